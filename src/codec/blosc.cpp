@@ -11,7 +11,7 @@ namespace plait::codec {
 
 namespace {
 
-/// The functions of c-blosc 1.21 that are used; they keep no state and run on the calling thread alone.
+/// The functions of c-blosc 1.21 that Plait uses. They have no state and run on the calling thread alone.
 struct Blosc {
   int (*compress)(int, int, std::size_t, std::size_t, const void*, void*, std::size_t, const char*, std::size_t, int);
   int (*decompress)(const void*, void*, std::size_t, int);

@@ -1,4 +1,4 @@
-/// Memory that is not zeroed, and that goes back to the system.
+/// Buffers that are not zeroed and are returned to the system.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,8 +9,8 @@
 
 namespace plait::codec {
 
-/// Grows and is used again; what was in it goes then.  It is mapped: threads come and go with each access, and the
-/// allocator would keep what they have freed in an arena for each of them.
+/// A buffer that grows and is used again; growing discards its content. It is mapped directly: threads come and go
+/// with each access, and the allocator would keep freed memory in an arena for each of them.
 class Buffer {
  public:
   Buffer() = default;
@@ -20,7 +20,7 @@ class Buffer {
 
   std::span<std::byte> of(std::size_t bytes) {
     if (bytes > bytes_) {
-      release();  // before there is more
+      release();  // before the new mapping, so that only one exists at a time
       void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory == MAP_FAILED) throw std::bad_alloc();
       memory_ = static_cast<std::byte*>(memory);

@@ -1,3 +1,10 @@
+// Chains of codecs with two alternating buffers.
+//
+// Codec i writes into buffer i mod 2 and reads the output of codec i - 1 from the other one, so that two buffers
+// suffice for any number of codecs. Example: shuffle, zstd, crc32c. Encoding writes buffer 0 (shuffled), buffer 1
+// (compressed), buffer 0 (with its checksum). Decoding goes in the other direction, and codec 0 writes directly into
+// the chunk.
+
 #include <algorithm>
 #include <array>
 
@@ -10,7 +17,7 @@ namespace plait::codec {
 
 namespace {
 
-/// Two in turn: what a step reads and what it makes.
+/// The two buffers of the calling thread, which serve as input and output in turn.
 std::array<Buffer, 2>& buffers() {
   thread_local std::array<Buffer, 2> buffers;
   return buffers;
@@ -59,7 +66,7 @@ void Chain::decode(std::span<const std::byte> packed, std::span<std::byte> chunk
     std::copy_n(packed.begin(), std::min(made, chunk.size()), chunk.begin());
   }
   for (std::size_t i = codecs_.size(); i-- > 0;) {
-    // Nobody has packed more than this.
+    // No encoder produces more than this.
     const std::span<std::byte> output = i == 0 ? chunk : buffers()[i % 2].of(most_encoded(chunk.size(), i));
     made = codecs_[i]->decode(packed, output, what);
     packed = output.first(made);

@@ -1,4 +1,4 @@
-/// Steps by which the bytes of a chunk are packed, such as zstd, and chains of them.
+/// Codecs that encode the bytes of a chunk, such as zstd, and chains of codecs.
 #pragma once
 
 #include <cstddef>
@@ -12,31 +12,31 @@
 
 namespace plait::codec {
 
-/// One step.  Without state: any number of threads may use it.
+/// One codec. It has no state: any number of threads may use it.
 class Codec {
  public:
   virtual ~Codec() = default;
-  /// What it is, for people: `zstd`.
+  /// Returns the name for the user: `zstd`.
   virtual std::string words() const = 0;
   /// Names the library that the codec needs if it is not installed, with advice.
   virtual base::Rejection missing_library() const { return {}; }
-  /// The most bytes that encode() makes of so many.
+  /// Returns the maximum number of bytes that encode() makes of `bytes`.
   virtual std::size_t most_encoded(std::size_t bytes) const = 0;
-  /// How many it makes of so many, where that depends on nothing else.
+  /// Returns the number of bytes that encode() makes of `bytes`, if it depends on nothing else.
   virtual std::optional<std::size_t> always_encoded(std::size_t /*bytes*/) const { return std::nullopt; }
-  /// Packs `plain` into `output`, which has most_encoded() bytes.  Returns how many it made.
-  /// errors  kArgument: it only unpacks.  kSystem: what it needs is not there; std::bad_alloc.
+  /// Encodes `plain` into `output`, which has most_encoded() bytes. Returns the number of encoded bytes.
+  /// errors  kArgument: the codec can only decode. kSystem: its library is not installed; std::bad_alloc.
   virtual std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const = 0;
-  /// Unpacks into `output` and returns how many bytes it made, never more than fit.  what: is unpacked, for errors:
-  /// `the chunk a.zarr/c/0`.
-  /// errors  kSystem: damaged, or more than fits; what it needs is not there.
+  /// Decodes into `output` and returns the number of decoded bytes, which is at most the size of `output`.
+  /// what    names the encoded data in errors, such as `the chunk a.zarr/c/0`
+  /// errors  kSystem: damaged data, or more than `output` can hold; the codec's library is not installed.
   virtual std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
                              const std::string& what) const = 0;
 };
 
-/// Codecs one after the other: the first one packs what is given, the next one what that made.  Unpacking goes the
-/// other way.  Empty: bytes stay as they are.
-/// threads  Any number at once.  Each keeps buffers of the size of its largest chunk until it ends.
+/// A sequence of codecs: the first one encodes the input, the next one the output of the first. Decoding goes in the
+/// other direction. An empty chain does not change the bytes.
+/// threads  Any number at once. Each thread keeps buffers of the size of its largest chunk until it ends.
 class Chain {
  public:
   Chain() = default;
@@ -48,17 +48,17 @@ class Chain {
   std::string words() const;
   /// Returns missing_library() of the first codec that cannot be used.
   base::Rejection missing_library() const;
-  /// The most bytes that so many become; of the whole chain, or of its first `steps` codecs.
+  /// Returns the maximum number of encoded bytes, of the whole chain or of its first `steps` codecs.
   std::size_t most_encoded(std::size_t bytes) const { return most_encoded(bytes, codecs_.size()); }
   std::size_t most_encoded(std::size_t bytes, std::size_t steps) const;
-  /// How many they become where that depends on nothing else.
+  /// Returns the number of encoded bytes, if it depends on nothing else.
   std::optional<std::size_t> always_encoded(std::size_t bytes) const;
 
-  /// What `plain` becomes; it lies in the calling thread's buffers until that thread's next encode() or decode(), or is
-  /// `plain` itself.
+  /// Returns the encoded bytes. They are in a buffer of the calling thread until its next encode() or decode(), or
+  /// are `plain` itself.
   std::span<const std::byte> encode(std::span<const std::byte> plain) const;
-  /// Fills `chunk` with what `packed` holds.  what: see Codec::decode().
-  /// errors  kSystem: damaged, or of another size.
+  /// Decodes `packed` into `chunk`, which it fills. what: see Codec::decode().
+  /// errors  kSystem: damaged data, or data of another size.
   void decode(std::span<const std::byte> packed, std::span<std::byte> chunk, const std::string& what) const;
 
  private:

@@ -1,4 +1,4 @@
-/// The codecs that there are.
+/// The available codecs.
 #pragma once
 
 #include <memory>
@@ -13,33 +13,35 @@ namespace plait::codec {
 /// RFC 1952 and RFC 1950, by zlib.  level: 0 to 9.
 std::shared_ptr<const Codec> gzip(int level);
 std::shared_ptr<const Codec> zlib(int level);
-/// RFC 8878, by libzstd.  level: as ZSTD_minCLevel() and ZSTD_maxCLevel() allow; 0 is that of the library, 3.
+/// RFC 8878, by libzstd. level: between ZSTD_minCLevel() and ZSTD_maxCLevel(); 0 is the library's default, 3.
 std::shared_ptr<const Codec> zstd(int level, bool checksum = false);
-/// Four bytes behind the others, least first: their CRC-32C (RFC 3720).
+/// Appends the CRC-32C (RFC 3720) of the bytes as four bytes, lowest first.
 std::shared_ptr<const Codec> crc32c();
 
-/// How c-blosc packs: in blocks, whose bytes it reorders first.
+/// The options of c-blosc, which reorders the bytes of each block before it compresses them.
 struct BloscOptions {
   std::string compressor = "lz4";
   int level = 5;
-  int shuffle = 1;  ///< 0: not at all, 1: bytes of the elements, 2: their bits
+  int shuffle = 1;  ///< 0: none, 1: bytes of the elements, 2: bits of the elements
   int element_bytes = 1;
 };
-/// By the library libblosc.so.1 of the system, which is loaded when it is used first.
+/// Uses the library libblosc.so.1 of the system, which is loaded at its first use.
 std::shared_ptr<const Codec> blosc(const BloscOptions& options);
 
-/// A packer as a user names it: `none`, `gzip`, `gzip:9`, `zlib:5`, `zstd:3`, `blosc:5`, `blosc-zstd`.
+/// A compressor in the spelling of the user: `none`, `gzip`, `gzip:9`, `zlib:5`, `zstd:3`, `blosc:5`, `blosc-zstd`.
 struct Spec {
   std::string name;
   int level = 0;
   bool none() const { return name == "none"; }
-  /// What blosc is to pack by; nothing for other packers.
+  /// Returns the compressor that blosc uses; nullopt for other codecs.
   std::optional<std::string> blosc_compressor() const;
-  /// errors  kArgument: the name or the level.
+  /// Makes the codec.
+  /// errors  kArgument: an unknown name.
   std::shared_ptr<const Codec> codec() const;
 };
 
-/// errors  kArgument: another text, and which ones there are.
+/// Parses a compressor.
+/// errors  kArgument: an unknown name, with the known ones, or a level out of range.
 Spec parse_spec(std::string_view text);
 
 }  // namespace plait::codec

@@ -1,3 +1,9 @@
+// CRC-32C with the processor's instruction, or by a table.
+//
+// The checksum is the remainder of a division of polynomials over bits. One byte changes a remainder s to (s >> 8) ^
+// table[(s ^ byte) & 0xff], with bits in reflected order; the instruction does this for 8 bytes. The remainder starts
+// with all bits set and is inverted at the end, so that leading and trailing zeros change it.
+
 #include "codec/crc32c.hpp"
 
 #include <algorithm>
@@ -16,7 +22,7 @@ namespace plait::codec {
 
 namespace {
 
-/// What a byte does to the sum, bits reflected.
+/// The remainder of each byte, with bits in reflected order.
 constexpr std::array<std::uint32_t, 256> kTable = [] {
   constexpr std::uint32_t kPolynomial = 0x82f63b78;
   std::array<std::uint32_t, 256> table{};

@@ -1,4 +1,4 @@
-/// The check sum CRC-32C (Castagnoli's polynomial; RFC 3720, appendix B.4).
+/// The checksum CRC-32C (Castagnoli's polynomial; RFC 3720, appendix B.4).
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace plait::codec {
 
-/// cost  A few bytes a cycle where the processor has an instruction for it.
+/// Computes the checksum.
+/// cost  A few bytes a cycle if the processor has an instruction for it.
 std::uint32_t crc32c_of(std::span<const std::byte> bytes);
 
 }  // namespace plait::codec

@@ -1,4 +1,4 @@
-/// The errors of packed bytes that cannot be unpacked.
+/// The error for encoded bytes that cannot be decoded.
 #pragma once
 
 #include <cerrno>

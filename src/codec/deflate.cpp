@@ -13,10 +13,10 @@ namespace plait::codec {
 
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::numeric_limits<uInt>::max();  // zlib counts bytes by 32 bits
+constexpr std::size_t kMostAtOnce = std::numeric_limits<uInt>::max();  // zlib counts bytes with 32 bits
 
 Bytef* bytes_of(const std::byte* data) {
-  return reinterpret_cast<Bytef*>(const_cast<std::byte*>(data));  // zlib's type
+  return reinterpret_cast<Bytef*>(const_cast<std::byte*>(data));  // zlib's type is not const
 }
 
 class Inflation {
@@ -31,7 +31,7 @@ class Inflation {
   std::size_t run(std::span<const std::byte> packed, std::span<std::byte> output, const std::string& what) {
     std::size_t taken = 0;
     std::size_t made = 0;
-    std::byte behind{};  // where a byte too many goes
+    std::byte behind{};  // destination of a byte too many
     for (int result = Z_OK; result != Z_STREAM_END;) {
       const std::size_t in = std::min(packed.size() - taken, kMostAtOnce);
       const std::size_t out = std::min(output.size() - made, kMostAtOnce);
@@ -60,7 +60,7 @@ class Inflation {
 class Deflation {
  public:
   Deflation(int level, int window_bits) {
-    constexpr int kMemory = 8;  // as deflateInit() chooses
+    constexpr int kMemory = 8;  // the value of deflateInit()
     if (deflateInit2(&zlib_, level, Z_DEFLATED, window_bits, kMemory, Z_DEFAULT_STRATEGY) != Z_OK)
       throw std::bad_alloc();
   }
@@ -81,7 +81,7 @@ class Deflation {
       result = deflate(&zlib_, taken + in == plain.size() ? Z_FINISH : Z_NO_FLUSH);
       taken += in - zlib_.avail_in;
       made += out - zlib_.avail_out;
-      if (result != Z_OK && result != Z_STREAM_END) throw std::bad_alloc();  // the output is large enough
+      if (result != Z_OK && result != Z_STREAM_END) throw std::bad_alloc();  // the buffer is large enough
     }
     return made;
   }
@@ -95,15 +95,16 @@ class Deflate : public Codec {
   Deflate(bool gzip, int level) : gzip_(gzip), level_(level) {}
   std::string words() const override { return gzip_ ? "gzip" : "zlib"; }
   std::size_t most_encoded(std::size_t bytes) const override {
-    constexpr std::size_t kFrame = 32;                                           // of gzip, and more than that of zlib
-    return bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + kFrame;  // as compressBound()
+    // Frame of gzip, which is larger than that of zlib.
+    constexpr std::size_t kFrame = 32;
+    return bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + kFrame;  // same bound as compressBound()
   }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
     if (const LibDeflate* const fast = libdeflate()) {
       const std::unique_ptr<void, void (*)(void*)> own(fast->make_packer(level_), fast->free_packer);
       if (!own) throw std::bad_alloc();
       const auto pack = gzip_ ? fast->gzip_pack : fast->zlib_pack;
-      // It may want more space than zlib for what cannot be packed.
+      // libdeflate may need a larger buffer than zlib for incompressible data. It returns 0 then.
       if (const std::size_t made = pack(own.get(), plain.data(), plain.size(), output.data(), output.size()); made > 0)
         return made;
     }
@@ -120,7 +121,7 @@ class Deflate : public Codec {
       if (unpack(own.get(), packed.data(), packed.size(), output.data(), output.size(), &taken, &made) == 0)
         return made;
     }
-    // zlib says what is wrong with it, and where.
+    // libdeflate does not report the kind and position of damage. zlib decodes the data again and reports both.
     return Inflation(window_bits()).run(packed, output, what);
   }
 

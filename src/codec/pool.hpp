@@ -1,4 +1,4 @@
-/// Things that are expensive to make and are used by one thread at a time.
+/// A pool of objects that are expensive to make and are used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,12 @@
 
 namespace plait::codec {
 
-/// As many as were ever used at the same time; threads come and go with each access.
+/// The pool grows to the largest number of objects in use at the same time. It is not bound to threads, because these
+/// come and go with each access.
 template <typename Type>
 class Pool {
  public:
-  /// One of them for as long as this lives.
+  /// An object that is borrowed from the pool until this is destroyed.
   class Borrowed {
    public:
     Borrowed(Pool& pool, std::unique_ptr<Type> thing) : pool_(pool), thing_(std::move(thing)) {}
@@ -36,7 +37,7 @@ class Pool {
         idle_.pop_back();
         return {*this, std::move(thing)};
       }
-      idle_.reserve(++made_);  // giving one back fails never
+      idle_.reserve(++made_);  // so that give() never allocates
     }
     return {*this, std::make_unique<Type>()};
   }

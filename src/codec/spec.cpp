@@ -16,7 +16,7 @@ struct CodecLevels {
   std::string_view name;
   int min_level;
   int max_level;
-  int default_level;  ///< level, where none is given
+  int default_level;  ///< the level if the user specifies none
 };
 
 std::array<CodecLevels, 5> codec_levels() {

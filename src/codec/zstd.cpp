@@ -11,7 +11,7 @@ namespace plait::codec {
 
 namespace {
 
-/// Making one takes as long as packing 100 KB, and some MiB.
+/// zstd's contexts. Making one takes as long as compressing 100 KB, and uses some MiB.
 struct Contexts {
   std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> packing{nullptr, &ZSTD_freeCCtx};
   std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> unpacking{nullptr, &ZSTD_freeDCtx};
@@ -35,7 +35,7 @@ class Zstd : public Codec {
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level_);
     ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, checksum_ ? 1 : 0);
     const std::size_t made = ZSTD_compress2(context.get(), output.data(), output.size(), plain.data(), plain.size());
-    if (ZSTD_isError(made) != 0) throw std::bad_alloc();  // the output is large enough
+    if (ZSTD_isError(made) != 0) throw std::bad_alloc();  // the buffer is large enough
     return made;
   }
   std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
