@@ -25,7 +25,7 @@ bool has_clflushopt() {
 __attribute__((target("clflushopt"))) void flush(const std::byte* memory, std::int64_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(memory) / kLine * kLine;
   const auto end = reinterpret_cast<std::uintptr_t>(memory) + static_cast<std::uintptr_t>(bytes);
-  // The instruction takes an address of memory that may change, though nothing does.
+  // The instruction takes the address of memory that is not const, but does not change it.
   for (std::uintptr_t line = first; line < end; line += kLine) _mm_clflushopt(reinterpret_cast<void*>(line));
   _mm_sfence();
 }

@@ -1,4 +1,4 @@
-/// Taking memory out of the caches of all cores.
+/// Removal of memory from the caches of all cores.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,12 @@
 
 namespace plait::copy {
 
-/// Whether this processor can, and this build knows how.
+/// True if this processor and this build support it.
 bool can_drop_cache_lines();
 
-/// Writes back what the caches of all cores hold of these bytes, and of the rest of their first and last cache line, and
-/// drops it.  The memory holds the same as before.
-/// cost  About 0.05 ns a byte where can_drop_cache_lines(), else nothing happens.
+/// Writes modified cache lines of these bytes back to memory and removes them from the caches of all cores, including
+/// the rest of the first and last line. The content of the memory is unchanged.
+/// cost  About 0.05 ns a byte if can_drop_cache_lines(); otherwise the call does nothing.
 void drop_cache_lines(const std::byte* memory, std::int64_t bytes);
 
 }  // namespace plait::copy

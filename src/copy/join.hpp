@@ -1,4 +1,4 @@
-/// Puts runs one behind the other.
+/// Concatenation of runs.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,15 @@
 
 namespace plait::copy {
 
-/// `bytes` > 0 bytes that follow each other.
+/// A range of `bytes` > 0 contiguous bytes.
 struct Run {
   const std::byte* from;
   std::int64_t bytes;
 };
 
-/// Puts runs into a target one behind the other.  Whole lines of 64 bytes leave past the caches, unsettled (see
-/// strided_copy.hpp), put together in a register; only the first and the last one may be stored in part.
+/// Concatenates runs in a target. Whole lines of 64 bytes are assembled in a register and written by non-temporal
+/// stores, which need settle() afterwards (see strided_copy.hpp). Only the first and the last line may be stored in
+/// parts.
 /// pre      The target overlaps no run.
 /// touches  Reads and writes the bytes of the runs only.
 /// threads  Any; no shared state.

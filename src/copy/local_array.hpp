@@ -1,4 +1,4 @@
-/// Arrays in memory that are read, written or moved.
+/// Arrays in memory that are read, written or redistributed.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace plait::copy {
 
-/// The local array of one rank: where its first element lies and the distance of neighbours in each layout dimension,
-/// in bytes, of any sign.
+/// The local array of one rank: its first element, and the distance of neighbours in each layout dimension in bytes,
+/// of any sign.
 struct LocalArray {
   std::int64_t rank = 0;
   std::byte* data = nullptr;

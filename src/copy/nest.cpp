@@ -1,3 +1,12 @@
+// The normal form of a copy: as few loops as possible around a run as long as possible.
+//
+// Two rules are applied until neither matches. A loop whose step is the run's length on both sides lengthens the run.
+// A loop whose step on both sides is the whole extent of another one multiplies its count.
+//
+// Example: elements of 8 bytes, a dense array of 3 x 4 elements copied into a dense one. The loop (count 4, steps 8,
+// 8) lengthens the run to 32 bytes, and the loop (3, 32, 32) to 96 bytes: one memcpy. If the target's rows are 64
+// bytes apart, (3, 32, 64) remains as a loop around runs of 32 bytes.
+
 #include "copy/nest.hpp"
 
 #include <algorithm>
@@ -12,7 +21,7 @@ void remove_loop(Nest& nest, int position) {
   --nest.depth;
 }
 
-/// Lengthens the run by a loop that goes on where the run ends.
+/// Lengthens the run by a loop that continues it on both sides.
 bool absorb_one(Nest& nest) {
   for (int i = 0; i < nest.depth; ++i) {
     const Loop& loop = nest.loops[i];
@@ -25,7 +34,7 @@ bool absorb_one(Nest& nest) {
   return false;
 }
 
-/// Joins two loops of which the outer goes on where the inner ends, on both sides.
+/// Joins two loops if the outer one continues the inner one on both sides.
 bool fuse_one(Nest& nest) {
   for (int i = 0; i < nest.depth; ++i) {
     for (int j = 0; j < nest.depth; ++j) {
@@ -57,7 +66,7 @@ Nest normalise(std::byte* target, const std::byte* source, std::int64_t element_
           "A copy has more than 64 loops of two or more steps, which no memory holds; "
           "check the counts of its loops.");
     }
-    if (loop.target_step < 0) {  // Walk the loop from its other end.
+    if (loop.target_step < 0) {  // iterates in the other direction
       nest.target += (loop.count - 1) * loop.target_step;
       nest.source += (loop.count - 1) * loop.source_step;
       loop.target_step = -loop.target_step;

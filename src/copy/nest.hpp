@@ -1,4 +1,4 @@
-/// A nest of loops in normal form, which is what the kernels take.
+/// A nest of loops in normal form, the input of the kernels.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace plait::copy {
 
-/// Loops that really loop (count >= 2) at least double the number of elements, so memory holds no deeper nest.
+/// Each loop has a count of at least 2 and thus at least doubles the number of elements, so no memory can hold a
+/// deeper nest.
 inline constexpr int kMaximumLoops = 64;
 
 /// A copy in normal form: no count below 2, every target step positive, loops sorted by target step, loops that
@@ -22,7 +23,7 @@ struct Nest {
   Loop loops[kMaximumLoops];
 };
 
-/// Brings a copy into normal form.  See strided_copy() for what the arguments mean.
+/// Converts a copy to normal form. See strided_copy() for the arguments.
 Nest normalise(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops);
 
 }  // namespace plait::copy

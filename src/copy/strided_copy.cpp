@@ -11,7 +11,7 @@ namespace plait::copy {
 
 namespace {
 
-/// A target this large does not stay in the caches in any case.
+/// A target of this size does not fit into the caches.
 constexpr std::int64_t kStreamedBytes = 16 << 20;
 
 bool is_large(const Nest& nest) {

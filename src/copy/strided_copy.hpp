@@ -7,38 +7,39 @@
 
 namespace plait::copy {
 
-/// One loop of a nest: `count` steps, each of which moves the two ends by so many BYTES.
+/// One loop of a nest: `count` iterations, each of which advances both sides by a number of BYTES.
 struct Loop {
   std::int64_t count = 1;
   std::int64_t source_step = 0;
   std::int64_t target_step = 0;
 };
 
-/// Where the bytes of a target go.  Past the caches dense copies are up to 1.6 times as fast, as no line is read before
-/// it is written; but reading the target soon afterwards is slower.  A hint: transposes always use the caches.
+/// The destination of a target's bytes. Non-temporal stores make dense copies up to 1.6 times as fast, because no
+/// line is read before it is written; but reading the target soon afterwards is slower. This is a hint: transposes
+/// always use the caches.
 enum class Landing : std::uint8_t {
   kAutomatic,  ///< kMemory for copies of at least 16 MiB
-  kCaches,     ///< for a target that is small or is soon read again, such as a window or a message
+  kCaches,     ///< for a target that is small or read soon, such as a window or a message
   kMemory,     ///< for a part of a target that is larger than the caches
   kUnsettled,  ///< kMemory for one of many small parts: other threads must not read them before settle()
 };
 
-/// Copies elements of `element_bytes` bytes over a nest of loops, given in any order.
+/// Copies elements of `element_bytes` bytes over a nest of loops in any order.
 ///
-/// pre      The views do not overlap and the nest visits no target element twice; steps may be negative and need not be
-///          multiples of anything; a count of 0 copies nothing; no loops copy one element.
-/// touches  Writes bytes of target elements only, so other threads may write those in between at the same time.  May
-///          read any byte between the first and the last one of the source, also those of no element.
-/// cost     O(loops) set-up, below a microsecond; no allocation.  tests/cpp/copy/copy_bench.cpp prints the rates.
+/// pre      The views do not overlap, and the nest reaches no target element twice. Steps may be negative and need
+/// not be multiples of anything. A count of 0 copies nothing; no loops copy one element.
+/// touches  Writes bytes of target elements only, so other threads may write those in between at the same time. May
+/// read any byte between the first and the last one of the source, including bytes of no element.
+/// cost     O(loops) set-up, below a microsecond; no allocation. tests/cpp/copy/copy_bench.cpp prints the rates.
 /// threads  Any; no shared state.
 void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
                   Landing landing = Landing::kAutomatic);
 
-/// Orders what this thread has copied as kUnsettled before all that other threads see of it later.
-/// cost  It waits for the lines on their way: after each KiB it would make a copy slower by half.
+/// Fence: makes all kUnsettled copies of this thread visible before its later stores.
+/// cost  It waits for the lines in progress: after each KiB it would slow a copy down by half.
 void settle();
 
-/// The instruction set that the kernels of this process use: "avx512", "avx2", "neon" or "baseline".
+/// Returns the instruction set of the kernels in this process: "avx512", "avx2", "neon" or "baseline".
 const char* instruction_set();
 
 }  // namespace plait::copy

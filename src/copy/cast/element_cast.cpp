@@ -1,3 +1,11 @@
+// Conversions between numeric types.
+//
+// Idea: one loop is instantiated for each pair of types (13 x 13, without the pairs that no rule allows), and a table
+// selects it by the numbers of both types. Other byte orders are handled by reversing bytes before or after the loop.
+//
+// Example: ">i2" to "<f8" on a little-endian machine. The two bytes of each element are reversed in the source
+// buffer, then the loop int16 to double writes the target. ">f8" to "<f8" only reverses bytes.
+
 #include "copy/cast/element_cast.hpp"
 
 #include <algorithm>
@@ -14,7 +22,7 @@ namespace plait::copy {
 
 namespace {
 
-/// Ascending, as casts of the same kind go.
+/// The kinds are in the order of NumPy's casting same_kind: a cast to a later kind is allowed.
 enum class Kind : std::uint8_t { kBool, kUnsigned, kSigned, kReal, kComplex };
 
 struct Element {
@@ -72,7 +80,7 @@ using Body = void (*)(const std::byte*, std::byte*, std::int64_t);
 
 template <typename From, typename To>
 constexpr Body body_for() {
-  // What no rule allows is not made.
+  // Casts to an earlier kind are not instantiated, because no rule allows them.
   if constexpr (kind_of<From>() > kind_of<To>()) {
     return nullptr;
   } else {
@@ -117,7 +125,7 @@ std::optional<Element> parse(std::string_view dtype) {
   return element;
 }
 
-/// Whether each value of one type is one of the other.
+/// True if each value of one type is a value of the other.
 bool is_safe(const Element& from, const Element& to) {
   const std::int64_t part = to.part();
   if (from.kind > to.kind) return false;
@@ -129,7 +137,7 @@ bool is_safe(const Element& from, const Element& to) {
   }
   if (to.kind == from.kind) return part >= from.bytes;
   if (to.kind == Kind::kSigned) return part > from.bytes;
-  // NumPy counts 8 bytes among what a double holds.
+  // NumPy treats a cast of 8-byte integers to double as safe.
   return from.bytes < part || part == 8;
 }
 
@@ -163,7 +171,7 @@ std::optional<ElementCast> ElementCast::find(std::string_view from, std::string_
   constexpr auto kAll = std::make_index_sequence<kTypes>();
   const std::size_t a = number_of(*source, kAll);
   const std::size_t b = number_of(*target, kAll);
-  // Types without arithmetic here can still have their bytes turned round.
+  // The byte order of types without arithmetic here can still be changed.
   const bool same = source->kind == target->kind && source->bytes == target->bytes;
   if (!same && (a == kTypes || b == kTypes || kBodies[a][b] == nullptr)) return std::nullopt;
   ElementCast cast;

@@ -1,4 +1,4 @@
-/// Elements of one numeric type as those of another one.
+/// Conversion of elements between numeric types.
 #pragma once
 
 #include <cstddef>
@@ -9,31 +9,32 @@
 
 namespace plait::copy {
 
-/// Which conversions are made, as in NumPy.
+/// The conversions that are allowed, as in NumPy.
 enum class Casting : std::uint8_t {
-  kNo,       ///< none
-  kSafe,     ///< those that keep every value; the order of bytes
-  kSameKind  ///< also narrower types of the kind, and of a kind further on in: bool, unsigned, signed, real, complex
+  kNo,    ///< none
+  kSafe,  ///< conversions that preserve every value, and changes of the byte order
+  /// Narrower types of the same kind too, and a later kind in the order bool, unsigned, signed, real, complex.
+  kSameKind
 };
 constexpr Casting last_value(Casting /*any*/) { return Casting::kSameKind; }
 
-/// `no`, `safe`, `same_kind`; nothing for another word.
+/// Parses `no`, `safe` or `same_kind`; nullopt for another word.
 std::optional<Casting> parse_casting(std::string_view word);
 const char* to_string(Casting casting);
 
-/// How elements of `from` become those of `to`, dtypes as .npy files spell them: bool, whole numbers of 1 to 8 bytes,
-/// real and complex ones of 4 and 8 bytes a part, in either order of bytes; and other real and complex ones where only
-/// the order of bytes differs.  Wider values are cut to the lower bits of
-/// a narrower whole number, and rounded to a narrower real one, as in C.
+/// Converts elements of the dtype `from` to the dtype `to`, spelled as in .npy files: bool, whole numbers of 1 to 8
+/// bytes, real and complex numbers of 4 and 8 bytes a part, in either byte order; and other real and complex numbers
+/// if only the byte order differs. As in C, a narrower whole number gets the lower bits of a wider one, and a
+/// narrower real number is rounded.
 /// threads  Any.
 class ElementCast {
  public:
-  /// Nothing where `casting` does not allow it, or a dtype is none of those.
+  /// Returns nullopt if `casting` does not allow the conversion, or a dtype is not supported.
   static std::optional<ElementCast> find(std::string_view from, std::string_view to, Casting casting);
 
   std::int64_t source_bytes() const { return source_bytes_; }
   std::int64_t target_bytes() const { return target_bytes_; }
-  /// Converts `count` elements that follow each other; `from` is used up.
+  /// Converts `count` contiguous elements. The content of `from` is undefined afterwards.
   void run(std::byte* from, std::byte* to, std::int64_t count) const;
   bool operator==(const ElementCast&) const = default;
 
@@ -43,9 +44,9 @@ class ElementCast {
 
   std::int64_t source_bytes_ = 0;
   std::int64_t target_bytes_ = 0;
-  std::size_t swap_source_ = 1;  // bytes whose order is turned round; 1: none
+  std::size_t swap_source_ = 1;  // number of bytes whose order is reversed; 1: none
   std::size_t swap_target_ = 1;
-  Body body_ = nullptr;  // the bytes stay as they are
+  Body body_ = nullptr;  // nullptr: the bytes are copied
 };
 
 }  // namespace plait::copy

@@ -1,15 +1,28 @@
 // The choice of kernels for a nest in normal form, and the loops around them.
+//
+// Problem: the fastest kernel depends on the length of the runs and on which loop is the innermost one of each side.
+//
+// Idea: the loops are sorted by the target's steps. run_sorted() then decides in this order:
+//   1. The source has another innermost loop, and runs are short: a transpose in tiles if both loops are contiguous;
+//      otherwise blocks of both loops, so that the lines shared by neighbouring rows stay in cache.
+//   2. A large target: non-temporal stores of long runs, or of stages that collect short ones (stream.inl).
+//   3. Runs of 64 bytes or more: rows of moves (rows.inl).
+//   4. Short runs: shuffles of blocks (shuffle.inl) if there are many runs, otherwise rows.
+//
+// Example: a matrix of 1000 x 1000 doubles from C to Fortran order. Runs have 8 bytes; the target is contiguous along
+// one loop and the source along the other, so case 1 transposes tiles. A target with gaps of 8 bytes between elements
+// cannot be transposed and uses blocks of kColumnStrip rows.
 
-constexpr std::int64_t kStripBytes = 16 * 1024;  ///< of cache lines, at each end, that a strip of a row may touch
-constexpr std::int64_t kShuffleRuns = 2 * 1024;  ///< fewer runs do not repay laying out a shuffle
-constexpr std::int64_t kColumnStrip = 512;       ///< rows of a block of two loops that run across each other
-constexpr std::int64_t kShortLoop = 8;           ///< loops below this cost more than their work
+constexpr std::int64_t kStripBytes = 16 * 1024;  ///< bytes of cache lines that a strip of a row may touch on each side
+constexpr std::int64_t kShuffleRuns = 2 * 1024;  ///< minimum number of runs that pays for the layout of a shuffle
+constexpr std::int64_t kColumnStrip = 512;       ///< rows of a block of two crossing loops
+constexpr std::int64_t kShortLoop = 8;           ///< shorter loops cost more than their work
 
-/// A nest whose loops run in the order in which they are given, innermost first.
+/// A nest whose loops run in their order, innermost first.
 struct Ordered {
   std::byte* target;
   const std::byte* source;
-  const std::byte* source_end;  ///< just past the last source byte of the whole copy
+  const std::byte* source_end;  ///< end of the source bytes of the whole copy
   std::int64_t run_bytes;
   int depth;
   Step loops[kMaximumDepth];
@@ -36,7 +49,7 @@ void walk(const Ordered& nest, int level, int lowest, std::byte* target, const s
 
 Step loop_or_once(const Ordered& nest, int level) { return level < nest.depth ? nest.loops[level] : Step{1, 0, 0}; }
 
-/// Whether the innermost loop is so short that a shuffle takes several of it at once.
+/// True if the innermost loop is so short that a shuffle processes several iterations of the next one at once.
 bool has_periods(const Ordered& nest) {
   return nest.depth > 1 && nest.loops[0].count * nest.run_bytes <= 64 && nest.loops[1].source >= 0;
 }
@@ -57,8 +70,8 @@ void run_rows(const Ordered& nest) {
        [&](std::byte* target, const std::byte* source) { rows(target, source, nest.run_bytes, inner, outer); });
 }
 
-/// Cuts loop `level` into strips of about `length` steps, which run just outside loop `outside`, and runs the nest by
-/// `next`: first the whole strips, then what is left over.
+/// Cuts loop `level` into strips of about `length` iterations, which run just outside loop `outside`, and runs the
+/// nest by `next`: first the remainder of the loop, then the whole strips.
 template <typename Function>
 void run_strips(Ordered nest, int level, int outside, std::int64_t length, const Function& next) {
   const Step loop = nest.loops[level];
@@ -87,8 +100,8 @@ std::int64_t strip_length(const Step& loop) {
   return kStripBytes / step;
 }
 
-/// Two loops run across each other: loop 0 is the target's innermost and loop `column` the source's.  Blocks of both
-/// keep the lines that one row shares with the next in cache.
+/// Copies a nest whose loops cross: loop 0 is the target's innermost and loop `column` the source's. Blocks of both
+/// loops keep the lines that a row shares with the next one in cache.
 void run_across(Ordered nest, int column, bool shuffled) {
   const Step kept = nest.loops[column];
   for (int i = column; i > 1; --i) nest.loops[i] = nest.loops[i - 1];
@@ -105,7 +118,8 @@ void run_across(Ordered nest, int column, bool shuffled) {
   });
 }
 
-/// The innermost loop is short: the first long one becomes the row, in strips, and the short ones run just outside it.
+/// Copies a nest whose innermost loop is short: the first long loop becomes the row, in strips, and the short ones
+/// run just outside it.
 void run_short(Ordered nest) {
   int row = 1;
   while (row < nest.depth - 1 && nest.loops[row].count < 2 * kShortLoop) ++row;
@@ -119,7 +133,7 @@ void run_short(Ordered nest) {
   run_strips(nest, 0, row, strip_length(kept), [](const Ordered& strips) { run_rows(strips); });
 }
 
-/// The loop with the smallest source step.
+/// Returns the loop with the smallest source step.
 int innermost_of_source(const Ordered& nest) {
   int best = 0;
   for (int i = 1; i < nest.depth; ++i) {
@@ -134,7 +148,7 @@ bool has_many_runs(const Ordered& nest) {
   return runs >= kShuffleRuns;
 }
 
-/// Runs the loops in order, whatever kernel suits them; `shuffle` only where it is laid out for this nest.
+/// Runs the loops in order with the best kernel. `shuffle` is null unless it is laid out for this nest.
 void run_one_way(const Ordered& nest, const Shuffle* shuffle) {
   if (shuffle != nullptr) {
     run_shuffle(nest, *shuffle);
@@ -145,7 +159,7 @@ void run_one_way(const Ordered& nest, const Shuffle* shuffle) {
   }
 }
 
-/// The innermost loops of a nest, cut to `count` steps of the last of them, with the kernel that suits them.
+/// The innermost loops of a nest, cut to `count` iterations of the last of them, with the best kernel.
 class StagedPart {
  public:
   void prepare(const Ordered& whole, int level, std::int64_t count, bool shuffling) {
@@ -163,7 +177,7 @@ class StagedPart {
     stage.end(bytes_);
   }
 
-  /// Bytes that one run streams.
+  /// Number of bytes that one run streams.
   std::int64_t bytes() const { return bytes_; }
 
  private:
@@ -173,7 +187,7 @@ class StagedPart {
   bool shuffled_;
 };
 
-/// Streams a nest whose innermost loops go through the target without gaps; false, doing nothing, where the stretches
+/// Streams a nest whose innermost loops fill the target without gaps. Returns false and does nothing if the ranges
 /// without gaps are short.
 bool run_streamed(const Ordered& nest) {
   const bool goes_on = nest.depth > 0 && nest.loops[0].target == nest.run_bytes;

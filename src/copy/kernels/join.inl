@@ -1,6 +1,10 @@
-// Joins: runs of any length, one behind the other, in whole lines past the caches.
+// Joins: runs of any length are concatenated, and whole lines are written by non-temporal stores.
+//
+// Example: the target begins at byte 60 of a line, and two runs have 10 and 100 bytes. The first line gets 4 bytes of
+// run 0 and is stored in part. The second line consists of 6 bytes of run 0 and 58 of run 1 and is streamed. The last
+// 42 bytes are stored in part by flush().
 
-/// The line of the target that is being put together.
+/// The line of the target that is being assembled.
 class JoinedLine {
  public:
   explicit JoinedLine(std::byte* target) : first_(offset_in_line(target)), filled_(first_), to_(target - first_) {}
@@ -8,7 +12,7 @@ class JoinedLine {
   bool empty() const { return filled_ == 0; }
   std::int64_t room() const { return kLine - filled_; }
 
-  /// Takes 1 to room() bytes; a full line leaves.
+  /// Appends 1 to room() bytes. A full line is written.
   void take(const std::byte* from, std::int64_t bytes) {
 #if defined(__AVX512VBMI__)
     const __mmask64 mask = (~std::uint64_t{0} >> (kLine - bytes)) << filled_;
@@ -31,13 +35,13 @@ class JoinedLine {
     first_ = filled_ = 0;
   }
 
-  /// A whole line, where this one is empty.
+  /// Writes a whole line; the current one must be empty.
   void pass(const std::byte* from) {
     stream_line(to_, from);
     to_ += kLine;
   }
 
-  /// Stores what there is.
+  /// Stores the bytes of an incomplete line.
   void flush() {
     if (filled_ == first_) return;
 #if defined(__AVX512VBMI__)
@@ -54,8 +58,8 @@ class JoinedLine {
 #else
   alignas(64) std::byte line_[kLine];
 #endif
-  std::int64_t first_;   // where in the line the target begins
-  std::int64_t filled_;  // up to where the line is there
+  std::int64_t first_;   // begin of the target in the line
+  std::int64_t filled_;  // end of the bytes in the line
   std::byte* to_;
 };
 

@@ -1,8 +1,8 @@
-// All kernels of one instruction set.  A translation unit defines PLAIT_KERNELS (a namespace) and PLAIT_KERNELS_NAME
+// All kernels of one instruction set. A translation unit defines PLAIT_KERNELS (a namespace) and PLAIT_KERNELS_NAME
 // and includes this file once.
 //
-// Nothing here may call an inline function of the standard library or of another header: the linker keeps one copy of
-// such a function for the whole program, and it could be the one compiled for this instruction set.
+// The kernels must not call an inline function of the standard library or of another header: the linker keeps one
+// copy of such a function for the whole program, which could be the one compiled for this instruction set.
 #include <cstddef>
 #include <cstdint>
 
@@ -10,7 +10,7 @@
 
 #if defined(__x86_64__)
 #if defined(__GNUC__) && !defined(__clang__)
-// GCC's own header trips over these in its "undefined" vectors.
+// GCC's own header causes these warnings by its "undefined" vectors.
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -22,10 +22,10 @@
 namespace plait::copy::PLAIT_KERNELS {
 namespace {
 
-/// Room for the loops of a normal form and those that strips add.
+/// Maximum number of loops: those of a normal form and those that strips add.
 constexpr int kMaximumDepth = 64 + 4;
 
-/// A loop of a nest, in bytes; `copy::Loop` without initialisers, hence without inline constructors.
+/// A loop of a nest, in bytes. It is `copy::Loop` without initialisers, and so without inline constructors.
 struct Step {
   std::int64_t count, source, target;
 };
@@ -34,7 +34,7 @@ inline std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a :
 inline std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 inline std::int64_t magnitude(std::int64_t a) { return a < 0 ? -a : a; }
 
-// Each part uses those before it.
+// Each part uses the ones before it.
 #include "copy/kernels/vectors.inl"
 //
 #include "copy/kernels/rows.inl"

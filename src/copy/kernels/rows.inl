@@ -1,10 +1,13 @@
 // Copies of one run after another at constant steps: two nested loops, without any set-up.
+//
+// A run that is not a power of two is copied by two overlapping moves. Example: 13 bytes are copied by 8 bytes from
+// offset 0 and 8 bytes from offset 5; bytes 5 to 7 are written twice with the same values.
 
 using RowsFunction = void (*)(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner,
                               Step outer);
 
-/// Copies kBytes bytes.  Moves of 16 bytes: on Zen 4 wider ones write a target that is out of cache at half the rate,
-/// and no faster in cache.
+/// Copies kBytes bytes, with moves of 16 bytes. On Zen 4 wider moves halve the rate for a target out of cache, and
+/// are no faster in cache.
 template <int kBytes>
 inline void move_run(std::byte* to, const std::byte* from) {
   if constexpr (kBytes > 16 && kVectorBytes > 0) {
@@ -15,7 +18,7 @@ inline void move_run(std::byte* to, const std::byte* from) {
   }
 }
 
-/// A run of fixed length that one move, or a few whole vectors, hold.
+/// Copies runs of a fixed length that fits into one move, or a few whole vectors.
 template <int kBytes>
 void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Step inner, Step outer) {
   for (std::int64_t j = 0; j < outer.count; ++j) {
@@ -38,7 +41,7 @@ void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Step i
   }
 }
 
-/// A run of kHalf + 1 to 2 * kHalf bytes: two moves that may overlap.
+/// Copies runs of kHalf + 1 to 2 * kHalf bytes by two moves that may overlap.
 template <int kHalf>
 void paired_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner, Step outer) {
   const std::int64_t second = run_bytes - kHalf;
@@ -54,7 +57,7 @@ void paired_rows(std::byte* target, const std::byte* source, std::int64_t run_by
   }
 }
 
-/// A run of at least 64 bytes: moves of 64 bytes, the last of which may overlap the one before.
+/// Copies runs of at least 64 bytes by moves of 64 bytes. The last one may overlap the one before.
 void block_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner, Step outer) {
   const std::int64_t last = run_bytes - 64;
   for (std::int64_t j = 0; j < outer.count; ++j) {
@@ -78,7 +81,7 @@ void long_rows(std::byte* target, const std::byte* source, std::int64_t run_byte
   }
 }
 
-/// From here on a call of memcpy costs little beside the copy itself.
+/// Length from which the call of memcpy costs little compared to the copy.
 constexpr std::int64_t kLongRun = 1024;
 
 RowsFunction choose_rows(std::int64_t run_bytes) {

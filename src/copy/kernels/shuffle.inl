@@ -1,9 +1,15 @@
-// Shuffles: many short runs moved at once.  A block is up to 64 bytes of elements; it is put together in a register
-// out of a few loads, each permuted into place, and taken apart by a few permuted, masked stores.  What has to go where
-// is found once a copy, for any run, steps and order; the blocks of a row are then all alike.
+// Shuffles: many short runs moved at once.
 //
-// Loads may take in bytes between the first and the last source byte of the whole copy that belong to no element;
-// stores write bytes of elements only.
+// A block is up to 64 bytes of elements. It is assembled in a register from a few loads, each permuted into its
+// position, and written by a few permuted, masked stores. The permutations are computed once a copy, for any run,
+// steps and order; all blocks of a row have the same ones.
+//
+// Loads may include bytes between the first and the last source byte of the whole copy that belong to no element.
+// Stores write bytes of elements only.
+//
+// Example: every second element of 4 bytes is copied into a dense target. A block has 16 elements, at the source
+// offsets 0, 8, ..., 120. The load at offset 0 contains the elements 0 to 7, the load at 64 the elements 8 to 15, and
+// one store writes the block: 3 operations instead of 16 moves.
 
 #if defined(__AVX512VBMI__)
 
@@ -13,13 +19,13 @@ constexpr int kMaximumPieces = 16;
 /// One load or store of a block: 64 bytes at `offset` from the block's position in the source or the target.
 struct Piece {
   std::int64_t offset;
-  std::uint64_t memory;     ///< which of its bytes belong to elements of the block
-  std::uint64_t positions;  ///< which bytes of the register it fills or takes, in loads; equal to `memory` in stores
+  std::uint64_t memory;     ///< mask of the bytes in memory that belong to elements of the block
+  std::uint64_t positions;  ///< mask of the bytes of the register that a load fills; equal to `memory` in stores
   alignas(
       64) std::uint8_t index[kBlockBytes];  ///< load: byte of memory for each position; store: position for each byte
 };
 
-/// The elements of a block are those of `inner.count` steps of a loop, `outer.count` times.
+/// A block with the elements of `inner.count` iterations of a loop, `outer.count` times.
 struct Block {
   int bytes, loads, stores;
   Piece load[kMaximumPieces], store[kMaximumPieces];
@@ -27,11 +33,11 @@ struct Block {
 
 inline std::uint64_t low_bits(std::int64_t count) { return count >= 64 ? ~0ULL : (1ULL << count) - 1; }
 
-/// Where the elements of a block lie at one end, in units of bytes from the block's position.
+/// The positions of the elements of a block on one side, in bytes from the block's position.
 struct Positions {
   int count;
   std::int64_t offset[kBlockBytes];
-  int order[kBlockBytes];  ///< element numbers by rising offset
+  int order[kBlockBytes];  ///< element numbers by ascending offset
 };
 
 void sort_positions(Positions& positions) {
@@ -43,7 +49,7 @@ void sort_positions(Positions& positions) {
   }
 }
 
-/// Covers the positions by as few pieces of 64 bytes as possible; returns their number, 0 where there are too many.
+/// Covers the positions by as few pieces of 64 bytes as possible. Returns their number, 0 if there are too many.
 int cover(const Positions& positions, std::int64_t run_bytes, bool loading, Piece* pieces) {
   int count = 0;
   std::int64_t end = 0;
@@ -74,7 +80,7 @@ int cover(const Positions& positions, std::int64_t run_bytes, bool loading, Piec
   return count;
 }
 
-/// Lays out a block of inner.count x outer.count runs; false where it needs too many pieces.
+/// Lays out a block of inner.count x outer.count runs. Returns false if it needs too many pieces.
 bool lay_out(Block& block, std::int64_t run_bytes, Step inner, Step outer) {
   Positions source, target;
   source.count = target.count = static_cast<int>(inner.count * outer.count);
@@ -93,7 +99,7 @@ bool lay_out(Block& block, std::int64_t run_bytes, Step inner, Step outer) {
   return block.loads > 0 && block.stores > 0;
 }
 
-/// Any block, touching no byte that is not an element's.
+/// Moves any block. Accesses no byte outside of its elements.
 void move_block(std::byte* target, const std::byte* source, const Block& block) {
   __m512i all = _mm512_setzero_si512();
   for (int i = 0; i < block.loads; ++i) {
@@ -108,10 +114,11 @@ void move_block(std::byte* target, const std::byte* source, const Block& block) 
   }
 }
 
-/// `row.count` blocks of kLoads whole loads and one store.
+/// Moves `row.count` blocks with kLoads whole loads and one store.
 template <int kLoads>
 void gather_blocks(std::byte* target, const std::byte* source, const Block& block, Step row) {
-  // Everything is kept in registers: as far as the compiler knows, a store to the target could change the block.
+  // Registers hold all values of the block: the compiler must assume that a store to the target could change the
+  // block.
   __m512i index[kLoads];
   std::int64_t offset[kLoads];
   __mmask64 positions[kLoads];
@@ -137,14 +144,15 @@ void gather_blocks(std::byte* target, const std::byte* source, const Block& bloc
   }
 }
 
-/// The bits of a mask of bytes for every fourth byte.
+/// Converts a mask of bytes to a mask of words of 4 bytes.
 __mmask16 mask_of_words(std::uint64_t bytes) {
   std::uint32_t words = 0;
   for (int i = 0; i < 16; ++i) words |= static_cast<std::uint32_t>(bytes >> (4 * i) & 1) << i;
   return static_cast<__mmask16>(words);
 }
 
-/// `row.count` blocks of one whole load and kStores stores.  Stores masked by words cost two thirds of those by bytes.
+/// Moves `row.count` blocks with one whole load and kStores stores. Stores masked by words cost two thirds of those
+/// masked by bytes.
 template <int kStores, bool kWords>
 void scatter_blocks(std::byte* target, const std::byte* source, const Block& block, Step row) {
   __m512i index[kStores];
@@ -170,7 +178,7 @@ void scatter_blocks(std::byte* target, const std::byte* source, const Block& blo
   }
 }
 
-/// `row.count` blocks with whole loads.
+/// Moves `row.count` blocks with whole loads.
 void move_blocks(std::byte* target, const std::byte* source, const Block& block, Step row) {
   const int loads = block.loads, stores = block.stores;
   for (std::int64_t n = 0; n < row.count; ++n) {
@@ -192,7 +200,7 @@ void move_blocks(std::byte* target, const std::byte* source, const Block& block,
 
 using BlocksFunction = void (*)(std::byte* target, const std::byte* source, const Block& block, Step row);
 
-/// Whether a piece is the register just as it is, so that it needs no permutation.
+/// True if a piece needs no permutation, because it equals the register.
 bool in_order(const Piece& piece, int bytes) {
   if (piece.offset != 0) return false;
   for (int i = 0; i < bytes; ++i) {
@@ -215,7 +223,7 @@ BlocksFunction choose_scatter(const Block& block) {
   return kScatter[block.stores];
 }
 
-/// `words`: runs and steps of the target are multiples of 4 bytes.
+/// words: runs and steps of the target are multiples of 4 bytes.
 BlocksFunction choose_blocks(const Block& block, bool words) {
   static constexpr BlocksFunction kGather[] = {nullptr,          gather_blocks<1>, gather_blocks<2>,
                                                gather_blocks<3>, gather_blocks<4>, gather_blocks<5>,
@@ -227,25 +235,25 @@ BlocksFunction choose_blocks(const Block& block, bool words) {
   return move_blocks;
 }
 
-/// Whether a block of `runs` runs costs less than as many single moves.  Measured on Zen 4 with both ends in L2: a run
-/// 0.24 ns, a load or store of a block 0.75 ns.
+/// True if a block of `runs` runs costs less than as many single moves. Measured on Zen 4 with both sides in L2: a
+/// run takes 0.24 ns, a load or store of a block 0.75 ns.
 bool repays(const Block& block, std::int64_t run_bytes) {
   const bool one_move = run_bytes == 1 || run_bytes == 2 || run_bytes == 4 || run_bytes == 8 || run_bytes >= 16;
   const std::int64_t runs = block.bytes / run_bytes;
   return (block.loads + block.stores) * 75 < runs * (one_move ? 24 : 48);
 }
 
-/// How two loops are cut into blocks: `row` blocks one after another, then what is left of a row, `column` times.
+/// The division of two loops into blocks: `row` blocks one after another, then the rest of a row, `column` times.
 struct Shuffle {
   Block block, rest;
   BlocksFunction move;
-  Step row;  ///< steps from block to block
+  Step row;  ///< steps between blocks
   bool has_rest;
   std::int64_t reach;  ///< bytes from a block's position in the source to the end of its last load
 };
 
-/// Whether the two innermost loops are better moved in blocks; lays the blocks out where they are.  `periods` says that
-/// the inner loop is so short that a block holds it whole: then rows lie along the outer loop.
+/// Lays out the blocks of the two innermost loops. Returns false if blocks are not faster. periods: the inner loop is
+/// so short that a block contains all of it, so rows are along the outer loop.
 bool lay_out_shuffle(Shuffle& shuffle, std::int64_t run_bytes, Step inner, Step outer, bool periods) {
   const std::int64_t fitting = kBlockBytes / run_bytes;
   const Step along = periods ? outer : inner;
@@ -266,7 +274,7 @@ bool lay_out_shuffle(Shuffle& shuffle, std::int64_t run_bytes, Step inner, Step 
   return true;
 }
 
-/// One row.  Blocks whose loads would pass `source_end` are moved byte for byte.
+/// Moves one row. Blocks whose loads would pass `source_end` are moved with masked loads.
 void shuffle_row(std::byte* target, const std::byte* source, const Shuffle& shuffle, const std::byte* source_end) {
   Step row = shuffle.row;
   const std::int64_t room = source_end - source - shuffle.reach;
@@ -282,7 +290,7 @@ void shuffle_row(std::byte* target, const std::byte* source, const Shuffle& shuf
 
 #else
 
-/// No shuffles with this instruction set.
+/// This instruction set has no shuffles.
 struct Shuffle {};
 inline bool lay_out_shuffle(Shuffle&, std::int64_t, Step, Step, bool) { return false; }
 inline void shuffle_row(std::byte*, const std::byte*, const Shuffle&, const std::byte*) {}

@@ -1,14 +1,17 @@
-// Streamed copies: the target goes past the caches, whole lines at a time, which saves reading each line before it is
-// written.  Short runs are first put together in a small stage, which stays in cache.
+// Streamed copies: whole lines of the target are written by non-temporal stores, so that no line is read before it is
+// written. Short runs are first collected in a small stage, which stays in cache.
+//
+// Example: a piece of 100 bytes begins at byte 40 of a line. It is assembled at offset 40 of the stage. The two lines
+// up to byte 128 are complete, so 88 bytes are streamed, and the last 12 bytes wait in the stage for the next piece.
 
 constexpr std::int64_t kLine = 64;
 constexpr std::int64_t kStageBytes = 8 * 1024;
-constexpr std::int64_t kStreamedRun = 512;  ///< shorter runs with gaps behind them leave too many partial lines
+constexpr std::int64_t kStreamedRun = 512;  ///< shorter runs followed by gaps leave too many partial lines
 
 #if defined(__x86_64__)
 constexpr bool kStreams = true;
 
-/// One line to an address that is a multiple of kLine.
+/// Writes one line to an address that is a multiple of kLine.
 inline void stream_line(std::byte* to, const std::byte* from) {
 #if defined(__AVX512VBMI__)
   _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
@@ -49,7 +52,8 @@ void streamed_rows(std::byte* target, const std::byte* source, std::int64_t run_
   }
 }
 
-/// Pieces of the target on their way out.  The last, partial line of a piece waits for the piece that goes on there.
+/// Pieces of the target that are about to be streamed. The last, partial line of a piece waits for the piece that
+/// continues it.
 class Stage {
  public:
   void flush() {
@@ -59,14 +63,14 @@ class Stage {
     waiting_bytes_ = 0;
   }
 
-  /// Where to put a piece of at most kStageBytes bytes that belongs at `target`.
+  /// Returns the address at which a piece of at most kStageBytes bytes for `target` is assembled.
   std::byte* begin(std::byte* target) {
     if (waiting_ + waiting_bytes_ != target) flush();
     if (waiting_bytes_ == 0) waiting_ = target;
     return bytes_ + offset_in_line(target);
   }
 
-  /// The piece is there.
+  /// Ends a piece, and streams its complete lines.
   void end(std::int64_t piece_bytes) {
     waiting_bytes_ += piece_bytes;
     const std::int64_t first = offset_in_line(waiting_);
@@ -81,6 +85,6 @@ class Stage {
 
  private:
   alignas(64) std::byte bytes_[kStageBytes + 2 * kLine];  ///< byte i belongs at offset i % kLine of a line
-  std::byte* waiting_ = nullptr;                          ///< where the waiting bytes belong in the target
+  std::byte* waiting_ = nullptr;                          ///< target of the waiting bytes
   std::int64_t waiting_bytes_ = 0;
 };

@@ -1,7 +1,12 @@
-// Transposes: the loop along which the target is contiguous is not the one along which the source is.
+// Transposes: the target is contiguous along another loop than the source.
+//
+// A tile is transposed in registers. Example: 4 rows of 4 units of 4 bytes in the registers a0 to a3. Round 1
+// interleaves a0 with a2 and a1 with a3: (00 20 01 21), (02 22 03 23), (10 30 11 31), (12 32 13 33). Round 2
+// interleaves the first of these with the third and the second with the fourth: (00 10 20 30), (01 11 21 31), (02 12
+// 22 32), (03 13 23 33), the columns.
 
-/// One register tile of kBytes bytes of rows of the source by 16 bytes of columns.  Each of log2(16 / kUnit) rounds of
-/// `unpack` moves one bit of the row number into the column number.
+/// Transposes a register tile of kBytes bytes of rows of the source by 16 bytes of columns. Each of log2(16 / kUnit)
+/// rounds of `unpack` moves one bit of the row number into the column number.
 template <int kBytes, int kUnit>
 inline void transpose_tile(std::byte* target, std::int64_t target_step, const std::byte* source,
                            std::int64_t source_step) {
@@ -20,12 +25,12 @@ inline void transpose_tile(std::byte* target, std::int64_t target_step, const st
   for (int i = 0; i < kCount; ++i) a[i].store(target + i * target_step);
 }
 
-/// Along `row` the target is contiguous, along `column` the source; both in units of kUnit bytes.  Edges are met by a
-/// tile that overlaps its neighbour and writes the same values once more.
+/// Transposes loops in units of kUnit bytes: the target is contiguous along `row`, the source along `column`. At an
+/// edge, a tile overlaps its neighbour and writes the same values again.
 template <int kBytes, int kUnit>
 void transpose_blocks(std::byte* target, const std::byte* source, Step row, Step column) {
   constexpr std::int64_t kTileRows = kBytes / kUnit, kTileColumns = 16 / kUnit;
-  // A block at each end fits L2 together, and long pieces of a row spare the translation of addresses.
+  // Blocks of both sides fit into L2 together, and long parts of a row need few address translations.
   constexpr std::int64_t kBlockRows = 512 / kUnit, kBlockColumns = 512 / kUnit;
   static_assert(kBlockRows % kTileRows == 0);
   for (std::int64_t c0 = 0; c0 < column.count; c0 += kBlockColumns) {
@@ -65,7 +70,7 @@ TransposeFunction choose_transpose_of(std::int64_t unit, std::int64_t rows, std:
   }
 }
 
-/// The kernel for these two loops, nullptr where there is none.
+/// Returns the kernel for these two loops, nullptr if there is none.
 TransposeFunction choose_transpose(std::int64_t unit, const Step& row, const Step& column) {
   if (row.target != unit || column.source != unit) return nullptr;
   return choose_transpose_of<kVectorBytes>(unit, row.count, column.count);

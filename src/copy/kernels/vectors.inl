@@ -1,6 +1,6 @@
-// Vectors of 16, 32 or 64 bytes with the few operations that a transpose needs.  A vector is made of lanes of 16 bytes;
-// `unpack` interleaves units of kUnit bytes from the low (high) halves of the lanes of a and b.
-// kVectorBytes is the widest one of this instruction set, 0 where there is none.
+// Vectors of 16, 32 or 64 bytes with the few operations that a transpose needs. A vector consists of lanes of 16
+// bytes; `unpack` interleaves units of kUnit bytes from the low (high) halves of the lanes of a and b. kVectorBytes
+// is the widest vector of this instruction set, 0 if there is none.
 
 template <int kBytes>
 struct Vector;
@@ -35,7 +35,7 @@ template <>
 struct Vector<32> {
   __m256i value;
 
-  /// Lane i comes from p + i * lane_step.
+  /// Loads lane i from p + i * lane_step.
   static Vector load(const std::byte* p, std::int64_t lane_step) {
     return {_mm256_inserti128_si256(_mm256_castsi128_si256(Vector<16>::load(p, 0).value),
                                     Vector<16>::load(p + lane_step, 0).value, 1)};

@@ -1,4 +1,4 @@
-// Zips: one run of each of several sources in turn, into a target without gaps.
+// Zips: runs of several sources alternate in a target without gaps.
 
 #if defined(__AVX512VBMI__)
 template <bool kStreamed>
@@ -11,7 +11,7 @@ inline void put_line(std::byte* to, __m512i line) {
 }
 #endif
 
-/// Two sources of kUnit-byte elements, each without gaps.
+/// Zips two sources of kUnit-byte elements without gaps.
 template <int kUnit, bool kStreamed>
 void zip_two(std::byte* target, const std::byte* first, const std::byte* second, std::int64_t count) {
   std::int64_t i = 0;
@@ -71,7 +71,7 @@ void stream_lines(std::byte* target, const std::byte* const* sources, int ways, 
         stream_line(target + (i * ways + way) * element_bytes + k, sources[way] + i * element_bytes + k);
 }
 
-/// false, doing nothing, where no kernel is for elements of this size.
+/// Returns false and does nothing if there is no kernel for elements of this size.
 bool zip(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes, std::int64_t count,
          bool streamed) {
   switch (element_bytes) {
