@@ -1,3 +1,9 @@
+// Descriptors that do not survive a fork.
+//
+// All open Descriptors form a doubly linked list under one mutex. A handler of pthread_atfork closes every one of
+// them in the child. The mutex is locked across the fork, so that the child finds a complete list: without the lock,
+// another thread could be in the middle of a change.
+
 #include "base/descriptor.hpp"
 
 #include <pthread.h>
@@ -11,10 +17,10 @@
 
 namespace plait::base {
 
-/// All descriptors of this process, locked while it forks.
+/// The list of all open descriptors of this process, locked while it forks.
 struct OpenDescriptors {
   static std::mutex& mutex() {
-    static auto* const kept = new std::mutex;  // outlives what is destroyed at the end of the process
+    static auto* const kept = new std::mutex;  // never destroyed: it outlives static objects with descriptors
     return *kept;
   }
   static inline Descriptor* first = nullptr;
@@ -34,7 +40,7 @@ namespace {
 
 }  // namespace
 
-// Under the mutex, these two.
+// Both are called with the mutex locked.
 
 void Descriptor::take(int number) {
   number_ = number;
@@ -82,7 +88,7 @@ void Descriptor::close() {
 }
 
 std::int64_t allow_descriptors(std::int64_t wanted) noexcept {
-  // Larger than any limit that there is, RLIM_INFINITY too.
+  // Larger than any limit, including RLIM_INFINITY.
   constexpr rlim_t kMost = std::numeric_limits<std::int64_t>::max();
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;

@@ -1,4 +1,4 @@
-/// An open file, socket or the like.
+/// An open file, socket or similar object.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@ namespace plait::base {
 
 /// Owns a file descriptor.
 ///
-/// A forked child closes its copy: else it would hold the parent's locks, keep deleted files on their disks and, of
-/// sockets, hide from the other end that the parent has gone.
+/// A forked child closes its copy. Otherwise it would hold the parent's locks, keep the blocks of deleted files
+/// allocated and, for sockets, hide from the other end that the parent has ended.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -16,25 +16,24 @@ class Descriptor {
   Descriptor(Descriptor&& other) noexcept;
   Descriptor& operator=(Descriptor&& other) noexcept;
   ~Descriptor();
-  /// -1: none, and in a child of the process that opened it.
+  /// Returns the number; -1: none, also in a child of the process that opened it.
   int number() const { return number_; }
   void close();
 
  private:
-  /// Makes number_ that of this object, and of no other one.
+  /// Makes this object the only owner of `number`.
   void take(int number);
   int give();
 
   int number_ = -1;
-  // Its neighbours among all that are open.
+  // Neighbours in the list of all open descriptors.
   Descriptor* before_ = nullptr;
   Descriptor* after_ = nullptr;
 
   friend struct OpenDescriptors;
 };
 
-/// Lets this process have so many open, as far as the system permits: a soft limit that is lower is raised, up to the
-/// hard one.  Returns how many there may be then.
+/// Raises the soft limit of open descriptors to `wanted`, at most to the hard limit. Returns the resulting limit.
 std::int64_t allow_descriptors(std::int64_t wanted) noexcept;
 
 }  // namespace plait::base

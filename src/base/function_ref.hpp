@@ -1,4 +1,4 @@
-/// A function that is called before its owner goes on.
+/// A reference to a function that is called only while its owner waits.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace plait::base {
 template <typename Signature>
 class FunctionRef;
 
-/// Refers to something callable and takes no memory, unlike std::function.
+/// Refers to a callable object and allocates no memory, unlike std::function.
 template <typename Result, typename... Arguments>
 class FunctionRef<Result(Arguments...)> {
  public:

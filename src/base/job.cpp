@@ -38,17 +38,17 @@ struct Status {
 
 Status status_of(int process) {
   const std::string line = content(process, "stat");
-  TextReader in(line.substr(line.rfind(')') + 1));  // behind the name, which may hold anything
+  TextReader in(line.substr(line.rfind(')') + 1));  // after the name, which may contain any characters
   Status result;
   std::string skipped;
   in >> skipped >> result.parent;
-  constexpr int kBetween = 17;  // fields between the parent and when the process began
+  constexpr int kBetween = 17;  // number of fields between the parent and the start time
   for (int i = 0; i < kBetween; ++i) in >> skipped;
   in >> result.began;
   return result;
 }
 
-/// Whether the process was started with a rank of its own, as those of a job are, and launchers are not.
+/// True if the process was started with a rank of its own. Processes of a job have one; launchers do not.
 bool has_rank(int process) {
   const std::string variables = '\0' + content(process, "environ");
   for (const std::string_view name :
@@ -57,7 +57,7 @@ bool has_rank(int process) {
   return false;
 }
 
-/// The process that started the ranks of this host.
+/// Identifies the process that started the ranks of this host.
 std::string launcher() {
   int process = ::getpid();
   Status status = status_of(process);
@@ -88,7 +88,7 @@ double process_began() {
   timespec boot{};
   ::clock_gettime(CLOCK_REALTIME, &real);
   ::clock_gettime(CLOCK_BOOTTIME, &boot);
-  const std::string ticks = status_of(::getpid()).began;  // since the system was started
+  const std::string ticks = status_of(::getpid()).began;  // ticks since the system was started
   const long each_second = ::sysconf(_SC_CLK_TCK);
   if (ticks.empty() || each_second <= 0) return 0;
   const auto seconds = [](const timespec& time) {

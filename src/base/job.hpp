@@ -1,4 +1,4 @@
-/// What launchers tell the processes of a job.
+/// The information that launchers pass to the processes of a job.
 #pragma once
 
 #include <optional>
@@ -6,18 +6,19 @@
 
 namespace plait::base {
 
-/// A process's rank in a job of several.
+/// The rank of a process in a job of several processes.
 struct JobRank {
-  std::string job;  ///< the same for all that one launch started, on this host at least, and different for others
+  /// Identifies the launch: equal for all its processes, at least on this host, and different for other launches.
+  std::string job;
   int rank = 0;
 };
 
-/// Nothing where no launcher started this process, or one of its parents, together with others.
+/// Returns nullopt if no launcher started this process, or one of its parents, together with others.
 std::optional<JobRank> job_rank();
 
-/// When this process began, in seconds since 1970 by the clock of this host, to some hundredths; 0 where the system
-/// does not say.  All processes of a job began before any of them wrote a file; those of a later job that has the same
-/// number, as schedulers and containers give, began after.
+/// Returns the start time of this process in seconds since 1970, by the clock of this host, to some hundredths; 0 if
+/// the system does not provide it. All processes of a job start before any of them writes a file. Those of a later
+/// job with the same number, which schedulers and containers reuse, start after that.
 double process_began();
 
 }  // namespace plait::base

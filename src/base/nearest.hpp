@@ -1,4 +1,4 @@
-/// What someone may have meant who misspelled a word.
+/// Suggestions for misspelled words.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace plait::base {
 
-/// Insertions, removals and changes of characters that make one word of the other.
+/// Returns the number of insertions, removals and changes of characters that convert one word to the other.
 std::size_t distance(std::string_view one, std::string_view other);
-/// Of several words the nearest that is at most 2 changes and less than the whole word away; none: empty.
+/// Returns the word with the smallest distance, if that is at most 2 and less than the length of the word; otherwise
+/// an empty text.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> known);
-/// `a, b and c`.
+/// Returns `a, b and c`.
 std::string list_text(std::span<const std::string_view> words);
 
 }  // namespace plait::base

@@ -1,3 +1,16 @@
+// Overlap of strided boxes in memory, as a problem of sums.
+//
+// Problem: two boxes share a byte if two combinations of their indices give the same address. Trying all pairs of
+// elements is too slow.
+//
+// Idea: let a's low end be A and b's high end B. A position of a is A + (a sum of multiples of its steps), one of b
+// is B - (a sum of multiples of its steps). They meet if the multiples of all steps, each bounded by its dimension,
+// add up to B - A, up to `slack` bytes within the elements. reaches() searches with the largest step first, and
+// prunes by the sum that the remaining steps can reach and by their greatest common divisor.
+//
+// Example: elements of 1 byte. a has the positions 0, 4, 8 and b the positions 2, 6. A = 0 and B = 6: 4x + 4y = 6
+// with x <= 2 and y <= 1. The divisor 4 does not divide 6, so the boxes share no byte.
+
 #include "base/overlap.hpp"
 
 #include <algorithm>
@@ -12,13 +25,13 @@ namespace {
 
 constexpr int kMostTries = 100'000;
 
-/// A multiple of `step`, 0 to `most` times.
+/// A multiple of `step`, from 0 to `most` times.
 struct Term {
   std::int64_t step = 0;
   Wide most = 0;
 };
 
-/// Whether multiples of steps, one number for each term, and a number of 0 to `slack` add up to a target.
+/// Decides if bounded multiples of all steps and a number from 0 to `slack` add up to a target.
 class Sum {
  public:
   Sum(std::vector<Term> terms, Wide slack) : terms_(std::move(terms)), slack_(slack) {
@@ -42,7 +55,7 @@ class Sum {
     }
   }
 
-  /// Also true after too many tries.
+  /// True if the target is reached, or after too many attempts.
   bool reaches(Wide target, std::size_t from = 0) {
     if (target < 0 || target > rest_[from]) return false;
     if (target <= slack_) return true;
@@ -55,10 +68,11 @@ class Sum {
   }
 
  private:
-  std::vector<Term> terms_;  // the largest step first, each step once
+  std::vector<Term> terms_;  // in descending order of steps, each step once
   Wide slack_;
-  std::vector<Wide> rest_;             // the largest sum of the terms from each on
-  std::vector<std::int64_t> divisor_;  // their greatest common divisor; 0 of none
+  std::vector<Wide> rest_;  // for each term: the largest sum of it and the later ones
+  // For each term: greatest common divisor of it and the later ones; 0 after the last.
+  std::vector<std::int64_t> divisor_;
   int tries_ = 0;
 };
 
@@ -68,7 +82,8 @@ bool nothing_in(const MemoryBox& box) {
   return box.element_bytes < 1 || std::any_of(box.shape.begin(), box.shape.end(), [](auto size) { return size < 1; });
 }
 
-/// Whether each dimension steps over all that the dimensions of smaller steps reach, as slices of dense arrays do.
+/// True if the step of each dimension exceeds the extent of all dimensions with smaller steps, as in slices of dense
+/// arrays.
 bool nested(const MemoryBox& box) {
   std::vector<std::size_t> order;
   for (std::size_t d = 0; d < box.shape.size(); ++d)
@@ -103,8 +118,8 @@ bool share_memory(const MemoryBox& a, const MemoryBox& b) {
   const Bounds one = bounds_of(a);
   const Bounds other = bounds_of(b);
   if (one.empty() || other.empty() || !one.meets(other)) return false;
-  // Positions of a from its low end on, and positions of b from its high end down, meet at the distance of the two
-  // ends.
+  // Positions of a start at its low end and ascend, positions of b start at its high end and descend. They meet if
+  // their sums equal the distance of both ends.
   std::vector<Term> terms;
   for (const MemoryBox* box : {&a, &b})
     for (std::size_t d = 0; d < box->shape.size(); ++d) terms.push_back({size_of(box->steps[d]), box->shape[d] - 1});
@@ -114,8 +129,8 @@ bool share_memory(const MemoryBox& a, const MemoryBox& b) {
 
 bool overlaps_itself(const MemoryBox& box) {
   if (nothing_in(box) || nested(box)) return false;
-  // Two elements differ in a first dimension k, by 1 to n - 1 positions there, and by any number of positions behind
-  // it.
+  // Two different elements have a first dimension k in which they differ, by 1 to n - 1 positions. In the later
+  // dimensions they differ by any number of positions.
   for (std::size_t k = 0; k < box.shape.size(); ++k) {
     if (box.shape[k] < 2) continue;
     std::vector<Term> terms{{size_of(box.steps[k]), box.shape[k] - 2}};

@@ -1,4 +1,4 @@
-/// Whether elements in memory share bytes.
+/// Detection of elements in memory that share bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace plait::base {
 
-/// Elements in a box: the first one, and the count and the step in bytes, of any sign, of each dimension.
+/// The elements of a box: the first one, and for each dimension the count and the step in bytes, of any sign.
 struct MemoryBox {
   const std::byte* first = nullptr;
   std::span<const std::int64_t> shape;
@@ -15,7 +15,7 @@ struct MemoryBox {
   std::int64_t element_bytes = 1;
 };
 
-/// The bytes from the lowest to the highest one, which is left out; equal where there are no elements.
+/// A range of bytes from `low` to before `high`; both are equal if there are no elements.
 struct Bounds {
   std::uintptr_t low = 0;
   std::uintptr_t high = 0;
@@ -24,11 +24,11 @@ struct Bounds {
 };
 Bounds bounds_of(const MemoryBox& box);
 
-/// Whether an element of one and an element of the other share a byte.  Also true for steps that would take too long to
-/// tell, which is none that follow from slicing dense arrays.
+/// True if an element of one box and an element of the other share a byte. Also true if the answer would take too
+/// long, which never happens for slices of dense arrays.
 bool share_memory(const MemoryBox& a, const MemoryBox& b);
 
-/// Whether two elements of a box share a byte.  As above.
+/// True if two elements of a box share a byte, or if the answer would take too long.
 bool overlaps_itself(const MemoryBox& box);
 
 }  // namespace plait::base

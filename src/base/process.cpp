@@ -11,8 +11,9 @@ namespace plait::base {
 
 namespace {
 
-/// How many forks lie between this process and the one that loaded the library.  Ids of processes would cost a system
-/// call each time, and repeat in nested name spaces.  Relaxed, as it only changes where there is no other thread.
+/// Number of forks between the process that loaded the library and this one. Process ids would cost a system call
+/// each time, and repeat in nested name spaces. Relaxed order suffices, because it only changes while no other thread
+/// exists.
 std::atomic<unsigned> generation{0};
 std::atomic<int> number{0};
 
@@ -21,7 +22,7 @@ void in_child() {
   number.store(::getpid(), std::memory_order_relaxed);
 }
 
-/// As the library is loaded, so that no fork is missed.
+/// Runs when the library is loaded, so that no fork is missed.
 [[maybe_unused]] const bool watching = [] {
   number.store(::getpid(), std::memory_order_relaxed);
   return ::pthread_atfork(nullptr, nullptr, in_child) == 0;
@@ -36,7 +37,8 @@ std::atomic<const LeakedObject*> leaked{nullptr};
 }  // namespace
 
 void keep(const void* thing) noexcept {
-  // Nobody walks this list but what looks for leaks, so nothing is ordered; without memory a leak is told of, no more.
+  // Only leak detectors read this list, so no memory order is needed. Without memory, a leak is reported and nothing
+  // else happens.
   auto* const made = new (std::nothrow) LeakedObject{thing, leaked.load(std::memory_order_relaxed)};
   if (made == nullptr) return;
   while (!leaked.compare_exchange_weak(made->before, made, std::memory_order_relaxed)) {

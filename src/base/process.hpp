@@ -1,8 +1,8 @@
-/// Which process made a thing: the child of a fork is another one.
+/// Ownership of objects by processes: the child of a fork is another process.
 ///
-/// A child has a copy of its parent's memory, but not its threads, and no part in what its parent does with others.  So
-/// it owns nothing that the parent made: it leaves files, threads, locks and sockets as they are, does not even destroy
-/// what threads of the parent may be waiting for, and calls on the parent's handles are errors.
+/// A child has a copy of its parent's memory, but neither its threads nor a part in its communication. So it owns
+/// nothing that the parent made. It leaves files, threads, locks and sockets as they are, does not destroy objects
+/// for which threads of the parent may wait, and calls on the parent's handles are errors.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,14 @@
 
 namespace plait::base {
 
-/// The process that was running when this was made.
+/// The process that made this object.
 class Owner {
  public:
   Owner() noexcept;
-  /// Whether it is the one that is running.
+  /// True if the current process is the owner.
   bool here() const noexcept;
   int process() const noexcept { return process_; }
-  /// errors  kArgument where it is not: says whose `what` is, and `advice`.
+  /// errors  kArgument if the current process is not the owner: names `what`, its owner and `advice`.
   void check(std::string_view what, std::string_view advice = "open it anew in this process") const;
 
  private:
@@ -27,10 +27,10 @@ class Owner {
   int process_;
 };
 
-/// Remembers a thing that stays in memory for the rest of a child: what looks for leaks is to find it.
+/// Registers an object that stays in memory for the rest of a child, so that leak detectors find a reference to it.
 void keep(const void* thing) noexcept;
 
-/// Deletes what a process has made, in that process.
+/// Deletes an object in the process that made it, and leaks it in others.
 template <typename Type>
 class OwnerDelete {
  public:
@@ -40,14 +40,14 @@ class OwnerDelete {
   Owner owner_;
 };
 
-/// A shared thing with threads, locks or files of its own, which the children of this process leave alone.
+/// Makes a shared object with threads, locks or files of its own, which the children of this process do not destroy.
 template <typename Type, typename... Arguments>
 std::shared_ptr<Type> make_owned(Arguments&&... arguments) {
   std::unique_ptr<Type> made(new Type(std::forward<Arguments>(arguments)...));
   return std::shared_ptr<Type>(made.release(), OwnerDelete<Type>());
 }
 
-/// Destroys a thing where its owner is running; a child leaves it where it is.
+/// Destroys an object in the process of its owner, and leaks it in a child.
 template <typename Type>
 void let_go(std::unique_ptr<Type>& thing, const Owner& owner) noexcept {
   if (owner.here()) {
@@ -57,7 +57,7 @@ void let_go(std::unique_ptr<Type>& thing, const Owner& owner) noexcept {
   }
 }
 
-/// A variable of static duration that each process makes for itself at its first use, and never destroys.
+/// A static variable that each process constructs at its first use and never destroys.
 template <typename Type>
 class PerProcess {
  public:
@@ -67,7 +67,7 @@ class PerProcess {
     auto made = std::make_unique<Instance>();
     made->of_parent = known;
     if (instance_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) return made.release()->value;
-    return known->value;  // another thread was first
+    return known->value;  // another thread was faster
   }
 
  private:

@@ -22,7 +22,7 @@ namespace plait::base {
 
 namespace {
 
-/// Field 22 of its status, behind the command in parentheses; 0 where it cannot be read.
+/// Reads field 22 of /proc/PID/stat, which follows the command in parentheses; 0 if it cannot be read.
 std::int64_t start_of(std::int64_t number) {
   std::ifstream file(text("/proc/", number, "/stat"));
   const std::string status((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -59,10 +59,11 @@ std::shared_ptr<const ProcessWatch> made([[maybe_unused]] const ProcessId& proce
   };
   int number = open();
   if (number < 0 && errno == EMFILE && allow_more_descriptors()) number = open();
-  // ESRCH: it has ended.  Any other error, as of an old kernel, says nothing of it.
+  // ESRCH: the process has ended. Any other error, for example of an old kernel, means that nothing is known.
   if (number < 0 && errno != ESRCH) return nullptr;
   Descriptor descriptor = number < 0 ? Descriptor() : Descriptor(number);
-  // After the descriptor is there: it is of the process that has this start, or of one that has ended.
+  // The start is read after the descriptor was opened. If it is the expected one, the descriptor refers to the
+  // expected process; otherwise that process has ended, and its number was reused.
   const std::int64_t started = process.started == 0 ? 0 : start_of(process.number);
   const bool ended = number < 0 || (started != 0 && started != process.started);
   return std::make_shared<const ProcessWatch>(std::move(descriptor), ended);
@@ -88,7 +89,7 @@ std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessId& process) {
 
 bool ProcessWatch::ended() const {
   if (ended_) return true;
-  pollfd state{descriptor_.number(), POLLIN, 0};  // readable from its end on, reaped or not
+  pollfd state{descriptor_.number(), POLLIN, 0};  // readable from the end of the process on, reaped or not
   return ::poll(&state, 1, 0) > 0;
 }
 

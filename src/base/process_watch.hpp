@@ -1,4 +1,4 @@
-/// Other processes of this system, and their end.
+/// Detection of the end of other processes on this system.
 #pragma once
 
 #include <compare>
@@ -10,21 +10,21 @@
 
 namespace plait::base {
 
-/// Which process it is.  Numbers come back when processes have ended: the time of the start tells them apart.
+/// Identifies a process. Numbers are reused after a process has ended, so the start time is needed too.
 struct ProcessId {
   std::int64_t number = 0;
-  std::int64_t started = 0;  ///< in the kernel's clock ticks; 0: the system does not tell
+  std::int64_t started = 0;  ///< in the kernel's clock ticks; 0: not available
 
   auto operator<=>(const ProcessId&) const = default;
 };
 
 ProcessId this_process();
 
-/// A process that is watched.
+/// A watched process.
 class ProcessWatch {
  public:
-  /// One for all who watch it; nullptr where the system offers no descriptors of processes, or permits no
-  /// more of them.
+  /// Returns a watch that is shared by all callers; nullptr if the system has no descriptors of processes, or permits
+  /// no more of them.
   static std::shared_ptr<const ProcessWatch> of(const ProcessId& process);
 
   ProcessWatch(Descriptor descriptor, bool ended) : descriptor_(std::move(descriptor)), ended_(ended) {}
@@ -32,7 +32,7 @@ class ProcessWatch {
 
  private:
   Descriptor descriptor_;
-  bool ended_;  // before it was watched
+  bool ended_;  // true if it ended before it was watched
 };
 
 }  // namespace plait::base

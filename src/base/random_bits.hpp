@@ -1,29 +1,29 @@
-/// Random numbers that are the same on every machine: splitmix64 by S. Vigna.
+/// Random numbers that are equal on every machine: splitmix64 by S. Vigna.
 #pragma once
 
 #include <cstdint>
 
 namespace plait::base {
 
-/// The same number for the same one, evenly distributed.
+/// Returns an evenly distributed hash of a number.
 inline std::uint64_t mixed(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
   return z ^ (z >> 31);
 }
 
-/// How far the generator's state goes on with each number.
+/// The increment of the generator's state for each number.
 inline constexpr std::uint64_t kRandomStep = 0x9e3779b97f4a7c15U;
 
 class RandomBits {
  public:
   explicit RandomBits(std::uint64_t seed) : state_(seed) {}
   std::uint64_t next() { return mixed(state_ += kRandomStep); }
-  /// From 0 to below `limit`, which is above 0.
+  /// Returns a number from 0 to below `limit`, which is above 0.
   std::int64_t below(std::int64_t limit) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(limit));
   }
-  /// Above 0 and at most 1.
+  /// Returns a number above 0 and at most 1.
   double share() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
 
  private:

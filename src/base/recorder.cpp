@@ -15,7 +15,7 @@ namespace plait::base {
 
 namespace {
 
-// The numbers of the library that records foreign programs begin at 1.
+// First numbers of files and operations. Those of the library that records foreign programs begin at 1.
 constexpr std::uint32_t kFirstFile = 0x40000000;
 constexpr std::uint64_t kFirstOperation = std::uint64_t{1} << 40U;
 
@@ -27,7 +27,7 @@ std::string command() {
   return words;
 }
 
-/// A library that records foreign programs was loaded before this one, or is not there.
+/// True, after a search for the library that records foreign programs, which is loaded before this one if it exists.
 [[maybe_unused]] const bool looked_for_a_recorder = [] {
   plait_events_pause = reinterpret_cast<void (*)(int)>(::dlsym(RTLD_DEFAULT, "plait_capture_pause"));
   return true;
@@ -53,7 +53,7 @@ void begin(int rank) {
   }
 }
 
-/// Keeps an event that has its start and its operation, and ends now.
+/// Records an event that has its start and its operation, and ends now.
 void keep(plait_event event, plait_event_interface interface, plait_event_kind kind, const RecordedAccess& access) {
   event.duration = plait_events_now() - event.start;
   event.offset = access.offset;

@@ -1,6 +1,7 @@
-/// Plait's own input and output as events of a trace: what programs ask for, and the requests that reach the system.
+/// Records Plait's own input and output as events of a trace: the requests of programs, and the requests that reach
+/// the system.
 ///
-/// PLAIT_TRACE names the trace; without it every call here costs one load.  docs/reference/settings.md
+/// PLAIT_TRACE names the trace. Without it every call here costs one load. docs/reference/settings.md
 #pragma once
 
 #include <cstdint>
@@ -10,16 +11,17 @@
 
 namespace plait::base {
 
-/// Joins the trace that PLAIT_TRACE names, once.  Where it cannot, it says so on the standard error and goes on
-/// without. rank: in the job where the environment does not tell it, -1 without.
+/// Joins the trace that PLAIT_TRACE names, once. If this fails, it prints the reason on the standard error and
+/// records nothing.
+/// rank  in the job, if the environment does not contain it; -1 without a job.
 void begin_recording(int rank);
 
 inline bool recording() noexcept { return plait_events_active() != 0; }
 
-/// The number of a file in the trace; 0 without one.
+/// Returns the number of a file in the trace; 0 without a trace.
 std::uint32_t recorded_name(const std::string& name);
 
-/// Where in a file something was done, and what came of it.
+/// The place and the result of an access to a file.
 struct RecordedAccess {
   std::uint32_t file = 0;
   std::int64_t offset = 0;
@@ -27,16 +29,16 @@ struct RecordedAccess {
   std::int64_t result = 0;  ///< bytes, or -errno
 };
 
-/// A request of the program, from when it was made.
+/// A request of the program, from its begin.
 class RecordedCall {
  public:
-  /// Begins now.
+  /// Begins the request now.
   RecordedCall() {
     if (recording()) begin();
   }
   bool kept() const noexcept { return operation_ != 0; }
   std::uint64_t operation() const noexcept { return operation_; }
-  /// Is complete.
+  /// Records the request as complete.
   void end(plait_event_kind kind, const RecordedAccess& access, unsigned flags) const;
 
  private:
@@ -46,7 +48,7 @@ class RecordedCall {
   std::uint64_t operation_ = 0;
 };
 
-/// As long as it lives, requests of this thread belong to an operation.
+/// Makes requests of this thread belong to an operation during its lifetime.
 class OperationScope {
  public:
   explicit OperationScope(const RecordedCall& asked) noexcept : before_(current_) { current_ = asked.operation(); }
@@ -61,7 +63,7 @@ class OperationScope {
   std::uint64_t before_;
 };
 
-/// One request to the system.  A recording library that was preloaded leaves out what happens while it lives.
+/// One request to the system. A preloaded recording library ignores the calls of this thread during its lifetime.
 class RecordedRequest {
  public:
   explicit RecordedRequest(plait_event_kind kind) noexcept : kind_(kind) {
@@ -74,7 +76,7 @@ class RecordedRequest {
   RecordedRequest& operator=(const RecordedRequest&) = delete;
 
   bool kept() const noexcept { return start_ != 0; }
-  /// The call has returned.  Leaves errno alone.
+  /// Records that the call has returned. Does not change errno.
   void end(const RecordedAccess& access) const noexcept;
 
  private:

@@ -21,7 +21,7 @@ void TaskQueue::run() {
     changed_.wait(lock, [this] { return closed_ || !tasks_.empty(); });
     --idle_;
     if (tasks_.empty()) return;
-    // Destroyed before the lock is taken: what a task holds may itself have something to do on the way out.
+    // The task is destroyed before the lock is taken, because the destructors of its captures may need time or locks.
     {
       const auto task = std::move(tasks_.front());
       tasks_.pop_front();

@@ -1,4 +1,4 @@
-/// Tasks that wait for threads.
+/// A queue of tasks for a group of threads.
 #pragma once
 
 #include <condition_variable>
@@ -9,24 +9,24 @@
 
 namespace plait::base {
 
-/// Whoever makes one also makes the threads, which are in run() until it is closed.
+/// The owner of a queue also starts its threads, which call run() until the queue is closed.
 class TaskQueue {
  public:
-  /// Adds a task, which throws nothing.  Returns false, adding nothing, where the queue is closed.
+  /// Adds a task, which must not throw. Returns false and adds nothing if the queue is closed.
   bool put(std::function<void()> task);
-  /// Runs tasks, one at a time, in their order; after close() those that are left.
+  /// Runs tasks, one at a time, in their order; after close() the remaining ones.
   void run();
   void close();
-  /// Whether a task waits for a thread.
+  /// True if a task waits for a thread.
   bool waiting() const;
-  /// Whether one more task would find no thread that waits for it.
+  /// True if no idle thread would run one more task.
   bool all_busy() const;
 
  private:
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
-  std::size_t idle_ = 0;  // threads that wait
+  std::size_t idle_ = 0;  // number of threads that wait
   bool closed_ = false;
 };
 

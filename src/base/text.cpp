@@ -12,7 +12,7 @@ namespace {
 
 template <typename Number>
 void append_digits(std::string& out, Number number) {
-  std::array<char, 20> digits;  // of the longest: -2^63, and 2^64 - 1
+  std::array<char, 20> digits;  // length of the longest ones: -2^63, and 2^64 - 1
   out.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 

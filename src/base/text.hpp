@@ -1,4 +1,4 @@
-/// Small helpers that put texts together.
+/// Functions that compose texts.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace plait::base {
 void append(std::string& out, std::string_view text);
 void append(std::string& out, std::int64_t number);
 void append(std::string& out, std::uint64_t number);
-/// Six digits, as printf's %g has them.
+/// Appends a number with six digits, like %g of printf.
 void append(std::string& out, double number);
 
 template <typename Part>
@@ -32,14 +32,14 @@ void append_part(std::string& out, const Part& part) {
   }
 }
 
-/// The arguments, texts and numbers, one behind the other.  errors  std::bad_alloc, instead of a text that is cut, as
-/// streams of the standard library would make it.
+/// Appends the arguments, texts and numbers, one after the other.
+/// errors  std::bad_alloc; streams of the standard library would truncate the text instead.
 template <typename... Parts>
 void append_parts(std::string& out, const Parts&... parts) {
   (append_part(out, parts), ...);
 }
 
-/// The same as a text of its own.
+/// Returns the arguments as one text.
 template <typename... Parts>
 std::string text(const Parts&... parts) {
   std::string out;
@@ -47,18 +47,18 @@ std::string text(const Parts&... parts) {
   return out;
 }
 
-/// With blanks in front of it, up to `width` characters.
+/// Pads a text with blanks on the left up to `width` characters.
 std::string aligned_right(std::string_view text, std::size_t width);
-/// With blanks behind it.
+/// Pads a text with blanks on the right up to `width` characters.
 std::string aligned_left(std::string_view text, std::size_t width);
-/// All 16 hexadecimal digits.
+/// Returns all 16 hexadecimal digits.
 std::string hexadecimal_text(std::uint64_t number);
 
-/// `(4, 8)`.
+/// Returns `(4, 8)`.
 std::string tuple_text(std::span<const std::int64_t> values);
-/// `1.5 MiB`, `640 B`.
+/// Returns `1.5 MiB` or `640 B`.
 std::string bytes_text(std::int64_t bytes);
-/// `3.2 us`, `17 ms`, of seconds.
+/// Returns `3.2 us` or `17 ms` for a number of seconds.
 std::string time_text(double seconds);
 
 }  // namespace plait::base

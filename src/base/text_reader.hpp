@@ -1,4 +1,4 @@
-/// Reads what stands in a text.
+/// Parsing of texts.
 #pragma once
 
 #include <ios>
@@ -9,8 +9,8 @@
 
 namespace plait::base {
 
-/// Words and numbers one behind the other, by `>>` and std::getline.  A stream of the standard library would take a
-/// lack of memory for the end of the text, and what the program's own locale puts between digits for a part of numbers.
+/// Reads words and numbers one after the other, by `>>` and std::getline. A stream of the standard library would
+/// treat a lack of memory as the end of the text, and accept the digit separators of the program's locale in numbers.
 /// errors  std::bad_alloc.
 class TextReader : public std::istringstream {
  public:

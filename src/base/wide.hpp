@@ -1,4 +1,4 @@
-/// Integers of 128 bits, for what products and differences of 64-bit values need in between.
+/// Integers of 128 bits, for intermediate products and differences of 64-bit values.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@ namespace plait::base {
 
 __extension__ typedef __int128 Wide;
 
-/// a / b rounded down and up, and what rounding down leaves; b > 0.
+/// Return a / b rounded down, a / b rounded up, and the remainder of rounding down; b > 0.
 constexpr Wide floor_divide(Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); }
 constexpr Wide ceil_divide(Wide a, Wide b) { return a / b + (a % b > 0 ? 1 : 0); }
 constexpr Wide modulo(Wide a, Wide b) { return a % b < 0 ? a % b + b : a % b; }
 
-/// The value, or the nearest one that 64 bits hold.
+/// Returns the value, or the nearest one that fits into 64 bits.
 constexpr std::int64_t saturate(Wide value) {
   return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : static_cast<std::int64_t>(value);
 }

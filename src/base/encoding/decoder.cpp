@@ -17,7 +17,7 @@ std::uint64_t Decoder::get_compact() {
   std::uint64_t value = 0;
   for (int shift = 0;; shift += 7) {
     const auto byte = static_cast<std::uint8_t>(take(1)[0]);
-    // The tenth byte has one bit left; a last byte of 0 would make a second spelling of the same number.
+    // The tenth byte has one bit left. A last byte of 0 would be a second encoding of the same number.
     if (shift == 63 && byte > 1) fail("a number is out of range");
     if (byte == 0 && shift > 0) fail("a number has needless digits");
     value |= std::uint64_t{byte & 127U} << shift;

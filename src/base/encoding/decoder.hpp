@@ -1,4 +1,4 @@
-/// Values from the bytes that an Encoder made (encoder.hpp).
+/// Decoding of values that an Encoder encoded (encoder.hpp).
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@
 
 namespace plait::base {
 
-/// Where encoded bytes come from, for errors.
+/// The origin of encoded bytes, for errors.
 struct EncodingSource {
-  const char* content;  ///< `a message from another rank`
-  const char* advice;   ///< what to do if it is damaged
-  int code;             ///< of the Error
+  const char* content;  ///< names the bytes: `a message from another rank`
+  const char* advice;   ///< advice if they are damaged
+  int code;             ///< code of the Error
 };
 
-/// Ranks of one program.
+/// Messages between ranks of one program.
 extern const EncodingSource kAnotherRank;
 
-/// Takes values from the front of encoded bytes, which must stay valid meanwhile.  Bytes from other processes may be
-/// damaged in any way: no read passes their end, and memory is reserved only for elements whose bytes are there.
+/// Decodes values from bytes, which must stay valid meanwhile. Bytes from other processes may be damaged in any way:
+/// no read passes their end, and memory is reserved only for elements whose bytes exist.
 class Decoder {
  public:
   static constexpr bool kDecodes = true;
@@ -38,7 +38,7 @@ class Decoder {
   Decoder(std::span<const std::byte> bytes, const EncodingSource& source)
       : Decoder(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), source) {}
 
-  /// A std::string_view becomes a view of the encoded bytes.
+  /// Decodes values. A std::string_view becomes a view of the encoded bytes.
   /// errors  The source's code: no Encoder made these bytes from such values.
   template <class... Values>
   Decoder& operator()(Values&... values) {
@@ -46,7 +46,7 @@ class Decoder {
     return *this;
   }
 
-  /// The length that is encoded; `count` is the Encoder's argument.
+  /// Decodes a length; `count` is the Encoder's argument and unused.
   std::size_t length(std::size_t /*count*/, std::size_t least) { return get_length(least); }
   template <class Integer>
   void compact(Integer& value) {
@@ -55,12 +55,13 @@ class Decoder {
     if (encoding::folded(value) != bits) fail("a value is out of range");
   }
 
+  /// Ends the decoding.
   /// errors  The source's code: bytes are left.
   void finish() const {
     if (!rest_.empty()) fail("bytes follow its last field");
   }
 
-  /// For fields() of records that not every combination of values is valid for.
+  /// Throws the error of damaged bytes. fields() of records call it for combinations of values that are not valid.
   [[noreturn]] void fail(std::string_view why) const;
 
  private:
@@ -72,7 +73,7 @@ class Decoder {
   }
 
   std::uint64_t get_compact();
-  /// least: the bytes of one element at least.
+  /// Least: minimum number of bytes of one element.
   std::size_t get_length(std::size_t least);
 
   std::uint8_t get_byte(std::uint8_t last) {
@@ -105,7 +106,7 @@ class Decoder {
     } else {
       std::size_t left = get_length(1);
       values.clear();
-      // Elements may be far larger than their bytes: no more memory than those.
+      // Elements may be far larger than their encoding, so the memory reserved is at most the number of bytes.
       values.reserve(std::min(left, rest_.size() / sizeof(Element)));
       for (; left > 0; --left) get(values.emplace_back());
     }
@@ -162,7 +163,7 @@ class Decoder {
   const EncodingSource* source_;
 };
 
-/// Takes all values that the bytes hold.
+/// Decodes all values that the bytes contain.
 /// errors  The source's code: no encode() made them from such values; bytes are left.
 template <class Bytes, class... Values>
 void decode(const Bytes& bytes, const EncodingSource& source, Values&... values) {

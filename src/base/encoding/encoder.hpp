@@ -52,13 +52,13 @@ class Encoder {
     return *this;
   }
 
-  /// For fields() that list the elements of a sequence themselves: its length, which is also the result.  An element
-  /// takes `least` bytes at least.
+  /// For fields() that list the elements of a sequence themselves: encodes the length and returns it. An element
+  /// takes at least `least` bytes.
   std::size_t length(std::size_t count, std::size_t /*least*/) {
     put_compact(count);
     return count;
   }
-  /// An integer as a length is encoded, so that small ones take one byte; signed ones alternate: 0, -1, 1, -2, ...
+  /// Encodes an integer like a length, so that small ones take one byte. Signed ones alternate: 0, -1, 1, -2, ...
   template <class Integer>
   void compact(Integer value) {
     put_compact(encoding::folded(value));
@@ -123,6 +123,7 @@ class Encoder {
   std::string bytes_;
 };
 
+/// Encodes values.
 /// errors  std::bad_alloc.
 template <class... Values>
 std::string encode(const Values&... values) {

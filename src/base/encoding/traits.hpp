@@ -1,4 +1,4 @@
-/// Kinds of types that encoders and decoders handle alike.
+/// Classes of types that encoders and decoders treat alike.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace plait::base {
 
-/// A record as fields() takes it: decoders change it, encoders do not.
+/// The argument of fields(): decoders change the record, encoders do not.
 template <class Codec, class T>
 using Record = std::conditional_t<Codec::kDecodes, T, const T>;
 
@@ -66,14 +66,14 @@ constexpr Integer unfolded(std::uint64_t bits) {
   return static_cast<Integer>((bits >> 1) ^ (0 - (bits & 1)));
 }
 
-/// The first byte of a variant is the number of its alternative.
+/// Number of alternatives of a variant, whose first byte is the number of its alternative.
 template <class T>
 constexpr std::size_t alternatives() {
   static_assert(std::variant_size_v<T> <= 256);
   return std::variant_size_v<T>;
 }
 
-/// The greatest value of an enumeration: its namespace has `constexpr E last_value(E)`, its values count from 0.
+/// The largest value of an enumeration. Its namespace has `constexpr E last_value(E)`, and its values count from 0.
 template <class E>
 constexpr std::uint8_t last_of() {
   constexpr auto kLast = static_cast<std::uint64_t>(last_value(E{}));

@@ -26,10 +26,11 @@ enum {
   LONGEST_QUESTION = 4096  /* counts: longer, and something came in between */
 };
 
-/* The rate; 0: not known, or the counter is not to be trusted. */
+/* The rate; 0: unknown, or the counter is not reliable. */
 static uint64_t known_rate;
 static int trusted;
-/* Since when the rate is measured.  Held by who changes it; nobody waits. */
+/* The begin of the current measurement. A thread that changes it sets `measuring`; other threads skip the measurement
+ * and do not wait. */
 static int measuring;
 static uint64_t measured_counter;
 static int64_t measured_time;
@@ -46,7 +47,7 @@ static int counter_keeps_time(void) {
   return got == 4 && memcmp(source, "tsc\n", 4) == 0;
 }
 
-/* Measures the rate where it is time. */
+/* Measures the rate if the interval has passed. */
 static void measure(uint64_t counter, int64_t time) {
   if (__atomic_exchange_n(&measuring, 1, __ATOMIC_ACQUIRE) != 0) return;
   const uint64_t before = known_rate;
@@ -57,10 +58,11 @@ static void measure(uint64_t counter, int64_t time) {
   } else if (passed >= (before == 0 ? FIRST_STRETCH : STRETCH)) {
     const uint64_t counts = counter - measured_counter;
     const double rate = (double)passed / (double)counts;
-    /* Counters of 10 MHz to 100 GHz; anything else is a mistake. */
+    /* Accepts counters of 10 MHz to 100 GHz; other rates are errors. */
     const uint64_t fresh = rate > 0.01 && rate < 100 ? (uint64_t)(rate * 4294967296.0) : 0;
     const uint64_t difference = fresh > before ? fresh - before : before - fresh;
-    /* The system's clock is never adjusted by a thousandth: then the counter has leapt, and is used no more. */
+    /* The system's clock is never adjusted by a thousandth. A larger difference means that the counter has jumped, so
+     * it is not used any more. */
     if (fresh == 0 || (before != 0 && difference > before / 1000)) __atomic_store_n(&trusted, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&known_rate, fresh, __ATOMIC_RELAXED);
     measured_counter = counter;
@@ -73,13 +75,13 @@ int64_t plait_clock_ask(void) {
   struct plait_clock* clock = &plait_clock;
   if (!__atomic_load_n(&trusted, __ATOMIC_RELAXED) || clock->busy) return asked();
   clock->busy = 1;
-  /* A handler that comes in from here on asks for itself, and leaves the rest alone. */
+  /* A signal handler that interrupts this from here on asks for itself and changes nothing else. */
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   const uint64_t before = plait_clock_counter();
   int64_t time = asked();
   const uint64_t took = plait_clock_counter() - before;
   const uint64_t rate = __atomic_load_n(&known_rate, __ATOMIC_RELAXED);
-  /* The thread was told no more than what the counter says, nor than the end of its window. */
+  /* Times that the thread has already returned are at most those of its counter, and of the end of its window. */
   const uint64_t passed = before - clock->counter;
   const uint64_t most = passed < clock->window ? passed : clock->window;
   const int64_t told = clock->time + (int64_t)(most * clock->rate >> 32);

@@ -1,10 +1,14 @@
 /*
  * The time of events: CLOCK_MONOTONIC, read as cheaply as the machine allows.
  *
- * A call that is recorded is timed twice, and asking the C library takes most of what recording adds.  Where the kernel
- * itself keeps time by the processor's counter (x86-64, clock source "tsc"), that is read instead: each thread asks for
- * the time once a millisecond, and goes on from there by the counter, at the rate that was measured in this process.
- * So times are as CLOCK_MONOTONIC says, within some ten ns, in all processes and threads.
+ * Problem: a recorded call is timed twice, and two calls of clock_gettime would be most of the cost of recording.
+ *
+ * Idea: if the kernel itself keeps time by the processor's counter (x86-64, clock source "tsc"), each thread asks the
+ * kernel once a millisecond and computes times in between from the counter, with a rate measured in this process.
+ * Times equal CLOCK_MONOTONIC within some ten ns, in all processes and threads.
+ *
+ * Example: a counter of 2 GHz has a rate of 0.5 ns a count, stored as 0.5 * 2^32 = 2^31. 10,000 counts after a moment
+ * at which the time was T, the time is T + (10,000 * 2^31 >> 32) = T + 5,000 ns.
  */
 #pragma once
 
@@ -16,7 +20,7 @@ extern "C" {
 
 #pragma GCC visibility push(hidden)
 
-/* What a thread knows: the time at one moment, and how it goes on. */
+/* The clock of a thread: the time at one moment, and the rate from there. */
 struct plait_clock {
   uint64_t counter; /* at that moment */
   uint64_t window;  /* counts from then on for which this holds; 0: ask */
@@ -27,9 +31,9 @@ struct plait_clock {
 };
 extern __thread struct plait_clock plait_clock __attribute__((tls_model("initial-exec")));
 
-/* Asks for the time, and begins anew from there. */
+/* Asks the kernel for the time, and restarts the thread's clock there. */
 int64_t plait_clock_ask(void);
-/* Whether the counter can be trusted; once a process, before the first event. */
+/* Determines if the counter is reliable; called once a process, before the first event. */
 void plait_clock_begin(void);
 
 #if defined(__x86_64__)
@@ -38,20 +42,20 @@ static inline uint64_t plait_clock_counter(void) { return __builtin_ia32_rdtsc()
 static inline uint64_t plait_clock_counter(void) { return 0; }
 #endif
 
-/* ns of CLOCK_MONOTONIC. */
+/* Returns ns of CLOCK_MONOTONIC. */
 static inline int64_t plait_clock_now(void) {
 #if defined(__x86_64__)
   const struct plait_clock* clock = &plait_clock;
   const uint64_t begin = clock->counter;
   const uint64_t window = clock->window;
-  /* Nobody reads a counter that is not trusted: a program may have made that deadly (PR_SET_TSC). */
+  /* An unreliable counter is never read: a program may have made this an error (PR_SET_TSC). */
   if (__builtin_expect(window == 0, 0)) return plait_clock_ask();
   const uint64_t passed = plait_clock_counter() - begin;
   if (__builtin_expect(passed < window, 1)) {
     const int64_t time = clock->time + (int64_t)(passed * clock->rate >> 32);
     const int64_t least = clock->least;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    /* Else a signal handler has begun anew in between. */
+    /* If the counter differs, a signal handler has restarted the clock in between. */
     if (__builtin_expect(clock->counter == begin, 1)) return time > least ? time : least;
   }
 #endif

@@ -1,8 +1,10 @@
 /*
- * One event as bytes: what can be foretold from the events before it is left out.  docs/formats.md says it in words.
+ * Encoding of one event as bytes: fields that can be predicted from earlier events are omitted. docs/formats.md
+ * describes it.
  *
- * A record: a tag of seven bits, the fields that the tag names, the start and the duration.  Whole numbers are written
- * seven bits a byte, least first; signed ones with the sign in bit 0.  All arithmetic is modulo 2^64.
+ * A record consists of a tag of seven bits, the fields that the tag selects, the start and the duration. Whole
+ * numbers are written with seven bits a byte, lowest first; signed ones with the sign in bit 0. All arithmetic is
+ * modulo 2^64.
  */
 #pragma once
 
@@ -30,7 +32,7 @@ enum {
   PLAIT_DELTA_FILES = 64
 };
 
-/* What a file's last transfer foretells. */
+/* The values that a file's last transfer predicts. */
 struct plait_delta_file {
   uint64_t next;
   uint64_t length;
@@ -38,7 +40,7 @@ struct plait_delta_file {
   uint32_t spare;
 };
 
-/* A thread within a chunk: what its next event is written relative to. */
+/* The state of a thread within a chunk, relative to which its next event is written. */
 struct plait_delta {
   uint64_t end;
   uint64_t cpu;
@@ -56,7 +58,7 @@ static inline void plait_delta_begin(struct plait_delta* delta, int64_t base) {
   delta->kind = PLAIT_DELTA_KINDS; /* of no event: the first one tells its own */
 }
 
-/* The slot of a file's entry, which a file with another number gives up. */
+/* Returns the slot for a file's entry. An entry of another file in that slot is discarded. */
 static inline struct plait_delta_file* plait_delta_entry(struct plait_delta* delta, uint32_t number) {
   struct plait_delta_file* entry = &delta->files[number % PLAIT_DELTA_FILES];
   if (entry->number != number) {
@@ -67,12 +69,12 @@ static inline struct plait_delta_file* plait_delta_entry(struct plait_delta* del
   return entry;
 }
 
-/* What is known after an event. */
+/* Updates the predictions after an event. */
 static inline void plait_delta_after(struct plait_delta* delta, struct plait_delta_file* entry,
                                      const struct plait_event* event) {
   if (event->kind <= PLAIT_EVENT_WRITE) {
     const uint64_t moved = event->result > 0 ? (uint64_t)event->result : 0;
-    /* Behind a transfer at no known offset, -1, the next one is foretold to have none either. */
+    /* After a transfer at an unknown offset, -1, the prediction for the next one is unknown as well. */
     entry->next = event->offset == -1 ? ~UINT64_C(0) : (uint64_t)event->offset + moved;
     entry->length = (uint64_t)event->length;
   } else if (event->kind == PLAIT_EVENT_SEEK && event->offset != -1) {
@@ -94,7 +96,7 @@ static inline unsigned char* plait_put_signed(unsigned char* at, uint64_t value)
   return plait_put_varint(at, (value << 1) ^ (0 - (value >> 63)));
 }
 
-/* Writes the event behind `at` and returns the end; PLAIT_TRACE_LONGEST bytes must be free. */
+/* Writes the event at `at` and returns the end; PLAIT_TRACE_LONGEST bytes must be free. */
 static inline unsigned char* plait_delta_put(struct plait_delta* delta, unsigned char* at,
                                              const struct plait_event* event, int64_t cpu) {
   unsigned char* const first = at++;

@@ -1,11 +1,11 @@
 /*
- * Events of a program's input and output, and the writer that keeps them.
+ * Events of a program's input and output, and the writer that records them.
  *
- * C11, so that the library preloaded into foreign programs and Plait itself share one writer.  What the numbers mean is
- * said once, in plait/trace_names.h.
+ * The code is C11, so that the library preloaded into foreign programs and Plait itself share one writer.
+ * plait/trace_names.h defines the meaning of the numbers.
  *
- * The writer keeps each thread's events in chunks of one file.  Chunks lie in shared mappings: what was put is in the
- * file even when the process is killed.  Memory: one chunk a thread.
+ * The writer stores each thread's events in chunks of one file. Chunks are shared mappings, so recorded events are in
+ * the file even if the process is killed. Memory: one chunk a thread.
  */
 #pragma once
 
@@ -21,10 +21,10 @@ extern "C" {
 #define PLAIT_INTERFACE_ENUMERATOR(name, ...) PLAIT_INTERFACE_##name,
 #define PLAIT_EVENT_BITS(name, constant, bits, word) PLAIT_EVENT_##name = bits,
 
-/* What happened: PLAIT_EVENT_READ and so on.  The file's name is put before an OPEN. */
+/* Kinds of events: PLAIT_EVENT_READ and so on. The file's name is recorded before an OPEN. */
 enum plait_event_kind { PLAIT_TRACE_KINDS(PLAIT_EVENT_ENUMERATOR) };
 
-/* Through which interface the program asked: PLAIT_INTERFACE_POSIX and so on. */
+/* Interfaces through which a program made a request: PLAIT_INTERFACE_POSIX and so on. */
 enum plait_event_interface { PLAIT_TRACE_INTERFACES(PLAIT_INTERFACE_ENUMERATOR) };
 
 /* Flags: PLAIT_EVENT_LOGICAL and so on. */
@@ -50,7 +50,7 @@ struct plait_event {
   uint16_t flags;
 };
 
-/* Why something is missing from a trace. */
+/* Reasons for which events are missing from a trace. */
 enum plait_missed {
   PLAIT_MISSED_MEMORY = 0, /* no memory or disk for a chunk; events */
   PLAIT_MISSED_KERNEL = 1, /* bytes that the kernel counted and no event has (/proc/PID/io), at the end of a process */
@@ -61,46 +61,48 @@ enum plait_missed {
   PLAIT_MISSED_REASONS = 6
 };
 
-/* Between 1 and 0 what this thread calls is left out of a recording of the program by others.  NULL: nobody records it.
- * Set it before anything else of this is called. */
+/* Called with 1 and 0 around calls of this thread that a recording of the program by others must ignore. NULL: no
+ * library records it. Set it before any other call. */
 extern void (*plait_events_pause)(int paused);
 
-/* Joins (or makes) the trace at `path` and begins to keep this process's events there.
- * command  what runs, for people; rank: in the MPI job, -1 without.
- * first_file, first_operation  the first numbers that plait_events_name and plait_events_operation give: two writers
- *          in one process must not share theirs.
+/* Joins (or makes) the trace at `path` and begins to record this process's events there.
+ * command  the running program, for the user; rank: in the MPI job, -1 without a job. first_file, first_operation
+ * the first numbers of plait_events_name and plait_events_operation. Two writers in one process must not share
+ * numbers.
  * returns  0, or an errno; then every later call does nothing.
  * threads  One call a process. */
 int plait_events_begin(const char* path, const char* command, int rank, uint32_t first_file, uint64_t first_operation);
-/* Whether events are kept.  cost: one load. */
+/* True if events are recorded.  cost: one load. */
 int plait_events_active(void);
-/* Keeps an event of the calling thread.  cost: some tens of ns, now and then a new chunk.
- * threads  Any.  Safe in signal handlers: an event put while this thread is inside is counted as missed. */
+/* Records an event of the calling thread.  cost: some tens of ns, now and then a new chunk.
+ * threads  Any. Safe in signal handlers: an event put while this thread is in the writer is counted as missed. */
 void plait_events_put(const struct plait_event* event);
-/* Gives the next number of an open, and keeps its name (of a stream, a socket: what it is, such as "pipe:[123]"). */
+/* Returns the next number of an open, and records its name (for a stream or socket a description such as
+ * "pipe:[123]"). */
 uint32_t plait_events_name(const char* name);
-/* The next operation number. */
+/* Returns the next operation number. */
 uint64_t plait_events_operation(void);
-/* Counts what is missing. */
+/* Counts missing events and bytes. */
 void plait_events_missed(enum plait_missed reason, int64_t events, int64_t read_bytes, int64_t written_bytes);
-/* In the child of a fork: forgets the parent's chunks and goes on as a process of its own with the parent's files. */
+/* Called in the child of a fork: discards the parent's chunks and continues as a process of its own with the parent's
+ * files. */
 void plait_events_forked(void);
 struct plait_account;
 /* Returns zeroed memory in the trace for this process's sums; NULL if there is none.  Called once in each process. */
 struct plait_account* plait_events_account(void);
-/* Tells that a program that keeps no events is to take this process's place: its part ends here.  replaced 0: it did
- * not, and the part goes on. */
+/* Announces that a program that records no events will replace this one: its recording ends here.  replaced 0: the
+ * replacement failed, and the recording continues. */
 void plait_events_replaced(int replaced);
-/* Ends this process's part; harmless where it is never called. */
+/* Ends the recording of this process. Not calling it is harmless. */
 void plait_events_end(void);
 
-/* The rank in an MPI job as its launcher tells it in the environment, -1: it does not.
- * setting  looks up a variable of the environment; null: it is not there. */
+/* Returns the rank in an MPI job from the variables of its launcher, -1: there is none.
+ * setting  looks up a variable of the environment; null: it does not exist. */
 int plait_events_job_rank(const char* (*setting)(const char* name));
-/* Tells the process's rank in its MPI job, where begin did not know it. */
+/* Sets the process's rank in its MPI job, if plait_events_begin did not know it. */
 void plait_events_rank(int rank);
 
-/* ns of CLOCK_MONOTONIC. */
+/* Returns ns of CLOCK_MONOTONIC. */
 int64_t plait_events_now(void);
 
 #ifdef __cplusplus

@@ -20,7 +20,8 @@ _Static_assert(sizeof(struct plait_process_block) == 264, "the block's fields li
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "traces are little-endian, as every machine that Plait knows");
 
-/* The file by its path, opened anew for each chunk: a program may close descriptors that it did not open. */
+/* The file is identified by its path and opened again for each chunk: a program may close descriptors that it did not
+ * open. */
 static char trace_path[PLAIT_PATH_BYTES];
 static dev_t trace_device;
 static ino_t trace_inode;
@@ -31,7 +32,7 @@ static int sys_open(const char* path, int flags) {
 }
 static void sys_close(int file) { (void)syscall(SYS_close, file); }
 
-/* ThreadSanitizer must see mappings come and go: an address that is mapped again has no history. */
+/* ThreadSanitizer must see mappings appear and disappear: an address that is mapped again has no history. */
 #if defined(__SANITIZE_THREAD__)
 #define PLAIT_SEEN_MAPPINGS 1
 #elif defined(__has_feature)
@@ -56,7 +57,7 @@ static void sys_unmap(void* pages, size_t bytes) {
 #endif
 }
 
-/* In a program that is recorded the calls of Plait's own writer are none of the program's. */
+/* In a recorded program, the calls of Plait's own writer are not the program's. */
 void (*plait_events_pause)(int paused);
 static void pause_capture(int paused) {
   if (plait_events_pause != NULL) plait_events_pause(paused);
@@ -79,7 +80,7 @@ void* plait_file_memory(size_t bytes) {
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The header of a file that is a trace.  returns  0 or an errno. */
+/* Reads the header of a file that is a trace.  returns  0 or an errno. */
 static int read_header(int file, struct plait_trace_header* header) {
   const long got = (long)syscall(SYS_pread64, file, header, sizeof *header, 0L);
   if (got < 0) return errno;
@@ -100,8 +101,8 @@ static int write_zeros(int file, uint64_t from, uint64_t bytes) {
   return 0;
 }
 
-/* Makes an empty trace under a name of its own, then under `path` unless another process was faster: whoever finds that
- * name finds a whole header, wherever this process is killed. */
+/* Makes an empty trace under a unique name and links it to `path` unless another process was faster. Every process
+ * that opens `path` thus finds a complete header, even if this process is killed. */
 static int make(const char* path, const struct plait_trace_header* header) {
   char own[PLAIT_PATH_BYTES + 64];
   snprintf(own, sizeof own, "%s.%d-%llx", path, plait_process_id(), (unsigned long long)plait_events_now());
@@ -119,10 +120,10 @@ static int make(const char* path, const struct plait_trace_header* header) {
   return error == EEXIST ? 0 : error;
 }
 
-/* Opens the trace and makes it where it is missing. */
+/* Opens the trace, and makes it if it is missing. */
 static int open_or_make(const char* path, const struct plait_trace_header* wanted, struct plait_trace_header* found,
                         int* opened) {
-  /* Without waiting for what is no ordinary file, and is refused below. */
+  /* O_NONBLOCK avoids waiting for a file that is not a regular one; such files are rejected below. */
   int file = sys_open(path, O_RDWR | O_NONBLOCK);
   if (file < 0 && errno == ENOENT) {
     const int error = make(path, wanted);
@@ -142,7 +143,7 @@ static int open_or_make(const char* path, const struct plait_trace_header* wante
   return error;
 }
 
-/* Who we are, and the moment. */
+/* Describes this process and the current moment. */
 static void describe(struct plait_trace_header* header) {
   memset(header, 0, sizeof *header);
   memcpy(header->magic, PLAIT_TRACE_MAGIC, sizeof header->magic);
@@ -207,7 +208,7 @@ int plait_file_join(const char* path) {
   return error;
 }
 
-/* Makes sure that touching these bytes cannot fail.  returns  0 or an errno. */
+/* Ensures that writes to these bytes cannot fail.  returns  0 or an errno. */
 static int reserve(int file, uint64_t from, uint64_t bytes) {
   struct rlimit limit; /* growing past it would end the process by a signal */
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && from + bytes > limit.rlim_cur)
@@ -241,7 +242,7 @@ static int map_chunk(struct plait_mapping* mapping, uint64_t position, uint32_t 
       mapping->chunk = (struct plait_chunk*)(void*)((unsigned char*)pages + (position - from));
       mapping->at = (unsigned char*)mapping->chunk + sizeof(struct plait_chunk);
       mapping->end = (unsigned char*)mapping->chunk + size;
-      /* Last: the child of a fork in between unmaps by pages, and needs the right length. */
+      /* Stored last: the child of a fork in between unmaps by `pages` and needs the correct length. */
       __atomic_store_n(&mapping->pages, pages, __ATOMIC_RELEASE);
     }
   }
@@ -254,7 +255,8 @@ int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* re
   if (reserved->retry != 0 && plait_events_now() < reserved->retry) return EAGAIN;
   const int kept = errno;
   if (reserved->size < size) {
-    /* Relaxed: each process writes only into what it was given, and this hands out nothing that was written. */
+    /* Relaxed order suffices: each process writes only into its own range, and this counter publishes no written
+     * data. */
     reserved->position = __atomic_fetch_add(&trace_header->next, size, __ATOMIC_RELAXED);
     reserved->size = size;
   }
@@ -273,7 +275,7 @@ int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* re
   chunk->process = plait_this_process.id;
   chunk->thread = thread;
   chunk->image = plait_this_process.image;
-  /* Last: a process that is killed before this leaves no chunk, rather than one with half a front. */
+  /* Stored last: a process that is killed before this leaves no chunk, rather than one with an incomplete header. */
   __atomic_signal_fence(__ATOMIC_RELEASE);
   memcpy(chunk->magic, PLAIT_CHUNK_MAGIC, sizeof chunk->magic);
   reserved->size = 0;
@@ -292,7 +294,8 @@ void plait_file_release(struct plait_mapping* mapping) {
 
 void plait_file_publish(struct plait_mapping* mapping, unsigned char* at) {
   mapping->at = at;
-  /* Behind the bytes, so that all that counts as used is there, whoever looks and whenever this process is killed. */
+  /* Stored after the bytes with release order, so that all bytes that count as used exist for every reader, whenever
+   * this process is killed. */
   __atomic_store_n(&mapping->chunk->used,
                    (uint32_t)(at - (unsigned char*)mapping->chunk) - (uint32_t)sizeof(struct plait_chunk),
                    __ATOMIC_RELEASE);

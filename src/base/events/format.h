@@ -1,16 +1,17 @@
 /*
- * The binary trace format (.plait) as bytes in a file; docs/formats.md says it in words.  Shared by the C writer and
- * the C++ reader and writer.  Little-endian; every structure lies as its fields say, without padding.
+ * The binary trace format (.plait) as bytes in a file; docs/formats.md describes it. Shared by the C writer and the
+ * C++ reader and writer. Little-endian; every structure is stored as declared, without padding.
  *
- * A file is a header, then chunks at multiples of PLAIT_TRACE_UNIT, in any order of time, perhaps with holes of zeros.
+ * A file consists of a header and chunks at multiples of PLAIT_TRACE_UNIT, in any order of time, possibly with holes
+ * of zeros.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* A name with this prefix does not name a file, but a program that ran and recorded nothing.  A sign, a letter, a blank
- * and the program's path follow.  The sign - cancels an earlier +: the program did not start after all.  The letter is
- * the reason: */
+/* A name with this prefix does not name a file, but a program that ran and recorded nothing. A sign, a letter, a
+ * blank and the program's path follow. The sign - cancels an earlier +: the program did not start after all. The
+ * letter is the reason: */
 #define PLAIT_UNRECORDED "unrecorded:"
 
 enum plait_unrecorded {
@@ -24,7 +25,7 @@ enum plait_unrecorded {
 };
 
 /* A name with this prefix does not name a file, but a child that a process waited for, with the kernel's counters of
- * it.  Six numbers separated by blanks follow: process id, start time, bytes read, bytes written, read calls, write
+ * it. Six numbers separated by blanks follow: process id, start time, bytes read, bytes written, read calls, write
  * calls. */
 #define PLAIT_REAPED "reaped:"
 
@@ -66,7 +67,7 @@ enum plait_chunk_kind {
   PLAIT_CHUNK_ACCOUNT = 6  /* the part of the kernel's counters that the events of a process explain */
 };
 
-/* The front of each chunk. */
+/* The header of each chunk. */
 struct plait_chunk {
   char magic[4];
   uint32_t kind;
@@ -84,7 +85,7 @@ struct plait_chunk {
   uint32_t reserved;
 };
 
-/* The front of a process chunk's content.  An image: one writer in one program; exec begins another. */
+/* The begin of a process chunk's content. An image is one writer in one program; exec begins another. */
 struct plait_process_block {
   uint64_t started;      /* when the system started the process, in its own unit: tells ids used twice apart */
   uint64_t parent_image; /* of a fork's child: whose names it goes on with; else 0 */
@@ -100,7 +101,7 @@ struct plait_process_block {
   int64_t missed[PLAIT_TRACE_MISSED][3]; /* by enum plait_missed: events, bytes read, bytes written */
 };
 
-/* One of an index, in the order of the chunks. */
+/* One entry of an index, in the order of the chunks. */
 struct plait_index_entry {
   uint64_t position;
   uint32_t size;
@@ -116,9 +117,9 @@ enum plait_account_flags {
   PLAIT_ACCOUNT_ASYNCHRONOUS = 2 /* there were requests that the kernel does not count */
 };
 
-/* The content of a chunk of sums: the part of the kernel's counters that the recorded events of a process explain.  If
- * the process is killed, the process that waits for it can still compare both.  Sums are bytes read, bytes written,
- * read calls and write calls. */
+/* The content of a chunk of sums: the part of the kernel's counters that the recorded events of a process explain. If
+ * the process is killed, the process that waits for it can still compare both. The sums are bytes read, bytes
+ * written, read calls and write calls. */
 struct plait_account {
   int64_t flags;
   int64_t settled[4]; /* sums that are in no slot */

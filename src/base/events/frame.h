@@ -1,4 +1,4 @@
-/* Frames on the stack that a signal handler may have jumped out of. */
+/* Detection of stack frames that a signal handler has jumped out of. */
 #pragma once
 
 #include <signal.h>
@@ -9,9 +9,9 @@
 
 #define PLAIT_FRAME() ((uintptr_t)__builtin_frame_address(0))
 
-/* Whether the frame at `frame` of this thread is gone without having returned, seen from the one at `here`.  Deeper
- * than `here` nothing lives, unless a handler runs on a stack of its own.  No: it lives, or that is not known.
- * cost: nothing, or one system call where the answer may be yes. */
+/* Returns nonzero if the frame at `frame` of this thread has gone without returning, as seen from the frame at
+ * `here`. No frame deeper than `here` is alive, unless a handler runs on a stack of its own. Zero: it is alive, or
+ * this is unknown. cost: nothing, or one system call if the answer may be yes. */
 static inline int plait_frame_gone(uintptr_t frame, uintptr_t here) {
   stack_t stack;
   if (here < frame) return 0;

@@ -1,4 +1,4 @@
-/* What the parts of the C writer share. */
+/* Declarations shared by the parts of the C writer. */
 #pragma once
 
 #include <stddef.h>
@@ -23,14 +23,14 @@ struct plait_mapping {
   size_t page_bytes;
 };
 
-/* The bytes of the file that are reserved for a chunk that could not be made yet, and when to try again. */
+/* The bytes of the file that are reserved for a chunk that could not be made yet, and the time of the next attempt. */
 struct plait_reservation {
   uint64_t position;
   uint32_t size;
   int64_t retry;
 };
 
-/* A thread that keeps events, or one that ended and whose chunk waits for another thread. */
+/* A thread that records events, or one that has ended and whose chunk waits for another thread. */
 struct plait_thread {
   struct plait_thread* next;      /* of all */
   struct plait_thread* next_idle; /* of those without a thread */
@@ -46,27 +46,29 @@ struct plait_thread {
   struct plait_delta delta;
 };
 
-/* The process's own part.  Lies in memory that a fork leaves empty, so that a child knows itself as one. */
+/* The state of the process itself. It is stored in memory that is zero in the child of a fork, so that a child
+ * recognizes itself. */
 struct plait_live {
   uint32_t generation; /* which beginning this is; 0: the child of a fork, or none yet */
   uint32_t spare;
 };
 
-/* file.c: the file, by raw system calls, since the library that is preloaded defines open and its like itself. */
+/* file.c: access to the file by raw system calls, because the preloaded library defines open and similar functions
+ * itself. */
 
-/* Joins or makes the trace; on success its path, header and identity are kept.  returns  0 or an errno. */
+/* Joins or makes the trace; on success its path, header and identity are stored.  returns  0 or an errno. */
 int plait_file_join(const char* path);
-/* Takes `size` bytes of the file and maps them with the front of a chunk of this process filled in.  returns  0 or an
- * errno, after which `reserved` keeps what was taken for another attempt, a second later at the earliest. */
+/* Allocates `size` bytes of the file and maps them with the header of a chunk of this process.  returns  0 or an
+ * errno, after which `reserved` contains the allocated bytes for another attempt, at the earliest a second later. */
 int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* reserved, uint32_t size, uint32_t kind,
                      uint32_t thread);
-/* Lets go of the memory; what was written stays in the file. */
+/* Unmaps the chunk; its content stays in the file. */
 void plait_file_release(struct plait_mapping* mapping);
-/* Makes what was written up to `at` valid. */
+/* Makes the bytes up to `at` valid. */
 void plait_file_publish(struct plait_mapping* mapping, unsigned char* at);
-/* A page or more of memory that is not malloc's; null: none. */
+/* Returns one or more pages of memory that do not come from malloc; null: none. */
 void* plait_file_memory(size_t bytes);
-/* All of a small file; returns its bytes, -1: not there. */
+/* Reads all of a small file; returns its bytes, -1: it does not exist. */
 long plait_file_read(const char* path, char* room, size_t bytes);
 int plait_process_id(void);
 int plait_thread_id(void);
@@ -87,8 +89,8 @@ struct plait_process {
 extern struct plait_process plait_this_process;
 extern struct plait_live* plait_live;
 extern int plait_on;
-/* One at a time through the tables of the process.  Signals are blocked meanwhile: a handler that jumps out would leave
- * the lock behind. */
+/* Locks the tables of the process. Signals are blocked meanwhile: a handler that jumps out would leave the lock held.
+ */
 void plait_lock(void);
 void plait_unlock(void);
 
@@ -100,10 +102,10 @@ struct plait_local {
 };
 extern __thread struct plait_local plait_local __attribute__((tls_model("initial-exec")));
 
-/* Makes good what a frame left half done that a signal handler jumped out of.  returns  whether there was one: no if
- * it lives, and the frame at `here` is that of a handler that came in meanwhile. */
+/* Repairs the state that a frame left incomplete when a signal handler jumped out of it.  returns  nonzero if it did;
+ * zero if that frame is alive, and the frame at `here` belongs to a handler that has interrupted it. */
 int plait_thread_recover(uintptr_t here);
-/* Goes in.  returns  whether the caller is in now, who sets `inside` to 0 in the end. */
+/* Enters the writer.  returns  nonzero on success; the caller sets `inside` to 0 at the end. */
 static inline int plait_thread_enter(uintptr_t here) {
   if (__builtin_expect(plait_local.inside != 0, 0) && !plait_thread_recover(here)) return 0;
   plait_local.inside = here;
@@ -111,11 +113,11 @@ static inline int plait_thread_enter(uintptr_t here) {
   return 1;
 }
 
-/* Once: how a thread's end is noticed.  returns  0 or an errno. */
+/* Called once: registers the function that is called at a thread's end.  returns  0 or an errno. */
 int plait_threads_begin(void);
-/* The calling thread's state, fit for the present generation; null: no memory.  `inside` is set. */
+/* Returns the calling thread's state for the current generation; null: no memory. `inside` is set. */
 struct plait_thread* plait_thread_state(void);
-/* In the child of a fork: lets go of all chunks of the parent's threads. */
+/* Called in the child of a fork: unmaps all chunks of the parent's threads. */
 void plait_threads_forget(void);
 
 #pragma GCC visibility pop

@@ -26,15 +26,15 @@ static uint64_t first_operation;
 static char command_text[LONGEST_COMMAND];
 static int64_t known_rank;
 
-/* What the holder of the lock has blocked: the kernel's set of signals, and whether there is one. */
+/* The signals that the holder of the lock has blocked (the kernel's set), and a flag that is set if it has. */
 static uint64_t signals_before;
 static int signals_blocked;
 
 void plait_lock(void) {
-  /* The kernel's own set: also the signals by which the C library cancels a thread, which would leave the lock held. */
+  /* The kernel's set includes the signals by which the C library cancels a thread, which would leave the lock held. */
   const uint64_t all = ~UINT64_C(0);
   uint64_t before = 0;
-  /* Past its end the process may not be allowed to make system calls of ours. */
+  /* After its end the process may not be allowed to make additional system calls. */
   const int block = plait_on && syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all) == 0;
   while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0) sched_yield();
   signals_before = before;
@@ -42,14 +42,14 @@ void plait_lock(void) {
 }
 
 void plait_unlock(void) {
-  /* While the lock is held: the next holder overwrites it with what it has blocked. */
+  /* Read while the lock is held: the next holder overwrites it. */
   const uint64_t before = signals_before;
   const int blocked = signals_blocked;
   __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
   if (blocked) (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 }
 
-/* When the system started this process: field 22 of its status, behind the command in parentheses. */
+/* Returns the start time of this process: field 22 of its status, which follows the command in parentheses. */
 static uint64_t started(void) {
   char text[1024];
   const long got = plait_file_read("/proc/self/stat", text, sizeof text - 1);
@@ -93,7 +93,7 @@ static int enter(uint64_t parent_image) {
   return 0;
 }
 
-/* Memory that tells the child of a fork that it is one. */
+/* Makes the memory by which the child of a fork recognizes itself. */
 static int make_live(void) {
   if (plait_live != NULL) return 0;
   const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -195,7 +195,7 @@ void plait_events_rank(int rank) {
   if (plait_events_active() && plait_live->generation != 0) plait_this_process.block->rank = rank;
 }
 
-/* Keeps a name; the lock is held. */
+/* Records a name; the lock is held. */
 static void keep_name(uint32_t number, const char* name) {
   struct plait_process* self = &plait_this_process;
   size_t bytes = strnlen(name, 4096);
@@ -237,7 +237,8 @@ void plait_events_missed(enum plait_missed reason, int64_t events, int64_t read_
   if (!plait_events_active() || (unsigned)reason >= PLAIT_TRACE_MISSED) return;
   if (plait_live->generation == 0) plait_events_forked();
   if (!plait_events_active()) return;
-  /* Without going in, as handlers count here too; relaxed, for sums that are read once all is over. */
+  /* Does not enter the writer, because handlers count here too. Relaxed order suffices for sums that are read after
+   * the end. */
   int64_t* counts = plait_this_process.block->missed[reason];
   __atomic_fetch_add(&counts[0], events, __ATOMIC_RELAXED);
   __atomic_fetch_add(&counts[1], read_bytes, __ATOMIC_RELAXED);

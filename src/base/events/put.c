@@ -6,14 +6,15 @@
 
 enum { FIRST_CHUNK = 1 << 10, LARGEST_CHUNK = 1 << 16, SAMPLE_INTERVAL = 1000000 /* ns */ };
 
-/* What an event moves is missing with it. */
+/* Counts a missing event together with the bytes that it transferred. */
 static void count_missed(enum plait_missed reason, const struct plait_event* event) {
   const int64_t moved = event->result > 0 ? event->result : 0;
   plait_events_missed(reason, 1, event->kind == PLAIT_EVENT_READ ? moved : 0,
                       event->kind == PLAIT_EVENT_WRITE ? moved : 0);
 }
 
-/* A chunk with room; a thread's first ones are small, since most threads are short.  returns  whether there is one. */
+/* Reserves a new chunk. A thread's first chunks are small, because most threads are short-lived.  returns  nonzero if
+ * there is one. */
 static int renew(struct plait_thread* state, int64_t base) {
   if (state->next_size == 0) state->next_size = FIRST_CHUNK;
   plait_file_release(&state->mapping);
@@ -30,7 +31,7 @@ static int renew(struct plait_thread* state, int64_t base) {
   return 1;
 }
 
-/* Looks at the CPU time now and then: it costs a system call. */
+/* Samples the CPU time only now and then, because it costs a system call. */
 static void sample(struct plait_thread* state, int64_t now) {
   struct timespec used;
   state->sampled = now;
@@ -56,7 +57,8 @@ static void keep(struct plait_thread* state, const struct plait_event* event) {
     state->fresh = 0;
   }
   at = plait_delta_put(&state->delta, at, event, state->cpu);
-  /* The front's bounds first, so that they hold for all that is valid whenever the process may be killed. */
+  /* The header's time bounds are stored before the record is published, so that they include all valid records
+   * whenever the process is killed. */
   if (event->start < chunk->first) chunk->first = event->start;
   if (event->start >= state->greatest) {
     state->greatest = event->start;
@@ -77,7 +79,7 @@ void plait_events_put(const struct plait_event* event) {
     return;
   }
   struct plait_thread* state = plait_local.state;
-  /* Another generation: this is a fork's child, or events have begun anew. */
+  /* Another generation: this is the child of a fork, or recording has begun again. */
   if (state == NULL || state->generation != plait_live->generation) state = plait_thread_state();
   if (state != NULL)
     keep(state, event);

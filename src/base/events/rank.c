@@ -1,4 +1,4 @@
-/* The rank that a launcher tells a process. */
+/* The rank that a launcher assigns to a process. */
 #include "base/events/events.h"
 
 int plait_events_job_rank(const char* (*setting)(const char* name)) {

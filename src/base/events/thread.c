@@ -21,7 +21,7 @@ int plait_thread_recover(uintptr_t here) {
   return 1;
 }
 
-/* A thread ends. */
+/* Called when a thread ends. */
 static void give_up(void* value) {
   struct plait_thread* state = value;
   if (plait_local.state != state) return;
@@ -41,7 +41,7 @@ int plait_threads_begin(void) {
   return error;
 }
 
-/* A state that is nobody's, or a new one. */
+/* Returns the state of a thread that has ended, or a new one. */
 static struct plait_thread* adopt(void) {
   plait_lock();
   struct plait_thread* state = idle;
@@ -80,7 +80,7 @@ struct plait_thread* plait_thread_state(void) {
 }
 
 void plait_threads_forget(void) {
-  /* Without the lock: a fork's child begins with no other thread. */
+  /* No lock is needed: the child of a fork begins with a single thread. */
   idle = NULL;
   for (struct plait_thread* state = all; state != NULL; state = state->next) {
     plait_file_release(&state->mapping);

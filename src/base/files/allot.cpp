@@ -10,9 +10,9 @@ namespace plait::base {
 int allot(int file, std::int64_t begin, std::int64_t bytes) noexcept {
   constexpr std::int64_t kLargest = std::int64_t{64} << 20;
   constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
-  constexpr int kMostAttempts = 1000;  // of one piece
+  constexpr int kMostAttempts = 1000;  // maximum for one piece
   const std::int64_t end = begin + bytes;
-  std::int64_t most = bytes;  // all of it first: the system refuses at once what is too much
+  std::int64_t most = bytes;  // everything at first: the system rejects too large requests at once
   int attempts = 0;
   while (begin < end) {
     const std::int64_t piece = std::min(most, end - begin);

@@ -1,4 +1,4 @@
-/// What lies in a folder.
+/// The content of a folder.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace plait::base {
 
-/// The names in a folder, in no order, without those of the folder itself and the one above.  error: why it could not
-/// be read, or cleared.
-/// errors  std::bad_alloc, where std::filesystem's iterators would end the program.
+/// Returns the names in a folder, in no order, without `.` and `..`. error: why it could not be read, or cleared.
+/// errors  std::bad_alloc; the iterators of std::filesystem would end the program instead.
 std::vector<std::string> names_in(const std::string& folder, std::error_code& error);
 
 }  // namespace plait::base

@@ -1,4 +1,4 @@
-/// Writing to files as a whole.
+/// Complete writes to files.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace plait::base {
 
-/// Writes all bytes at an offset, by as many calls as the system needs.  Returns an errno, 0 on success.  ENOSPC: a call
+/// Writes all bytes at an offset, with as many calls as necessary. Returns an errno, 0 for success. ENOSPC: a call
 /// has written nothing.
 int write_all(int file, std::span<const std::byte> bytes, std::int64_t offset) noexcept;
 

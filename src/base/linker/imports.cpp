@@ -1,3 +1,13 @@
+// Redirection of imported functions by changing the tables of the dynamic linker.
+//
+// Each loaded object has tables of relocations: a symbol, and the location that holds its address. redirect() finds
+// the relocations whose symbol has the requested name and whose location holds the original's address (or an
+// unresolved one), and stores the replacement there.
+//
+// Example: libuser.so calls MPI_Init. Its table DT_JMPREL has an entry with the symbol MPI_Init and a location that
+// holds either the address in libmpi.so or, before the first call, an address in libuser.so's own stub. Both are
+// replaced.
+
 #include "base/linker/imports.hpp"
 
 #include <elf.h>
@@ -79,11 +89,12 @@ class Object {
     return reinterpret_cast<Pointer>(address < base_ ? base_ + address : address);
   }
 
-  /// True if the address stored at `location` is that of the original, or one that the linker has not resolved yet: then
-  /// it is in this object.  A tool may have stored another address, and a program in its own variables any.
+  /// True if the address stored at `location` is that of the original, or one that the linker has not resolved yet:
+  /// such an address is in this object. A tool may have stored another address, and a program any address in its own
+  /// variables.
   ///
-  /// A program that is not position-independent and takes the address of the function has a stub that stands for the
-  /// function in all objects (an undefined symbol with a value).  The stub must go on to the original.
+  /// A program that is not position-independent and takes the address of the function has a stub that represents the
+  /// function in all objects (an undefined symbol with a value). The stub must continue to call the original.
   bool leads_to(const ElfW(Sym) & symbol, std::uint64_t location, const Redirection& wanted) const {
     if (std::strcmp(names_ + symbol.st_name, wanted.name) != 0) return false;
     if (symbol.st_shndx == SHN_UNDEF && symbol.st_value != 0) return false;

@@ -1,3 +1,12 @@
+// Reuse of large blocks of memory.
+//
+// Problem: the kernel clears fresh memory at its first use, which takes as long as a copy.
+//
+// Idea: a released block is kept in a list and marked with MADV_FREE, so that the kernel may take its pages if memory
+// is short, but leaves them otherwise. A new block of the same rounded size takes it from the list. Sizes are rounded
+// up to 8 values per power of two. Example: 17 MiB are rounded up to a multiple of 16/8 = 2 MiB, to 18 MiB, so that a
+// later block of 17.5 MiB can use the same memory.
+
 #include "base/memory/recycled.hpp"
 
 #include <sys/mman.h>
@@ -23,10 +32,10 @@ namespace plait::base {
 namespace {
 
 constexpr std::int64_t kLargePage = std::int64_t{2} << 20;
-/// No system has more addresses; beyond, sums of sizes could overflow.
+/// No system has more addresses, and the sums of larger sizes could overflow.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 
-/// Few sizes, so that blocks of nearly the same size can follow each other.
+/// Rounds up to one of few sizes, so that blocks of almost the same size can be reused for each other.
 std::int64_t rounded(std::int64_t bytes) {
   if (bytes > kMostBytes) throw std::bad_alloc();
   bytes = std::max(bytes, kLeastRecycled);
@@ -34,7 +43,7 @@ std::int64_t rounded(std::int64_t bytes) {
   return ceil_divide(bytes, step) * step;
 }
 
-/// Fresh memory, at the begin of a large page where it holds one.
+/// Maps fresh memory. A block that can contain a large page begins at one.
 std::byte* mapped(std::int64_t bytes) {
   const std::int64_t spare = bytes >= kLargePage ? kLargePage : 0;
   void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes + spare), PROT_READ | PROT_WRITE,
@@ -56,7 +65,7 @@ struct Memory {
   std::int64_t bytes = 0;
 
   void release() const { ::munmap(data, static_cast<std::size_t>(bytes)); }
-  /// Lets the system have it when it wants; false where it does not know how.
+  /// Allows the system to take the pages. Returns false if the system does not support this.
   bool lend() const {
 #if defined(MADV_FREE) && defined(MADV_DONTFORK)
     return ::madvise(data, static_cast<std::size_t>(bytes), MADV_DONTFORK) == 0 &&
@@ -65,7 +74,7 @@ struct Memory {
     return false;
 #endif
   }
-  /// Whether children of a fork have it again.
+  /// Makes the block visible to children of a fork again. Returns false if this failed.
   bool take_back() const {
 #if defined(MADV_FREE) && defined(MADV_DONTFORK)
     return ::madvise(data, static_cast<std::size_t>(bytes), MADV_DOFORK) == 0;
@@ -75,7 +84,8 @@ struct Memory {
   }
 };
 
-/// Whether addresses are limited: those of what waits are not lent to anybody, and would be missing elsewhere.
+/// True if the addresses of the process are limited: cached blocks keep their addresses, which would then be missing
+/// elsewhere.
 bool addresses_are_limited() {
   for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
     rlimit limit{};
@@ -87,10 +97,10 @@ bool addresses_are_limited() {
 constexpr std::int64_t kUnknown = -1;
 std::atomic<std::int64_t> most{kUnknown};
 
-/// The blocks that wait, oldest first; giving one back allocates nothing.
+/// The cached blocks, oldest first. Adding a block allocates nothing.
 class Waiting {
  public:
-  /// One of exactly so many bytes, the youngest: it may still be in the caches.
+  /// Returns a block of exactly `bytes`, the youngest one, because it may still be in the caches of the processor.
   std::byte* take(std::int64_t bytes) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = count_; i-- > 0;) {
@@ -106,7 +116,7 @@ class Waiting {
     const bool limited = addresses_are_limited();
     const bool lent = !limited && block.bytes <= most.load() && block.lend();
     const std::lock_guard lock(mutex_);
-    const std::int64_t bound = limited ? 0 : most.load();  // may be another one by now
+    const std::int64_t bound = limited ? 0 : most.load();  // read again: it may have changed
     if (!lent || block.bytes > bound) {
       block.release();
       if (limited) shrink(0);
@@ -147,7 +157,8 @@ class Waiting {
   std::int64_t bytes_ = 0;
 };
 
-/// A child begins with none: what waits in its parent it has not.
+/// The cached blocks of this process. A child begins with none, because the blocks of its parent are not mapped
+/// there.
 Waiting& waiting() {
   static PerProcess<Waiting> all;
   return all.get();

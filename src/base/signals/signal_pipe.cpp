@@ -1,3 +1,8 @@
+// Signals as records in a pipe.
+//
+// A signal handler may only call a few functions, so it writes a record into a pipe, which a loop reads. The pipe is
+// never closed: a handler that runs on another thread could otherwise write into a file that got the same number.
+
 #include "base/signals/signal_pipe.hpp"
 
 #include <fcntl.h>
@@ -17,7 +22,7 @@ namespace plait::base {
 
 namespace {
 
-/// What the handler uses.  The pipe stays open for good: a handler may be running on another thread at any time.
+/// The state that the handler uses. The pipe stays open, because a handler may run on another thread at any time.
 std::atomic<int> written_to{-1};
 std::atomic<pid_t> watching{0};
 int read_from = -1;
@@ -27,11 +32,11 @@ std::vector<std::pair<int, struct sigaction>>& before() {
 }
 
 void hand_on(int number, siginfo_t* info, void* /*context*/) {
-  // A forked child has the handler and the pipe too, but what it is sent is not its parent's.
+  // A forked child inherits the handler and the pipe, but its signals are not its parent's.
   if (::getpid() != watching.load(std::memory_order_relaxed)) return;
   const int kept = errno;
   const SignalRecord seen{number, info->si_code};
-  // A pipe that is full holds thousands: one more tells nothing new.
+  // A full pipe already contains thousands of records, so one more adds nothing.
   [[maybe_unused]] const ssize_t put = ::write(written_to.load(std::memory_order_relaxed), &seen, sizeof seen);
   errno = kept;
 }
@@ -47,10 +52,10 @@ void make_pipe() {
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) fail("make a pipe for signals");
   read_from = ends[0];
   written_to = ends[1];
-  watching = ::getpid();  // last: the handler looks at this before it uses the pipe
+  watching = ::getpid();  // stored last: the handler reads this before it uses the pipe
 }
 
-/// What has come for those who watched before.
+/// Discards the records of earlier watches.
 void empty_pipe() {
   std::array<SignalRecord, 64> seen{};
   while (::read(read_from, seen.data(), sizeof seen) > 0) {

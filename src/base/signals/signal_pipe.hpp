@@ -1,4 +1,4 @@
-/// Signals that are looked after by a loop, whichever thread they come on.
+/// Signals that a loop handles, on whichever thread they arrive.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,22 @@
 
 namespace plait::base {
 
-/// A signal that has come.
+/// A signal that has arrived.
 struct SignalRecord {
   std::int32_t number = 0;
-  std::int32_t code = 0;  ///< si_code, which tells a terminal's signals (SI_KERNEL) from those of other processes
+  /// si_code, which distinguishes signals of a terminal (SI_KERNEL) from those of other processes
+  std::int32_t code = 0;
 };
 
-/// Has these signals written to a pipe from now on, as SignalRecord, and returns its end to read from, which never
-/// blocks.  To block them and wait for them by sigtimedwait() would do only where there is one thread: the kernel gives a signal
-/// to any thread that does not block it, and libraries start threads.  One at a time; children of a fork write nothing.
-/// errors  kSystem: no pipe, or a signal that cannot be handled; what was before stays.
-/// threads  One at a time, as leave_signals().
+/// Writes these signals to a pipe from now on, as SignalRecord, and returns its read end, which never blocks.
+/// Blocking them and waiting with sigtimedwait() would work only with one thread: the kernel delivers a signal to any
+/// thread that does not block it, and libraries start threads. Only one watch exists at a time; children of a fork
+/// write nothing.
+/// errors   kSystem: no pipe, or a signal that cannot be handled; the previous handlers stay.
+/// threads  One at a time, together with leave_signals().
 int watch_signals(std::span<const int> numbers);
 
-/// Handles them as before.
+/// Restores the previous handlers.
 void leave_signals() noexcept;
 
 }  // namespace plait::base

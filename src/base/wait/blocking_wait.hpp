@@ -3,16 +3,16 @@
 
 namespace plait::base {
 
-/// Hooks around waits, for programs with a lock that threads hold while they call Plait, such as the interpreter's lock
-/// of Python.  The thread that is waited for may need that lock.
+/// Hooks around waits, for programs with a lock that threads hold while they call Plait, such as the interpreter lock
+/// of Python. The thread that is awaited may need that lock.
 struct BlockingHooks {
-  void* (*begin)() = nullptr;    ///< releases the lock if this thread holds it; nullptr: there is none to take again
-  void (*end)(void*) = nullptr;  ///< takes it again; called with what begin() has returned unless that is nullptr
+  void* (*begin)() = nullptr;    ///< releases the lock if this thread holds it; nullptr: there is nothing to reacquire
+  void (*end)(void*) = nullptr;  ///< reacquires the lock; called with the result of begin() unless that is nullptr
 };
-/// threads  Before the first wait.
+/// threads  Called before the first wait.
 void set_blocking_hooks(BlockingHooks hooks) noexcept;
 
-/// Lives around a wait for another thread, and is made before the mutex of the wait is locked.
+/// Exists during a wait for another thread. It is constructed before the mutex of the wait is locked.
 class BlockingWait {
  public:
   BlockingWait() noexcept;

@@ -1,4 +1,4 @@
-/// Getting out of a wait that may last for hours, where the user of a program wants so.
+/// Interruption of long waits by the user.
 #pragma once
 
 #include <algorithm>
@@ -10,20 +10,20 @@
 
 namespace plait::base {
 
-/// Asks whether a wait is to end, as Python does after Ctrl-C.  Called on the thread that waits.
+/// Returns true if a wait is to end, as in Python after Ctrl-C. Called on the waiting thread.
 using InterruptionCheck = bool (*)();
 
-/// Before other threads wait; nullptr: no wait ends so.
+/// Called before other threads wait; nullptr: no wait can be interrupted.
 void set_interruption_check(InterruptionCheck check) noexcept;
 
-/// Whether waits of this program can end so.
+/// True if waits of this program can be interrupted.
 bool can_be_interrupted() noexcept;
 
-/// Whether the wait is to end.
+/// True if the wait is to end.
 bool interrupted();
 
-/// While it lives, waits of this thread also end when `wanted` returns true: a thread that waits for this one may get the
-/// signal in its place.
+/// While it exists, waits of this thread also end when `wanted` returns true, because the thread that waits for this one
+/// may receive the signal.
 class InterruptionScope {
  public:
   explicit InterruptionScope(FunctionRef<bool()> wanted) noexcept;
@@ -37,7 +37,7 @@ class InterruptionScope {
   friend bool interrupted();
 };
 
-/// While it lives, no wait of this thread is interrupted: for destructors, from which nothing can be thrown.
+/// While it exists, no wait of this thread is interrupted.  Used by destructors, which must not throw.
 class UninterruptedScope {
  public:
   UninterruptedScope() noexcept;
@@ -46,18 +46,18 @@ class UninterruptedScope {
   UninterruptedScope& operator=(const UninterruptedScope&) = delete;
 };
 
-/// Where there is nothing that a signal ends by itself, it is asked so often.
+/// The interval between two checks in waits that a signal does not end by itself.
 inline constexpr std::chrono::milliseconds kBetweenInterruptions{100};
 
 /// errors  kSystem, EINTR: the wait is to end.
 void check_interruption();
 
-/// Says when a wait that polls is to ask for an interruption: a poll costs a comparison of times, and only one in
-/// kBetweenInterruptions costs what interrupted() does, which may have to wait for Python's lock.
+/// Limits how often a polling wait checks for an interruption. A poll costs a comparison of times; only one in
+/// kBetweenInterruptions costs a call of interrupted(), which may have to wait for Python's lock.
 class InterruptionTimer {
  public:
   using Clock = std::chrono::steady_clock;
-  /// True once in kBetweenInterruptions.
+  /// Returns true once in kBetweenInterruptions.
   bool is_due(Clock::time_point now = Clock::now()) {
     if (now - asked_ < kBetweenInterruptions) return false;
     asked_ = now;

@@ -1,4 +1,4 @@
-/// What has to be done though memory is short.
+/// Work that must be done even if memory is short.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,10 @@
 
 namespace plait::base {
 
-/// Returns what `body` does, which is made again where it has no memory: it must change nothing before it throws
-/// std::bad_alloc; other exceptions pass through.  `lacking` is called before that.  Ends the process where there is no
-/// memory for a second, and says what for: then the launcher, or the others' liveness, tells the rest.
+/// Returns the result of `body`, which is called again if it has no memory. It must change nothing before it throws
+/// std::bad_alloc; other exceptions pass through. `lacking` is called before each further attempt. Ends the process
+/// with a message about `what` if there is no memory for a second. The launcher, or the liveness check of other
+/// processes, then reports its end.
 template <typename Body, typename Lacking>
 decltype(auto) patiently(const char* what, Body&& body, Lacking&& lacking) {
   constexpr int kMostAttempts = 100;
@@ -29,7 +30,7 @@ decltype(auto) patiently(const char* what, Body&& body, Lacking&& lacking) {
   }
 }
 
-/// The same where there is nothing to let go of.
+/// Retries without releasing anything in between.
 template <typename Body>
 decltype(auto) patiently(const char* what, Body&& body) {
   return patiently(what, body, [] {});
