@@ -61,7 +61,7 @@ Extents Layout::coordinates(std::int64_t rank) const {
 
 namespace {
 
-/// Splits a number into the coordinates of some axes, the last one the fastest.
+/// Splits a number into the coordinates of several axes, the last one the fastest.
 void set_axes(Extents& on_axes, const std::vector<int>& axes, std::int64_t number, const Extents& grid) {
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     on_axes[at(*axis)] = number % grid[at(*axis)];
@@ -69,7 +69,7 @@ void set_axes(Extents& on_axes, const std::vector<int>& axes, std::int64_t numbe
   }
 }
 
-/// The ranks of a listed map at a position, ascending.
+/// Returns the ranks of a listed map at a position, in ascending order.
 std::vector<std::int64_t> listed_copies(const layout::ResolvedLayout& layout, Extents on_axes) {
   std::vector<std::int64_t> ranks;
   for (std::int64_t copy = 0; copy < layout.replicas; ++copy) {
@@ -208,7 +208,7 @@ bool Layout::spelled_like(const Layout& other) const {
           a.ranks == b.ranks && a.order == b.order && a.options == b.options);
 }
 
-/// What a Layout lets the function below see.
+/// Access of the function below to the internals of a Layout.
 struct layout::LayoutInternals {
   static const ResolvedLayout& resolved(const Layout& layout) { return *layout.resolved_; }
 };

@@ -114,7 +114,7 @@ BlockOwnerMap::BlockOwnerMap(const Distribution& distribution, std::int64_t size
   }
 }
 
-/// The template indices of every p-th block from block `first` < p on.
+/// Returns the template indices of every p-th block from block `first` < p on.
 IndexSet BlockOwnerMap::blocks_from(std::int64_t first) const {
   const std::int64_t size = template_size();
   switch (kind_) {
@@ -129,7 +129,7 @@ IndexSet BlockOwnerMap::blocks_from(std::int64_t first) const {
     case Kind::kCyclic: break;
     default: return IndexSet::range(0, size);
   }
-  // Compared by division, because first * block may pass 2^63 where the coordinate owns nothing.
+  // Compares by division, because first * block may exceed 2^63 if the coordinate owns nothing.
   if (size == 0 || first > (size - 1) / block_) return IndexSet::range(size, size);
   if (extent() == 1) return IndexSet::range(0, size);
   const std::int64_t start = first * block_;
@@ -175,7 +175,7 @@ std::vector<std::int64_t> BlockOwnerMap::owners_in(std::int64_t begin, std::int6
     const std::int64_t first = lo / block_;
     const std::int64_t count = std::min((hi - 1) / block_ - first + 1, extent());
     const std::int64_t start = first % extent();
-    // Ascending: the coordinates that the round robin reaches after its wrap come first.
+    // The result is in ascending order: the coordinates after the wrap of the round robin come first.
     const std::int64_t wrapped = std::max<std::int64_t>(start + count - extent(), 0);
     result.reserve(at(count));
     for (std::int64_t b = 0; b < wrapped; ++b) result.push_back(b);
@@ -326,7 +326,7 @@ OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize&
   }
   for (std::size_t level = 0; level < distribution.inner.size(); ++level) {
     const Distribution& inner = distribution.inner[level];
-    // Only these depend on the number of positions, which differs from coordinate to coordinate.
+    // Only these depend on the number of positions, which differs between coordinates.
     const bool depends = inner.kind == Kind::kGenBlock || inner.kind == Kind::kIndirect || inner.block != 0;
     for (std::int64_t c = 0; c < (depends ? owner_map->extent() : 1); ++c)
       check(inner, owner_map->set(c).size(), extents[level + 1], dimension);

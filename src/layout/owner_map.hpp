@@ -1,4 +1,4 @@
-/// How one dimension of an array is distributed over coordinates 0 ... p-1: the one-dimensional part of a layout,
+/// The distribution of one dimension of an array over coordinates 0 ... p-1: the one-dimensional part of a layout,
 /// resolved.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace plait::layout {
 
-/// A partition of the indices [0, n) among coordinates.  Values without state of their own to change; any thread.
+/// A partition of the indices [0, n) among coordinates. Immutable; any thread may use it.
 class OwnerMap {
  public:
   OwnerMap(std::int64_t size, std::int64_t extent) : size_(size), extent_(extent) {}
@@ -24,10 +24,10 @@ class OwnerMap {
 
   virtual IndexSet set(std::int64_t coordinate) const = 0;
   virtual std::int64_t owner(std::int64_t index) const = 0;
-  /// The coordinates that own an index of [begin, end), ascending; perhaps some more that own none of them, but none
-  /// twice.
+  /// Returns the coordinates that own an index of [begin, end), in ascending order without repetitions. The result
+  /// may contain coordinates that own none of them.
   virtual std::vector<std::int64_t> owners_in(std::int64_t begin, std::int64_t end) const = 0;
-  /// Indices of the coordinate that has most.
+  /// Largest number of indices that one coordinate owns.
   virtual std::int64_t longest() const;
 
  private:
@@ -37,28 +37,29 @@ class OwnerMap {
 
 using OwnerMapPtr = std::shared_ptr<const OwnerMap>;
 
-/// Which coordinate owns the first block and in which direction it goes on: block b goes to coordinate (source + b) mod p, or (source - b) mod p.
+/// The coordinate of the first block and the direction from there: block b goes to coordinate (source + b) mod p, or
+/// (source - b) mod p.
 struct Turn {
   std::int64_t source = 0;
   bool reverse = false;
   bool plain() const { return source == 0 && !reverse; }
 };
 
-/// `block`, `block(m)`, `balanced`, `cyclic(k)`, `gen_block(sizes)` and `*`, whose index i is index i + offset of the
+/// `block`, `block(m)`, `balanced`, `cyclic(k)`, `gen_block(sizes)` and `*`. Index i is index i + offset of the
 /// template [0, n + offset).
 class BlockOwnerMap : public OwnerMap {
  public:
   using Kind = Distribution::Kind;
-  /// pre  check_blocks() has passed for the template.
+  /// pre  make_owner_map() has checked the distribution for the template.
   BlockOwnerMap(const Distribution& distribution, std::int64_t size, std::int64_t extent, Turn turn,
                 std::int64_t offset);
 
   Kind kind() const { return kind_; }
   const Turn& turn() const { return turn_; }
   std::int64_t offset() const { return offset_; }
-  /// Length of block and cyclic blocks, 0 for the others.
+  /// Length of the blocks of `block` and `cyclic`, 0 for the others.
   std::int64_t block() const { return block_; }
-  /// The coordinate that block number `block` < p goes to.
+  /// Returns the coordinate that owns block number `block` < p.
   std::int64_t coordinate_of(std::int64_t block) const;
 
   IndexSet set(std::int64_t coordinate) const override;
@@ -81,7 +82,7 @@ class BlockOwnerMap : public OwnerMap {
 /// `indirect(map)`.
 class IndirectOwnerMap : public OwnerMap {
  public:
-  /// pre  check_owners() has passed.
+  /// pre  make_owner_map() has checked the owners.
   IndirectOwnerMap(const Distribution& distribution, std::int64_t size, std::int64_t extent);
   IndexSet set(std::int64_t coordinate) const override { return sets_[static_cast<std::size_t>(coordinate)]; }
   std::int64_t owner(std::int64_t index) const override;
@@ -89,13 +90,13 @@ class IndirectOwnerMap : public OwnerMap {
 
  private:
   std::int64_t period_ = 1;
-  std::vector<OwnerRun> runs_;        // of one period, cut off at the size
-  std::vector<std::int64_t> starts_;  // where each begins
+  std::vector<OwnerRun> runs_;        // runs of one period, cut off at the size
+  std::vector<std::int64_t> starts_;  // begin of each run
   std::vector<IndexSet> sets_;
 };
 
-/// `outer/inner`: inner distributes the local positions that outer gives to a coordinate; coordinate = outer*p_inner +
-/// inner.
+/// `outer/inner`: the inner distribution divides the local positions of each outer coordinate; coordinate =
+/// outer*p_inner + inner.
 class NestedOwnerMap : public OwnerMap {
  public:
   NestedOwnerMap(OwnerMapPtr outer, Distribution inner, std::int64_t inner_extent);
@@ -129,18 +130,18 @@ class AlignedOwnerMap : public OwnerMap {
   std::int64_t offset_;
 };
 
-/// What an owner map is made of, beside the distribution.
+/// The sizes from which an owner map is made, in addition to the distribution.
 struct OwnerMapSize {
-  std::int64_t size = 0;    ///< of the dimension
+  std::int64_t size = 0;    ///< number of indices of the dimension
   const Extents& extents;   ///< coordinates of each level of nested distributions
-  std::int64_t offset = 0;  ///< of the dimension in its template
+  std::int64_t offset = 0;  ///< offset of the dimension in its template
 };
 
-/// Makes the owner map of a distribution, its nested ones included.  dimension: for errors.
-/// errors  kArgument, naming the dimension: what does not fit, such as block(m) too small.
+/// Makes the owner map of a distribution, including its nested ones. dimension: for errors.
+/// errors  kArgument, naming the dimension: invalid parameters, such as a block(m) that is too small.
 OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& of, Turn turn, int dimension);
 
-/// The owner map of a dimension of a layout, which has it as long as a copy of the layout exists.
+/// Returns the owner map of a dimension of a layout. It exists as long as a copy of the layout.
 const OwnerMap& owner_map_of(const Layout& layout, int dimension);
 
 }  // namespace plait::layout

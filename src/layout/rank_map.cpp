@@ -1,3 +1,10 @@
+// The assignment of ranks to grid positions.
+//
+// A position is the number of a grid point in row-major or column-major order; its digits are the coordinates on the
+// axes. Example: on the grid (3, 2) the row-major steps are (2, 1), so rank 4 has the coordinates 4 div 2 mod 3 = 2
+// and 4 div 1 mod 2 = 0. Column-major steps are (1, 3), and rank 4 has the coordinates (1, 1). A list replaces the
+// rank of each position.
+
 #include "layout/rank_map.hpp"
 
 #include <algorithm>
@@ -43,7 +50,7 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
   }
   ranks_end_ = positions_;
   if (size_ != positions_ || list_) {
-    // Of the positions that the pins leave, the last one has the largest rank unless ranks are listed.
+    // Among the positions that the pins permit, the last one has the largest rank unless ranks are listed.
     Extents last(grid_.size());
     for (std::size_t a = 0; a < grid_.size(); ++a) last[a] = grid_[a] - 1;
     if (list_) {

@@ -1,4 +1,4 @@
-/// Ranks on a grid: which rank sits at which grid position.
+/// The assignment of ranks to grid positions.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace plait::layout {
 
-/// A one-to-one map between ranks and the coordinates on grid axes.  An axis may be pinned to one coordinate; then only
-/// the ranks there belong to the map.
+/// A one-to-one map between ranks and the coordinates on grid axes. If an axis is pinned to one coordinate, only the
+/// ranks at that coordinate belong to the map.
 /// cost  O(axes); with an explicit list of ranks 16 bytes a rank, and O(log ranks) to find one.
 class RankMap {
  public:
   RankMap() = default;
-  /// Row-major (`fortran` false) or column-major ranks; `list`, where not empty, has the rank of each position in
-  /// row-major order instead.  `pinned` has a coordinate or -1 for each axis, or is empty.
-  /// errors  kArgument: a list of another length, with a negative rank or with one twice.
+  /// Row-major (`fortran` false) or column-major ranks. A `list` that is not empty contains the rank of each position
+  /// in row-major order instead. `pinned` has a coordinate or -1 for each axis, or is empty.
+  /// errors  kArgument: a list of another length, with a negative rank or with a repeated one.
   RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned);
 
   const Extents& grid() const { return grid_; }
@@ -26,21 +26,22 @@ class RankMap {
   /// One more than the largest rank.
   std::int64_t ranks_end() const { return ranks_end_; }
   bool has(std::int64_t rank) const { return position_of(rank) >= 0; }
-  /// The coordinate on each axis; pre: has(rank).
+  /// Returns the coordinate on each axis; pre: has(rank).
   Extents coordinates(std::int64_t rank) const;
   std::int64_t rank_at(const Extents& coordinates) const;
-  /// How far ranks lie apart whose coordinates on an axis differ by one; without a list only.
+  /// Returns the difference between ranks whose coordinates on an axis differ by one; only without a list.
   std::int64_t step(std::size_t axis) const { return steps_[axis]; }
   bool listed() const { return list_ != nullptr; }
-  /// All ranks, ascending.  cost  O(ranks).
+  /// Returns all ranks in ascending order.
+  /// cost  O(ranks).
   std::vector<std::int64_t> ranks() const;
 
  private:
   struct List {
-    Extents ranks;                                          // by position
-    std::vector<std::pair<std::int64_t, std::int64_t>> at;  // (rank, position), ascending
+    Extents ranks;                                          // the rank at each position
+    std::vector<std::pair<std::int64_t, std::int64_t>> at;  // (rank, position), in ascending order
   };
-  /// The position number of a rank, -1 where there is none.
+  /// Returns the position number of a rank, -1 if there is none.
   std::int64_t position_of(std::int64_t rank) const;
 
   Extents grid_;

@@ -1,12 +1,12 @@
-// From the arguments of a layout to its meaning: checks, and the owner map of each dimension.
+// Converts the arguments of a layout to its meaning: checks, and the owner map of each dimension.
 //
 // The arguments leave much open: `(block, *, cyclic) onto (4, 2)` does not say which grid axis belongs to which
-// dimension, and an aligned array has the distributions of its template. resolve() settles that in this order:
+// dimension, and an aligned array has the distributions of its template. resolve() proceeds in this order:
 //   1. Sizes and counts are checked, so that all arithmetic after this fits into 64 bits.
 //   2. assign_axes() gives each distributed dimension its grid axes: in order, or those named by @. In the example axis
 //      0 goes to dimension 0 and axis 1 to dimension 2. An axis that no dimension uses must hold copies.
 //   3. Each dimension gets an owner map of its distribution and the extents of its axes. For an aligned array that is
-//      the map of the template dimension, seen through scale*i + offset. Template dimensions with a constant pin their
+//      the map of the template dimension, composed with scale*i + offset. Template dimensions with a constant pin their
 //      axes to one coordinate, and those with copies replicate the array.
 //   4. Only then are ranks numbered (RankMap), because pinned and copied axes change which ranks own anything.
 //   5. Local order and halos are checked last; a halo is compared with the largest block of the owner map.
@@ -29,7 +29,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 bool is_distributed(const Distribution& distribution) { return distribution.kind != Distribution::Kind::kCollapsed; }
 
-/// Flags from a list of numbers below `count`.
+/// Converts a list of numbers below `count` to flags.
 std::vector<bool> flags(const std::vector<int>& numbers, std::size_t count, const char* what, const char* of) {
   std::vector<bool> result(count, false);
   for (const int number : numbers) {
@@ -44,7 +44,7 @@ std::vector<bool> flags(const std::vector<int>& numbers, std::size_t count, cons
 /// The grid axes of each level of a distribution, major first.
 using AxesOfLevels = std::vector<std::vector<int>>;
 
-/// Finds the axes of all distributions; every axis is used once or replicated.
+/// Finds the axes of all distributions. Every axis is used exactly once or replicated.
 std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distributions, const Extents& grid,
                                       const std::vector<bool>& replicated) {
   std::vector<AxesOfLevels> result(distributions.size());
@@ -123,7 +123,8 @@ Extents extents_of(const AxesOfLevels& levels, const Extents& grid) {
   return result;
 }
 
-/// One entry for each dimension, from one for each or, where that is allowed, one for each distributed dimension.
+/// Returns one entry for each dimension, from one for each dimension or, if that is allowed, one for each distributed
+/// dimension.
 Extents spread(const Extents& given, const std::vector<Distribution>& distributions, const char* what,
                bool distributed_only) {
   if (given.empty()) return Extents(distributions.size(), 0);
@@ -152,7 +153,7 @@ OwnerMapPtr aligned_map(const Distribution& distribution, const OwnerMapSize& of
   const auto& [size, alignment] = aligned;
   const bool blocks = distribution.inner.empty() && (distribution.kind == Distribution::Kind::kBlock ||
                                                      distribution.kind == Distribution::Kind::kCyclic);
-  // Blocks of a fixed length need not know where the template ends.
+  // The end of the template does not matter for blocks of a fixed length.
   if (alignment.scale == 1 && blocks) {
     make_owner_map(distribution, {template_size, extents, 0}, turn, dimension);  // for its checks
     Distribution fixed = distribution;
@@ -187,7 +188,7 @@ std::vector<int> checked_order(const std::vector<int>& order, std::size_t dimens
   return order;
 }
 
-/// Whether the indices of each coordinate follow each other.
+/// True if the indices of each coordinate are consecutive.
 bool consecutive(const OwnerMap& owner_map) {
   if (const auto* blocks = dynamic_cast<const BlockOwnerMap*>(&owner_map))
     return blocks->kind() != Distribution::Kind::kCyclic || blocks->set(blocks->owner(0)).contiguous();
@@ -216,7 +217,7 @@ void check_halo(const ResolvedLayout& layout, std::size_t d) {
   base::checked_add(base::checked_add(longest, halo.lo, "padded extent"), halo.hi, "padded extent");
 }
 
-/// An array that is its own template.
+/// Sets the owner maps of an array that is its own template.
 void set_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axes, const std::vector<Turn>& turns,
                     const Extents& offsets) {
   for (std::size_t d = 0; d < layout.shape.size(); ++d) {
@@ -231,7 +232,7 @@ void set_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axe
   }
 }
 
-/// An array in a template.  Returns the pinned coordinate of each axis, -1 for the others.
+/// Sets the owner maps of an array in a template. Returns the pinned coordinate of each axis, -1 for the others.
 Extents set_aligned_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axes,
                                const std::vector<Turn>& turns, std::vector<bool>& replicated, const Extents& grid) {
   const LayoutOptions& options = layout.options;
@@ -353,7 +354,7 @@ ResolvedLayout resolve(LayoutArguments arguments) {
       result.copied.push_back(static_cast<int>(axis));
       result.replicas *= result.map.grid()[axis];
     }
-  // Replicas count as their ranks ascend.
+  // Replicas are numbered in the order of their ranks.
   if (!result.map.listed())
     std::sort(result.copied.begin(), result.copied.end(), [&](int a, int b) {
       return result.map.step(static_cast<std::size_t>(a)) > result.map.step(static_cast<std::size_t>(b));

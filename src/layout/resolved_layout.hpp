@@ -1,4 +1,4 @@
-/// A layout as it was given, and what follows from it.
+/// The arguments of a layout, and the values derived from them.
 #pragma once
 
 #include <vector>
@@ -12,25 +12,25 @@ namespace plait::layout {
 struct ResolvedLayout {
   const OwnerMap& owner_map(int dimension) const { return *owner_maps[static_cast<std::size_t>(dimension)]; }
 
-  // As given.
+  // Arguments.
   Extents shape;
   std::vector<Distribution> distributions;
   Order ranks = Order::kC;
   LayoutOptions options;
 
-  // What follows.
+  // Derived values.
   std::int64_t elements = 1;
   RankMap map;
   std::vector<OwnerMapPtr> owner_maps;  // one for each array dimension
-  std::vector<std::vector<int>> axes;   // the grid axes of each array dimension, major first
-  std::vector<int> copied;              // the axes whose positions hold copies, slowest first
+  std::vector<std::vector<int>> axes;   // grid axes of each array dimension, major first
+  std::vector<int> copied;              // axes whose positions hold copies, slowest first
   std::int64_t replicas = 1;
   std::vector<int> order;  // slowest dimension first
   std::vector<Halo> halo;
   std::vector<bool> periodic;
 };
 
-/// A layout as it was given: see the constructor of Layout.
+/// The arguments of a layout: see the constructor of Layout.
 struct LayoutArguments {
   Extents shape;
   std::vector<Distribution> distributions;
@@ -40,10 +40,11 @@ struct LayoutArguments {
   LayoutOptions options;
 };
 
+/// Checks the arguments and derives the other values.
 /// errors  kArgument: as the constructor of Layout.
 ResolvedLayout resolve(LayoutArguments arguments);
 
-/// C or Fortran order as a list of dimensions.
+/// Returns C or Fortran order as a list of dimensions.
 std::vector<int> dimensions_in(Order order, int dimensions);
 
 }  // namespace plait::layout

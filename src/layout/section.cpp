@@ -1,3 +1,9 @@
+// The layout of a part of an array.
+//
+// A section is an array that is aligned with the whole one: its index i is index start + step * i. Example: 8
+// elements `(block) onto (2)`, the section of 4 elements from index 3 on. It has the template 8 and the alignment
+// d0+3, so that rank 0 owns its index 0 (element 3) and rank 1 its indices 1 to 3.
+
 #include "layout/section.hpp"
 
 #include <utility>
@@ -7,14 +13,14 @@ namespace plait::layout {
 
 namespace {
 
-/// Says where each dimension of the template lies as an alignment, where a layout says it by offsets.
+/// Converts the offsets of a layout to an alignment with a template, if it has none yet.
 void align(LayoutOptions& options, const Layout& whole) {
   if (!options.align.empty()) return;
   options.template_shape = whole.shape();
   for (std::size_t d = 0; d < whole.shape().size(); ++d) {
     Alignment alignment;
     alignment.dimension = static_cast<int>(d);
-    // What is not distributed has no offset.
+    // Dimensions that are not distributed have no offset.
     const bool distributed = whole.distributions()[d].kind != Distribution::Kind::kCollapsed;
     if (distributed && !options.offset.empty()) alignment.offset = options.offset[d];
     options.template_shape[d] += alignment.offset;

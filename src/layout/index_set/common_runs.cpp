@@ -1,3 +1,19 @@
+// The overlaps of two periodic index sets.
+//
+// Problem: the common period of strides such as 10^6 and 10^6 + 1 is 10^12 indices, so the overlaps cannot be found
+// by visiting the period.
+//
+// Idea: run i of a and run j of b overlap if b's run begins at a distance d from a's with -length_b < d < length_a.
+// Such a pair exists if and only if the gcd g of the strides divides d minus the offset of both origins, and then i
+// follows from i * stride_a = offset - d modulo stride_b. There are about (length_a + length_b) / g distances,
+// independent of the period.
+//
+// Example: a = 0,1, 4,5, 8,9, ... (length 2, stride 4) and b = 0,1,2, 6,7,8, ... (length 3, stride 6). The period is
+// 12 and g = 2, so the distances in -2 .. 1 to examine are -2 and 0. d = 0: 4i = 0 modulo 6, i = 0, overlap 0,1. d =
+// -2: 4i = 2 modulo 6, i = 2, a's run 8,9 and b's run 6,7,8, overlap 8. One period thus has the overlaps 0,1 and 8.
+//
+// If both sets have few runs in the range, visiting these is cheaper; find() estimates the steps of both methods.
+
 #include "layout/index_set/common_runs.hpp"
 
 #include <algorithm>
@@ -18,7 +34,7 @@ std::span<const IndexSet::PatternRun> CommonRuns::Side::runs() const {
 
 CommonRuns::CommonRuns(const IndexSet& a, const IndexSet& b)
     : side_a_(a), side_b_(b), begin_(std::max(a.begin, b.begin)), end_(std::max(begin_, std::min(a.end, b.end))) {
-  // Beside a contiguous set nothing is ever solved for.
+  // No congruence is needed if one of the sets is contiguous.
   if (side_a_.stride != 1 && side_b_.stride != 1) congruence_ = solve_congruence(side_a_.stride, side_b_.stride);
   const Wide period = Wide{side_a_.stride / congruence_.divisor} * side_b_.stride;
   repeats_ = period <= end_ - begin_;
@@ -31,13 +47,13 @@ std::vector<Run> CommonRuns::find(std::int64_t from, std::int64_t to) const {
   const IndexSet& a = side_a_.set;
   const IndexSet& b = side_b_.set;
   if (a.contains(from) && b.contains(from)) {
-    // What `from` cuts off stands alone, so that every other overlap begins behind it.
+    // The run that contains `from` is handled separately, so that every other overlap begins after `from`.
     const std::int64_t stop = std::min({a.run_end(from), b.run_end(from), to});
     found.push_back({from, stop - from});
     from = stop;
     if (from >= to) return found;
   }
-  // Beside a contiguous set only the runs of the other one count, and all of them are wanted.
+  // If one set is contiguous, all runs of the other one in the range are overlaps.
   const bool walks = side_a_.stride == 1 || side_b_.stride == 1 ||
                      std::min(steps_of_walk(side_a_, side_b_, from, to), steps_of_walk(side_b_, side_a_, from, to)) <=
                          steps_of_solution();
@@ -49,11 +65,11 @@ std::vector<Run> CommonRuns::find(std::int64_t from, std::int64_t to) const {
   return found;
 }
 
-/// Runs of the outer set, and runs of the inner one that can begin inside them; about.
+/// Estimates the number of runs of the outer set, and of runs of the inner one that can begin within them.
 double CommonRuns::steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to) {
   const std::int64_t periods = (to - from) / outer.stride;
   const auto runs = static_cast<double>(outer.runs().size());
-  // A pattern longer than the range has at most as many runs as lie in the range.
+  // A pattern longer than the range has at most as many runs as there are in the range.
   const bool part = periods == 0 && outer.set.pattern;
   const double outer_runs =
       part ? static_cast<double>(outer.set.clip(from, to).runs()) : (static_cast<double>(periods) + 1) * runs;
@@ -69,7 +85,7 @@ double CommonRuns::steps_of_solution() const {
   return runs_a * runs_b + (runs_a * length_b + runs_b * length_a) / static_cast<double>(congruence_.divisor);
 }
 
-/// Each set in turn moves to its first member at or behind that of the other one.
+/// Each set in turn proceeds to its first member at or after that of the other one.
 void CommonRuns::walk(std::int64_t from, std::int64_t to, std::vector<Run>& found) const {
   const IndexSet& a = side_a_.set;
   const IndexSet& b = side_b_.set;
@@ -87,7 +103,7 @@ void CommonRuns::walk(std::int64_t from, std::int64_t to, std::vector<Run>& foun
   }
 }
 
-/// Runs i of a and j of b overlap where b's run begins at a distance d of -length_b < d < length_a from a's.
+/// Runs i of a and j of b overlap if b's run begins at a distance d of -length_b < d < length_a from a's.
 void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& found) const {
   const std::int64_t g = congruence_.divisor;
   const Wide modulus = side_b_.stride / g;
@@ -102,8 +118,9 @@ void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& fou
       Wide d = 1 - run_b.length;
       d += base::modulo(offset - d, g);
       if (d >= run_a.length) continue;
-      // The period i of a whose run has a run of b at distance d: i*stride_a = offset - d modulo stride_b.  From one
-      // distance to the next one i falls by the inverse, so the run moves back by a constant, modulo the full period.
+      // The period i of a whose run has a run of b at distance d: i * stride_a = offset - d modulo stride_b. From one
+      // distance to the next one, i decreases by the inverse, so the run moves back by a constant, modulo the full
+      // period.
       const Wide i = base::modulo((offset - d) / g, modulus) * congruence_.inverse % modulus;
       Wide start = base::modulo(origin_a + i * side_a_.stride - from, full_period);
       for (; d < run_a.length; d += g, start = start < back ? start - back + full_period : start - back) {

@@ -1,4 +1,4 @@
-/// Where two index sets overlap.
+/// The overlaps of two index sets.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,29 @@ namespace plait::layout {
 
 /// The overlaps of two index sets.
 ///
-/// Two periodic sets repeat after L = lcm of their strides; the overlaps of one such period are found by solving
+/// Two periodic sets repeat after L = lcm of their strides. The overlaps of one such period are found by solving
 /// i*stride_a - j*stride_b = d for each possible distance d of two overlapping runs (multiples of the gcd), for each
-/// pair of runs, or by walking the runs where that takes fewer steps.
+/// pair of runs, or by visiting the runs if that takes fewer steps.
 class CommonRuns {
  public:
-  /// Keeps references to both sets.
+  /// Stores references to both sets.
   CommonRuns(const IndexSet& a, const IndexSet& b);
 
-  /// The indices that lie in both ranges.
+  /// The range of indices that is in the ranges of both sets.
   std::int64_t begin() const { return begin_; }
   std::int64_t end() const { return end_; }
-  /// Whether a common period fits into [begin, end); only then the three that follow have a meaning.
+  /// True if a common period fits into [begin, end). The three functions below are meaningful only then.
   bool repeats() const { return repeats_; }
   std::int64_t period() const { return period_; }
   std::int64_t period_members_a() const { return period_ / side_a_.stride * side_a_.length; }
   std::int64_t period_members_b() const { return period_ / side_b_.stride * side_b_.length; }
 
-  /// The overlaps in [from, to), ascending: stretches of consecutive common members.  The bounds lie in
-  /// [begin, end] and are at most one common period apart.
+  /// Returns the overlaps in [from, to) in ascending order, each a run of consecutive common members. The bounds are
+  /// in [begin, end] and at most one common period apart.
   std::vector<Run> find(std::int64_t from, std::int64_t to) const;
 
  private:
-  /// A set as an endless pattern: contiguous sets have all indices, so any period fits them.
+  /// A set as an endless pattern. Contiguous sets contain all indices, so they have any period.
   struct Side {
     explicit Side(const IndexSet& set);
     std::span<const IndexSet::PatternRun> runs() const;
@@ -42,7 +42,7 @@ class CommonRuns {
     const IndexSet& set;
     std::int64_t length;
     std::int64_t stride;
-    IndexSet::PatternRun only;  // the run of a set without a pattern
+    IndexSet::PatternRun only;  // run of a set without a pattern
   };
 
   static double steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to);

@@ -1,3 +1,14 @@
+// Arithmetic on index sets, without a list of their members.
+//
+// A set is the part in [begin, end) of an endless pattern: runs of `length` indices (or the runs of `pattern`)
+// repeated every `stride` indices from `origin` on. An index is split into its period and its phase within it, both
+// counted from the origin; a member into its period and its number within the period.
+//
+// Example: cyclic(2) on 3 coordinates, coordinate 0: origin 0, length 2, stride 6, members 0, 1, 6, 7, 12, ...
+// rank_of(7): 7 is in period 1 at phase 1, so 1 * 2 + 1 = 3 members are below it. at(3): member 3 is in period 3 div
+// 2 = 1 with number 1, so it is 1 * 6 + 1 = 7. next(8): phase 2 is in the gap, so the next member is 6 - 2 = 4
+// further on, at 12.
+
 #include "plait/index_set.hpp"
 
 #include <algorithm>
@@ -11,21 +22,21 @@ namespace {
 
 using PatternRun = IndexSet::PatternRun;
 
-/// x - origin.  An origin may lie a stride below zero, so that a signed difference could overflow.
+/// Returns x - origin. The origin may be a stride below zero, so a signed difference could overflow.
 std::uint64_t distance(const IndexSet& set, std::int64_t x) {
   return static_cast<std::uint64_t>(x) - static_cast<std::uint64_t>(set.origin);
 }
 
 std::uint64_t u(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
-/// The last run of a pattern that begins at or below a phase.
+/// Returns the last run of a pattern that begins at or before a phase.
 const PatternRun& run_at(const IndexSet& set, std::int64_t phase) {
   const auto behind = std::upper_bound(set.pattern->begin(), set.pattern->end(), phase,
                                        [](std::int64_t x, const PatternRun& run) { return x < run.begin; });
   return *std::prev(behind);
 }
 
-/// Where a member lies: its period, and its run in the period.
+/// The position of an index: its period, and its phase in the period.
 struct Spot {
   std::uint64_t period = 0;
   std::int64_t phase = 0;
@@ -36,7 +47,7 @@ Spot spot_of(const IndexSet& set, std::int64_t x) {
   return {away / u(set.stride), static_cast<std::int64_t>(away % u(set.stride))};
 }
 
-/// Members of the endless pattern in [origin, x).
+/// Returns the number of members of the endless pattern in [origin, x).
 std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
   if (x == set.origin) return 0;
   const Spot spot = spot_of(set, x);
@@ -50,16 +61,16 @@ std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
   return spot.period * u(set.length) + u(within);
 }
 
-/// Runs of the endless pattern that begin in [origin, x].
+/// Returns the number of the run of the endless pattern that begins at or before x.
 std::uint64_t run_number(const IndexSet& set, std::int64_t x) {
   const Spot spot = spot_of(set, x);
   if (!set.pattern) return spot.period;
   return spot.period * set.pattern->size() + u(&run_at(set, spot.phase) - set.pattern->data());
 }
 
-/// The set as a range where it has one run only, or none.
+/// Returns the set as a range if it has at most one run.
 IndexSet without_needless_pattern(IndexSet set) {
-  // A member and the one a period behind it lie in different runs.
+  // A member and the one a period later are in different runs.
   if ((set.end - set.begin) / 2 >= set.stride) return set;
   const std::int64_t first = set.next(set.begin);
   if (first >= set.end) return IndexSet::range(set.begin, set.begin);
@@ -158,7 +169,8 @@ IndexSet IndexSet::translate(std::int64_t by) const {
   result.begin += by;
   result.end += by;
   base::Wide moved = base::Wide{origin} + by;
-  // Only begin and end have to fit where they come to lie; an origin far below them moves up by whole periods.
+  // Only begin and end must fit into 64 bits after the translation. An origin that would be too small moves up by
+  // whole periods.
   if (moved < INT64_MIN) moved += (result.begin - moved) / stride * stride;
   result.origin = static_cast<std::int64_t>(moved);
   return result;
@@ -173,7 +185,7 @@ std::int64_t IndexSet::runs() const {
 
 std::int64_t IndexSet::longest_run() const {
   if (contiguous()) return end - begin;
-  // The first run may be cut off; the k runs behind it are all that occur.
+  // The first run may be cut off. The k runs after it are all that exist.
   std::int64_t longest = 0;
   std::int64_t x = next(begin);
   for (std::int64_t seen = 0; seen <= pattern_runs() && x < end; ++seen) {
@@ -191,7 +203,7 @@ bool IndexSet::same_members(const IndexSet& other) const {
   std::int64_t x = at(0);
   if (x != other.at(0) || at(members - 1) != other.at(members - 1)) return false;
   if (contiguous() || other.contiguous()) return contiguous() == other.contiguous();
-  // Two sequences with periods p and q that agree for p + q steps agree for ever (Fine and Wilf).
+  // Two sequences with periods p and q that agree on p + q elements agree everywhere (Fine and Wilf).
   const std::int64_t last = at(members - 1);
   const std::int64_t stop = base::saturate(std::min<base::Wide>(last, base::Wide{x} + stride + other.stride));
   while (x <= stop) {

@@ -1,3 +1,15 @@
+// Preimages, compositions, intersections and complements of index sets.
+//
+// Every operation computes the runs of one period of its result and leaves the rest to periodic(), so that its cost
+// does not depend on the number of indices.
+//
+// Example of a preimage: the set 0, 1, 6, 7, 12, 13, ... (length 2, stride 6) and the map i -> 2i + 1, whose images
+// are 1, 3, 5, 7, 9, 11, 13. Images repeat modulo the stride after 6 / gcd(2, 6) = 3 indices. Of i = 0, 1, 2 only 0
+// has an image in the set, so the preimage is 0, 3, 6, ... (length 1, stride 3).
+//
+// Example of nest(): the same outer set and the inner set 1, 2 (positions). Positions 1 and 2 of the outer set are
+// the indices 1 and 6.
+
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -17,7 +29,7 @@ using base::ceil_divide;
 using base::modulo;
 using base::Wide;
 
-/// { n - 1 - x : x in set }.
+/// Returns { n - 1 - x : x in set }.
 IndexSet reversed(const IndexSet& set, std::int64_t n) {
   if (set.contiguous()) return IndexSet::range(n - set.end, n - set.begin);
   std::vector<Run> runs = layout::runs_of_period(set);
@@ -26,14 +38,14 @@ IndexSet reversed(const IndexSet& set, std::int64_t n) {
   return layout::periodic(Wide{n} - set.origin, set.stride, std::move(runs), n - set.end, n - set.begin);
 }
 
-/// The i of [lo, hi) with scale*i + offset in the set, where all of these images lie in the range of the set.
+/// The i in [lo, hi) with scale*i + offset in the set. All of these images are in the range of the set.
 class Preimage {
  public:
   Preimage(const IndexSet& set, Wide scale, Wide offset, std::int64_t lo, std::int64_t hi)
       : set_(set), scale_(scale), offset_(offset), lo_(lo), hi_(hi) {}
 
   IndexSet find() const {
-    // The images of i and i + period lie whole strides apart.
+    // The images of i and i + period are whole strides apart.
     const auto residue = static_cast<std::int64_t>(scale_ % set_.stride);
     const Congruence congruence = solve_congruence(residue == 0 ? set_.stride : residue, set_.stride);
     const std::int64_t period = set_.stride / congruence.divisor;
@@ -48,10 +60,10 @@ class Preimage {
 
  private:
   std::int64_t image(std::int64_t i) const { return static_cast<std::int64_t>(scale_ * i + offset_); }
-  /// The first i whose image lies at or behind x.
+  /// Returns the first i whose image is at or after x.
   std::int64_t reaching(std::int64_t x) const { return base::saturate(ceil_divide(x - offset_, scale_)); }
 
-  /// Run by run of the set, for the `count` first i; they count from lo.
+  /// Visits the runs of the set for the first `count` i. The runs returned are relative to lo.
   std::vector<Run> walk(std::int64_t count) const {
     std::vector<Run> runs;
     for (std::int64_t i = lo_; i < lo_ + count;) {
@@ -69,7 +81,8 @@ class Preimage {
     return runs;
   }
 
-  /// Phase by phase: scale*i = phase - (phase of the image of lo) modulo stride, where the gcd divides the right side.
+  /// Solves scale*i = phase - (phase of the image of lo) modulo stride for each phase of a member for which the gcd
+  /// divides the right side.
   std::vector<Run> solve(const Congruence& congruence, std::int64_t period, std::int64_t count) const {
     const Wide start = modulo(scale_ * lo_ + offset_ - set_.origin, set_.stride);
     std::vector<Run> runs;
@@ -91,7 +104,7 @@ class Preimage {
   std::int64_t hi_;
 };
 
-/// As preimage, for a scale above zero.
+/// Returns the preimage for a scale above zero.
 IndexSet rising_preimage(const IndexSet& set, Wide scale, Wide offset, std::int64_t n) {
   const auto bound = [&](std::int64_t x) { return std::clamp<Wide>(ceil_divide(x - offset, scale), 0, n); };
   const auto lo = static_cast<std::int64_t>(bound(set.begin));
@@ -99,7 +112,7 @@ IndexSet rising_preimage(const IndexSet& set, Wide scale, Wide offset, std::int6
   if (lo >= hi) return IndexSet::range(lo, lo);
   if (set.contiguous()) return IndexSet::range(lo, hi);
   if (scale == 1) {
-    // The images of lo and hi lie in the set's range, so that the offset fits 64 bits.
+    // The images of lo and hi are in the set's range, so the offset fits into 64 bits.
     const auto by = static_cast<std::int64_t>(offset);
     return set.clip(lo + by, hi + by).translate(-by);
   }
@@ -111,7 +124,7 @@ IndexSet rising_preimage(const IndexSet& set, Wide scale, Wide offset, std::int6
 IndexSet preimage(const IndexSet& set, std::int64_t scale, std::int64_t offset, std::int64_t n) {
   if (n <= 0) return IndexSet::range(0, 0);
   if (scale > 0) return rising_preimage(set, scale, offset, n);
-  // i = n - 1 - j has a rising image in j.
+  // The image of i = n - 1 - j increases with j.
   return reversed(rising_preimage(set, -Wide{scale}, Wide{scale} * (n - 1) + offset, n), n);
 }
 
@@ -124,7 +137,7 @@ IndexSet nest(const IndexSet& outer, const IndexSet& inner) {
   const std::int64_t begin = outer.at(first);
   const std::int64_t end = outer.at(last) + 1;
   if (inner.contiguous()) return outer.clip(begin, end);
-  // In positions of the outer set, outer repeats after its length and inner after its stride.
+  // In positions of the outer set, the outer set repeats after its length and the inner one after its stride.
   const Wide common = Wide{outer.length} / std::gcd(outer.length, inner.stride) * inner.stride;
   const bool repeats = common <= last - first;
   const std::int64_t positions = repeats ? static_cast<std::int64_t>(common) : last - first + 1;
@@ -166,7 +179,8 @@ IndexSet complement(const IndexSet& set, std::int64_t n) {
   const IndexSet endless = layout::periodic(inside.origin, inside.stride, runs, 0, n);
   const bool all = endless.size() == members;
   if (!all) runs = layout::all_runs(inside);
-  // Behind each run up to the next one; behind the last one up to the end of the period, or of the indices.
+  // The gap after each run ends at the next one; after the last one it ends at the end of the period, or of the
+  // indices.
   std::vector<Run> gaps;
   if (!all) gaps.push_back({0, first});
   for (std::size_t i = 0; i < runs.size(); ++i) {

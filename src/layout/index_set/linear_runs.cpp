@@ -1,3 +1,13 @@
+// The contiguous runs of a local array within the linear order of the whole array.
+//
+// Idea: the dimensions are added from the fastest to the slowest one. The state is the number and length of runs of
+// the faster dimensions, and the lengths of the runs that touch the begin (`head`) and the end (`tail`) of their
+// positions, because a tail and the head of the next index are one run.
+//
+// Example: shape (4, 6) in C order, rows 0, 1 and columns 0, 5. The columns alone have 2 runs of 1, head = 1 and tail
+// = 1. The two rows have 2 * 2 runs, of which one pair joins: the element at 5 and the one at 6. So there are 3 runs,
+// and the longest has 2 elements.
+
 #include "layout/index_set/linear_runs.hpp"
 
 #include <algorithm>
@@ -6,9 +16,9 @@ namespace plait::layout {
 
 namespace {
 
-/// Where the run that ends with the last member begins.
+/// Returns the begin of the run that ends with the last member.
 std::int64_t last_run_begin(const IndexSet& set) {
-  // From there on the members are as far from the last one as their positions are.
+  // In that run the distance of members from the last one equals the distance of their positions.
   const std::int64_t members = set.size();
   const std::int64_t last = set.at(members - 1);
   std::int64_t lo = 0;
@@ -27,7 +37,7 @@ std::int64_t last_run_begin(const IndexSet& set) {
 }  // namespace
 
 LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std::span<const int> order) {
-  // Of the faster dimensions: all their positions, those that are owned at their beginning and end, and the runs.
+  // State of the faster dimensions: all their positions, the owned ones at their begin and end, and the runs.
   std::int64_t positions = 1;
   std::int64_t head = 1;
   std::int64_t tail = 1;
@@ -39,7 +49,7 @@ LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std
     if (members == 0) return {};
     const std::int64_t first = set.at(0);
     const std::int64_t last = set.at(members - 1);
-    if (head == positions) {  // each index is a stretch without a gap
+    if (head == positions) {  // each index is a contiguous run
       const std::int64_t front = first == 0 ? set.run_end(0) : 0;
       const std::int64_t back = last == extent - 1 ? last + 1 - last_run_begin(set) : 0;
       runs = {set.runs(), positions * set.longest_run()};

@@ -1,4 +1,4 @@
-/// Contiguous stretches of a product of index sets in the array's linear order.
+/// The contiguous runs of a product of index sets in the array's linear order.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@ namespace plait::layout {
 
 struct LinearRuns {
   std::int64_t count = 0;
-  std::int64_t longest = 0;  ///< elements of the longest one
+  std::int64_t longest = 0;  ///< in elements
 };
 
-/// The stretches in the order of a dense array of this shape whose dimensions lie in `order`, slowest first.
+/// Computes the runs in the order of a dense array of this shape whose dimensions are listed in `order`, slowest
+/// first.
 /// cost  O(runs of one period of each set).
 LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std::span<const int> order);
 

@@ -1,3 +1,16 @@
+// Index sets from lists of runs, in their simplest form.
+//
+// Problem: the same members can be described with several periods and origins, but equal sets must have equal
+// numbers.
+//
+// Idea: runs that touch are joined, and the origin is moved to the begin of a run. A list of runs is a word over the
+// pairs (length, distance to the next begin). Its shortest period comes from its longest border, a proper suffix that
+// is also a prefix (Knuth, Morris and Pratt): period = length - border.
+//
+// Example: the runs 0,1 and 6,7 and 12 of [0, 13). The pairs are (2, 6) and (2, 6), the longest border has length 1,
+// and the period is one run: length 2, stride 6. The last run has only one index, which is accepted because it is a
+// cut-off run of length 2.
+
 #include "layout/index_set/pattern.hpp"
 
 #include <algorithm>
@@ -12,7 +25,7 @@ namespace {
 
 using base::Wide;
 
-/// Runs that touch become one, empty ones vanish.
+/// Joins runs that touch, and removes empty ones.
 std::vector<Run> joined(std::vector<Run> runs) {
   std::size_t kept = 0;
   for (const Run& run : runs) {
@@ -27,7 +40,7 @@ std::vector<Run> joined(std::vector<Run> runs) {
   return runs;
 }
 
-/// A run and the distance from its begin to that of the next one.
+/// The length of a run and the distance from its begin to that of the next one.
 struct Step {
   std::int64_t length = 0;
   std::int64_t distance = 0;
@@ -42,7 +55,8 @@ std::vector<Step> steps_of(const std::vector<Run>& runs) {
   return steps;
 }
 
-/// For each prefix of the steps its longest proper suffix that is a prefix too (Knuth, Morris and Pratt).
+/// For each prefix of the steps, the length of its longest proper suffix that is a prefix too (Knuth, Morris and
+/// Pratt).
 std::vector<std::size_t> borders_of(std::span<const Step> steps) {
   std::vector<std::size_t> border(steps.size() + 1, 0);
   for (std::size_t i = 1, matched = 0; i < steps.size(); ++i) {
@@ -53,7 +67,7 @@ std::vector<std::size_t> borders_of(std::span<const Step> steps) {
   return border;
 }
 
-/// The set with these runs a period, the first one at phase 0; end is where the range ends.
+/// Makes the set with these runs in each period, the first one at phase 0.
 IndexSet assemble(std::int64_t origin, std::int64_t stride, std::span<const Run> runs, std::int64_t begin,
                   std::int64_t end) {
   IndexSet set{begin, end, origin, runs.front().length, stride};
@@ -69,7 +83,8 @@ IndexSet assemble(std::int64_t origin, std::int64_t stride, std::span<const Run>
   return set;
 }
 
-/// The runs of one period from a member's begin on: none touches the end of the period, and it is the shortest one.
+/// Converts the runs of one period to those from a member's begin on, such that no run touches the end of the period,
+/// and to the shortest period.
 void normalize(Wide& origin, std::int64_t& stride, std::vector<Run>& runs) {
   if (runs.size() > 1 && runs.front().begin == 0 && runs.back().begin + runs.back().length == stride) {
     runs.front() = {runs.back().begin - stride, runs.back().length + runs.front().length};
@@ -97,7 +112,7 @@ IndexSet periodic(Wide origin, std::int64_t stride, std::vector<Run> runs, std::
   normalize(origin, stride, runs);
   origin += base::floor_divide(begin - origin, stride) * stride;
   const IndexSet set = assemble(static_cast<std::int64_t>(origin), stride, runs, begin, end);
-  IndexSet clipped = set.clip(begin, end);  // a range where it is one run
+  IndexSet clipped = set.clip(begin, end);  // a range if it is one run
   if (clipped.contiguous() || clipped.runs() >= set.pattern_runs()) return clipped;
   return IndexSet::of_runs(all_runs(clipped));
 }
@@ -128,7 +143,7 @@ IndexSet IndexSet::of_runs(std::vector<Run> runs) {
   const std::int64_t begin = runs.front().begin;
   const std::int64_t end = runs.back().begin + runs.back().length;
   if (runs.size() == 1) return range(begin, end);
-  // The last run may be the cut off one of a period; all before it must repeat exactly.
+  // The last run may be a cut-off one of a period. All runs before it must repeat exactly.
   const std::vector<layout::Step> steps = layout::steps_of(runs);
   const std::vector<std::size_t> borders = layout::borders_of(steps);
   const std::size_t last = runs.size() - 1;

@@ -9,13 +9,14 @@
 
 namespace plait::layout {
 
-/// As IndexSet::periodic, for an origin anywhere.
+/// Same as IndexSet::periodic, for any origin.
 IndexSet periodic(base::Wide origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin, std::int64_t end);
 
-/// The runs of one period of a set, phases counted from its origin.
+/// Returns the runs of one period of a set, with phases relative to its origin.
 std::vector<Run> runs_of_period(const IndexSet& set);
 
-/// All runs of the set.  cost  O(log k) each.
+/// Returns all runs of the set.
+/// cost  O(log k) each.
 std::vector<Run> all_runs(const IndexSet& set);
 
 }  // namespace plait::layout

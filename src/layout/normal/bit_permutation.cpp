@@ -54,7 +54,7 @@ int BitPermutation::source_position_bits() const {
 
 BitPermutation BitPermutation::inverse() const {
   const std::size_t bits = unit_.size() + position_.size();
-  std::vector<int> target_of(bits);  // for each bit of the source its bit in the target
+  std::vector<int> target_of(bits);  // for each bit of the source, its bit in the target
   const auto note = [&](const std::vector<int>& part, std::size_t lowest) {
     for (std::size_t i = 0; i < part.size(); ++i)
       target_of[static_cast<std::size_t>(part[i])] = static_cast<int>(lowest + part.size() - 1 - i);
@@ -72,7 +72,7 @@ BitPermutation BitPermutation::then(const BitPermutation& other) const {
     base::throw_argument_error("the first permutation ends in ", unit_.size(), " bits of a unit and ", position_.size(),
                                " of a position, but the second one starts from ", other.source_unit_bits(), " and ",
                                other.source_position_bits());
-  std::vector<int> middle(unit_);  // most significant first
+  std::vector<int> middle(unit_);  // most significant bit first
   middle.insert(middle.end(), position_.begin(), position_.end());
   std::reverse(middle.begin(), middle.end());
   const auto through = [&](const std::vector<int>& part) {

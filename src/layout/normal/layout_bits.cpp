@@ -1,5 +1,13 @@
-// Finds the bit permutation of a layout: asks the layout where the element of each single bit lies, spells the layout
-// of powers of two that answers so, and compares the two as layouts.  No element is looked at but for an error message.
+// Finds the bit permutation of a layout.
+//
+// Idea: if rank and position are permuted bits of the element's number, the elements with a single bit set determine
+// the permutation. The layout is queried for these elements only. The result is then verified by constructing the
+// layout of powers of two with these bits and comparing both as layouts. Single elements are examined only for an
+// error message.
+//
+// Example: 8 elements, `cyclic(2)` onto 2 ranks. Element 1 is at position 1 of rank 0, element 2 at position 0 of
+// rank 1, and element 4 at position 2 of rank 0. So the rank is bit 1 of the number, and the position consists of the
+// bits 2 and 0.
 
 #include <algorithm>
 #include <bit>
@@ -14,7 +22,8 @@ using base::text;
 
 namespace {
 
-constexpr std::int64_t kMostLookedAt = 4096;  // indices of a dimension, for an error message
+// Maximum number of indices of a dimension that are examined for an error message.
+constexpr std::int64_t kMostLookedAt = 4096;
 
 std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
@@ -61,7 +70,7 @@ void check_sizes(const Layout& layout) {
                      " of rank 0 is larger than what the rank owns, ", shape_to_string(layout.local_shape(0))));
 }
 
-/// Rank and position of an element.
+/// Returns the rank and position of an element.
 UnitPosition position_of(const Layout& layout, const Extents& index) {
   const std::int64_t rank = layout.owner(index);
   const Extents local = layout.to_local(index, rank);
@@ -71,8 +80,8 @@ UnitPosition position_of(const Layout& layout, const Extents& index) {
   return {rank, local_position};
 }
 
-/// The layout that distributes the given bits of indices, most significant first, to the ranks: `cyclic(2^b)` onto 2^w
-/// coordinates takes the w bits from b on, and the positions that it leaves have the other bits.
+/// Writes the layout that distributes the given bits of indices, most significant first, to the ranks. `cyclic(2^b)`
+/// onto 2^w coordinates distributes the w bits from b on, and the local positions consist of the other bits.
 std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
   struct Axis {
     int dimension;
@@ -91,7 +100,8 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
   }
   std::string grid;
   for (const Axis& axis : axes) grid += text(grid.empty() ? "" : ", ", std::int64_t{1} << axis.width);
-  // Bits above those that a distribution takes are taken before, so that the ones below keep their numbers.
+  // A distribution of upper bits comes before one of lower bits in the same dimension, so that the lower ones keep
+  // their numbers.
   std::sort(axes.begin(), axes.end(), [](const Axis& a, const Axis& b) {
     return a.dimension != b.dimension ? a.dimension < b.dimension : a.lowest > b.lowest;
   });
@@ -110,7 +120,7 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
   return text("(", dist, ")", grid.empty() ? "" : text(" onto (", grid, ")"), order_text(layout));
 }
 
-/// Names an index that breaks the permutation, of those that are looked at.
+/// Names an index that violates the permutation, among those that are examined.
 [[noreturn]] void throw_different(const Layout& layout, const Layout& wanted) {
   for (int d = 0; d < layout.dimensions(); ++d) {
     Extents index(at(layout.dimensions()), 0);
@@ -136,7 +146,7 @@ BitPermutation bit_permutation(const Layout& layout, Order order) {
   if (const UnitPosition first = position_of(layout, index); first != UnitPosition{})
     throw_no_permutation(layout, text("element 0 lies at position ", first.position, " of rank ", first.unit,
                                       "; it must be the first one of rank 0"));
-  // Bits of the number of an element, least significant first.
+  // The bits of an element's number, least significant first.
   std::vector<IndexBit> bits;
   for (int i = 0; i < layout.dimensions(); ++i) {
     const int d = order == Order::kC ? layout.dimensions() - 1 - i : i;

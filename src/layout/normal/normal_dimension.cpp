@@ -1,3 +1,12 @@
+// The pattern of one distributed dimension, and its spelling.
+//
+// Idea: coordinates are replaced by labels 0, 1, ... in the order of their first index. What remains is a word over
+// labels, for which the simplest of five patterns is chosen. Plain distributions are converted by arithmetic; others
+// by comparing the runs of owners in one or two periods.
+//
+// Example: 8 indices on 4 coordinates. `block`, `cyclic(2)`, `balanced` and `gen_block(2, 2, 2, 2)` all become
+// UniformBlocks{2, 2, 4}. `cyclic(1)` on 2 coordinates becomes RoundRobin{1, 1}.
+
 #include "layout/normal/normal_dimension.hpp"
 
 #include <algorithm>
@@ -11,7 +20,7 @@ using Kind = Distribution::Kind;
 
 constexpr std::int64_t kMostRuns = std::int64_t{1} << 20;
 
-/// Consecutive blocks of the given sizes, all above 0.
+/// Returns the pattern of consecutive blocks of the given sizes, all above 0.
 Pattern consecutive(Extents sizes, std::int64_t size, std::int64_t extent) {
   const auto count = static_cast<std::int64_t>(sizes.size());
   const std::int64_t block = count >= 2 ? std::max(sizes[0], sizes[1]) : sizes[0];
@@ -37,7 +46,8 @@ Pattern pattern_of_blocks(const BlockOwnerMap& owner_map) {
     const std::int64_t count = (phase + size - 1) / block + 1;
     if (count > extent) return RoundRobin{first, block};
     if (count == 1) return UniformBlocks{size, size, 1};
-    // Of two blocks the longer one counts; the length that both are cut from cannot be seen.
+    // The longer of two blocks determines the block length. The length from which both were cut is not
+    // visible.
     if (count == 2) return UniformBlocks{first, std::max(first, size - first), 2};
     return UniformBlocks{first, block, count};
   }
@@ -45,7 +55,7 @@ Pattern pattern_of_blocks(const BlockOwnerMap& owner_map) {
     const std::int64_t most = (size - 1) / extent + 1;
     if (size <= extent) return UniformBlocks{1, 1, size};
     if (size % extent == 0 || size % extent == extent - 1) return UniformBlocks{most, most, extent};
-    // The second of two blocks may be shorter, which leaves only larger grids.
+    // The second of two blocks may be shorter, so only larger grids get here.
     return BalancedBlocks{};
   }
   Extents sizes;
@@ -54,7 +64,7 @@ Pattern pattern_of_blocks(const BlockOwnerMap& owner_map) {
   return consecutive(std::move(sizes), size, extent);
 }
 
-/// Runs of owners from index 0 on, below `end`; nothing where there are too many.
+/// Returns the runs of owners from index 0 to `end`; nullopt if there are too many.
 std::optional<std::vector<OwnerRun>> runs_below(const OwnerMap& owner_map, std::int64_t end) {
   std::vector<OwnerRun> runs;
   for (std::int64_t x = 0; x < end;) {
@@ -67,13 +77,13 @@ std::optional<std::vector<OwnerRun>> runs_below(const OwnerMap& owner_map, std::
   return runs;
 }
 
-/// A period of all index sets, or the size where there is no shorter one to see.
+/// Returns a period of all index sets, or the size if there is no shorter one.
 std::int64_t common_period(const OwnerMap& owner_map) {
   std::int64_t period = 1;
   for (std::int64_t c = 0; c < owner_map.extent(); ++c) {
     const IndexSet set = owner_map.set(c);
     if (set.empty()) continue;
-    // The set must be all of its endless pattern between 0 and the size.
+    // The set must contain all of its endless pattern between 0 and the size.
     IndexSet endless = set;
     endless.begin = 0;
     endless.end = owner_map.size();
@@ -88,10 +98,10 @@ std::int64_t common_period(const OwnerMap& owner_map) {
   return period;
 }
 
-/// The length of the shortest prefix whose repetition is the word, by the Z function of its runs.
+/// Returns the length of the shortest prefix whose repetition is the word, by the Z function of its runs.
 std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t size) {
   const std::size_t count = runs.size();
-  std::vector<std::size_t> same(count, 0);  // runs from here on that equal those from run 1 on
+  std::vector<std::size_t> same(count, 0);  // number of runs from here on that equal those from run 1 on
   for (std::size_t k = 2, from = 0, to = 0; k < count; ++k) {
     if (k < to) same[k] = std::min(to - k, same[k - from + 1]);
     while (k + same[k] < count && runs[1 + same[k]] == runs[k + same[k]]) ++same[k];
@@ -104,7 +114,7 @@ std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t siz
     if (runs[j].owner != runs[0].owner) continue;
     if (j + 1 == count) return std::max(start, size - runs[0].count);
     if (runs[j].count < runs[0].count) continue;
-    // All runs behind this one go on like those behind the first one, but for the last, which may be cut off.
+    // All runs after this one equal those after the first one, except the last, which may be cut off.
     const std::size_t behind = count - 1 - j;
     const bool whole = same[j + 1] >= behind;
     const bool cut = same[j + 1] + 1 >= behind && runs[behind].owner == runs[count - 1].owner &&
@@ -117,7 +127,7 @@ std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t siz
 std::optional<Pattern> pattern_of_runs(const OwnerMap& owner_map) {
   const std::int64_t size = owner_map.size();
   std::int64_t period = common_period(owner_map);
-  // Two periods, so that a repeated word shows where its blocks are cut.
+  // Two periods show how the blocks of a repeated word are cut.
   const std::int64_t seen = period == 1 || period > size / 2 ? size : 2 * period;
   std::optional<std::vector<OwnerRun>> found = runs_below(owner_map, seen);
   if (!found) return std::nullopt;
@@ -186,7 +196,7 @@ Turn turn_of(const BlockOwnerMap& owner_map) {
 
 namespace {
 
-/// The turn that labels follow, if any.
+/// Returns the turn that produces the labels, if any.
 std::optional<Turn> turn_in(std::span<const std::int64_t> labels, std::int64_t extent, bool reverse) {
   const std::int64_t step = reverse ? extent - 1 : 1;
   for (std::size_t l = 1; l < labels.size(); ++l)
@@ -206,7 +216,8 @@ std::optional<DimensionSpelling> spell_labels(const Pattern& pattern, std::int64
   const bool short_first = uniform != nullptr && uniform->first < uniform->block;
   const bool unequal = std::holds_alternative<UnequalBlocks>(pattern);
   const bool from_first = forward && forward->source == 0 && !unequal && !short_first;
-  // A shorter first block, and coordinates without one between others, are said by sizes, unless there are very many.
+  // A shorter first block, and coordinates without a block between others, are expressed by sizes unless there are
+  // very many.
   if (ascending && !from_first && blocks && (unequal || extent <= kMostGaps))
     return spell(pattern, size, extent, labels);
   if (forward) return spell(pattern, size, extent, *forward);
@@ -234,7 +245,7 @@ DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t 
     result.distribution = Distribution::cyclic(round->block);
     result.offset = round->block - round->first;
   } else {
-    // A map names coordinates itself.
+    // A map names the coordinates itself.
     result.turn = {};
     std::vector<OwnerRun> runs = std::get<Word>(pattern).runs;
     std::int64_t length = 0;
@@ -265,7 +276,7 @@ DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t 
   if (const auto* unequal = std::get_if<UnequalBlocks>(&pattern)) {
     for (std::size_t label = 0; label < unequal->sizes.size(); ++label) sizes[at(label)] = unequal->sizes[label];
   } else {
-    const auto& blocks = std::get<UniformBlocks>(pattern);  // round robin and balanced blocks leave no coordinate out
+    const auto& blocks = std::get<UniformBlocks>(pattern);  // round robin and balanced blocks use every coordinate
     std::int64_t left = size;
     for (std::size_t label = 0; label < static_cast<std::size_t>(blocks.count); ++label) {
       sizes[at(label)] = std::min(label == 0 ? blocks.first : blocks.block, left);

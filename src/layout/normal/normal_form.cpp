@@ -35,11 +35,11 @@ using layout::Pattern;
 using layout::RankTable;
 using layout::ResolvedLayout;
 
-/// Layouts of at most so many ranks are looked at rank by rank.  Equal layouts have equally many ranks, so both go the
-/// same way.
+/// Layouts with at most this many ranks are examined rank by rank. Equal layouts have the same number of ranks, so
+/// the same method is used for both.
 constexpr std::int64_t kFewRanks = 4096;
 
-/// One dimension: what it is without the names of its coordinates, and those.
+/// One dimension: its pattern without the names of its coordinates, and those names.
 struct Dimension {
   Pattern pattern;
   Labels labels;
@@ -50,13 +50,13 @@ const layout::BlockOwnerMap* plain_map(const layout::OwnerMap& owner_map) {
   return dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
 }
 
-/// How the ranks are said: by digits, or one by one on a grid of all dimensions and copies.
+/// The ranks of a layout: digits, or a list on a grid of all dimensions and copies.
 struct Ranks {
   std::vector<layout::Digit> digits;
   Extents list;
 };
 
-/// Names of coordinates without looking at each rank; false where that cannot be done.
+/// Finds the names of coordinates without examining each rank. Returns false if that is impossible.
 bool spell_by_axes(const ResolvedLayout& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
   const std::optional<DigitGrid> grid = layout::digits_of_axes(resolved);
   if (!grid) return false;
@@ -133,7 +133,7 @@ void spell_by_ranks(const Layout& layout, const ResolvedLayout& resolved, std::v
   ranks.list = table.list();
 }
 
-/// The order of the dimensions in which a local array can have more than one position; the others stand in front.
+/// Returns the order of the dimensions in which a local array can have more than one position; the others come first.
 std::vector<int> normal_order(const Layout& layout) {
   std::vector<int> ascending(static_cast<std::size_t>(layout.dimensions()));
   std::iota(ascending.begin(), ascending.end(), 0);
@@ -152,7 +152,8 @@ std::vector<int> normal_order(const Layout& layout) {
   return result;
 }
 
-/// Says the grid: axes by falling digits, unless the dimensions name them all the same.
+/// Makes the layout from its parts. Axes are in descending order of the digits, unless the order of the dimensions is
+/// equivalent.
 Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, const Ranks& ranks) {
   const std::size_t count = dimensions.size();
   std::vector<Distribution> distributions(count);
@@ -214,14 +215,14 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
   return Layout(layout.shape(), std::move(distributions), std::move(grid), order, local_order, std::move(options));
 }
 
-/// Whether a dimension is too irregular to be told in a text.
+/// True if a dimension is too irregular for a text.
 bool irregular(const Layout& layout) {
   for (int d = 0; d < layout.dimensions(); ++d)
     if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !pattern_of(layout::owner_map_of(layout, d))) return true;
   return false;
 }
 
-/// Rank by rank, for layouts that have no text to compare.
+/// Compares layouts rank by rank if they have no text to compare.
 bool same_sets(const Layout& a, const Layout& b) {
   for (const std::int64_t rank : a.rank_numbers()) {
     if (!b.has_rank(rank)) return false;

@@ -1,3 +1,15 @@
+// Ranks as digits of mixed radix.
+//
+// Problem: the ranks of a layout's grid positions may come from a grid in any order, from axes that are split or
+// joined, or from a list. Equal assignments must have one description.
+//
+// Idea: the ranks along one dimension, relative to the first one, are split into digits greedily. The digits of all
+// dimensions together must form a mixed-radix number; otherwise the ranks are listed.
+//
+// Example: the ranks of the coordinates 0 to 3 of a dimension are 0, 1, 4, 5. The first step is 1, which continues
+// for 2 values, so the first digit is {weight 1, extent 2, step 1}. The third value 4 begins the digit {weight 2,
+// extent 2, step 4}. Another dimension must then provide the digit of step 2.
+
 #include "layout/normal/normal_grid.hpp"
 
 #include <algorithm>
@@ -9,8 +21,8 @@ namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// Digits whose sums are `values`: value number i, with i split into digits, the first digit found the fastest one.
-/// `values` begins with 0.
+/// Returns the digits whose sums are `values`: value number i is the sum for the digits of i, the first digit being
+/// the fastest. `values` begins with 0.
 std::optional<std::vector<Digit>> digits_of(const std::vector<std::int64_t>& values, int dimension) {
   std::vector<Digit> digits;
   std::size_t known = 1;
@@ -32,7 +44,7 @@ void sort_by_step(std::vector<Digit>& digits) {
   std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.step > b.step; });
 }
 
-/// Whether each step is the number of values of all smaller digits.  pre: sorted by step.
+/// True if each step is the number of values of all smaller digits.  pre: sorted by step.
 bool mixed_radix(const std::vector<Digit>& digits) {
   std::int64_t product = 1;
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
@@ -62,7 +74,7 @@ std::optional<DigitGrid> digits_of_axes(const ResolvedLayout& layout) {
         weight *= map.grid()[static_cast<std::size_t>(*own)];
       }
     }
-    if (!found) return std::nullopt;  // pinned: the ranks are a part of all
+    if (!found) return std::nullopt;  // pinned: only a part of the ranks belongs to the layout
     if (digit.extent > 1) result.digits.push_back(digit);
   }
   sort_by_step(result.digits);
@@ -104,7 +116,7 @@ RankTable::RankTable(const Layout& layout, const ResolvedLayout& resolved, std::
 }
 
 std::optional<DigitGrid> RankTable::digits() const {
-  // Ranks whose labels are 0 in all dimensions but one tell how far apart that dimension's coordinates lie.
+  // Ranks whose labels are 0 in all dimensions but one give the distances between that dimension's coordinates.
   std::vector<std::vector<std::vector<std::int64_t>>> along(labels_.size());
   std::vector<std::vector<std::int64_t>> without(labels_.size());
   for (std::size_t d = 0; d < labels_.size(); ++d)
@@ -200,7 +212,7 @@ std::optional<std::vector<Digit>> RankTable::natural_digits(int dimension) const
 }
 
 Extents RankTable::list() const {
-  std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> classes;  // labels -> ranks, ascending
+  std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> classes;  // maps labels to ranks in ascending order
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     std::vector<std::int64_t> key(labels_.size());
     for (std::size_t d = 0; d < key.size(); ++d) key[d] = label_of(r, d);

@@ -1,4 +1,4 @@
-/// The one way to lay ranks out on a grid: digits of the rank number, or a list of ranks.
+/// The canonical assignment of ranks to grid positions: digits of the rank number, or a list of ranks.
 #pragma once
 
 #include <cstdint>
@@ -9,45 +9,46 @@
 
 namespace plait::layout {
 
-/// Part of a rank number: rank = base + sum of digit * step, with 0 <= digit < extent.
+/// A part of a rank number: rank = base + sum of digit * step, with 0 <= digit < extent.
 struct Digit {
-  int dimension = -1;       ///< of the array, or -1 for copies
-  std::int64_t weight = 1;  ///< in the coordinate of that dimension
+  int dimension = -1;       ///< dimension of the array, or -1 for copies
+  std::int64_t weight = 1;  ///< weight in the coordinate of that dimension
   std::int64_t extent = 1;
   std::int64_t step = 1;
   bool operator==(const Digit&) const = default;
 };
 
-/// What is needed of one dimension: the coordinates that own anything, by their first index.
+/// The coordinates of one dimension that own an index, in the order of their first index.
 struct Labels {
   std::int64_t extent = 1;
   std::vector<std::int64_t> coordinates;
 };
 
-/// Ranks as digits; `labels[d][l]` is the coordinate of label l once the coordinates of a dimension count its digits.
+/// Ranks as digits. `labels[d][l]` is the coordinate of label l if the coordinates of dimension d are the values of
+/// its digits.
 struct DigitGrid {
   std::int64_t base = 0;
   std::vector<Digit> digits;
   std::vector<std::vector<std::int64_t>> labels;
 };
 
-/// The digits of a map without a list, with neighbouring ones of one dimension joined; nothing where the axes of a
-/// dimension do not join into one digit.  Dimensions of no index and copied axes count as copies.
+/// Returns the digits of a map without a list, with neighbouring digits of one dimension joined; nullopt if the axes
+/// of a dimension do not join into one digit. Dimensions without indices and copied axes count as copies.
 /// cost  O(axes).
 std::optional<DigitGrid> digits_of_axes(const ResolvedLayout& layout);
 
-/// The same from the ranks alone, whatever they were made from.  `natural[d]` asks for labels 0, 1, ... in dimension d.
+/// Finds digits from the ranks alone, independent of the spelling of the layout.
 /// cost  O(ranks * dimensions).
 class RankTable {
  public:
-  /// `labels` has one entry for each dimension; those of no index have an extent of 1.
+  /// `labels` has one entry for each dimension; dimensions without indices have an extent of 1.
   RankTable(const Layout& layout, const ResolvedLayout& resolved, std::vector<Labels> labels);
 
-  /// Nothing where the ranks are no sums of digits.
+  /// Returns the digits; nullopt if the ranks are not sums of digits.
   std::optional<DigitGrid> digits() const;
-  /// Digits under which the labels of a dimension are its coordinates 0, 1, ...; nothing where there are none.
+  /// Returns digits for which the labels of a dimension are its coordinates 0, 1, ...; nullopt if there are none.
   std::optional<std::vector<Digit>> natural_digits(int dimension) const;
-  /// Ranks by label of each dimension (coordinates without an index behind those with one) and copy, row-major.
+  /// Returns the ranks by the label of each dimension (coordinates without an index come last) and copy, row-major.
   Extents list() const;
   std::int64_t copies() const { return copies_; }
 
@@ -59,7 +60,7 @@ class RankTable {
 
   std::vector<Labels> labels_;
   std::vector<std::int64_t> ranks_;
-  std::vector<std::int64_t> table_;  // label of each rank and dimension, -1 where it owns nothing there
+  std::vector<std::int64_t> table_;  // label of each rank and dimension, -1 if it owns no index there
   std::int64_t copies_ = 1;
 };
 

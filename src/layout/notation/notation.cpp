@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kOptions =
     "onto (grid), ranks=, order=, replicate=, source=, offset=, reverse=, halo=, periodic=, template= or align=, each "
     "at most once";
-/// A range of ranks that no machine has is a slip, and would fill the memory.
+/// Limit for a range of ranks. A larger one is a typing error, and would exhaust the memory.
 constexpr std::int64_t kMostListed = std::int64_t{1} << 28;
 
 Halo halo_entry(Scanner& scanner) {
@@ -59,7 +59,7 @@ Alignment alignment_entry(Scanner& scanner) {
   return result;
 }
 
-/// A recursive-descent parser.
+/// A recursive-descent parser of layouts.
 class Parser {
  public:
   explicit Parser(std::string_view text) : in_(text, "layout") {}

@@ -1,4 +1,4 @@
-// Layouts as text.
+// Conversion of layouts to texts.
 
 #include <algorithm>
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Distribution::Kind;
 
-/// `(1, 2)`, from anything that prints.
+/// Appends `(1, 2)`, with a function that prints one value.
 template <typename Values, typename Print>
 void list(std::string& out, const Values& values, Print&& print) {
   out += '(';
@@ -59,7 +59,7 @@ void print_level(std::string& out, const Distribution& distribution) {
   }
 }
 
-/// `(4:8, 0)`: runs of three and more as ranges.
+/// Appends `(4:8, 0)`: runs of at least three ranks become ranges.
 void print_ranks(std::string& out, const Extents& ranks) {
   out += '(';
   for (std::size_t i = 0; i < ranks.size();) {

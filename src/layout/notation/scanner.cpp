@@ -42,7 +42,7 @@ void Scanner::fail(std::size_t position, std::string_view expected) const {
   std::string found = "the end of the text";
   if (position < text_.size()) {
     std::size_t end = position;
-    // Characters outside ASCII whole.
+    // Includes characters outside ASCII as a whole.
     while (end < text_.size() && (is_word(text_[end]) || static_cast<unsigned char>(text_[end]) >= 0x80)) ++end;
     found = base::text('"', text_.substr(position, std::max<std::size_t>(end - position, 1)), '"');
   }

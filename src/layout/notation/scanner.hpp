@@ -1,4 +1,5 @@
-/// Reads words, numbers and lists from a text, and says where and what it found in place of what it expected.
+/// Reads words, numbers and lists from a text. Its errors state the position, the text found there and what was
+/// expected.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,14 @@ namespace plait::layout {
 
 class Scanner {
  public:
-  /// `what` names the text in errors: `layout`.
+  /// what  names the text in errors: `layout`
   Scanner(std::string_view text, std::string_view what) : text_(text), what_(what) {}
 
   void skip();
   bool at_end() const { return position_ >= text_.size(); }
   std::size_t position() const { return position_; }
   void back_to(std::size_t position) { position_ = position; }
-  /// The next character, '\0' at the end; blanks are skipped.
+  /// Returns the next character after blanks, '\0' at the end.
   char peek();
 
   bool accept(std::string_view wanted);
@@ -26,19 +27,19 @@ class Scanner {
   void expect(std::string_view wanted, std::string_view what);
   [[noreturn]] void fail(std::size_t position, std::string_view expected) const;
 
-  /// Letters and underscores, in lower case; empty where there is none.
+  /// Reads letters and underscores, in lower case; empty if there are none.
   std::string word();
-  /// errors  kArgument: no number, or one past 2^63.
+  /// errors  kArgument: not a number, or a number of 2^63 or more.
   std::int64_t integer(std::string_view what);
   int small_integer(std::string_view what);
 
-  /// `(a, b)`, each read by `read()`; an empty list may be written `()`.
+  /// Reads `(a, b)`, each entry by `read()`; an empty list is `()`.
   template <typename Read>
   void list(std::string_view what, Read&& read) {
     expect("(", "'(' before " + std::string(what));
     rest_of_list(what, std::forward<Read>(read));
   }
-  /// The same behind the parenthesis.
+  /// Reads the rest of a list after its opening parenthesis.
   template <typename Read>
   void rest_of_list(std::string_view what, Read&& read) {
     if (accept(")")) return;
