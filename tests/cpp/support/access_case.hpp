@@ -1,5 +1,5 @@
-// Accesses spelled out element by element: what a read must find in each local array, what a write must leave in the
-// store.
+// Accesses computed element by element: the expected content of each local array after a read, and of the store after
+// a write.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,11 +27,11 @@ using plait::Region;
 using plait::copy::LocalArray;
 using Bytes = std::vector<std::byte>;
 
-/// What lies in the store, and how an access distributes it.
+/// The content of a store, and an access to it with its distribution.
 struct Case {
   Extents file_shape;
   Order file_order = Order::kC;
-  Region region;  // empty for the whole array
+  Region region;  // empty: the whole array
   Layout layout;
   std::int64_t element_bytes = 8;
   std::int64_t offset = 0;
@@ -43,13 +43,13 @@ inline std::string print(const Case& access) {
          std::to_string(access.element_bytes) + " bytes from " + std::to_string(access.offset);
 }
 
-/// A byte that tells its own position.
+/// A byte whose value depends on its position.
 inline std::byte byte_at(std::int64_t position) {
   const auto mixed = static_cast<std::uint64_t>(position + 1) * 0x9E3779B97F4A7C15ULL;
   return static_cast<std::byte>(mixed >> 56U);
 }
 
-/// The file position of each element of the layout's array, in C order of the layout's index.
+/// Returns the file position of each element of the layout's array, in C order of the layout's index.
 inline Extents file_positions(const Case& access) {
   Region region = access.region;
   if (region.empty())
@@ -71,14 +71,14 @@ inline std::int64_t store_bytes(const Case& access) {
   return access.offset + elements * access.element_bytes;
 }
 
-/// A store full of bytes that tell their positions.
+/// Returns a store filled with bytes whose values depend on their positions.
 inline Bytes pattern(std::int64_t bytes) {
   Bytes result(at(bytes));
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = byte_at(static_cast<std::int64_t>(i));
   return result;
 }
 
-/// The dense local arrays of all ranks, filled from a store.
+/// Returns the dense local arrays of all ranks, filled from a store.
 inline std::vector<Bytes> locals_of(const Case& access, const Bytes& store) {
   const oracle::ArrayMap map = oracle::map_of(access.layout);
   std::vector<Bytes> result;
@@ -95,7 +95,7 @@ inline std::vector<Bytes> locals_of(const Case& access, const Bytes& store) {
   return result;
 }
 
-/// What a write of a store's own elements leaves in a store of other bytes.
+/// Returns a store of the bytes `elsewhere` after a write of the elements of `source`.
 inline Bytes store_after_write(const Case& access, const Bytes& source, std::byte elsewhere) {
   Bytes result(source.size(), elsewhere);
   for (const std::int64_t position : file_positions(access))
@@ -106,7 +106,7 @@ inline Bytes store_after_write(const Case& access, const Bytes& source, std::byt
   return result;
 }
 
-/// Steps in bytes of a dense array.
+/// Returns the steps in bytes of a dense array.
 inline Extents dense_steps(const Extents& shape, Order order, std::int64_t element_bytes) {
   Extents steps(shape.size());
   std::int64_t step = element_bytes;
@@ -128,7 +128,7 @@ inline std::vector<LocalArray> arrays_over(const Layout& layout, std::vector<Byt
   return result;
 }
 
-/// Local arrays as the library takes them.
+/// Converts local arrays to the library's types.
 inline std::vector<ConstPart> const_parts(const std::vector<Bytes>& arrays) {
   std::vector<ConstPart> result;
   for (const Bytes& array : arrays) result.push_back({array.data(), {}});
@@ -152,7 +152,7 @@ const Value& pick(Random& random, const std::vector<Value>& values) {
 }
 inline Order pick_order(Random& random) { return pick(random, 0, 1) == 0 ? Order::kC : Order::kFortran; }
 
-/// A random layout of a shape on exactly so many ranks; a scalar only fits one.
+/// Returns a random layout of a shape on exactly `ranks` ranks; a scalar only fits one.
 inline Layout random_layout(Random& random, const Extents& shape, std::int64_t ranks) {
   std::vector<plait::Distribution> distributions(shape.size());
   Extents grid;
@@ -172,7 +172,7 @@ inline Layout random_layout(Random& random, const Extents& shape, std::int64_t r
   return {shape, distributions, grid, pick_order(random), pick_order(random)};
 }
 
-/// A random region of an array; sometimes the whole of it.
+/// Returns a random region of an array; sometimes the whole array.
 inline Region random_region(Random& random, const Extents& shape) {
   Region region;
   if (pick(random, 0, 2) == 0) return region;
@@ -201,7 +201,7 @@ inline Extents region_shape(const Region& region, const Extents& shape) {
   return result;
 }
 
-/// A random access by a layout of so many ranks.
+/// Returns a random access by a layout of `ranks` ranks.
 inline Case random_case(Random& random, std::int64_t ranks, const std::vector<std::int64_t>& element_sizes) {
   static const std::vector<Extents> kShapes{{},     {1},    {7},       {0},       {40},         {5, 6},
                                             {1, 9}, {8, 8}, {3, 4, 5}, {2, 0, 3}, {2, 3, 2, 4}, {23, 3}};
@@ -211,7 +211,7 @@ inline Case random_case(Random& random, std::int64_t ranks, const std::vector<st
     access.file_order = pick_order(random);
     access.region = random_region(random, access.file_shape);
     const Extents shape = region_shape(access.region, access.file_shape);
-    if (shape.empty() && ranks > 1) continue;  // a scalar lies on one rank
+    if (shape.empty() && ranks > 1) continue;  // a scalar has one rank
     access.layout = random_layout(random, shape, ranks);
     access.element_bytes = pick(random, element_sizes);
     access.offset = pick(random, std::vector<std::int64_t>{0, 1, 128, 4096 + 16});

@@ -1,23 +1,23 @@
-// The allocations of the whole test program, the library's among them: counted, and made to fail.
+// Counts the allocations of the whole test program, including the library's, and makes them fail.
 #pragma once
 
 #include <cstdint>
 
 namespace allocations {
 
-/// The next allocation of this thread that fails, counted from 1; 0: none does.
+/// Makes allocation `number` of this thread fail, counted from 1; 0: none.
 void fail_at(std::int64_t number);
-/// The same, and all that follow it fail as well.
+/// Makes allocation `number` of this thread and all later ones fail.
 void fail_from(std::int64_t number);
-/// Lets the rest of this thread's succeed.  Whether one has failed since fail_at().
+/// Lets all later allocations of this thread succeed. Returns true if one has failed since fail_at().
 bool failed();
 
-/// The same of all threads together: the next allocation of any thread that fails.
+/// Makes allocation `number` of all threads together fail.
 void fail_anywhere_at(std::int64_t number);
 bool failed_anywhere();
 
-/// Bytes that are live, and the most that were since restart_peak(); always 0 under sanitizers, which count for
-/// themselves.
+/// Number of live bytes, and its maximum since restart_peak(); always 0 under sanitizers, which replace the
+/// allocator.
 std::int64_t live_bytes();
 std::int64_t peak_bytes();
 void restart_peak();

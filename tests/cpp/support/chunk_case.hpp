@@ -1,4 +1,4 @@
-// Arrays that lie in chunks, element by element, and a store that notes who touches which chunk.
+// Arrays in chunks, element by element, and a store that records which chunks each rank accesses.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using oracle::at;
 using plait::Extents;
 using plait::Order;
 
-/// A shape of chunks for an array, whose extents they need not divide.
+/// Returns a random shape of chunks for an array. It need not divide the array's extents.
 inline Extents random_chunk(access_case::Random& random, const Extents& shape) {
   Extents chunk;
   for (const std::int64_t size : shape)
@@ -41,12 +41,12 @@ inline std::int64_t product(const Extents& extents) {
   return result;
 }
 
-/// Elements that the chunks of an array have room for.
+/// Returns the number of elements in all chunks of an array, including those outside of the array.
 inline std::int64_t room(const Extents& shape, const Extents& chunk) {
   return product(grid_of(shape, chunk)) * product(chunk);
 }
 
-/// The file position of an element of the array, in elements.
+/// Returns the file position of an element of the array, in elements.
 inline std::int64_t file_position(const Extents& index, const Extents& shape, const Extents& chunk, Order order) {
   Extents number;
   Extents inside;
@@ -58,7 +58,7 @@ inline std::int64_t file_position(const Extents& index, const Extents& shape, co
          oracle::offset_of(inside, chunk, order);
 }
 
-/// The same where the chunks lie in shards.
+/// Returns the file position of an element if the chunks are stored in shards.
 inline std::int64_t file_position_in_shards(const Extents& index, const Extents& shape, const Extents& chunk,
                                             const Extents& shard, Order order) {
   Extents number;
@@ -71,7 +71,7 @@ inline std::int64_t file_position_in_shards(const Extents& index, const Extents&
          file_position(inside, shard, chunk, order);
 }
 
-/// The store's bytes of an array that lies as a whole in `flat`; what no element has keeps `elsewhere`.
+/// Returns the chunked store of an array whose dense content is `flat`. Bytes of no element are `elsewhere`.
 inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& flat, std::byte elsewhere) {
   Bytes result(at(access.offset + room(access.file_shape, chunk) * access.element_bytes), elsewhere);
   std::copy_n(flat.begin(), access.offset, result.begin());
@@ -84,13 +84,14 @@ inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& fl
   return result;
 }
 
-/// One rank's view of bytes that all ranks share; every segment must lie in one chunk.
+/// The view of one rank of bytes that all ranks share. Every segment must be within one chunk.
 class ChunkedStore : public plait::store::Store {
  public:
   ChunkedStore(Bytes& bytes, std::int64_t offset, std::int64_t chunk_bytes)
       : bytes_(bytes), offset_(offset), chunk_bytes_(chunk_bytes) {}
 
-  /// The chunks that were read or written through this view, and those of which a segment left its chunk.
+  /// The chunks that were read or written through this view, and a flag that is true if a segment crossed the border
+  /// of a chunk.
   const std::set<std::int64_t>& touched() const { return touched_; }
   bool left_a_chunk() const { return left_; }
 

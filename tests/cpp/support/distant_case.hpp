@@ -1,4 +1,4 @@
-/// Distant files between the threads of a team.
+/// Distant files shared by the threads of a team.
 #pragma once
 
 #include <cstddef>
@@ -25,21 +25,21 @@ inline Bytes bytes_of(std::size_t count, unsigned seed) {
   return result;
 }
 
-/// Each test's folder stands for the disks of all ranks.
+/// The folder of each test contains the disks of all ranks.
 class DistantTest : public InFolder {
  protected:
   std::string disk(int rank) const { return path("disk-" + std::to_string(rank)); }
   plait::DistantOptions own(int rank, plait::DistantMode mode = plait::DistantMode::kWrite) const {
     return {disk(rank), mode, false};
   }
-  /// Runs `body(comm)` on each of so many ranks, `node` of them on a node.
+  /// Runs `body(comm)` on each of `ranks` ranks, `node` of them on each node.
   static void on_ranks(int ranks, int node, const std::function<void(const plait::Comm&)>& body) {
     plait::transport::thread::run_team(ranks, [&](plait::transport::Transport& inner) {
       const auto transport = std::make_shared<wrapped::SeveralNodes>(inner, node);
       body(plait::core::comm_over(transport));
     });
   }
-  /// Expects a call to fail with a message that has `part` in it.
+  /// Expects a call to fail with a message that contains `part`.
   template <typename Call>
   static void expect_error(Call&& call, const std::string& part) {
     std::string text = "no error";

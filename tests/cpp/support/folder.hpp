@@ -1,4 +1,4 @@
-/// A folder of its own for each test.
+/// A temporary folder for each test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace plait_test {
 
-/// Made before the test, under its real name; removed with all that is in it behind the test.
+/// Makes the folder before the test, under its canonical name, and removes it with its content after the test.
 class InFolder : public testing::Test {
  protected:
   InFolder() {

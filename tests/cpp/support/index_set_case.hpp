@@ -1,4 +1,4 @@
-// Index sets beside the lists of indices that they stand for; nothing here uses the library's own arithmetic.
+// Index sets and the lists of their indices. Nothing here uses the library's own arithmetic.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ inline std::int64_t run_count(const Extents& list) {
   return runs;
 }
 
-/// The runs of the bits of a mask.
+/// Returns the runs of the bits of a mask.
 inline std::vector<Run> runs_of_mask(unsigned mask, std::int64_t bits) {
   std::vector<Run> runs;
   for (std::int64_t i = 0; i < bits; ++i)
@@ -45,7 +45,7 @@ inline std::vector<Run> runs_of_mask(unsigned mask, std::int64_t bits) {
   return runs;
 }
 
-/// The x of [begin, end) whose phase is set in the mask.
+/// Returns the x in [begin, end) whose phase is set in the mask.
 inline Extents list_of_mask(unsigned mask, std::int64_t bits, std::int64_t origin, std::int64_t begin,
                             std::int64_t end) {
   Extents list;
@@ -64,7 +64,7 @@ inline SetCase periodic_case(unsigned mask, std::int64_t bits, std::int64_t orig
           list_of_mask(mask, bits, origin, begin, end)};
 }
 
-/// Every function of the set against the list, for x up to a little beyond [0, universe).
+/// Compares every function of the set with the list, for x up to a little beyond [0, universe).
 inline void check(const IndexSet& set, const Extents& list, std::int64_t universe) {
   const auto size = static_cast<std::int64_t>(list.size());
   ASSERT_EQ(list_of(set), list);
@@ -90,7 +90,7 @@ inline void check(const IndexSet& set, const Extents& list, std::int64_t univers
   }
 }
 
-/// What every set promises about the numbers that it is held in.
+/// Checks the properties of the numbers in every set.
 inline void check_form(const IndexSet& set) {
   ASSERT_LE(set.origin, set.begin);
   ASSERT_LE(set.begin, set.end);
@@ -108,11 +108,11 @@ inline void check_form(const IndexSet& set) {
   }
   ASSERT_GE(set.pattern->size(), 2U);
   ASSERT_EQ(set.length, before);
-  // Only a set that is one period long may have a run at the end of the period.
+  // Only a set of a single period may have a run at the end of the period.
   ASSERT_TRUE(behind < set.stride || (behind == set.stride && set.end - set.origin <= set.stride));
 }
 
-/// Sets of every kind with members in [0, 24): nothing, ranges, blocks, patterns and lists.
+/// Returns sets of every kind with members in [0, 24): empty ones, ranges, blocks, patterns and lists.
 inline std::vector<SetCase> cases_of_every_kind() {
   std::vector<SetCase> cases;
   for (const auto& [begin, end] : {std::pair{0, 0}, {0, 24}, {5, 6}, {3, 17}})

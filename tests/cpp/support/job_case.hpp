@@ -1,4 +1,4 @@
-// Ranks of a job without MPI: threads that each have the end of a process.
+// Ranks of a job without MPI: threads, each of which behaves as one process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace job_case {
 
-/// A folder to meet in, for as long as this is.
+/// The folder where the ranks of a job meet, during the lifetime of this object.
 class Meeting {
  public:
   Meeting() {
@@ -42,7 +42,7 @@ class Meeting {
   std::filesystem::path folder_;
 };
 
-/// Runs `body` on each rank of a job, and throws what the first of them has thrown.
+/// Runs `body` on each rank of a job, and rethrows the error of the first rank that threw one.
 inline void run_job(int workers, const std::function<void(plait::transport::Transport&)>& body) {
   const Meeting meeting;
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(workers));

@@ -1,4 +1,4 @@
-/// Servers of connections between programs, and what they are told.
+/// Servers of connections between programs, and services that record what they receive.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ namespace plait::transport::native {
 inline Clock::time_point in(std::chrono::milliseconds time) { return Clock::now() + time; }
 inline Clock::time_point soon() { return in(std::chrono::seconds(20)); }
 
-/// Notes what happens, and does what the test says.
+/// Records all events, and runs the test's callback.
 class Ears : public Service {
  public:
   void opened(const std::shared_ptr<Peer>& peer) override {
@@ -40,13 +40,13 @@ class Ears : public Service {
     note([&] { reasons.push_back(why); });
   }
 
-  /// Whether it comes true within some seconds.
+  /// Waits until a condition holds. Returns false if it does not hold within the time limit.
   template <typename Condition>
   bool until(Condition&& condition, std::chrono::milliseconds longest = std::chrono::seconds(20)) {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, longest, condition);
   }
-  /// Changes what until() looks at.
+  /// Changes the state that until() checks.
   template <typename Change>
   void note(Change&& change) {
     {
@@ -58,7 +58,7 @@ class Ears : public Service {
 
   std::function<void(const std::shared_ptr<Peer>&, const FrameHead&, std::span<const std::byte>)> on_frame;
 
-  std::mutex mutex;  // of the rest
+  std::mutex mutex;  // protects the members below
   std::condition_variable changed;
   std::vector<std::shared_ptr<Peer>> peers;
   std::vector<std::string> reasons;
@@ -75,7 +75,7 @@ struct Served {
   explicit Served(const Server::Options& options) { start(options); }
   void start(const Server::Options& options) { server = Server::start(key, ears, options); }
 
-  /// Its addresses that begin so.
+  /// Returns the addresses of the server that begin with `carrier`.
   Endpoints only(std::string_view carrier) const {
     Endpoints chosen = server->endpoints();
     std::erase_if(chosen.addresses, [&](const std::string& one) { return !one.starts_with(carrier); });
@@ -97,7 +97,7 @@ struct Served {
 
 using Bytes = std::vector<std::byte>;
 
-/// Bytes that differ from each other and from those of other seeds.
+/// Returns bytes that differ between positions and between seeds.
 inline std::byte byte_at(std::uint64_t offset, unsigned seed = 0) {
   return static_cast<std::byte>((offset * 2654435761U + (offset >> 13U) + seed * 40503U) >> 7U);
 }
@@ -117,7 +117,7 @@ inline Bytes take_body(Link& link, const FrameHead& head) {
   return body;
 }
 
-/// What an error says, and its code in front: `104 the connection ...`.
+/// Returns the text of an error after its code: `104 the connection ...`.
 template <typename Body>
 std::string error_of(Body&& body) {
   try {

@@ -48,7 +48,7 @@ class ConcurrentObjects : public plait::store::memory::MemoryObjects {
   std::size_t largest_batch_ = 0;
 };
 
-/// The tests of each kind have locations below root(), which open_objects() opens.
+/// Base of tests that run with each kind. Their locations are below root(), and open_objects() opens them.
 class WithObjects : public plait_test::InFolder {
  protected:
   explicit WithObjects(Kind kind) : kind_(kind) {
@@ -60,7 +60,7 @@ class WithObjects : public plait_test::InFolder {
     added_ = std::make_unique<plait::store::AddedObjectStores>(path("in-memory"), open);
   }
   std::string root() const { return path(kind_ == Kind::kFolder ? "on-disk" : "in-memory"); }
-  /// The objects of a new array or group.
+  /// Returns the objects of a new array or group.
   std::shared_ptr<ObjectStore> objects(const std::string& name, Sharing sharing = Sharing::kShared) const {
     const std::string location = name.empty() ? root() : root() + '/' + name;
     if (kind_ == Kind::kFolder) std::filesystem::create_directories(location);
@@ -76,7 +76,7 @@ class WithObjects : public plait_test::InFolder {
 
 inline std::span<const std::byte> text_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-/// The content of an object; "(missing)" if it does not exist.
+/// Returns the content of an object; "(missing)" if it does not exist.
 inline std::string text_of(ObjectStore& objects, const std::string& object) {
   std::string text;
   const auto memory = [&](std::int64_t bytes) {

@@ -1,4 +1,5 @@
-// What layouts and conversions mean, spelled out element by element; nothing here uses the library's own arithmetic.
+// The expected results of layouts and conversions, computed element by element. Nothing here uses the library's own
+// arithmetic.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,8 +23,8 @@ using plait::IndexSet;
 using plait::Layout;
 using plait::Order;
 
-// Sanitizers cost a factor of ten or more: there the enumerations take every so many cases only, a prime number, so
-// that they are of all kinds.
+// Sanitizers cost a factor of ten or more. With them, enumerations take only every 127th case; a prime number selects
+// cases of all kinds.
 #if defined(PLAIT_SANITIZE_ADDRESS) || defined(PLAIT_SANITIZE_THREAD)
 inline constexpr bool kSanitized = true;
 inline constexpr std::int64_t kThinning = 127;
@@ -35,12 +36,12 @@ inline constexpr std::int64_t kThinning = 1;
 /// True in the second level of tests, in which a few suites that take long run a second time (cmake/PlaitTests.cmake).
 inline bool is_thorough() { return std::getenv("PLAIT_TEST_THOROUGH") != nullptr; }
 
-/// Enumerations of such suites take every so many cases.
+/// Returns the distance between the cases that the enumerations of such suites take.
 inline std::int64_t step() { return kSanitized || is_thorough() ? kThinning : 5; }
 
 inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-/// Indices of a set, from the definition alone.
+/// Returns the indices of a set, from the definition alone.
 inline Extents list_of(const IndexSet& set) {
   Extents result;
   for (std::int64_t x = set.begin; x < set.end; ++x) {
@@ -54,7 +55,7 @@ inline Extents list_of(const IndexSet& set) {
   return result;
 }
 
-/// The coordinate that owns each index of a dimension, distributed one block after the other.
+/// Returns the coordinate that owns each index of a dimension, distributed one block after the other.
 inline Extents owner_map(const Distribution& distribution, std::int64_t size, std::int64_t extent) {
   Extents owners;
   const auto owner_map = [&](std::int64_t coordinate, std::int64_t count) {
@@ -92,7 +93,7 @@ inline Extents owner_map(const Distribution& distribution, std::int64_t size, st
   return owners;
 }
 
-/// Where one element lies.
+/// The position of one element.
 struct Position {
   std::int64_t rank = 0;
   std::int64_t offset = 0;  // in the rank's local array
@@ -103,11 +104,11 @@ struct Position {
 struct ArrayMap {
   std::vector<Position> positions;            // one for each element, in C order of the global index
   std::vector<Extents> local_shapes;          // one for each rank
-  std::vector<std::vector<Extents>> indices;  // for each rank its indices of each dimension
+  std::vector<std::vector<Extents>> indices;  // for each rank, its indices of each dimension
   bool operator==(const ArrayMap&) const = default;
 };
 
-/// Grid coordinates of each rank, one for each distributed dimension.
+/// Returns the grid coordinates of each rank, one for each distributed dimension.
 inline std::vector<Extents> grid_walk(const Extents& grid, Order ranks) {
   std::int64_t total = 1;
   for (const std::int64_t extent : grid) total *= extent;
@@ -138,7 +139,7 @@ void for_each_index(const Extents& shape, Visit&& visit) {
   }
 }
 
-/// Position of an index in a dense array.
+/// Returns the position of an index in a dense array.
 inline std::int64_t offset_of(const Extents& index, const Extents& shape, Order order) {
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -148,7 +149,7 @@ inline std::int64_t offset_of(const Extents& index, const Extents& shape, Order 
   return offset;
 }
 
-/// C or Fortran order; no test here has another one.
+/// Returns C or Fortran order; the tests here use no other one.
 inline Order order_of(const Layout& layout) {
   return std::is_sorted(layout.order().begin(), layout.order().end()) ? Order::kC : Order::kFortran;
 }
@@ -156,7 +157,7 @@ inline Order order_of(const Layout& layout) {
 inline ArrayMap map_of(const Layout& layout) {
   const std::size_t dimensions = layout.shape().size();
   std::vector<Extents> owners(dimensions);  // coordinate of each index
-  std::vector<Extents> local(dimensions);   // its position among the indices of that coordinate
+  std::vector<Extents> local(dimensions);   // position of each index among those of its coordinate
   std::vector<Extents> counts(dimensions);  // number of indices of each coordinate
   std::vector<std::ptrdiff_t> grid_of(dimensions, -1);
   std::ptrdiff_t axis = 0;
@@ -185,7 +186,7 @@ inline ArrayMap map_of(const Layout& layout) {
     map.local_shapes.push_back(shape);
     map.indices.push_back(indices);
   }
-  // Ranks by their grid position, read as a number in C order.
+  // The rank of each grid position, which is read as a number in C order.
   std::vector<std::int64_t> rank_at(ranks.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
     rank_at[at(offset_of(ranks[rank], layout.grid(), Order::kC))] = static_cast<std::int64_t>(rank);
@@ -212,8 +213,8 @@ struct Traffic {
 };
 
 struct Conversion {
-  std::vector<Traffic> traffic;   // by sender, then by receiver
-  std::int64_t shortest_run = 0;  // 0 where nothing is moved
+  std::vector<Traffic> traffic;   // sorted by sender, then by receiver
+  std::int64_t shortest_run = 0;  // 0 if nothing is transferred
 };
 
 inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
@@ -241,10 +242,10 @@ inline Conversion conversion(const ArrayMap& source, const ArrayMap& target) {
   return result;
 }
 
-/// The layout as it was given, not its normal form.
+/// Returns the spelling of the layout's arguments, not of its normal form.
 inline std::string spelled(const Layout& layout) { return plait::spelling(layout); }
 
-/// Runs `call` and expects an argument error whose message has `part` in it.
+/// Runs `call` and expects an argument error whose message contains `part`.
 template <typename Call>
 void expect_refused(Call&& call, const std::string& part) {
   try {
@@ -257,7 +258,7 @@ void expect_refused(Call&& call, const std::string& part) {
   }
 }
 
-/// Distributions worth trying for one dimension on so many coordinates; all of them are valid.
+/// Returns various distributions for one dimension on `extent` coordinates; all of them are valid.
 inline std::vector<Distribution> distributions_for(std::int64_t size, std::int64_t extent, std::int64_t most_cyclic) {
   std::vector<Distribution> result{Distribution::block_of(), Distribution::balanced()};
   const std::int64_t least = (size + extent - 1) / extent;

@@ -1,4 +1,4 @@
-// What most tests include, compiled once for all of them; each test includes what it uses all the same.
+// Headers that most tests include, compiled once for all of them. Each test still includes the headers that it uses.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-/// Replays of a few requests, whose times can be worked out by hand.
+/// Replays of a few requests, whose times can be computed by hand.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace plait_test {
 
 namespace simulation = plait::simulation;
 
-/// A request of each of `count` blocks in turn, `gap` ms of computing before each.
+/// Returns one request for each of `count` blocks in turn, with `gap` ms of computing before each.
 inline TraceInMemory stepwise(int count, double gap, trace::Kind kind, int passes = 1) {
   TraceInMemory events;
   double time = 0;
@@ -22,7 +22,7 @@ inline TraceInMemory stepwise(int count, double gap, trace::Kind kind, int passe
   return events;
 }
 
-/// A device that takes 10 ms for each request, one after the other.
+/// Returns settings with a device that takes 10 ms for each request, one after the other.
 inline simulation::ReplaySettings settings_of(std::int64_t blocks) {
   simulation::ReplaySettings settings;
   settings.cache.size = blocks * kBlock;

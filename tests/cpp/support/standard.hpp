@@ -1,4 +1,4 @@
-// The standard headers that most files include, compiled once; each file includes what it uses all the same.
+// The standard headers that most files include, compiled once. Each file still includes the headers that it uses.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// What the tests of stores share: files in a folder of their own, and what errors say.
+/// Helpers of the tests of stores: files in a temporary folder, and the texts of errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ inline Bytes bytes_of(const std::string& text) {
   return result;
 }
 
-/// A folder of its own for each test.
+/// A temporary folder for each test.
 class StoreInFolder : public plait_test::InFolder {
  protected:
   void put(const std::string& name, const std::string& content) const {
@@ -44,7 +44,7 @@ class StoreInFolder : public plait_test::InFolder {
   }
 };
 
-/// The error of a call: its text and errno.
+/// Returns the error of a call: its text and errno.
 template <typename Call>
 std::pair<std::string, int> failure(Call&& call) {
   try {

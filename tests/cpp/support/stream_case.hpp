@@ -1,4 +1,4 @@
-// Ranks that are threads, and files whose elements tell their own numbers.
+// Ranks that are threads, and files whose elements are their own numbers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ namespace stream_case {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// How many ranks, and how many of them make a node; 0: all.
+/// Number of ranks, and the number of ranks on each node; 0: all on one node.
 struct Ranks {
   int count = 1;
   int on_a_node = 0;
@@ -56,11 +56,11 @@ inline void on_ranks(const Ranks& ranks, const std::function<void(const plait::C
   });
 }
 
-/// Keeps a rank from being in step with the others.
+/// Delays a rank at random, so that it is out of step with the others.
 class Dawdler {
  public:
   Dawdler(int seed, int rank) : random_(static_cast<std::uint32_t>(seed * 100 + rank)) {}
-  /// A number from 0 to `most`.
+  /// Returns a random number from 0 to `most`.
   std::int64_t upto(std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(0, most)(random_); }
   void dawdle() {
     if (upto(3) == 0) std::this_thread::sleep_for(std::chrono::microseconds(upto(400)));
@@ -73,7 +73,7 @@ class Dawdler {
 class StreamFolder : public plait_test::InFolder {
  protected:
   std::string path(const std::string& name = "a") const { return InFolder::path(name); }
-  /// A file of the numbers 0, 1, 2, ... behind a few bytes of something else.
+  /// Makes a file of the numbers 0, 1, 2, ... after a header of a few bytes.
   std::string numbered(std::int64_t count, const std::string& name = "a") const {
     Numbers numbers(static_cast<std::size_t>(count));
     std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
@@ -105,7 +105,7 @@ inline plait::FileOptions whole_numbers(std::int64_t count, std::int64_t head, s
 
 inline std::byte* bytes(Numbers& numbers) { return reinterpret_cast<std::byte*>(numbers.data()); }
 
-/// What a stream reads.
+/// Returns the numbers that a stream reads.
 inline Numbers read(plait::Stream& stream, std::int64_t count) {
   Numbers numbers(static_cast<std::size_t>(count), -1);
   const std::int64_t got = stream.read(bytes(numbers), count);

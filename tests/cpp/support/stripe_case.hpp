@@ -1,4 +1,4 @@
-// What the tests of striped files share: a folder with disks in it, and what is in them.
+// Helpers of the tests of striped files: a folder with disks, and its content.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ using plait::base::text;
 using stripe::Description;
 using Bytes = std::vector<std::byte>;
 
-/// The driver of a name, of files that one process opens or makes.
+/// Returns the driver of a name, for files that one process opens or makes.
 inline const plait::driver::FileDriver& driver_of(const std::string& name) {
   return dynamic_cast<const plait::driver::FileDriver&>(plait::driver::driver_of(name));
 }
@@ -41,21 +41,21 @@ inline store::Found find(const std::string& name, bool writable) { return driver
 inline std::unique_ptr<store::NewFile> make_new(const std::string& name, std::int64_t bytes) {
   return driver_of(name).create(name, {bytes, {}, false});
 }
-/// The store of a location that find() or a new file has told.
+/// Opens the store of a location that find() or a new file has returned.
 inline std::unique_ptr<store::Store> reopen(const store::Location& location, bool writable) {
   return driver_of(location.details.empty() ? "" : "stripe:").open(location, writable);
 }
 
-/// A folder with some disks in it, of its own for each test.
+/// A temporary folder with five disks for each test.
 class Stripes : public plait_test::InFolder {
  protected:
   Stripes() {
     for (int i = 0; i < 5; ++i) fs::create_directory(disk(i));
   }
   std::string disk(int i) const { return path(text("d", i)); }
-  /// The name of an existing striped file.
+  /// Returns the name of an existing striped file.
   std::string named(const std::string& name) const { return text("stripe:", path(name)); }
-  /// `stripe:NAME?disks=...&unit=...`.
+  /// Returns `stripe:NAME?disks=...&unit=...`.
   std::string url(const std::string& name, int disks, const std::string& unit) const {
     std::string list;
     for (int i = 0; i < disks; ++i) list += text(i == 0 ? "" : ",", disk(i));
@@ -68,26 +68,26 @@ class Stripes : public plait_test::InFolder {
   void put(const std::string& name, const std::string& bytes) const {
     std::ofstream(path(name), std::ios::binary) << bytes;
   }
-  /// All files, in the folder and on the disks.
+  /// Returns all files, in the folder and on the disks.
   std::set<std::string> files() const {
     std::set<std::string> result;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder_))
       if (!entry.is_directory()) result.insert(fs::relative(entry.path(), folder_).string());
     return result;
   }
-  /// A finished striped file of zeros.
+  /// Makes a complete striped file of zeros.
   Description make(const std::string& name, int disks, const std::string& unit, std::int64_t bytes) const {
     make_new(url(name, disks, unit), bytes)->commit();
     return stripe::read_description(path(name), name);
   }
 };
 
-/// Bytes that tell where they are.
+/// A byte whose value depends on its position.
 inline std::byte byte_at(std::int64_t position) {
   return static_cast<std::byte>((position * 31 + position / 251) % 256);
 }
 
-/// The error of a call.
+/// Returns the error of a call.
 template <typename Call>
 Error failure(Call&& call) {
   try {

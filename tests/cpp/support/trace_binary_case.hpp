@@ -17,7 +17,7 @@
 
 namespace plait_test::binary {
 
-/// All events of a reader, taken `step` at a time.
+/// Returns all events of a reader, read `step` at a time.
 inline std::vector<plait::trace::Event> all_of(plait::trace::Reader& reader, std::size_t step = 1000) {
   std::vector<plait::trace::Event> all;
   std::vector<plait::trace::Event> room(step);
@@ -35,13 +35,14 @@ inline void write_content(const std::string& path, std::string_view content) {
   std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
 }
 
-/// A reader of bytes in memory.
+/// Makes a reader of bytes in memory.
 inline std::unique_ptr<plait::trace::Reader> reader_of(std::string_view format, std::string_view bytes) {
   return plait::trace::find_format(format).open(
       std::make_unique<plait::trace::Source>("memory", plait::trace::bytes_of(bytes)), {});
 }
 
-/// Events in the order of start, with every field anywhere in its range and now and then at its ends.
+/// Returns events in the order of their starts. Every field has random values from its whole range, and sometimes the
+/// largest and smallest ones.
 inline std::vector<plait::trace::Event> wild_events(std::size_t count, unsigned seed, unsigned threads = 5) {
   std::mt19937_64 random(seed);
   const auto wild = [&](std::int64_t usual) {

@@ -1,4 +1,4 @@
-/// A trace that a test puts together, event by event.
+/// A trace that a test composes event by event.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class TraceInMemory final : public trace::Reader {
   }
   const trace::Description& description() const override { return about; }
 
-  /// A request; times in ms.
+  /// Adds a request; times are in ms.
   trace::Event& add(std::uint32_t process, double start, double duration, trace::Kind kind, std::int64_t offset,
                     std::int64_t length) {
     trace::Event& event = all.emplace_back();

@@ -1,4 +1,4 @@
-/// Traces that are made up.
+/// Generated traces.
 #pragma once
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace plait::trace {
 
-/// A whole trace.
+/// The events and the description of a trace.
 struct Whole {
   std::vector<Event> events;
   Description description;
 };
 
-/// A program that reads or writes a file from front to back.
+/// Returns the trace of a program that reads or writes a file sequentially.
 inline Whole sequential_trace(std::size_t events, std::int64_t bytes) {
   Whole whole;
   whole.description.processes.push_back({29758, 0, -1, "", "venus", kUnknown});
@@ -43,7 +43,7 @@ inline Whole sequential_trace(std::size_t events, std::int64_t bytes) {
   return whole;
 }
 
-/// Some of everything that an event can hold.
+/// Returns a trace with random values in all fields of events and descriptions.
 inline Whole random_trace(std::uint64_t seed, std::size_t events) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t bound) { return static_cast<std::int64_t>(random() % bound); };

@@ -1,4 +1,4 @@
-/// Traces in memory, and random ones, for the tests of reports.
+/// Traces in memory, including random ones, for the tests of reports.
 #pragma once
 
 #include <algorithm>
@@ -59,14 +59,14 @@ struct Case {
   }
 };
 
-/// Calls of all kinds and results, of both levels, by a few processes on a few files.
+/// Returns calls of all kinds and results, of both levels, by a few processes on a few files.
 inline Case random_case(unsigned seed, int count, bool physical) {
   std::mt19937 random(seed);
   const auto below = [&](std::int64_t limit) { return static_cast<std::int64_t>(random()) % limit; };
   Case made;
   for (std::uint32_t process = 1; process <= 3; ++process) {
     made.process(process * 10, process - 1);
-    for (std::uint32_t file = 1; file <= 6; ++file)  // each name is opened twice by each process
+    for (std::uint32_t file = 1; file <= 6; ++file)  // each process opens each name twice
       made.file(process * 10, file, file == 6 ? "" : "file" + std::to_string(file % 3));
   }
   std::int64_t now = 1000;

@@ -1,4 +1,4 @@
-/// Traces in memory, read and written.
+/// Reading and writing of traces in memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ inline std::unique_ptr<Reader> reader_of(std::string_view format, std::string_vi
   return find_format(format).open(std::make_unique<Source>("the test", bytes_of(text)), options);
 }
 
-/// Reads a text; a few events at a time, so that calls end anywhere.
+/// Reads a text, a few events at a time, so that calls end at various events.
 inline Whole read_text(std::string_view format, std::string_view text, const ReadOptions& options = {}) {
   const std::unique_ptr<Reader> reader = reader_of(format, text, options);
   Whole whole;
@@ -33,7 +33,7 @@ inline Whole read_text(std::string_view format, std::string_view text, const Rea
   return whole;
 }
 
-/// Writes a whole trace; `lost` takes what the format says it could not hold.
+/// Writes a whole trace; `lost` receives the notes about data that the format cannot store.
 inline std::string write_text(std::string_view format, const Whole& whole, const WriteOptions& options = {},
                               std::vector<std::string>* lost = nullptr) {
   std::string text;
@@ -47,7 +47,7 @@ inline std::string write_text(std::string_view format, const Whole& whole, const
   return text;
 }
 
-/// What two descriptions of one trace have in common, whatever its format.
+/// Compares the parts of two descriptions that do not depend on the format.
 inline void expect_same_description(const Description& one, const Description& other) {
   EXPECT_EQ(one.zero, other.zero);
   EXPECT_EQ(one.tick, other.tick);

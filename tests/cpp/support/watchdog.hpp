@@ -1,4 +1,4 @@
-// Ends the program where something takes for ever.
+// Ends the program if an operation does not end.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace plait_test {
 
-/// Says what has not ended within 20 seconds.
+/// Aborts the program, with the name of the operation, if it has not ended within 20 seconds.
 class Watchdog {
  public:
   explicit Watchdog(std::string what)

@@ -1,4 +1,4 @@
-// Transports around another one: workers that dawdle, and workers that believe to be on several nodes.
+// Transports around another one: workers with random delays, and workers that appear to be on several nodes.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using plait::transport::Slot;
 using plait::transport::Ticket;
 using plait::transport::Transport;
 
-/// Hands every call on.
+/// Forwards every call.
 class Wrapped : public Transport {
  public:
   explicit Wrapped(Transport& inner) : inner_(inner) {}
@@ -57,14 +57,14 @@ class Wrapped : public Transport {
   Transport& inner_;
 };
 
-/// Threads that see no more of each other's memory than processes would: what is shared, and windows.
+/// Threads that, like processes, access no memory of each other except shared memory and windows.
 class LikeProcesses : public Wrapped {
  public:
   using Wrapped::Wrapped;
   bool one_process() const override { return false; }
 };
 
-/// Gates that look a slot up by a function of their own.
+/// Gates that look up a slot with a function of their own.
 class WrappedGates : public Gates {
  public:
   using Find = std::function<Slot&(int node_rank, int index)>;
@@ -77,7 +77,7 @@ class WrappedGates : public Gates {
   Find find_;
 };
 
-/// Calls `delay(peer)` whenever its worker looks at a peer's slot.
+/// Calls `delay(peer)` before its worker accesses a slot of a peer.
 class Dawdling : public Wrapped {
  public:
   Dawdling(Transport& inner, std::function<void(int)> delay)
@@ -130,7 +130,7 @@ class SeveralNodes : public Wrapped {
   }
 
  private:
-  /// As MPI, which takes no memory of C++ for it.
+  /// Retries without memory, because MPI does not use the allocator of C++ for this.
   template <typename Start>
   static std::unique_ptr<Ticket> surely(Start&& start) {
     while (true) {
