@@ -1,3 +1,13 @@
+// The layout of an array from the lists of array_map, and the position of its elements in a local array.
+//
+// Problem: a Fortran program declares a local array with two sizes, size1 and size2, which may be larger than the
+// rank's share and may combine several dimensions. pread has to find element (i, j, k) in it.
+//
+// Idea: the sizes are compared with the largest share of any rank, so that ranks with equal declarations get equal
+// strides. Example: a share of (3, 4, 2) in an array declared as size1 = 5, size2 = 8. The first dimension has
+// capacity 5, so element (i, j, k) is at i + 5 * (j + 4 * k). With size1 = 12 = 3 * 4 and size2 = 2 the first two
+// dimensions are combined, and the share is dense.
+
 #include "primitives1993/array.hpp"
 
 #include <algorithm>
@@ -11,7 +21,7 @@ namespace plait::primitives {
 
 namespace {
 
-/// Collapsed dimensions need no processors of their own: one, or don't care.
+/// Returns the processors of a dimension. A collapsed dimension has one; its entry is 1 or don't care.
 std::int64_t processors_of(std::int64_t entry, std::int64_t code, std::size_t d) {
   if (code == kCollapsed && (entry == kNone || entry == 0 || entry == 1)) return 1;
   if (code == kCollapsed)
@@ -32,7 +42,7 @@ Distribution distribution_of(const MappedArray& array, std::size_t d) {
   }
 }
 
-/// The ranks of the grid's positions with the last coordinate fastest, as layouts list them.
+/// Returns the ranks of the grid's positions with the last coordinate fastest, the order of rank lists in layouts.
 Extents row_major_ranks(const Grid& grid) {
   Extents result(grid.ranks.size());
   for (std::size_t position = 0; position < grid.ranks.size(); ++position) {
@@ -44,7 +54,7 @@ Extents row_major_ranks(const Grid& grid) {
   return result;
 }
 
-/// The largest extent that any rank has of each dimension.
+/// Returns the largest extent of any rank in each dimension.
 Extents largest_share(const Layout& layout, std::size_t ranks) {
   Extents largest(layout.shape().size(), 0);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -54,12 +64,12 @@ Extents largest_share(const Layout& layout, std::size_t ranks) {
   return largest;
 }
 
-/// Whether an array with elements is a matrix with its first dimension down the columns.
+/// True if the local array, which is not empty, fits into size1 x size2 with its first dimension along the columns.
 bool fits(const Extents& shape, std::int64_t size1, std::int64_t size2) {
   return shape.front() <= size1 && base::checked_product(shape, "number of local elements") / shape.front() <= size2;
 }
 
-/// Whether size1 is the product of two or more of the first dimensions, and size2 has room for the others.
+/// True if size1 is the product of two or more of the first dimensions, and size2 has capacity for the others.
 bool is_folded(const Extents& shape, std::int64_t size1, std::int64_t size2) {
   const std::int64_t elements = base::checked_product(shape, "number of local elements");
   std::int64_t front = shape.front();
@@ -109,7 +119,7 @@ const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descr
     if (array.codes[d] != kCollapsed) axes.push_back(array.grid[d]);
   }
   LayoutOptions options;
-  // Axes that are left out have one processor, so the positions are those of the whole grid.
+  // Omitted axes have one processor, so the positions are those of the whole grid.
   if (grid.mode != kColumnMajor && grid.mode != kRowMajor) options.rank_list = row_major_ranks(grid);
   array.layout.emplace(array.size, std::move(distributions), std::move(axes),
                        grid.mode == kColumnMajor ? Order::kFortran : Order::kC, Order::kFortran, std::move(options));

@@ -1,4 +1,4 @@
-/// ADT: the arrays that array_map has been told of.
+/// ADT: the arrays that array_map has defined.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +14,21 @@ namespace plait::primitives {
 /// The codes of distr_info.
 enum DistributionCode : std::int64_t { kCollapsed = 0, kBlock = 1, kCyclic = 2, kBlockCyclic = 3 };
 
-/// What array_map is told, and what is made of it.
+/// The arguments of array_map, and the layout that follows from them.
 struct MappedArray {
   std::string name;
-  Extents size;  ///< one entry for each dimension, as in the next three
+  Extents size;  ///< one entry for each dimension, as in the next three lists
   Extents codes;
-  Extents blocks;  ///< -1 but where the code is kBlockCyclic
+  Extents blocks;  ///< -1 unless the code is kBlockCyclic
   Extents grid;
   std::int64_t element_bytes = 4;
-  std::string type;                ///< as Fortran calls it
-  std::int64_t grid_version = -1;  ///< of the Grid that `layout` was made with
+  std::string type;                ///< name in Fortran
+  std::int64_t grid_version = -1;  ///< version of the Grid for which `layout` was made
   std::optional<Layout> layout;
-  Extents largest;  ///< share of the layout, dimension by dimension
+  Extents largest;  ///< largest share of any rank in each dimension
 };
 
-/// The lists that array_map takes, of seven entries each.
+/// The lists that array_map receives, with seven entries each.
 struct MapLists {
   Extents size_info;
   Extents distr_info;
@@ -36,32 +36,34 @@ struct MapLists {
   Extents proc_info;
 };
 
+/// Makes an array from its lists.
 /// errors  kArgument: lists that do not fit each other or the number of ranks.
 MappedArray make_array(const std::string& name, const MapLists& lists, std::int64_t ranks);
 
-/// A local array as the program declares it, of size1 * size2 elements.
+/// A local array as declared by the program, with size1 * size2 elements.
 struct DeclaredArray {
   void* data;
   std::int64_t size1;
   std::int64_t size2;
 };
 
-/// The array's layout on the grid in force, kept until that changes.
-/// errors  kArgument: the grid is not the one that the array was mapped to.
+/// Returns the array's layout on the current grid. It is cached until the grid changes.
+/// errors  kArgument: the grid is not the one to which the array was mapped.
 const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descriptor);
 
-/// Steps in bytes of a rank's share in a local array; empty for a dense one.
+/// Returns the steps in bytes of a rank's share in a local array; empty for a dense one.
 ///
-/// The position is chosen from the largest share, so that ranks whose sizes are equal all mean the same: element (i, j,
-/// k) lies in (i, j, k) of an array that is declared for the largest share, with its sizes but perhaps a larger first
-/// one (and more behind it), whose dimensions were multiplied in any way to make two.  Sizes without room for the
-/// largest share are the rank's own, and the same goes for its own share.  In a vector (size2 is 1) the share lies
-/// densely, as it does where it has at most two dimensions and does not fit the matrix.
-/// errors  kArgument: no room for the share, sizes that can be meant in several ways.
+/// The positions are determined by the largest share, so that ranks with equal sizes use equal positions. Element (i,
+/// j, k) is at (i, j, k) of an array that is declared for the largest share: with its extents, but possibly a larger
+/// first one (and more elements after it). Its dimensions may have been multiplied in any way to give two sizes.
+/// Sizes without capacity for the largest share are the rank's own, and are interpreted in the same way for its own
+/// share. In a vector (size2 is 1) the share is dense, as it is if it has at most two dimensions and does not fit the
+/// matrix.
+/// errors  kArgument: no capacity for the share, or ambiguous sizes.
 Extents local_steps(const Extents& shape, const Extents& largest, const DeclaredArray& local,
                     std::int64_t element_bytes, const std::string& array);
 
-/// The four rows and seven columns of the thesis's table 13, row by row.
+/// Returns the four rows and seven columns of the thesis's table 13, row by row.
 Extents table_of(const MappedArray& array);
 std::string to_string(const MappedArray& array);
 

@@ -18,7 +18,7 @@ namespace plait::primitives {
 
 namespace {
 
-/// Two windows and as many messages are the least that an access between nodes is carried out with.
+/// An access between nodes needs at least two windows and two messages.
 constexpr std::int64_t kLeastWindow = 4;
 
 std::int64_t memory_of(std::int64_t io_size, std::int64_t element_bytes) {
@@ -28,7 +28,7 @@ std::int64_t memory_of(std::int64_t io_size, std::int64_t element_bytes) {
   return base::checked_multiply(std::max(io_size, kLeastWindow), element_bytes, "bytes of io_buffer");
 }
 
-/// A type as .npy files spell it, for whoever reads a pipe; empty where they have no word for it.
+/// Returns a type in the spelling of .npy files, for the readers of a pipe; empty if they have no spelling for it.
 std::string spelled(const std::string& type) {
   const char own = std::endian::native == std::endian::little ? '<' : '>';
   if (type == "DOUBLEPRECISION") return base::text(own, "f8");
@@ -45,7 +45,7 @@ std::string spelled(const std::string& type) {
   return "";
 }
 
-/// Bytes of a type, whose name is given in capitals without blanks.
+/// Returns the bytes of a type, whose name is in capitals without blanks.
 std::int64_t bytes_of_type(const std::string& plain) {
   if (plain == "DOUBLEPRECISION") return 8;
   for (const std::string_view kind : {"INTEGER*", "REAL*", "COMPLEX*", "LOGICAL*", "CHARACTER*"}) {
@@ -83,7 +83,7 @@ std::int64_t map_array(const std::string& name, const MapLists& lists, std::int6
   Runtime& state = runtime();
   MappedArray array;
   const auto mine = collective::caught([&] { array = make_array(name, lists, state.comm.size()); });
-  // What was made of the lists: behind their ends there may be anything.
+  // Describes the entries in use: after the ends of the lists, memory may have any content.
   agree(state,
         base::text("array_map('", name, "', ", base::tuple_text(array.size), ", ", base::tuple_text(array.codes), ", ",
                    base::tuple_text(array.blocks), ", ", base::tuple_text(array.grid), ')'),
@@ -124,7 +124,7 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
     layout = &layout_of(mapped, grid_of(state), descriptor);
     steps = local_steps(layout->local_shape(state.comm.rank()), mapped.largest, local, mapped.element_bytes,
                         base::text("array '", mapped.name, "' (descriptor ", descriptor, ')'));
-    // Who reads has perhaps not said more of its type than the bytes.
+    // A reader may have specified nothing but the bytes of its type.
     const std::string dtype = write && target->is_pipe() ? spelled(mapped.type) : "";
     target->file.select({mapped.size, dtype, mapped.element_bytes, Order::kFortran}, target->position,
                         memory_of(io_size, mapped.element_bytes));

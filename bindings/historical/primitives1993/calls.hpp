@@ -1,5 +1,5 @@
-/// The primitives themselves, for the faces in C and in Fortran.  Every one is collective, in one order, and throws the
-/// same Error on every rank.
+/// The primitives, called by the interfaces in C and in Fortran. Each is collective, in the same order on all ranks,
+/// and throws the same Error on every rank.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace plait::primitives {
 
-/// How popen is to open a file, in the thesis's codes; -1 for all disks or processors.
+/// The options of popen, in the thesis's codes; -1 for all disks or processors.
 struct OpenCodes {
   std::int64_t access;
   std::int64_t form;
@@ -19,29 +19,31 @@ struct OpenCodes {
   std::int64_t processors;
 };
 
-/// Opens a file for a unit; returns the number of disks that it lies on.
+/// Opens a file for a unit. Returns the number of disks of the file.
 std::int64_t open_unit(std::int64_t unit, const std::string& path, const OpenCodes& codes);
 void close_unit(std::int64_t unit);
 
-/// `proc_info` has seven entries; `user_map` those of all ranks, in mode -1.
+/// `proc_info` has seven entries; `user_map` has the entries of all ranks, in mode -1.
 void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& user_map);
-/// The elements are integers of so many bytes at first.  Returns the descriptor, 1 or more.
+/// Defines an array, whose elements are integers of `element_bytes` bytes at first. Returns the descriptor, 1 or
+/// more.
 std::int64_t map_array(const std::string& name, const MapLists& lists, std::int64_t element_bytes);
-/// The type of a descriptor's elements by its name in Fortran, as `real*8` or `DOUBLE PRECISION`.
+/// Sets the type of a descriptor's elements by its name in Fortran, such as `real*8` or `DOUBLE PRECISION`.
 void set_array_type(std::int64_t descriptor, const std::string& name);
 
-/// One access of the array of a descriptor; `io_size` is in elements, -1 for the default.
+/// Reads or writes the array of a descriptor; `io_size` is in elements, -1 for the default.
 void access_array(bool write, const DeclaredArray& local, std::int64_t descriptor, std::int64_t unit,
                   std::int64_t io_size);
 
-/// Not collective.  errors  kArgument: no such unit, no such descriptor, no grid yet.
+/// Not collective.
+/// errors  kArgument: no such unit, no such descriptor, no grid yet.
 const Unit& unit_of(Runtime& state, std::int64_t number);
 MappedArray& array_of(Runtime& state, std::int64_t descriptor);
 const Grid& grid_of(const Runtime& state);
 
-/// The row of the thesis's table 12: unit, access, form, status, disks, processors.
+/// Returns the row of the thesis's table 12: unit, access, form, status, disks, processors.
 Extents table_of(const Unit& unit);
-/// The whole FDA.
+/// Returns the whole FDA as text.
 std::string fda_text(const Runtime& state);
 
 }  // namespace plait::primitives

@@ -36,14 +36,14 @@ void check_numbers(std::int64_t disks, std::int64_t processors, int ranks) {
                                ranks, ", or -1 for all");
 }
 
-/// Whether a new file's name is free.
+/// Throws if the name of a new file exists.
 void check_new(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::exists(std::filesystem::symlink_status(store::ordinary_path(path), unknown)))
     base::throw_system_error(EEXIST, "cannot open ", path, " with status NEW: it exists; use OLD, or remove it first");
 }
 
-/// Two units cannot both make one new file.
+/// Throws if another unit is making the same new file.
 void check_not_made(const Runtime& state, const std::string& path) {
   const auto whole_path = [](const std::string& given) {
     return std::filesystem::absolute(store::ordinary_path(given)).lexically_normal();
@@ -54,13 +54,13 @@ void check_not_made(const Runtime& state, const std::string& path) {
                                  " is making it already; call pclose for that unit first, or use another name");
 }
 
-/// The name to open a unit's file by, and the number of disks that it lies on.
+/// The name by which a unit's file is opened, and the number of its disks.
 struct Location {
   std::string name;
   std::int64_t disks = 1;
 };
 
-/// Where a new file comes to lie: on the disks of the setting PLAIT_DISKS, as many as are asked for and there.
+/// Returns the location of a new file: on the disks of the setting PLAIT_DISKS, as many as requested and available.
 /// errors  kSystem: it exists.
 Location new_location(const std::string& path, std::int64_t wanted) {
   if (Unit::names_pipe(path)) return {path, 0};
@@ -74,7 +74,7 @@ Location new_location(const std::string& path, std::int64_t wanted) {
   return {stripe_url(path, folders), static_cast<std::int64_t>(folders.size())};
 }
 
-/// An existing file lies where it lies.
+/// Returns the location of an existing file.
 Location old_location(const std::string& path) {
   if (Unit::names_pipe(path)) return {path, 0};
   const int disks = stripe_count(path);
@@ -83,18 +83,18 @@ Location old_location(const std::string& path) {
   return {striped ? stripe_url(path) : path, disks};
 }
 
-/// An OLD file is opened for reading and writing or, where that is not permitted, for reading; an OLD pipe for reading.
+/// Opens an OLD file for reading and writing or, if that is not permitted, for reading; an OLD pipe for reading.
 File open_file(const Runtime& state, const std::string& path, std::int64_t status, std::int64_t processors) {
   FileOptions options;
   options.several = true;
   options.shape = Extents{0};
   options.element_bytes = 1;
   options.order = Order::kFortran;
-  if (processors != kNone) {  // exactly these ranks touch the file
+  if (processors != kNone) {  // only these ranks access the file
     options.readers = processors;
     options.strategy = "two-phase";
   }
-  const core::SilentScope by_its_unit;  // the runtime tells of units that are not closed
+  const core::SilentScope by_its_unit;  // the runtime reports units that are not closed
   if (status == 1) return File::open(path, Mode::kWrite, options, state.comm);
   if (Unit::names_pipe(path)) return File::open(path, Mode::kRead, options, state.comm);
   try {
@@ -145,12 +145,12 @@ void close_unit(std::int64_t unit) {
       base::throw_system_error(EEXIST, "cannot close unit ", unit, ": ", known.path,
                                " was opened with status NEW, but exists by now; remove it and call pclose again");
   });
-  // One that exists by now is someone else's; the unit stays as it is.
+  // A file that exists by now belongs to another program; the unit stays open.
   if (made) agree(state, base::text("pclose(", unit, ')'), mine);
   if (mine) fail_together(state, mine);
   Unit& closing = state.units.at(unit);
   File& file = closing.file;
-  if (!file.is_open()) {  // on every rank alike
+  if (!file.is_open()) {  // equal on every rank
     const std::string path = closing.path;
     state.units.erase(unit);
     base::throw_system_error(ECANCELED, "unit ", unit, " (", path,
@@ -159,7 +159,7 @@ void close_unit(std::int64_t unit) {
   try {
     file.close();
   } catch (...) {
-    // Where the ranks closed different files they all stay open.
+    // If the ranks closed different files, all of them stay open.
     if (!file.is_open()) state.units.erase(unit);
     throw;
   }

@@ -9,10 +9,13 @@ namespace plait::primitives {
 
 namespace {
 
-/// The position of the n-th step of a walk that visits the whole grid and only ever steps to a neighbour: each time a
-/// coordinate has come to its end, it goes back the way it came.
+/// Returns the position of step `step` of a path through the whole grid that only proceeds to neighbours: each time a
+/// coordinate has reached its end, it runs backwards.
+///
+/// Example: on the grid (3, 2) the path is (0,0) (1,0) (2,0) (2,1) (1,1) (0,1).
 std::int64_t snake_position(const Extents& shape, std::int64_t step) {
-  // Digits of `step`, the first one fastest; a digit counts down where the number made of the higher digits is odd.
+  // The digits of `step`, the first one fastest. A digit counts down if the number formed by the higher digits is
+  // odd.
   std::int64_t position = 0;
   std::int64_t stride = 1;
   for (const std::int64_t extent : shape) {

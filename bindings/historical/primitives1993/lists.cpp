@@ -35,7 +35,7 @@ Extents filled_grid(const Extents& list, std::int64_t ranks) {
       }
       result[i] = 1;
     } else if (result[i] < 1 || result[i] > ranks) {
-      processors = ranks;  // wrong, whatever follows
+      processors = ranks;  // wrong, independent of the rest
     } else {
       processors = std::min(std::max<std::int64_t>(processors, 1) * result[i], ranks);
     }

@@ -1,4 +1,4 @@
-/// The lists of seven integers that the primitives take.
+/// The lists of seven integers that the primitives receive.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 
 namespace plait::primitives {
 
-/// Arrays and grids have at most as many dimensions.
+/// Maximum number of dimensions of arrays and grids.
 inline constexpr int kMostDimensions = 7;
-/// Don't care, and the end of a list.
+/// Don't care, or the end of a list.
 inline constexpr std::int64_t kNone = -1;
 
-/// The seven entries of a caller's list in 64 bits.  Nothing behind a -1 is looked at, so that a shorter list may end.
+/// Converts the seven entries of a caller's list to 64 bits. Entries after a -1 are not read, so the list may be
+/// shorter.
 template <typename Integer>
 Extents seven(const Integer* list) {
   Extents result(kMostDimensions, kNone);
@@ -24,7 +25,7 @@ Extents seven(const Integer* list) {
   return result;
 }
 
-/// The seven entries as they are, for lists in which -1 stands between others.
+/// Converts all seven entries, for lists that may contain -1 between other entries.
 template <typename Integer>
 Extents all_seven(const Integer* list) {
   Extents result(kMostDimensions, kNone);
@@ -33,12 +34,12 @@ Extents all_seven(const Integer* list) {
   return result;
 }
 
-/// The list of a grid on so many ranks, with 1 for each -1 in front of a later positive entry.  Behind a -1 there may
-/// be anything where the entries in front of it make up the ranks.
+/// Returns the list of a grid on `ranks` ranks, with 1 for each -1 before a later positive entry. After a -1 the
+/// entries may have any values if those before it give the number of ranks.
 Extents filled_grid(const Extents& list, std::int64_t ranks);
 
-/// The entries of a list up to its end: a -1, or zeros up to the seventh entry, which is what a static array that was
-/// filled only in front holds.
+/// Returns the entries of a list up to its end: a -1, or zeros up to the seventh entry, the content of a static array
+/// of which only the first entries were set.
 /// errors  kArgument naming `what`: a zero in the middle, a negative entry.
 Extents entries_of(const Extents& list, std::string_view what);
 

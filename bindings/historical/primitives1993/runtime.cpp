@@ -27,7 +27,7 @@ namespace plait::primitives {
 
 namespace {
 
-// Freed by MPI_Finalize, not by the end of the process: what it holds are MPI's own things.
+// MPI_Finalize frees the runtime, not the end of the process, because it contains objects of MPI.
 std::unique_ptr<Runtime>& instance() {
   static auto* const holder = new std::unique_ptr<Runtime>;
   return *holder;
@@ -38,7 +38,7 @@ std::string& untold() {
   return *text;
 }
 
-/// A forked child owns none of what its parent's primitives opened.
+/// A forked child owns nothing that its parent's primitives opened.
 bool is_owner() { return !instance() || instance()->owner.here(); }
 
 void let_go() noexcept {
@@ -53,8 +53,8 @@ void let_go() noexcept {
   state->units.clear();
 }
 
-/// The end of a program that failed.  The other ranks may wait for this one in calls of any library: that they end is
-/// up to the launcher, which ends a job when a process fails without MPI_Finalize.
+/// Ends a program that failed. The other ranks may wait for this one in calls of any library. The launcher ends them:
+/// it ends a job when a process fails without MPI_Finalize.
 void leave_failed() noexcept {
   tell_now();
   if (!instance()) return;
@@ -65,8 +65,8 @@ void leave_failed() noexcept {
   instance()->units.clear();
 }
 
-/// The end of a program whose MPI is ours.  Ranks that are still in a primitive, or come to one, get an error; they end
-/// as well at some time.
+/// Ends a program whose MPI was initialised here. Ranks that are in a primitive, or call one later, get an error and
+/// end as well.
 void at_exit(int status, void* /*unused*/) {
   if (!is_owner()) return;
   int ended = 0;
@@ -75,7 +75,7 @@ void at_exit(int status, void* /*unused*/) {
     leave_failed();
     return;
   }
-  constexpr int kMostFailures = 10000;  // calls that the others still make
+  constexpr int kMostFailures = 10000;  // maximum number of calls that the other ranks still make
   for (int failures = 0; instance(); ++failures) {
     try {
       agree(*instance(), "the end of the program", nullptr);
@@ -83,13 +83,14 @@ void at_exit(int status, void* /*unused*/) {
     } catch (const Error& error) {
       if (error.system_code() != EOWNERDEAD && failures < kMostFailures) continue;
       tell_now();
-      return;  // a rank has gone without us, and MPI_Finalize would wait for it
+      return;  // a rank has ended without this agreement, and MPI_Finalize would wait for it
     }
   }
   MPI_Finalize();
 }
 
-/// Whether the processes of this program were started together without MPI, which the program has not started either.
+/// True if the processes of this program were started together without MPI, and the program has not initialised MPI
+/// itself.
 bool has_job() {
   int started = 0;
   const auto job = transport::local::job_of_environment();
@@ -103,7 +104,7 @@ void start_mpi() {
     int provided = 0;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
       base::throw_system_error(0, "MPI cannot be initialised");
-    // Unlike atexit it tells the exit status.
+    // Unlike atexit, on_exit passes the exit status.
     if (::on_exit(at_exit, nullptr) != 0) base::throw_system_error(0, "no more can be done at the program's end");
   }
 }
@@ -162,7 +163,7 @@ void print(const Runtime& state, const std::string& text) {
 }
 
 void tell_later(const std::string& text) {
-  // Also where MPI never came to run.
+  // Registered even if MPI was never initialised.
   [[maybe_unused]] static const int registered = std::atexit(tell_now);
   untold() = text;
 }

@@ -1,6 +1,6 @@
-/// What the primitives stand on: MPI, the ranks of the program, and errors that are told to everyone.
+/// The state of the primitives: MPI, the ranks of the program, and errors that all ranks get.
 ///
-/// Nothing here is for several threads at once.
+/// Not safe for several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -30,44 +30,45 @@ struct Unit {
   std::int64_t disks = 1;
   std::int64_t processors = 1;
   File file;
-  std::int64_t position = 0;  ///< SEQUENTIAL: where the next access begins, in bytes
+  std::int64_t position = 0;  ///< SEQUENTIAL: offset in bytes at which the next access begins
 
-  /// Whether it leads to another program: each access is a step then.
+  /// True if the unit is a pipe to another program. Each access is then a step.
   bool is_pipe() const { return names_pipe(path); }
   static bool names_pipe(std::string_view path) { return path.starts_with("pipe:"); }
-  /// What becomes of a NEW one that nobody closes.
+  /// Describes the fate of a NEW file that is not closed.
   const char* loss() const { return is_pipe() ? "its readers get an error" : "the new file is discarded"; }
 };
 
-/// The state of the program.  It is the same on every rank: only calls that succeeded on all of them change it.
+/// The state of the program. It is the same on every rank, because only calls that succeeded on all of them change
+/// it.
 struct Runtime {
   const base::Owner owner;
   Comm comm;
   std::optional<Grid> grid;
-  std::int64_t grids = 0;  ///< so many proc_maps have been made
+  std::int64_t grids = 0;  ///< number of calls of proc_map
   std::map<std::int64_t, Unit> units;
   std::vector<MappedArray> arrays;  ///< descriptor n is arrays[n - 1]
 };
 
-/// The runtime, with MPI and the ranks of MPI_COMM_WORLD.  Collective the first time: it initialises MPI, for several
-/// threads, where the program has not, and then finalises it when the program ends.  Without MPI, with the ranks that
-/// `plait run` has started, where the program has not initialised MPI either.
+/// Returns the runtime, with MPI and the ranks of MPI_COMM_WORLD. The first call is collective. It initialises MPI
+/// for several threads, unless the program has done so, and then finalises it at the end of the program. Without MPI
+/// it uses the ranks that `plait run` has started, if the program has not initialised MPI either.
 /// errors  kSystem: MPI is finalised already.
 Runtime& runtime();
 
-/// The runtime that an earlier call has made.  Not collective.
+/// Returns the runtime that an earlier call has made. Not collective.
 /// errors  kArgument: there is none.
 Runtime& started();
 
-/// Returns where all ranks have made the same call and none of them brings an error; otherwise all throw the same one.
+/// Returns if all ranks have made the same call without an error; otherwise all throw the same error.
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine);
-/// Takes part in the call that the other ranks are at with an error of this one.
+/// Takes part in the current call of the other ranks with an error of this one.
 [[noreturn]] void fail_together(Runtime& state, const std::exception_ptr& mine);
 
-/// A text of rank 0.  Collective.
+/// Returns a text of rank 0. Collective.
 std::string from_rank_0(Runtime& state, const std::string& mine);
 
-/// Runs a check of this rank alone; where it throws, the others get its error in the call that they are at.
+/// Runs a check on this rank alone. If it throws, the others get its error in their current call.
 template <typename Check>
 void together(Check&& check) {
   Runtime& state = runtime();
@@ -81,8 +82,8 @@ void together(Check&& check) {
 /// Prints a table on rank 0.
 void print(const Runtime& state, const std::string& text);
 
-/// Tells the ranks' user on rank 0 what nobody asked for: `text` goes to the standard error with the next call of a
-/// primitive, or at the end, unless it is forgotten first.
+/// Stores an error that the program has not queried. Rank 0 prints it on the standard error with the next call of a
+/// primitive, or at the end, unless forget() discards it first.
 void tell_later(const std::string& text);
 void forget();
 void tell_now() noexcept;

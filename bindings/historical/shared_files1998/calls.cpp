@@ -18,7 +18,7 @@ namespace {
 
 using base::text;
 
-/// A stretch of a file, as programs give it, and the memory for it.
+/// A range of a file as the program passes it, and the memory for it.
 struct Stretch {
   std::int64_t handle;
   double offset;
@@ -26,7 +26,7 @@ struct Stretch {
   const void* buffer;
 };
 
-/// What begins is noted under `id`; what it is of has been checked.
+/// Starts a request and stores its number in `id`. `of` is checked first.
 template <typename Begin>
 int start(Code otherwise, const Stretch& of, int& id, Begin&& begin) noexcept {
   id = kNoId;
@@ -118,7 +118,7 @@ int reject_argument(const char* message) noexcept {
 
 std::size_t put_text(std::int64_t code, char* buffer, std::size_t room) noexcept {
   try {
-    constexpr std::int64_t kFar = 1000000;  // no code is as far as this
+    constexpr std::int64_t kFar = 1000000;  // beyond all codes
     const std::string text = text_of(static_cast<int>(std::clamp(code, -kFar, kFar)));
     const std::size_t length = std::min(room, text.size());
     std::copy_n(text.begin(), length, buffer);

@@ -1,4 +1,4 @@
-/// The functions of Shared Files, for each language to wrap: they return codes, and throw nothing.
+/// The functions of Shared Files, wrapped for each language. They return codes and throw nothing.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ int start_write(std::int64_t handle, double offset, double bytes, const void* bu
 int start_read(std::int64_t handle, double offset, double bytes, void* buffer, int& id) noexcept;
 int wait(std::int64_t id) noexcept;
 
-/// Waits for all of them and makes them kNoId.  Of 4 or 8 bytes.
+/// Waits for all requests and sets them to kNoId. Integer has 4 or 8 bytes.
 template <typename Integer>
 int wait_all(Integer* ids, std::int64_t count) noexcept;
 
-/// What is wrong with an argument of a call, as an error of it.
+/// Records an error about an argument of a call, and returns its code.
 int reject_argument(const char* message) noexcept;
 
-/// The text of a code in so many bytes; returns how many it has.
+/// Writes the text of a code to a buffer. Returns the number of characters.
 std::size_t put_text(std::int64_t code, char* buffer, std::size_t room) noexcept;
 
 }  // namespace plait::ga

@@ -13,7 +13,7 @@ namespace plait::ga {
 
 namespace {
 
-// In the order of the codes, from -2000 on.
+// The texts in the order of the codes, from -2000 on.
 constexpr int kFirst = -2000;
 constexpr std::array<const char*, 26> kMeanings{
     "the position in the file cannot be reached",
@@ -44,7 +44,7 @@ constexpr std::array<const char*, 26> kMeanings{
     "an unknown error",
 };
 
-/// The last error of this thread with each code.
+/// Returns the last error text of this thread for each code.
 std::map<int, std::string>& last_texts() {
   thread_local std::map<int, std::string> texts;
   return texts;
@@ -74,11 +74,11 @@ int record(Code otherwise) noexcept {
     code = code_of(error, otherwise);
   } catch (const std::bad_alloc&) {
     code = kNoMemory;
-  } catch (...) {  // the text says it
+  } catch (...) {  // the text contains the reason
   }
   try {
     last_texts()[code] = plait_message(nullptr);
-  } catch (...) {  // no memory for the text: that of the code has to do
+  } catch (...) {  // no memory for the text; that of the code remains
   }
   return code;
 }

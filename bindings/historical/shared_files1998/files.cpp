@@ -17,13 +17,13 @@ namespace {
 
 using base::text;
 
-/// Handles are the numbers of slots, from this one on.
+/// Handles are slot numbers plus this number.
 constexpr std::int64_t kFirstHandle = -3000;
 constexpr std::int64_t kMostFiles = 3000;  // so that all handles are below 0
 
 struct Table {
   std::mutex mutex;
-  std::map<std::int64_t, std::shared_ptr<SharedEntry>> entries;  // by their slots
+  std::map<std::int64_t, std::shared_ptr<SharedEntry>> entries;  // the files of all slots
 };
 
 Table& table() {
@@ -32,13 +32,13 @@ Table& table() {
 }
 
 std::shared_ptr<SharedEntry> find(std::int64_t handle) {
-  if (handle >= 0) return nullptr;  // any number, of which kFirstHandle might not be taken away
+  if (handle >= 0) return nullptr;  // kFirstHandle cannot be subtracted from every number without an overflow
   const std::lock_guard lock(table().mutex);
   const auto found = table().entries.find(handle - kFirstHandle);
   return found == table().entries.end() ? nullptr : found->second;
 }
 
-/// The lowest slot that is free: the same everywhere, since making and deleting files is collective.
+/// Returns the lowest free slot. It is the same on all ranks, because files are made and deleted collectively.
 std::int64_t free_slot() {
   const std::lock_guard lock(table().mutex);
   std::int64_t slot = 0;
@@ -66,7 +66,7 @@ SharedFileOptions options_of(const Wanted& wanted, std::int64_t slot) {
   return options;
 }
 
-/// Files that nobody has destroyed: a rank that waits in SF_Destroy gets an error.
+/// Abandons the files that were not destroyed. A rank that waits in SF_Destroy gets an error.
 void let_go() {
   std::map<std::int64_t, std::shared_ptr<SharedEntry>> left;
   {
@@ -99,7 +99,7 @@ int create(const Wanted& wanted) {
     const std::lock_guard lock(table().mutex);
     table().entries[slot] = entry;
   }
-  // Behind what the file has told MPI to do at its end.
+  // Registered after the file's own actions for the end of MPI.
   watch_the_end(let_go);
   return static_cast<int>(slot + kFirstHandle);
 }

@@ -20,7 +20,7 @@ struct SharedEntry {
   std::atomic<bool> writable{true};
 };
 
-/// What a file is made with; a suffix takes the place of the handle's number in its name.
+/// The arguments with which a file is made. A suffix replaces the handle's number in its name.
 struct Wanted {
   const char* name = nullptr;
   double hard_limit = 0;
@@ -29,15 +29,18 @@ struct Wanted {
   std::optional<std::int64_t> suffix;
 };
 
-/// Makes a file and returns its handle.  Collective.  errors  The same on every rank.
+/// Makes a file and returns its handle. Collective.
+/// errors  The same on every rank.
 int create(const Wanted& wanted);
-/// Deletes it.  Collective.  errors  The same on every rank, after which the handle is gone; kArgument: a handle of
-/// nothing, or of another file than on other ranks, and nothing has happened.
+/// Deletes a file. Collective.
+/// errors  The same on every rank, after which the handle is invalid. kArgument: an unknown handle, or another file
+/// than on other ranks; nothing has changed then.
 void destroy(std::int64_t handle);
 
-/// errors  kArgument: a handle of nothing.
+/// errors  kArgument: an unknown handle.
 std::shared_ptr<SharedEntry> file_of(std::int64_t handle);
-/// The same for an access.  errors  kArgument: also a file that is closed.
+/// Returns the file for an access.
+/// errors  kArgument: an unknown handle, or a file that is closed.
 std::shared_ptr<SharedEntry> open_file_of(std::int64_t handle);
 
 }  // namespace plait::ga

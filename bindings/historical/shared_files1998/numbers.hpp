@@ -13,7 +13,7 @@
 
 namespace plait::ga {
 
-/// Up to here every whole number has a double of its own.
+/// The largest number up to which every whole number has a double of its own.
 inline constexpr double kMostWhole = 9007199254740992.0;
 
 /// Reports wrong arguments, with a code that tells programs what is wrong.  errors  kArgument, always.
@@ -27,14 +27,15 @@ inline constexpr double kMostWhole = 9007199254740992.0;
   throw_error(base::text(what, ' ', digits.data(), ": pass ", wanted), EDOM);
 }
 
-/// A size or offset.  errors  kArgument, EDOM: what is not exactly one.
+/// Converts a size or offset.
+/// errors  kArgument, EDOM: not a whole number in the range.
 inline std::int64_t whole(double number, const char* what) {
   if (!(number >= 0 && number <= kMostWhole && std::floor(number) == number))
     throw_invalid_number(number, what, "a whole number from 0 to 2^53");
   return static_cast<std::int64_t>(number);
 }
 
-/// A size that need not be exact: 0 where it is not known, or so large that it says nothing.
+/// Converts a size that need not be exact: 0 if it is unknown or too large to be meaningful.
 inline std::int64_t hint(double number, const char* what) {
   if (std::isnan(number)) throw_invalid_number(number, what, "a number, or -1 where it is not known");
   constexpr double kMost = 9.2e18;

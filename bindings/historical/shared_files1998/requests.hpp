@@ -1,4 +1,4 @@
-/// Requests under way, by the numbers that programs hold.
+/// Requests in progress, by the numbers that programs use.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace plait::ga {
 
-/// What stands for no request.
+/// The number that denotes no request.
 inline constexpr int kNoId = -1;
 
 struct Pending {
@@ -16,9 +16,9 @@ struct Pending {
   bool writes;
 };
 
-/// Returns the request's number, from 0 on; numbers are not used again soon.
+/// Stores a request and returns its number, from 0 on. Numbers are not reused soon.
 int keep(Pending pending);
-/// The request, which the number stands for no more.
+/// Removes and returns a request.
 std::optional<Pending> take(std::int64_t id);
 
 }  // namespace plait::ga

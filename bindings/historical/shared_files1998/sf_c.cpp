@@ -11,7 +11,7 @@ namespace {
 
 int create(const ga::Wanted& wanted, int* handle) {
   int made = 0;
-  // Without a pointer to the handle the others must not wait: they get the error.
+  // A missing pointer must not make the other ranks wait: they get the error as well.
   const int code = ga::create_file(handle == nullptr ? ga::Wanted{} : wanted, made);
   if (handle == nullptr) return code;
   if (code == 0) *handle = made;

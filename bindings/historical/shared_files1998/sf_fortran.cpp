@@ -1,4 +1,4 @@
-// Shared Files for Fortran, for one kind of default integer a library.
+// Shared Files for Fortran, for one kind of default integer per library.
 
 #include <algorithm>
 #include <cstddef>
@@ -15,16 +15,16 @@ namespace ga = plait::ga;
 namespace {
 
 using Integer = PLAIT_FORTRAN_INTEGER;
-// Of a character argument, behind all arguments.  Compilers pass it as an int or as a size_t; the upper half of the
-// register or word of memory is anything where it is an int.
+// Returns the length of a character argument, which is passed after all other arguments. Compilers pass it as an int
+// or as a size_t. If it is an int, the upper half of the register or word of memory is undefined.
 using Length = std::size_t;
 
 std::size_t length_of(Length passed) { return passed & 0x7fffffffU; }
 
-/// Makes a file; the name ends in front of the blanks at its end.
+/// Makes a file. Blanks at the end of the name are ignored.
 Integer create(ga::Wanted wanted, const char* name, Length length, Integer* handle) {
   std::string text;
-  // Without the memory for the name the others get an error, that of a file without one.
+  // If there is no memory for the name, the other ranks get an error, that of a file without a name.
   if (ga::guarded(ga::kNoMemory, [&] {
         text.assign(name, length_of(length));
         text.erase(text.find_last_not_of(std::string(" \0", 2)) + 1);
@@ -50,7 +50,7 @@ Integer sf_create_suffix_(const char* fname, const double* size_hard_limit, cons
   return create({nullptr, *size_hard_limit, *size_soft_limit, *req_size, *suffix}, fname, fname_length, handle);
 }
 
-/// The handle is 0 afterwards, as in Global Arrays.
+/// Sets the handle to 0, as in Global Arrays.
 Integer sf_destroy_(Integer* handle) {
   const int code = ga::destroy_file(*handle);
   if (code == ga::kOk) *handle = 0;
@@ -85,7 +85,7 @@ Integer sf_wait_(Integer* req_id) {
 
 Integer sf_waitall_(Integer* list, const Integer* num) { return ga::wait_all(list, *num); }
 
-/// Fills the text with blanks.
+/// Fills the rest of the text with blanks.
 void sf_errmsg_(const Integer* code, char* message, Length message_length) {
   const std::size_t room = length_of(message_length);
   const std::size_t length = ga::put_text(*code, message, room);

@@ -32,7 +32,8 @@ Comm& attached() {
   return *comm;
 }
 
-/// A process that a launcher started with others, and that has not started MPI, would share nothing with them.
+/// Throws if a launcher has started this process with others but MPI is not initialised: the processes would share
+/// nothing.
 void check_alone() {
   for (const char* const name : {"PLAIT_SIZE", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
     const char* const processes = std::getenv(name);
@@ -46,7 +47,7 @@ Ending& ending() {
   return let_go;
 }
 
-/// The process that watches its end; its children own none of the files.
+/// The process that registered the action for its end. Its children own none of the files.
 const base::Owner& watcher() {
   static const base::Owner owner;
   return owner;
@@ -60,7 +61,7 @@ void on_finalize() {
 
 void at_exit() {
   if (!watcher().here()) return;
-  // While MPI runs others may wait elsewhere for a rank that leaves early, and nothing is to wait for them.
+  // While MPI runs, other ranks may wait elsewhere for a rank that leaves early, so this must not wait for them.
   if (!mpi_runs()) ending()();
 }
 

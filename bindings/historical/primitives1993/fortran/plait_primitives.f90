@@ -81,7 +81,7 @@ contains
   subroutine popen_codes(unit, file, access, form, status, no_of_disks, no_of_processors, stat)
     integer, intent(in) :: unit, access, form, status, no_of_processors
     character(*), intent(in) :: file
-    integer :: no_of_disks   !< a variable gets the file's number, a constant stays as it is
+    integer :: no_of_disks   !< a variable receives the number of disks, a constant is unchanged
     integer, intent(out), optional :: stat
     call external_popen(unit, file, access, form, status, no_of_disks, no_of_processors, len(file, kind=c_size_t))
     if (present(stat)) stat = external_status()
@@ -96,7 +96,7 @@ contains
       code(status, 'OLD', 'NEW'), no_of_disks, no_of_processors, stat)
   end subroutine
 
-  !> 0 or 1 for the two words, in any case; -9 for another one, which popen refuses.
+  !> Returns 0 or 1 for the two words, in upper or lower case; -9 for another one, for which popen fails.
   pure integer function code(word, zero, one)
     character(*), intent(in) :: word, zero, one
     character(len(word)) :: capitals
@@ -159,12 +159,12 @@ contains
     if (present(stat)) stat = external_status()
   end subroutine
 
-  !> The status of the last primitive.
+  !> Returns the status of the last primitive.
   integer function plait_status()
     plait_status = external_status()
   end function
 
-  !> The text of the last primitive's error.
+  !> Returns the text of the last primitive's error.
   subroutine plait_message(text)
     character(*), intent(out) :: text
     call external_message(text, len(text, kind=c_size_t))

@@ -1,7 +1,7 @@
-// The 1993 primitives as external procedures of Fortran, for one kind of default integer a library.
+// The 1993 primitives as external procedures of Fortran, for one kind of default integer per library.
 //
-// The thesis's procedures have no status argument: an error that the program does not ask for with plait_status or
-// plait_message is told on the standard error of rank 0.
+// The thesis's procedures have no status argument. If the program queries an error with neither plait_status nor
+// plait_message, it is printed on the standard error of rank 0.
 
 #include <strings.h>
 #include <unistd.h>
@@ -26,12 +26,12 @@ namespace {
 namespace primitives = plait::primitives;
 using plait::Extents;
 using Integer = PLAIT_FORTRAN_INTEGER;
-using Length = std::size_t;  // of a character argument, passed behind all arguments
+using Length = std::size_t;  // length of a character argument, passed after all other arguments
 
 int last_status = 0;
 std::string last_text;
 
-/// Carries out a primitive and keeps its status.
+/// Runs a primitive and stores its status.
 template <typename Body>
 void call(const char* name, Body&& body) {
   last_status = plait::c::guarded(nullptr, body);
@@ -39,12 +39,12 @@ void call(const char* name, Body&& body) {
   try {
     last_text = plait::base::text(name, ": ", plait_message(nullptr));
     primitives::tell_later(last_text);
-  } catch (...) {  // no memory for the text: the status has to do
+  } catch (...) {  // no memory for the text; the status remains
     last_text.clear();
   }
 }
 
-/// A character argument without the blanks at its end.
+/// Returns a character argument without the blanks at its end.
 std::string text_of(const char* text, Length length) {
   while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\0')) --length;
   return {text, length};
@@ -52,13 +52,13 @@ std::string text_of(const char* text, Length length) {
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-/// The codes of popen: integers, or the words that the thesis's other spelling has.  Words, and only they, bring their
-/// lengths with them, behind all arguments.
+/// The codes of popen: integers, or the words of the thesis's other spelling. Only words have length arguments, which
+/// come after all other arguments.
 class Codes {
  public:
   explicit Codes(std::array<Length, 3> lengths) : lengths_(lengths) {}
 
-  /// The integer, or the position of the word in `words`.
+  /// Returns the integer, or the position of the word in `words`.
   std::int64_t next(const void* argument, std::array<const char*, 2> words, const char* what) {
     const auto* const text = static_cast<const char*>(argument);
     for (std::size_t code = 0; code < words.size(); ++code) {
@@ -76,8 +76,8 @@ class Codes {
   }
 
  private:
-  /// Whether there is more behind the word than blanks.  A caller in another language may bring no lengths: what could
-  /// not be one is none.
+  /// True if other characters than blanks follow the word. A caller in another language may pass no lengths, so an
+  /// impossible length is ignored.
   static bool goes_on(const char* text, std::size_t word, Length length) {
     constexpr Length kLongest = 256;
     return length > word && length <= kLongest &&
@@ -88,8 +88,8 @@ class Codes {
   std::size_t word_ = 0;
 };
 
-/// Hands a number back where the argument can take it: programs pass constants, which lie where nothing may be written.
-/// The system copies, and says so without harm.
+/// Stores a result in an argument if that is writable: programs pass constants, which may be in read-only memory. The
+/// system copies the value and returns an error instead of a signal.
 void hand_back(Integer* argument, std::int64_t value) {
   const auto result = static_cast<Integer>(value);
   if (*argument == result) return;
@@ -161,13 +161,13 @@ void pwrite_(void* array_name, const Integer* size1, const Integer* size2, const
        [&] { primitives::access_array(true, {array_name, *size1, *size2}, *array_descriptor, *unit, *io_size); });
 }
 
-/// The status of the last primitive: 0 where all was well.
+/// Returns the status of the last primitive: 0 for success.
 Integer plait_status_(void) {
   primitives::forget();
   return last_status;
 }
 
-/// The text of the last error, cut or filled with blanks.
+/// Returns the text of the last error, truncated or filled with blanks.
 void plait_message_(char* text, Length length) {
   primitives::forget();
   std::fill_n(text, length, ' ');
@@ -181,7 +181,7 @@ void plait_fda_(const Integer* unit, Integer* row) {
   });
 }
 
-/// Into table(4, 7).
+/// Stores the table in table(4, 7).
 void plait_adt_(const Integer* array_descriptor, Integer* table) {
   call("plait_adt", [&] {
     const Extents found = primitives::table_of(primitives::array_of(primitives::started(), *array_descriptor));
@@ -191,7 +191,7 @@ void plait_adt_(const Integer* array_descriptor, Integer* table) {
   });
 }
 
-/// Into table(N + 1, P).
+/// Stores the table in table(N + 1, P).
 void plait_p_info_(Integer* table) {
   call("plait_p_info", [&] {
     const primitives::Grid& grid = primitives::grid_of(primitives::started());
