@@ -1,3 +1,11 @@
+// Watching other processes by descriptors (pidfd_open).
+//
+// Problem: the number of a process is reused after its end, so a test of the number may find another process.
+//
+// Idea: a descriptor refers to one process for ever and becomes readable at its end. It is opened first, and the
+// start time is compared afterwards. Example: process 100 started at tick 5,000 is to be watched. The descriptor of
+// 100 is opened, and its status states 9,000: process 100 has ended, and the number was reused.
+
 #include "base/process_watch.hpp"
 
 #include <poll.h>

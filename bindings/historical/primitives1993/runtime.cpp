@@ -1,3 +1,10 @@
+// The begin and the end of the primitives.
+//
+// The first primitive initialises MPI unless the program has done so. At the end of a program that did not, the ranks
+// agree that all have ended before MPI_Finalize is called. Otherwise a rank that fails early would leave the others
+// waiting in it. Example: rank 1 exits with status 3, and the others call pclose. Rank 1 leaves without MPI_Finalize,
+// and the launcher ends the job.
+
 #include "primitives1993/runtime.hpp"
 
 #include <mpi.h>

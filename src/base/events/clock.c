@@ -1,3 +1,13 @@
+/*
+ * The rate of the processor's counter, and the clock of each thread.
+ *
+ * The rate is measured between two queries of the kernel, at first over 5 ms and later over 100 ms. Example: a query
+ * is exact to 50 ns, so the first measurement is exact to 50 ns / 5 ms = 10 in a million. A window of 1 ms then
+ * deviates by at most 10 ns, which is the accuracy of the times.
+ *
+ * At the end of a window the thread asks the kernel again. If the kernel's time is earlier than one that the thread has
+ * already returned, the thread continues with its own, so that its clock never runs backwards.
+ */
 #define _GNU_SOURCE
 #include "base/events/clock.h"
 
@@ -20,10 +30,10 @@ static int64_t asked(void) {
 #if defined(__x86_64__)
 
 enum {
-  WINDOW = 1000000,        /* ns from one question to the next */
+  WINDOW = 1000000,        /* ns between two queries */
   FIRST_STRETCH = 5000000, /* ns over which the rate is measured first: 50 ns more or less are 10 in a million */
-  STRETCH = 100000000,     /* and again, since the system's own rate is adjusted */
-  LONGEST_QUESTION = 4096  /* counts: longer, and something came in between */
+  STRETCH = 100000000,     /* and later, because the system adjusts its rate */
+  LONGEST_QUESTION = 4096  /* counts; a longer query was interrupted */
 };
 
 /* The rate; 0: unknown, or the counter is not reliable. */
@@ -85,7 +95,7 @@ int64_t plait_clock_ask(void) {
   const uint64_t passed = before - clock->counter;
   const uint64_t most = passed < clock->window ? passed : clock->window;
   const int64_t told = clock->time + (int64_t)(most * clock->rate >> 32);
-  clock->window = 0; /* before the rest changes: a handler that looks meanwhile has to ask */
+  clock->window = 0; /* first: a handler that reads the clock meanwhile asks the kernel */
   clock->least = told;
   if (took <= LONGEST_QUESTION) {
     measure(before + took / 2, time);

@@ -22,12 +22,12 @@ extern "C" {
 
 /* The clock of a thread: the time at one moment, and the rate from there. */
 struct plait_clock {
-  uint64_t counter; /* at that moment */
-  uint64_t window;  /* counts from then on for which this holds; 0: ask */
+  uint64_t counter; /* value at that moment */
+  uint64_t window;  /* counts for which the rate is valid from then on; 0: ask */
   uint64_t rate;    /* ns a count, times 2^32 */
   int64_t time;
-  int64_t least; /* no time before this is told: it does not run backwards in a thread */
-  int busy;      /* the above is being written, and a signal handler may come in */
+  int64_t least; /* lower bound of returned times: a thread's clock never runs backwards */
+  int busy;      /* set while the fields above are written: a signal handler may interrupt */
 };
 extern __thread struct plait_clock plait_clock __attribute__((tls_model("initial-exec")));
 

@@ -18,16 +18,16 @@ enum {
   PLAIT_TAG_FILE = 0x02,      /* another file */
   PLAIT_TAG_OFFSET = 0x04,    /* not where the file's last transfer ended */
   PLAIT_TAG_LENGTH = 0x08,    /* not as long as the file's last transfer */
-  PLAIT_TAG_RESULT = 0x10,    /* not all bytes moved */
+  PLAIT_TAG_RESULT = 0x10,    /* fewer bytes transferred than requested */
   PLAIT_TAG_OPERATION = 0x20, /* another operation */
   PLAIT_TAG_CPU = 0x40,       /* another CPU time */
   PLAIT_TAG_CONTEXT = 0x80,   /* not an event; up to 0xdf: switch to context tag - 0x80 */
   PLAIT_TAG_CONTEXT_LAST = 0xdf,
   PLAIT_TAG_NEW = 0xe0,       /* a new context: varint process, varint thread */
-  PLAIT_TAG_RENEW = 0xe1,     /* the same, in the place of the present context */
+  PLAIT_TAG_RENEW = 0xe1,     /* a new context that replaces the current one */
   PLAIT_TAG_SWITCH = 0xe2,    /* varint context */
-  PLAIT_TAG_EXTENSION = 0xf0, /* and up: varint bytes, the bytes; to be passed over */
-  PLAIT_SHAPE_KNOWN = 0x80,   /* in a shape's first byte: interface and flags as last with this kind */
+  PLAIT_TAG_EXTENSION = 0xf0, /* and up: varint bytes, the bytes; readers skip them */
+  PLAIT_SHAPE_KNOWN = 0x80,   /* in a shape's first byte: interface and flags of the last event of this kind */
   PLAIT_DELTA_KINDS = 64,
   PLAIT_DELTA_FILES = 64
 };
@@ -54,8 +54,8 @@ struct plait_delta {
 static inline void plait_delta_begin(struct plait_delta* delta, int64_t base) {
   memset(delta, 0, sizeof *delta);
   delta->end = (uint64_t)base;
-  delta->cpu = ~UINT64_C(0);       /* -1, not known: an event that does not know it says nothing */
-  delta->kind = PLAIT_DELTA_KINDS; /* of no event: the first one tells its own */
+  delta->cpu = ~UINT64_C(0);       /* -1, unknown: an event without a CPU time adds no field */
+  delta->kind = PLAIT_DELTA_KINDS; /* no kind, so that the first event contains its own */
 }
 
 /* Returns the slot for a file's entry. An entry of another file in that slot is discarded. */
@@ -149,7 +149,7 @@ static inline unsigned char* plait_delta_put(struct plait_delta* delta, unsigned
     delta->cpu = (uint64_t)cpu;
   }
   at = plait_put_signed(at, (uint64_t)event->start - delta->end);
-  at = plait_put_varint(at, (uint64_t)event->duration + 1); /* -1, not known, is one byte and not ten */
+  at = plait_put_varint(at, (uint64_t)event->duration + 1); /* -1, unknown, takes one byte instead of ten */
   *first = (unsigned char)tag;
   plait_delta_after(delta, entry, event);
   return at;

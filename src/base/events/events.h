@@ -39,11 +39,11 @@ enum plait_event_flag {
 /* One event. */
 struct plait_event {
   int64_t start;      /* ns of CLOCK_MONOTONIC when the request was made */
-  int64_t duration;   /* ns until the program was told that it was complete; -1: not known */
-  int64_t offset;     /* bytes; -1: none (a pipe) or not known */
-  int64_t length;     /* bytes asked for */
-  int64_t result;     /* bytes moved, or -errno */
-  uint64_t operation; /* the same for a logical request and its physical ones; unique in the process; 0: none */
+  int64_t duration;   /* ns until the program learned of its completion; -1: unknown */
+  int64_t offset;     /* bytes; -1: none (a pipe) or unknown */
+  int64_t length;     /* requested bytes */
+  int64_t result;     /* transferred bytes, or -errno */
+  uint64_t operation; /* shared by a logical request and its physical ones; unique in the process; 0: none */
   uint32_t file;      /* number of the open, from plait_events_name; unique in the process; 0: none */
   uint8_t kind;
   uint8_t interface;
@@ -54,10 +54,10 @@ struct plait_event {
 enum plait_missed {
   PLAIT_MISSED_MEMORY = 0, /* no memory or disk for a chunk; events */
   PLAIT_MISSED_KERNEL = 1, /* bytes that the kernel counted and no event has (/proc/PID/io), at the end of a process */
-  PLAIT_MISSED_COMPLETION = 2, /* asynchronous requests whose completion was not seen; events */
+  PLAIT_MISSED_COMPLETION = 2, /* asynchronous requests with unseen completion; events */
   PLAIT_MISSED_CALL = 3,       /* calls that could not be decoded; events */
-  PLAIT_MISSED_MAPPED = 4,     /* bytes of files mapped, whose loads and stores are not seen */
-  PLAIT_MISSED_PROCESS = 5,    /* children that could not be followed; events: how many */
+  PLAIT_MISSED_MAPPED = 4,     /* bytes of mapped files, whose loads and stores are invisible */
+  PLAIT_MISSED_PROCESS = 5,    /* children that were not recorded; events: their number */
   PLAIT_MISSED_REASONS = 6
 };
 

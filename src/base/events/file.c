@@ -1,3 +1,18 @@
+/*
+ * The file of a trace: chunks in shared mappings, written by many processes.
+ *
+ * Problem: processes write into one file without locks, and each of them may be killed at any instruction. A reader
+ * must still find every complete record.
+ *
+ * Idea: `next` in the header, which all processes map, is the number of allocated bytes. A process allocates a chunk
+ * by an atomic addition and maps it. The chunk becomes valid by its magic, which is stored last, and its records become
+ * valid by `used`, which is stored after their bytes. A mapping outlives its process, so the kernel writes the pages of
+ * a killed process as well.
+ *
+ * Example: next = 4096, the size of the header. Two processes add 1024 and 8192 at the same time. One of them gets the
+ * bytes from 4096 on and the other one those after it, in either order; next becomes 13,312. If one is killed before it
+ * has stored the magic, readers skip its bytes.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +43,7 @@ static ino_t trace_inode;
 static struct plait_trace_header* trace_header;
 
 static int sys_open(const char* path, int flags) {
-  return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0644); /* nobody else writes into a trace */
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0644); /* other users cannot write */
 }
 static void sys_close(int file) { (void)syscall(SYS_close, file); }
 
@@ -183,7 +198,7 @@ static int join(const char* path) {
   describe(&own);
   int file = -1;
   int error = open_or_make(trace_path, &own, &found, &file);
-  if (error == 0 && !same_host(&own, &found)) { /* another clock: a file of this host's own beside it */
+  if (error == 0 && !same_host(&own, &found)) { /* another clock: this host uses a second file */
     sys_close(file);
     own.family = found.family;
     snprintf(trace_path + length, sizeof trace_path - (size_t)length, ".%s", own.host);
@@ -210,7 +225,7 @@ int plait_file_join(const char* path) {
 
 /* Ensures that writes to these bytes cannot fail.  returns  0 or an errno. */
 static int reserve(int file, uint64_t from, uint64_t bytes) {
-  struct rlimit limit; /* growing past it would end the process by a signal */
+  struct rlimit limit; /* exceeding it would end the process by a signal */
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && from + bytes > limit.rlim_cur)
     return EFBIG;
   while (syscall(SYS_fallocate, file, 0, (long)from, (long)bytes) != 0) {
@@ -288,7 +303,7 @@ void plait_file_release(struct plait_mapping* mapping) {
   mapping->chunk = NULL;
   mapping->at = NULL;
   mapping->end = NULL;
-  __atomic_store_n(&mapping->pages, NULL, __ATOMIC_RELEASE); /* before: a fork between must not let go of it twice */
+  __atomic_store_n(&mapping->pages, NULL, __ATOMIC_RELEASE); /* first: a fork in between must not unmap it twice */
   if (pages != NULL) sys_unmap(pages, mapping->page_bytes);
 }
 

@@ -37,24 +37,24 @@ enum {
   PLAIT_TRACE_VERSION = 1,
   PLAIT_TRACE_HEADER = 4096,     /* bytes of the header */
   PLAIT_TRACE_UNIT = 1024,       /* offsets and sizes of chunks are multiples */
-  PLAIT_TRACE_LARGEST = 1 << 20, /* bytes of a chunk at most */
-  PLAIT_TRACE_CONTEXTS = 1024,   /* contexts of a chunk at most */
+  PLAIT_TRACE_LARGEST = 1 << 20, /* maximum bytes of a chunk */
+  PLAIT_TRACE_CONTEXTS = 1024,   /* maximum contexts of a chunk */
   PLAIT_TRACE_WRITTEN = 1,       /* header flag: made by one writer at once; chunks in order, an index at the end */
-  PLAIT_TRACE_LONGEST = 96,      /* bytes of one record of an event at most, contexts included */
+  PLAIT_TRACE_LONGEST = 96,      /* maximum bytes of an event's record, contexts included */
   PLAIT_TRACE_MISSED = 8,        /* capacity of a process block, in reasons */
   PLAIT_ACCOUNT_CHUNK = 1024,    /* bytes of a chunk of sums */
-  PLAIT_ACCOUNT_SLOTS = 14       /* threads with sums of their own */
+  PLAIT_ACCOUNT_SLOTS = 14       /* number of threads with separate sums */
 };
 
 struct plait_trace_header {
   char magic[8];
   uint32_t version;
   uint32_t flags;
-  uint64_t next;     /* bytes of the file that have been given out; grows atomically */
-  uint64_t family;   /* the same in all files of one trace; not 0 */
+  uint64_t next;     /* allocated bytes of the file; grows atomically */
+  uint64_t family;   /* equal in all files of one trace; not 0 */
   int64_t monotonic; /* ns of CLOCK_MONOTONIC and of CLOCK_REALTIME at one moment: the zero of the trace */
   int64_t real;
-  char boot[40]; /* the host's boot identity: whose monotonic clock it is */
+  char boot[40]; /* the host's boot identity, which identifies its monotonic clock */
   char host[256];
 };
 
@@ -62,7 +62,7 @@ enum plait_chunk_kind {
   PLAIT_CHUNK_EVENTS = 1,
   PLAIT_CHUNK_PROCESS = 2, /* a process block, its command, names */
   PLAIT_CHUNK_NAMES = 3,   /* more names of the same process */
-  PLAIT_CHUNK_TABLES = 4,  /* what a written trace's description says */
+  PLAIT_CHUNK_TABLES = 4,  /* the description of a written trace */
   PLAIT_CHUNK_INDEX = 5,   /* the last of a written trace: one entry for each chunk before it */
   PLAIT_CHUNK_ACCOUNT = 6  /* the part of the kernel's counters that the events of a process explain */
 };
@@ -71,30 +71,30 @@ enum plait_chunk_kind {
 struct plait_chunk {
   char magic[4];
   uint32_t kind;
-  uint64_t position; /* of this chunk in the file: zeros and other data are not taken for a chunk */
-  uint32_t size;     /* bytes, this front included */
-  uint32_t used;     /* bytes behind this front that are valid; grows, with release */
+  uint64_t position; /* position in the file, by which other data is not mistaken for a chunk */
+  uint32_t size;     /* bytes, including this header */
+  uint32_t used;     /* valid bytes after this header; grows with release order */
   uint32_t process;  /* id in the system; 0 in a written trace */
   uint32_t thread;
-  uint64_t image; /* with process: whose chunk; 0 in a written trace */
-  int64_t base;   /* what the first start is relative to */
-  int64_t first;  /* the least and the greatest start of its events */
+  uint64_t image; /* identifies the writer, together with process; 0 in a written trace */
+  int64_t base;   /* base of the first start */
+  int64_t first;  /* smallest and largest start of its events */
   int64_t last;
-  uint64_t back; /* how far at most a start lies before the greatest one before it */
+  uint64_t back; /* maximum difference of a start to the largest one before it */
   uint32_t events;
   uint32_t reserved;
 };
 
 /* The begin of a process chunk's content. An image is one writer in one program; exec begins another. */
 struct plait_process_block {
-  uint64_t started;      /* when the system started the process, in its own unit: tells ids used twice apart */
-  uint64_t parent_image; /* of a fork's child: whose names it goes on with; else 0 */
+  uint64_t started;      /* start time in the system's unit: distinguishes reused ids */
+  uint64_t parent_image; /* image whose names the child of a fork inherits; else 0 */
   uint32_t parent;       /* process id */
   uint32_t ended;        /* 1: its writer ended */
   int64_t rank;
   int64_t begin; /* ns of CLOCK_MONOTONIC */
   int64_t end;   /* 0: not ended */
-  int64_t cpu;   /* ns at the end; -1: not known */
+  int64_t cpu;   /* ns at the end; -1: unknown */
   uint64_t first_operation;
   uint32_t first_file;
   uint32_t command_bytes; /* the command follows this block, then names: varint number, varint bytes, the bytes */

@@ -17,9 +17,9 @@ enum { PLAIT_PATH_BYTES = 4352 };
 /* A chunk in memory. */
 struct plait_mapping {
   struct plait_chunk* chunk; /* null: none */
-  unsigned char* at;         /* where the next record goes */
+  unsigned char* at;         /* position of the next record */
   unsigned char* end;
-  void* pages; /* what is mapped, the pages around the chunk */
+  void* pages; /* the mapped pages, which contain the chunk */
   size_t page_bytes;
 };
 
@@ -32,16 +32,16 @@ struct plait_reservation {
 
 /* A thread that records events, or one that has ended and whose chunk waits for another thread. */
 struct plait_thread {
-  struct plait_thread* next;      /* of all */
-  struct plait_thread* next_idle; /* of those without a thread */
+  struct plait_thread* next;      /* in the list of all states */
+  struct plait_thread* next_idle; /* in the list of states without a thread */
   uint32_t generation;
   uint32_t thread;
   int fresh; /* the next event begins a context of its own */
   struct plait_mapping mapping;
   struct plait_reservation reserved;
   uint32_t next_size;
-  int64_t greatest; /* start in the present chunk */
-  int64_t sampled;  /* when cpu was looked at */
+  int64_t greatest; /* largest start in the current chunk */
+  int64_t sampled;  /* time of the last sample of cpu */
   int64_t cpu;
   struct plait_delta delta;
 };
@@ -49,7 +49,7 @@ struct plait_thread {
 /* The state of the process itself. It is stored in memory that is zero in the child of a fork, so that a child
  * recognizes itself. */
 struct plait_live {
-  uint32_t generation; /* which beginning this is; 0: the child of a fork, or none yet */
+  uint32_t generation; /* number of this beginning; 0: the child of a fork, or none yet */
   uint32_t spare;
 };
 
@@ -76,7 +76,7 @@ int plait_thread_id(void);
 /* process.c */
 
 struct plait_process {
-  struct plait_mapping mapping; /* the process chunk, kept to the end */
+  struct plait_mapping mapping; /* the process chunk, mapped until the end */
   struct plait_process_block* block;
   struct plait_mapping account;
   struct plait_mapping names;
@@ -98,7 +98,7 @@ void plait_unlock(void);
 
 struct plait_local {
   struct plait_thread* state;
-  uintptr_t inside; /* the frame that is in the writer; 0: none */
+  uintptr_t inside; /* the frame that has entered the writer; 0: none */
 };
 extern __thread struct plait_local plait_local __attribute__((tls_model("initial-exec")));
 

@@ -1,3 +1,13 @@
+/*
+ * The recording of a process: its begin and end, its names, and its children.
+ *
+ * A process has a chunk with its properties and the names of its files. Names are written under plait_lock(); the
+ * numbers of files and operations come from atomic counters.
+ *
+ * `plait_live` is a page that the kernel clears in the child of a fork (MADV_WIPEONFORK). A child thus finds generation
+ * 0 at its first event and begins a recording of its own, however it was forked. Example: generation 3 of the parent
+ * stays 3 there and is 0 in the child, which sets it to a new number after it has made its own process chunk.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -18,7 +28,7 @@ struct plait_live* plait_live;
 int plait_on;
 
 static int lock;
-static uint32_t generation; /* of the last beginning; never 0 in a state that is in use */
+static uint32_t generation; /* number of the last beginning; never 0 in a state in use */
 static uint32_t next_file;
 static uint64_t next_operation;
 static uint32_t first_file;
@@ -69,7 +79,7 @@ static int enter(uint64_t parent_image) {
   const size_t command = strnlen(command_text, sizeof command_text);
   const size_t needed = sizeof(struct plait_chunk) + sizeof(struct plait_process_block) + command;
   uint32_t size = PROCESS_CHUNK;
-  while (size < needed + 256) size += PLAIT_TRACE_UNIT; /* and room for some names */
+  while (size < needed + 256) size += PLAIT_TRACE_UNIT; /* and capacity for some names */
   struct plait_reservation reserved = {0, 0, 0};
   memset(self, 0, sizeof *self);
   self->id = (uint32_t)plait_process_id();
@@ -122,7 +132,7 @@ int plait_events_begin(const char* path, const char* command, int rank, uint32_t
   }
   if (error == 0) {
     plait_live->generation = ++generation;
-    __atomic_store_n(&plait_on, 1, __ATOMIC_RELEASE); /* last: who sees it on sees all of the above */
+    __atomic_store_n(&plait_on, 1, __ATOMIC_RELEASE); /* last: a thread that sees it set sees all of the above */
   }
   plait_local.inside = 0;
   errno = kept;
@@ -134,7 +144,7 @@ void plait_events_forked(void) {
   const int kept = errno;
   const uintptr_t inside = plait_local.inside;
   if (inside == 0) plait_local.inside = PLAIT_FRAME();
-  __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); /* whoever held it is not in this process */
+  __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); /* its holder is not in this process */
   const uint64_t parent = plait_this_process.image;
   plait_threads_forget();
   plait_file_release(&plait_this_process.mapping);
@@ -184,7 +194,7 @@ void plait_events_replaced(int replaced) {
 
 void plait_events_end(void) {
   if (!plait_events_active()) return;
-  if (plait_live->generation == 0) plait_events_forked(); /* a child that has kept nothing yet */
+  if (plait_live->generation == 0) plait_events_forked(); /* a child that has recorded nothing yet */
   if (!plait_events_active() || (uint32_t)plait_process_id() != plait_this_process.id) return; /* vfork's child */
   tell_end(plait_this_process.block);
   __atomic_store_n(&plait_on, 0, __ATOMIC_RELEASE);

@@ -1,3 +1,13 @@
+/*
+ * Recording of one event.
+ *
+ * A thread writes into a chunk of its own, so it needs no lock. A signal handler that interrupts the writer must not
+ * write into the same chunk: `inside` holds the stack frame that has entered, and an event put meanwhile is counted as
+ * missed.
+ *
+ * Chunks of a thread grow by a factor of 8, so that a thread with few events occupies little of the file. Example: the
+ * first chunk has 1 KiB, the second one 8 KiB, and all later ones have 64 KiB.
+ */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <time.h>
@@ -49,7 +59,7 @@ static void keep(struct plait_thread* state, const struct plait_event* event) {
   }
   struct plait_chunk* chunk = mapping->chunk;
   unsigned char* at = mapping->at;
-  if (state->fresh) { /* in a chunk that another thread began */
+  if (state->fresh) { /* the chunk was begun by another thread */
     *at++ = PLAIT_TAG_RENEW;
     at = plait_put_varint(at, plait_this_process.id);
     at = plait_put_varint(at, state->thread);
@@ -75,7 +85,7 @@ int plait_events_active(void) { return __atomic_load_n(&plait_on, __ATOMIC_ACQUI
 void plait_events_put(const struct plait_event* event) {
   if (!plait_events_active()) return;
   if (!plait_thread_enter(PLAIT_FRAME())) {
-    count_missed(PLAIT_MISSED_CALL, event); /* a signal handler's */
+    count_missed(PLAIT_MISSED_CALL, event); /* put by a signal handler */
     return;
   }
   struct plait_thread* state = plait_local.state;
@@ -85,6 +95,6 @@ void plait_events_put(const struct plait_event* event) {
     keep(state, event);
   else
     count_missed(PLAIT_MISSED_MEMORY, event);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the event is whole before a handler may go in */
+  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* completes the event before a handler may enter */
   plait_local.inside = 0;
 }

@@ -1,3 +1,13 @@
+/*
+ * The states of threads.
+ *
+ * A state owns a chunk of the file that is partly filled. When its thread ends, the state waits in the list `idle`, and
+ * the next new thread continues in the same chunk with a context of its own. Example: a program that starts 1000
+ * threads one after the other needs two states, one for the main thread and one for the others, and not 1000 chunks.
+ *
+ * The lists are protected by plait_lock(), which blocks signals. In the child of a fork only the forking thread exists,
+ * so the states of all others become idle there, and the chunks of the parent are unmapped.
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stddef.h>
@@ -8,13 +18,13 @@ __thread struct plait_local plait_local __attribute__((tls_model("initial-exec")
 
 static pthread_key_t ending;
 static int has_key;
-static struct plait_thread* all;  /* every state ever made; a process has as many as it had threads at one time */
-static struct plait_thread* idle; /* those whose thread ended; the next thread goes on in their chunk */
+static struct plait_thread* all;  /* all states; their number is the maximum number of threads at one time */
+static struct plait_thread* idle; /* states of ended threads; the next thread continues their chunk */
 
 int plait_thread_recover(uintptr_t here) {
   if (!plait_frame_gone(plait_local.inside, here)) return 0;
   struct plait_thread* state = plait_local.state;
-  if (state != NULL) { /* its deltas may have gone on without an event: begin anew */
+  if (state != NULL) { /* its deltas may have changed without an event */
     plait_file_release(&state->mapping);
     state->reserved = (struct plait_reservation){0, 0, 0};
   }
@@ -26,7 +36,7 @@ static void give_up(void* value) {
   struct plait_thread* state = value;
   if (plait_local.state != state) return;
   plait_local.inside = PLAIT_FRAME();
-  plait_local.state = NULL; /* events of destructors that still come adopt a state, and give it up in the next round */
+  plait_local.state = NULL; /* later events of destructors adopt a state, and give it up again */
   plait_lock();
   state->next_idle = idle;
   idle = state;
@@ -65,15 +75,15 @@ static struct plait_thread* adopt(void) {
 }
 
 struct plait_thread* plait_thread_state(void) {
-  if (plait_live->generation == 0) plait_events_forked(); /* nobody told us */
+  if (plait_live->generation == 0) plait_events_forked(); /* the fork was not reported */
   struct plait_thread* state = plait_local.state;
   if (state == NULL) state = adopt();
   if (state == NULL || !plait_events_active()) return NULL;
-  if (state->generation != plait_live->generation) { /* its chunk belongs to what ended */
+  if (state->generation != plait_live->generation) { /* its chunk belongs to an earlier recording */
     plait_file_release(&state->mapping);
     state->reserved = (struct plait_reservation){0, 0, 0};
     state->next_size = 0;
-    state->thread = (uint32_t)plait_thread_id(); /* another one in the child of a fork */
+    state->thread = (uint32_t)plait_thread_id(); /* it differs in the child of a fork */
     state->generation = plait_live->generation;
   }
   return state;

@@ -1,3 +1,10 @@
+// Permutations of the bits of an element's number.
+//
+// `unit_` and `position_` name the bit of the source for each bit of the target, most significant first. Example:
+// unit {1} and position {2, 0}, from a source of 3 bits without a unit. Number 6 = 110 in binary has bit 1 = 1, so
+// its unit is 1; bits 2 and 0 are 1 and 0, so its position is 2. The lowest bit of the position is bit 0 of the
+// source, so blocks of 2 elements stay together.
+
 #include "plait/bit_permutation.hpp"
 
 #include <algorithm>

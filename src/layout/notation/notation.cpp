@@ -1,3 +1,14 @@
+// The parser of layouts. Its grammar, in which * repeats and [ ] is optional:
+//
+//   layout        [shape] ( distribution, ... ) option *
+//   shape         scalar, or sizes separated by x
+//   distribution  * or :, or level / level / ...
+//   level         block, block(m), balanced, cyclic, cyclic(k), gen_block(sizes) or indirect(owners), [@axes]
+//   option        onto grid, or name=value
+//
+// Example: `8x12 (block, cyclic(3)@1) onto (2, 2) ranks=F` has the shape (8, 12), two distributions, of which the
+// second one names its axis, and two options.
+
 #include "layout/notation/notation.hpp"
 
 #include <algorithm>

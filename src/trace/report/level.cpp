@@ -1,3 +1,12 @@
+// Classification of calls before they are analysed.
+//
+// Example of sequences: accesses of 100 bytes at the offsets 0, 100, 300 and 50 of one open are consecutive,
+// consecutive, sequential and random.
+//
+// Example of `fresh`: three calls of one process run from 0 to 10, from 5 to 15 and from 8 to 12. Their fresh parts
+// are 0 to 10, 10 to 15 and nothing, so that the sum of all fresh parts, 15, is the time in which at least one call
+// ran.
+
 #include "trace/report/level.hpp"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// The chunks of one file of a trace.
+//
+// A complete trace that one writer has written ends with an index, which is read if its checksum and its positions
+// are correct. All other files are scanned. Chunks begin at multiples of 1 KiB, and a chunk is recognised by its
+// magic, its position and its size.
+//
+// Example: 64 KiB of a file are overwritten by other data. The scan tests each of its 64 units, counts those that are
+// not zero as strange bytes, and continues with the next chunk that is plausible.
+
 #include "trace/formats/binary/part.hpp"
 
 #include <algorithm>

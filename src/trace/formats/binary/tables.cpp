@@ -1,3 +1,8 @@
+// The processes and names of a trace, from all chunks except those of events.
+//
+// Chunks are in the order of their allocation, so a chunk of names is not interpreted when it is read. It is stored
+// until all chunks were read, when its image is known.
+
 #include "trace/formats/binary/tables.hpp"
 
 #include <algorithm>

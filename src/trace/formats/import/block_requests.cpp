@@ -1,3 +1,12 @@
+// Requests from the lines of a block layer's trace.
+//
+// Each device and direction has two stages, queued and issued, which are maps of requests by offset. A line removes
+// its range of bytes from the stage before and enters its own stage. The remainders of a request that is removed in
+// part stay there.
+//
+// Example: a request of the sectors 0 to 15 is issued, and the sectors 4 to 11 are completed. The sectors 0 to 3 and
+// 12 to 15 continue to wait, each with the start of the whole request.
+
 #include "trace/formats/import/block_requests.hpp"
 
 #include <algorithm>

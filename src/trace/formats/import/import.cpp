@@ -1,3 +1,11 @@
+// Sorting of events that are nearly in order.
+//
+// Events wait in a queue ordered by start. An event is returned when more than `slack` events wait and no earlier one
+// can come (horizon()), or when more than `window` events wait.
+//
+// Example: slack = 2 and the starts 10, 30, 20, 5. After the third event 10 is returned, and 20 and 30 wait. The
+// event at 5 comes too late. It is moved to 10, with its end unchanged, and counted in the notes.
+
 #include "trace/formats/import/import.hpp"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Statistics of each file in bounded memory.
+//
+// If there are more than `kept_` files, those with the most bytes stay, and the sums of the others are added to
+// `left_out_`. Example: with a limit of 4 and files of 1, 5, 7 and 9 MiB, the median is 7 MiB. The files of 1, 5 and
+// 7 MiB are removed, and a new file gets a free row.
+
 #include "trace/report/tables/files.hpp"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Pictures of offsets over time for the files with the most bytes.
+//
+// A file without a picture replaces the one whose file has the fewest bytes if it has more than twice as many. The
+// factor limits the number of replacements to the logarithm of the bytes. Example: the smallest file with a picture
+// has 10 MB. Another file gets its picture when it exceeds 20 MB.
+
 #include "trace/report/time/offsets.hpp"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+// Rates over time from requests.
+//
+// Problem: a request is one point in time. Its bytes in one bin would make a steady stream of requests look like
+// noise.
+//
+// Idea: the bytes are distributed over the time until the next request, but at most over twice the usual gap, the
+// lower quartile of all gaps. Example: requests follow each other every 10 ms, and then there is a pause of 1 s. The
+// quartile is 12 ms, the upper end of its class, so that the bytes of the last request before the pause are
+// distributed over 24 ms.
+
 #include "trace/report/time/rates.hpp"
 
 #include <algorithm>

@@ -1,3 +1,15 @@
+// The output of strace as events.
+//
+// Problem: calls of several threads overlap. strace then prints the begin of a call and its end in separate lines:
+//
+//   10 1.0 read(3,  <unfinished ...>
+//   11 1.1 write(4, "x", 1) = 1
+//   10 1.2 <... read resumed>"abc", 3) = 3
+//
+// Idea: an unfinished call waits in `pending_` under its thread, and both parts are joined when it is resumed. Events
+// that start after a pending call wait until it has ended, because they come after it in the order of starts: the
+// write in the example is returned after the read.
+
 #include <algorithm>
 #include <limits>
 #include <map>
