@@ -21,7 +21,7 @@ inline bool recording() noexcept { return plait_events_active() != 0; }
 /// Returns the number of a file in the trace; 0 without a trace.
 std::uint32_t recorded_name(const std::string& name);
 
-/// The place and the result of an access to a file.
+/// The position and the result of an access to a file.
 struct RecordedAccess {
   std::uint32_t file = 0;
   std::int64_t offset = 0;

@@ -69,7 +69,7 @@ Task Files::write_through(std::int64_t node, std::int64_t offset, std::int64_t b
   co_await Suspend{begin(node, {offset, bytes}, true)};
 }
 
-/// Begins a request of the device. Returns the place that holds the coroutine that waits for it.
+/// Begins a request of the device. Returns a reference to the coroutine that waits for it.
 std::coroutine_handle<>& Files::begin(std::int64_t node, Stretch stretch, bool write) {
   const std::uint64_t tag = tag_of({nullptr, node, stretch});
   device_->submit({stretch.offset, stretch.bytes, write, tag});

@@ -50,7 +50,7 @@ static void command_line(char* text, size_t room) {
     if (text[i] == 0) text[i] = ' ';
 }
 
-// Places the state in a page that the kernel clears in a forked child, so that every fork is noticed.
+// Puts the state into a page that the kernel clears in a forked child, so that every fork is noticed.
 static void map_state(void) {
   void* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;
