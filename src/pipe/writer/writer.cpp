@@ -36,7 +36,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
     service_ = std::make_shared<WriterService>(steps_, control_);
     Server::Options wanted;
     wanted.network = options.network;
-    wanted.in_line = 2 * kAskedAhead;
+    wanted.max_queued = 2 * kAskedAhead;
     wanted.first_port = static_cast<std::uint16_t>(options.first_port);
     wanted.last_port = static_cast<std::uint16_t>(options.last_port);
     server_ = Server::start(Key::parse(secret), service_, wanted);

@@ -13,7 +13,7 @@
 #include "base/wait/interruption.hpp"
 #include "transport/host/sockets.hpp"
 #include "transport/native/hello.hpp"
-#include "transport/native/patience.hpp"
+#include "transport/native/retry_policy.hpp"
 #include "transport/native/waiting.hpp"
 
 namespace plait::transport::native {
@@ -66,19 +66,19 @@ Attempt failed_hello(int code, bool proved) {
 /// Says hello, and proves.
 Attempt greet_server(base::Descriptor socket, const Key& key, Clock::time_point until) {
   const int number = socket.number();
-  ClientGreeting greeting(key);
-  if (const int code = send_all(number, greeting.hello(), until)) return failed_hello(code, false);
+  ClientHandshake handshake(key);
+  if (const int code = send_all(number, handshake.hello(), until)) return failed_hello(code, false);
   bool proved = false;  // the server is the one that is meant
   while (true) {
-    const auto room = greeting.room();
+    const auto room = handshake.room();
     int code = receive_all(number, room, until);
     if (code == 0) {
-      const ClientGreeting::Step step = greeting.took(room.size());
-      if (step == ClientGreeting::Step::kAccepted) return {std::move(socket), 0, {}};
-      if (step == ClientGreeting::Step::kFailed) return {{}, greeting.code(), greeting.why()};
-      if (step == ClientGreeting::Step::kMore) continue;
+      const ClientHandshake::Status status = handshake.took(room.size());
+      if (status == ClientHandshake::Status::kAccepted) return {std::move(socket), 0, {}};
+      if (status == ClientHandshake::Status::kFailed) return {{}, handshake.code(), handshake.why()};
+      if (status == ClientHandshake::Status::kMore) continue;
       proved = true;
-      code = send_all(number, greeting.proof(), until);
+      code = send_all(number, handshake.proof(), until);
     }
     if (code != 0) return failed_hello(code, proved);
   }
@@ -102,8 +102,8 @@ Attempt attempt_once(const Address& to, const Key& key, Clock::time_point until)
 Attempt attempt(const Address& to, const Key& key, Clock::time_point until) {
   for (int tries = 1;; ++tries) {
     Attempt made = attempt_once(to, key, until);
-    const auto pause = tries * kLaterEachTime;
-    if (!made.let_go || tries == kMostTries || Clock::now() + pause > until) return made;
+    const auto pause = tries * kRetryDelay;
+    if (!made.let_go || tries == kMaxTries || Clock::now() + pause > until) return made;
     base::sleep_for(pause);
   }
 }

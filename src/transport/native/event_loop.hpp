@@ -17,7 +17,7 @@ class EventHandler {
  public:
   virtual ~EventHandler() = default;
   /// What epoll says.  On the server's thread; throws nothing, and does not wait.
-  virtual void happened(std::uint32_t events) = 0;
+  virtual void on_event(std::uint32_t events) = 0;
 };
 
 /// Where a socket is watched, and under which number.
@@ -52,7 +52,7 @@ class EventLoop {
   virtual Watch handle(std::shared_ptr<EventHandler> handler) = 0;
   virtual void forget(const Watch& watch) = 0;
   /// Has the taker look at the clock then, or before.  On the server's thread.
-  virtual void look_at_clock_by(Clock::time_point time) = 0;
+  virtual void set_timer(Clock::time_point time) = 0;
   /// Calls a function on the server's thread.  Returns whether it will.  threads  Any.
   virtual bool post(std::function<void()> body) = 0;
 };
@@ -64,7 +64,7 @@ class ConnectionTaker {
   virtual ~ConnectionTaker() = default;
   virtual void take(base::Descriptor socket, bool near) = 0;
   /// Time has passed.  Returns when to call it again at the latest.
-  virtual Clock::time_point look_at_clock(Clock::time_point now) = 0;
+  virtual Clock::time_point on_timer(Clock::time_point now) = 0;
   /// The thread ends: nothing is called any more.
   virtual void end() = 0;
 };

@@ -60,22 +60,22 @@ bool same(const Proof& one, const Proof& other) {
   return ::sodium_memcmp(one.data(), other.data(), sizeof(Proof)) == 0;
 }
 
-std::span<std::byte> Greeting::room() {
+std::span<std::byte> ServerHandshake::room() {
   const auto whole = greeted_ ? std::span<std::byte>(proof_) : std::as_writable_bytes(std::span(&client_, 1));
   return whole.subspan(filled_);
 }
 
-Greeting::Step Greeting::took(std::size_t bytes) {
+ServerHandshake::Status ServerHandshake::took(std::size_t bytes) {
   filled_ += bytes;
   // What does not begin as a hello does is refused before there is a whole one.
   const std::size_t begun = std::min(filled_, Hello::kMagic.size());
-  if (!greeted_ && std::memcmp(client_.magic.data(), Hello::kMagic.data(), begun) != 0) return Step::kFail;
-  if (!room().empty()) return Step::kMore;
+  if (!greeted_ && std::memcmp(client_.magic.data(), Hello::kMagic.data(), begun) != 0) return Status::kReject;
+  if (!room().empty()) return Status::kMore;
   if (!greeted_) return greet();
-  return same(proof_, expected_) ? Step::kProved : Step::kFail;
+  return same(proof_, expected_) ? Status::kProved : Status::kReject;
 }
 
-Greeting::Step Greeting::greet() {
+ServerHandshake::Status ServerHandshake::greet() {
   greeted_ = true;
   filled_ = 0;
   const Hello own = make_hello();
@@ -85,11 +85,11 @@ Greeting::Step Greeting::greet() {
   expected_ = prove(key_, Role::kClient, client_, own);
   std::memcpy(answer_.data(), &own, sizeof own);
   std::memcpy(answer_.data() + sizeof own, proof.data(), sizeof proof);
-  return fits ? Step::kAnswer : Step::kTell;
+  return fits ? Status::kAnswer : Status::kReport;
 }
 
 // What does not begin as Plait does is not waited for: the magic comes by itself.
-std::span<std::byte> ClientGreeting::room() {
+std::span<std::byte> ClientHandshake::room() {
   if (proved_) return std::as_writable_bytes(std::span(accepted_)).subspan(filled_);
   const auto hello = std::as_writable_bytes(std::span(&theirs_, 1));
   if (filled_ < Hello::kMagic.size()) return hello.first(Hello::kMagic.size()).subspan(filled_);
@@ -97,29 +97,30 @@ std::span<std::byte> ClientGreeting::room() {
   return std::span<std::byte>(proof_).subspan(filled_ - sizeof(Hello));
 }
 
-ClientGreeting::Step ClientGreeting::took(std::size_t bytes) {
+ClientHandshake::Status ClientHandshake::took(std::size_t bytes) {
   filled_ += bytes;
   if (proved_) {
-    if (!room().empty()) return Step::kMore;
-    return accepted_ == kAcceptance ? Step::kAccepted : failed(EPROTO, "the server there does not go on as Plait does");
+    if (!room().empty()) return Status::kMore;
+    return accepted_ == kAcceptance ? Status::kAccepted
+                                    : failed(EPROTO, "the server there does not go on as Plait does");
   }
-  if (filled_ < Hello::kMagic.size()) return Step::kMore;
+  if (filled_ < Hello::kMagic.size()) return Status::kMore;
   if (theirs_.magic != Hello::kMagic) return failed(EACCES, "something else than Plait listens there");
-  if (filled_ < sizeof(Hello)) return Step::kMore;
+  if (filled_ < sizeof(Hello)) return Status::kMore;
   if (fault_of(theirs_) == HelloFault::kVersion) return failed(EPROTO, difference(theirs_));
-  if (filled_ < sizeof(Hello) + sizeof(Proof)) return Step::kMore;
+  if (filled_ < sizeof(Hello) + sizeof(Proof)) return Status::kMore;
   if (!same(proof_, prove(key_, Role::kServer, own_, theirs_)))
     return failed(EACCES, "the server there has another key: it is not the one that was meant");
   proof_ = prove(key_, Role::kClient, own_, theirs_);
   proved_ = true;
   filled_ = 0;
-  return Step::kProved;
+  return Status::kProved;
 }
 
-ClientGreeting::Step ClientGreeting::failed(int code, std::string why) {
+ClientHandshake::Status ClientHandshake::failed(int code, std::string why) {
   code_ = code;
   why_ = std::move(why);
-  return Step::kFailed;
+  return Status::kFailed;
 }
 
 }  // namespace plait::transport::native

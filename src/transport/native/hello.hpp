@@ -59,25 +59,25 @@ Proof prove(const Key& key, Role who, const Hello& client, const Hello& server);
 bool same(const Proof& one, const Proof& other);
 
 /// The server's side of it, without a socket.
-class Greeting {
+class ServerHandshake {
  public:
-  enum class Step : std::uint8_t {
+  enum class Status : std::uint8_t {
     kMore,    ///< more bytes are to come, into room()
     kAnswer,  ///< answer() is to be sent, and more is to come
-    kFail,    ///< the connection is to be closed
-    kTell,    ///< the same, once answer() has been sent: it tells another version of Plait why
+    kReject,  ///< the connection is to be closed
+    kReport,  ///< the same, once answer() has been sent: it tells another version of Plait why
     kProved,
   };
 
-  explicit Greeting(const Key& key) : key_(key) {}
+  explicit ServerHandshake(const Key& key) : key_(key) {}
   /// For the next bytes; never empty while they are awaited.
   std::span<std::byte> room();
   /// So many bytes of room() have been filled.
-  Step took(std::size_t bytes);
+  Status took(std::size_t bytes);
   std::span<const std::byte> answer() const { return answer_; }
 
  private:
-  Step greet();
+  Status greet();
 
   Key key_;
   Hello client_{};
@@ -89,9 +89,9 @@ class Greeting {
 };
 
 /// The client's side of it, likewise.
-class ClientGreeting {
+class ClientHandshake {
  public:
-  enum class Step : std::uint8_t {
+  enum class Status : std::uint8_t {
     kMore,      ///< more bytes are to come, into room()
     kFailed,    ///< the connection is to be closed: code() and why() tell
     kProved,    ///< the server has: proof() is to be sent, and more is to come
@@ -99,18 +99,18 @@ class ClientGreeting {
   };
 
   /// errors  kSystem: the system gives no random bytes.
-  explicit ClientGreeting(const Key& key) : key_(key), own_(make_hello()) {}
+  explicit ClientHandshake(const Key& key) : key_(key), own_(make_hello()) {}
   std::span<const std::byte> hello() const { return std::as_bytes(std::span(&own_, 1)); }
   /// For the next bytes; never empty while they are awaited.
   std::span<std::byte> room();
   /// So many bytes of room() have been filled.
-  Step took(std::size_t bytes);
+  Status took(std::size_t bytes);
   std::span<const std::byte> proof() const { return proof_; }
   int code() const { return code_; }
   const std::string& why() const { return why_; }
 
  private:
-  Step failed(int code, std::string why);
+  Status failed(int code, std::string why);
 
   Key key_;
   Hello own_;

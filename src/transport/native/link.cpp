@@ -19,7 +19,7 @@
 #include "base/wait/interruption.hpp"
 #include "transport/native/attempt.hpp"
 #include "transport/native/parts.hpp"
-#include "transport/native/patience.hpp"
+#include "transport/native/retry_policy.hpp"
 #include "transport/native/waiting.hpp"
 
 namespace plait::transport::native {

@@ -54,7 +54,7 @@ class Service {
 
 /// Accepts whoever knows the key, IPv4 and IPv6 and locally.
 ///
-/// Strangers - who send something else, half a hello, or a wrong key - are refused within `hello`, before anything of
+/// UnauthenticatedConnections - who send something else, half a hello, or a wrong key - are refused within `hello`, before anything of
 /// theirs is looked at but a proof of fixed length; more than `strangers` at a time wait in the kernel.
 /// memory   For each peer at most kMostStreamed of what is streamed, kMostReceived of what comes, and the frames and
 ///          streams that are in line.  Of a peer for which `in_line` of these are, nothing more is taken in until half
@@ -70,8 +70,8 @@ class Server {
     std::uint16_t first_port = 0;  ///< of a range for firewalls; 0: any
     std::uint16_t last_port = 0;
     bool other_hosts = true;  ///< whether these are to reach it as well
-    int strangers = 64;
-    std::size_t in_line = SIZE_MAX;  ///< frames and streams for one peer, which is not heard while there are more
+    int max_unauthenticated = 64;
+    std::size_t max_queued = SIZE_MAX;  ///< frames and streams for one peer, which is not heard while there are more
     std::chrono::milliseconds hello{2000};
   };
 

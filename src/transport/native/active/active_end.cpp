@@ -70,7 +70,7 @@ class ActiveEnd::Taker : public ConnectionTaker {
  public:
   explicit Taker(ActiveEnd& end) : end_(end) {}
   void take(base::Descriptor socket, bool near) override { end_.taken(std::move(socket), near); }
-  Clock::time_point look_at_clock(Clock::time_point now) override { return end_.look_at_clock(now); }
+  Clock::time_point on_timer(Clock::time_point now) override { return end_.on_timer(now); }
   void end() override { end_.end_all(); }
 
  private:
@@ -80,7 +80,7 @@ class ActiveEnd::Taker : public ConnectionTaker {
 class ActiveEnd::Answers : public EventHandler {
  public:
   explicit Answers(ActiveEnd& end) : end_(end) {}
-  void happened(std::uint32_t) override { end_.look(true); }
+  void on_event(std::uint32_t) override { end_.look(true); }
 
  private:
   ActiveEnd& end_;
@@ -97,7 +97,7 @@ void ActiveEnd::start(Transport& transport) {
     answers_ = base::Descriptor(::epoll_create1(EPOLL_CLOEXEC));
     if (answers_.number() < 0) base::throw_system_error(errno, "cannot wait for answers: ", std::strerror(errno));
     Server::Options options;
-    options.strangers = std::clamp(2 * size_, options.strangers, kMostStrangers);
+    options.max_unauthenticated = std::clamp(2 * size_, options.max_unauthenticated, kMostStrangers);
     options.other_hosts = transport.nodes_apart() || !own_host().near();
     server_ = Server::start(key_, std::make_shared<Taker>(*this), options);
     loop_ = server_->loop();
@@ -183,7 +183,7 @@ void ActiveEnd::call(Call call) {
   }
   if (!caller->call(std::move(call))) return;
   const bool posted =
-      base::patiently("connect to a rank", [&] { return loop_->post([this, to] { heard(to, PeerNews::kWanted); }); });
+      base::patiently("connect to a rank", [&] { return loop_->post([this, to] { apply(to, PeerEvent::kWanted); }); });
   if (!posted) caller->end(stopped());
 }
 
@@ -192,7 +192,7 @@ void ActiveEnd::look(bool handler) {
   const int found = ::epoll_wait(answers_.number(), events.data(), static_cast<int>(events.size()), 0);
   for (int i = 0; i < found; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (Caller* const caller = find_caller(static_cast<int>(event.data.u64))) caller->happened(event.events, handler);
+    if (Caller* const caller = find_caller(static_cast<int>(event.data.u64))) caller->on_event(event.events, handler);
   }
 }
 

@@ -20,7 +20,7 @@
 #include "transport/native/active/caller.hpp"
 #include "transport/native/active/connection_attempt.hpp"
 #include "transport/native/active/peer_events.hpp"
-#include "transport/native/active/peer_standing.hpp"
+#include "transport/native/active/peer_state.hpp"
 #include "transport/native/endpoints.hpp"
 #include "transport/native/server.hpp"
 #include "transport/transport.hpp"
@@ -57,7 +57,7 @@ class ActiveEnd : public Active, public PeerEvents {
   struct OfRank {
     std::unique_ptr<Caller> caller;  // under the lock, these two; the first one stays
     std::shared_ptr<Callee> callee;
-    PeerStanding standing;  // of the server's thread, these two
+    PeerRecord record;  // of the server's thread, these two
     std::shared_ptr<ConnectionAttempt> attempt;
   };
   /// What connections lead to all ranks.
@@ -75,7 +75,7 @@ class ActiveEnd : public Active, public PeerEvents {
 
   // On the server's thread, all of these but heard_of_loss(): what happens,
   void taken(base::Descriptor socket, bool near);
-  Clock::time_point look_at_clock(Clock::time_point now);
+  Clock::time_point on_timer(Clock::time_point now);
   void end_all();
   bool introduced(const std::shared_ptr<Callee>& callee, int rank) override;
   void ended(const Callee* callee, int rank, bool took_leave) override;
@@ -83,11 +83,11 @@ class ActiveEnd : public Active, public PeerEvents {
   void attempted(int rank, ConnectionAttempt& attempt);
   void probe();
   void watch_others();
-  void look_for_silence();
+  void check_silent_hosts();
   // what follows from it,
-  PeerStep decide(int rank, PeerNews news, Clock::time_point now);
-  void carry_out(int rank, const PeerStep& step);
-  void heard(int rank, PeerNews news) { carry_out(rank, decide(rank, news, Clock::now())); }
+  PeerTransition decide(int rank, PeerEvent event, Clock::time_point now);
+  void carry_out(int rank, const PeerTransition& step);
+  void apply(int rank, PeerEvent event) { carry_out(rank, decide(rank, event, Clock::now())); }
   // what is done then,
   void connect(int rank);
   void call_by(int rank, ConnectionAttempt& attempt);

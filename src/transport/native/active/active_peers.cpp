@@ -34,12 +34,12 @@ CallFailure failure_unreachable(int rank, const Endpoints& to, const std::string
 }
 
 /// How an attempt has ended; `here`: its addresses are of this host.
-PeerNews news_of(const ConnectionAttempt& attempt, bool here) {
+PeerEvent news_of(const ConnectionAttempt& attempt, bool here) {
   switch (attempt.state()) {
-    case ConnectionAttempt::State::kThere: return PeerNews::kReached;
-    case ConnectionAttempt::State::kRefused: return here ? PeerNews::kRefusedHere : PeerNews::kRefused;
-    case ConnectionAttempt::State::kUnanswered: return PeerNews::kUnanswered;
-    default: return PeerNews::kUnable;
+    case ConnectionAttempt::State::kThere: return PeerEvent::kReached;
+    case ConnectionAttempt::State::kRefused: return here ? PeerEvent::kRefusedHere : PeerEvent::kRefused;
+    case ConnectionAttempt::State::kUnanswered: return PeerEvent::kUnanswered;
+    default: return PeerEvent::kUnable;
   }
 }
 
@@ -83,23 +83,23 @@ ActiveEnd::Connections ActiveEnd::connections() {
 std::vector<int> ActiveEnd::lost() {
   std::vector<int> ranks;
   for (const auto& [rank, one] : all_ranks())
-    if (one->standing.lost) base::patiently("tell of a loss", [&, number = rank] { ranks.push_back(number); });
+    if (one->record.lost) base::patiently("tell of a loss", [&, number = rank] { ranks.push_back(number); });
   return ranks;
 }
 
-PeerStep ActiveEnd::decide(int rank, PeerNews news, Clock::time_point now) {
+PeerTransition ActiveEnd::decide(int rank, PeerEvent event, Clock::time_point now) {
   OfRank& one = of(rank);
-  const PeerStep step = next_step(one.standing, news, {now, led_away_, callee_of(rank) != nullptr});
-  one.standing = step.after;
+  const PeerTransition step = next_state(one.record, event, {now, led_away_, callee_of(rank) != nullptr});
+  one.record = step.after;
   return step;
 }
 
 /// What needs more than the rank - kTake, kFail, kServe - is done by who asked for the step.
-void ActiveEnd::carry_out(int rank, const PeerStep& step) {
-  if (step.act == PeerAct::kConnect) connect(rank);
-  if (step.act == PeerAct::kWait) loop_->look_at_clock_by(step.after.again);
-  if (step.act == PeerAct::kEnd) end_peer(rank);
-  if (step.tells_loss) tell_all_of_loss(rank);
+void ActiveEnd::carry_out(int rank, const PeerTransition& step) {
+  if (step.act == PeerAction::kConnect) connect(rank);
+  if (step.act == PeerAction::kWait) loop_->set_timer(step.after.retry_at);
+  if (step.act == PeerAction::kEnd) end_peer(rank);
+  if (step.reports_loss) tell_all_of_loss(rank);
 }
 
 void ActiveEnd::taken(base::Descriptor socket, bool near) {
@@ -118,14 +118,14 @@ void ActiveEnd::taken(base::Descriptor socket, bool near) {
 
 bool ActiveEnd::introduced(const std::shared_ptr<Callee>& callee, int rank) {
   if (rank < 0 || rank >= size_) return false;
-  if (decide(rank, PeerNews::kIntroduced, Clock::now()).act != PeerAct::kServe) return false;
+  if (decide(rank, PeerEvent::kIntroduced, Clock::now()).act != PeerAction::kServe) return false;
   OfRank& one = of(rank);
   {
     const std::scoped_lock lock(mutex_);
     one.callee = callee;
   }
   unknown_.erase(callee);
-  if (callee->far()) loop_->look_at_clock_by(Clock::now() + kBetweenSilences);
+  if (callee->far()) loop_->set_timer(Clock::now() + kBetweenSilences);
   for (const int other : lost()) callee->tell_loss(other);
   return true;
 }
@@ -133,8 +133,8 @@ bool ActiveEnd::introduced(const std::shared_ptr<Callee>& callee, int rank) {
 void ActiveEnd::ended(const Callee* callee, int rank, bool took_leave) {
   if (rank >= 0) {
     Caller* const caller = callee == nullptr ? caller_of(rank) : nullptr;
-    if (caller != nullptr && caller->forget_unwelcome()) return heard(rank, PeerNews::kUnwelcome);
-    return heard(rank, took_leave ? PeerNews::kLeft : PeerNews::kBroken);
+    if (caller != nullptr && caller->take_dropped()) return apply(rank, PeerEvent::kDropped);
+    return apply(rank, took_leave ? PeerEvent::kLeft : PeerEvent::kBroken);
   }
   for (auto one = unknown_.begin(); one != unknown_.end(); ++one) {
     if (one->get() != callee) continue;
@@ -159,9 +159,9 @@ void ActiveEnd::connect(int rank) {
 void ActiveEnd::attempted(int rank, ConnectionAttempt& attempt) {
   const auto kept = std::exchange(of(rank).attempt, nullptr);
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
-  const PeerStep step = decide(rank, news_of(attempt, to.near()), Clock::now());
-  if (step.act == PeerAct::kTake) return call_by(rank, attempt);
-  if (step.act != PeerAct::kFail) return carry_out(rank, step);
+  const PeerTransition step = decide(rank, news_of(attempt, to.near()), Clock::now());
+  if (step.act == PeerAction::kTake) return call_by(rank, attempt);
+  if (step.act != PeerAction::kFail) return carry_out(rank, step);
   if (Caller* const caller = caller_of(rank))
     caller->unreachable(base::patiently("tell that a rank cannot be reached",
                                         [&] { return failure_unreachable(rank, to, attempt.story()); }));
@@ -174,7 +174,7 @@ void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
   auto socket = attempt.socket();
   if (!near) {
     led_away_ = true;
-    loop_->look_at_clock_by(Clock::now() + kBetweenSilences);
+    loop_->set_timer(Clock::now() + kBetweenSilences);
   }
   CallFailure why;
   try {
@@ -188,7 +188,7 @@ void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
                           [&] { return CallFailure{error.kind(), error.system_code(), error.what()}; });
   }
   // First this: who is told may call anew at once.
-  decide(rank, PeerNews::kUntaken, Clock::now());
+  decide(rank, PeerEvent::kUnusable, Clock::now());
   caller->unreachable(why);
 }
 
@@ -199,7 +199,7 @@ void ActiveEnd::probe() {
     const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
     if (to.near() || leading_to(to).empty()) continue;
     Caller* const caller = caller_of(rank);
-    if (caller != nullptr && caller->watch()) heard(rank, PeerNews::kWanted);
+    if (caller != nullptr && caller->watch()) apply(rank, PeerEvent::kWanted);
     return;
   }
 }
@@ -209,7 +209,7 @@ void ActiveEnd::watch_others() {
   const auto watch = [this](int rank) {
     if (rank == rank_ || rank >= size_) return;
     Caller* const caller = caller_of(rank);
-    if (caller != nullptr && caller->watch()) heard(rank, PeerNews::kWanted);
+    if (caller != nullptr && caller->watch()) apply(rank, PeerEvent::kWanted);
   };
   for (int other = 0; other < size_ && size_ <= kMostWatched; ++other) watch(other);
   for (int bit = 1; bit < size_ && size_ > kMostWatched; bit *= 2) watch(rank_ ^ bit);
@@ -241,25 +241,25 @@ void ActiveEnd::heard_of_loss(int lost, int from) noexcept {
     loop_->post([this, lost, from] {
       // One whom another one has lost reaches not all any more.
       if (lost == rank_ && losses_) losses_->record(from);
-      if (lost != rank_ && lost >= 0 && lost < size_) heard(lost, PeerNews::kToldLost);
+      if (lost != rank_ && lost >= 0 && lost < size_) apply(lost, PeerEvent::kReportedLost);
     });
   });
 }
 
-Clock::time_point ActiveEnd::look_at_clock(Clock::time_point now) {
+Clock::time_point ActiveEnd::on_timer(Clock::time_point now) {
   const auto all = all_ranks();
   for (const auto& [rank, one] : all)
     if (const auto attempt = one->attempt) attempt->go_on(now);
   for (const auto& [rank, one] : all)
-    if (one->standing.standing == Standing::kAgain) carry_out(rank, decide(rank, PeerNews::kTime, now));
+    if (one->record.state == PeerState::kRetryWait) carry_out(rank, decide(rank, PeerEvent::kTime, now));
   Clock::time_point next = Clock::time_point::max();
   for (const auto& [rank, one] : all) {
-    if (one->standing.standing == Standing::kAgain) next = std::min(next, one->standing.again);
+    if (one->record.state == PeerState::kRetryWait) next = std::min(next, one->record.retry_at);
     if (one->attempt) next = std::min(next, one->attempt->next());
   }
   if (silence_ + kBetweenSilences <= now) {
     silence_ = now;
-    look_for_silence();
+    check_silent_hosts();
   }
   const Connections open = connections();
   const auto is_far = [](const auto& one) { return one->far(); };
@@ -267,7 +267,7 @@ Clock::time_point ActiveEnd::look_at_clock(Clock::time_point now) {
   return any_far ? std::min(next, silence_ + kBetweenSilences) : next;
 }
 
-void ActiveEnd::look_for_silence() {
+void ActiveEnd::check_silent_hosts() {
   std::vector<int> silent;
   {
     const std::scoped_lock lock(mutex_);
@@ -275,7 +275,7 @@ void ActiveEnd::look_for_silence() {
     for (const auto& [rank, one] : ranks_)
       if ((one.caller && one.caller->is_silent()) || (one.callee && one.callee->is_silent())) silent.push_back(rank);
   }
-  for (const int rank : silent) heard(rank, PeerNews::kBroken);
+  for (const int rank : silent) apply(rank, PeerEvent::kBroken);
 }
 
 void ActiveEnd::end_all() {

@@ -35,7 +35,7 @@ void Callee::open(base::Descriptor socket, bool near) {
   }
 }
 
-void Callee::happened(std::uint32_t events) {
+void Callee::on_event(std::uint32_t events) {
   const auto self = shared_from_this();
   if ((events & EPOLLOUT) != 0) connection_->flush();
   {

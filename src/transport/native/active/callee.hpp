@@ -32,7 +32,7 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
 
   /// On the server's thread, these four.  errors  std::bad_alloc, Error: it cannot be waited for.
   void open(base::Descriptor socket, bool near);
-  void happened(std::uint32_t events) override;
+  void on_event(std::uint32_t events) override;
   void end() noexcept;
   void leave(const FrameHead& last) noexcept { connection_->leave(last); }
 

@@ -85,7 +85,7 @@ bool Caller::watch() {
 
 /// Under the lock.
 bool Caller::begin_connecting() {
-  if (state_ != State::kUntried) return false;
+  if (state_ != State::kDisconnected) return false;
   state_ = State::kConnecting;
   return true;
 }
@@ -95,7 +95,7 @@ void Caller::unreachable(const CallFailure& why) {
   {
     const std::scoped_lock lock(mutex_);
     if (state_ != State::kConnecting) return;
-    state_ = State::kUntried;
+    state_ = State::kDisconnected;
     failed.swap(waiting_);
   }
   for (const Pending& one : failed) one.call.done(&why);
@@ -126,7 +126,7 @@ void Caller::welcomed() {
   if (!frames.empty()) connection->send(frames);
 }
 
-bool Caller::forget_unwelcome() noexcept {
+bool Caller::take_dropped() noexcept {
   const std::scoped_lock receiving(receiving_);
   std::shared_ptr<Connection> connection;
   {
@@ -180,7 +180,7 @@ void Caller::part_ended(std::uint64_t tag, bool answer) {
   one.call.done(one.failure ? &*one.failure : nullptr);
 }
 
-void Caller::happened(std::uint32_t events, bool handler) {
+void Caller::on_event(std::uint32_t events, bool handler) {
   std::unique_lock receiving(receiving_, std::defer_lock);
   if (handler) {
     receiving.lock();

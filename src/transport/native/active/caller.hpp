@@ -35,10 +35,10 @@ class Caller : private FrameTaker {
   /// them.  errors  std::bad_alloc, Error: it is not.
   void connected(base::Descriptor socket, bool near, const Watch& watch, int own);
   /// What epoll says of it.  `handler`: this is the server's thread, which also learns of its end.
-  void happened(std::uint32_t events, bool handler);
+  void on_event(std::uint32_t events, bool handler);
   /// Takes back a connection that has ended before the other end has said so: nothing has been called by it.  Returns
   /// whether there was one, and another is to be made.  On the server's thread.
-  bool forget_unwelcome() noexcept;
+  bool take_dropped() noexcept;
   /// Everything fails, now and later.  On the server's thread.
   void end(CallFailure why) noexcept;
   /// Tells the rank, where there is a connection, that this process hangs up.  On the server's thread.
@@ -48,7 +48,7 @@ class Caller : private FrameTaker {
   bool far() const;
 
  private:
-  enum class State : std::uint8_t { kUntried, kConnecting, kConnected, kGone };
+  enum class State : std::uint8_t { kDisconnected, kConnecting, kConnected, kGone };
   /// A call under way.
   struct Pending {
     explicit Pending(Call of) : call(std::move(of)), frame(1) {}
@@ -81,7 +81,7 @@ class Caller : private FrameTaker {
   bool took_leave_ = false;
 
   mutable std::mutex mutex_;  // of what follows
-  State state_ = State::kUntried;
+  State state_ = State::kDisconnected;
   CallFailure why_gone_;
   std::shared_ptr<Connection> connection_;
   std::uint64_t last_tag_ = 0;

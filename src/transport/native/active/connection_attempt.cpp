@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "transport/host/sockets.hpp"
-#include "transport/native/patience.hpp"
+#include "transport/native/retry_policy.hpp"
 
 namespace plait::transport::native {
 
@@ -25,7 +25,7 @@ void ConnectionAttempt::go_on(Clock::time_point now) {
   } catch (const std::bad_alloc&) {  // there may be memory again soon
     lacking_ = true;
     last_ = now;
-    loop_.look_at_clock_by(next());
+    loop_.set_timer(next());
   }
 }
 
@@ -42,12 +42,12 @@ void ConnectionAttempt::try_on(Clock::time_point now) {
     if (socket_.number() < 0 && at_ == addresses_.size()) {
       // Of the addresses of one host, some may be another one's here: who refuses need not be the process.
       if ((refused_ && !taken_) || addresses_.empty()) return finish(refused_ ? State::kRefused : State::kUnable);
-      if (now - round_ < pause()) return loop_.look_at_clock_by(next());
+      if (now - round_ < pause()) return loop_.set_timer(next());
       begin_round(now);
     }
-    const Step step = socket_.number() < 0 ? begin(now) : greeting_ ? hear(now) : look(now);
-    if (step == Step::kThere) return finish(State::kThere);
-    if (step == Step::kWait) return loop_.look_at_clock_by(next());
+    const Progress step = socket_.number() < 0 ? begin(now) : handshake_ ? receive(now) : look(now);
+    if (step == Progress::kThere) return finish(State::kThere);
+    if (step == Progress::kWait) return loop_.set_timer(next());
   }
 }
 
@@ -65,7 +65,7 @@ Clock::time_point ConnectionAttempt::next() const {
   if (state_ != State::kTrying) return Clock::time_point::max();
   if (lacking_) return last_ + kRound;
   if (socket_.number() < 0) return round_ + pause();
-  if (!greeting_) return std::min<Clock::time_point>(begun_ + kPatience, first_ + kLostAfter);
+  if (!handshake_) return std::min<Clock::time_point>(begun_ + kPatience, first_ + kLostAfter);
   return only() ? Clock::time_point::max() : begun_ + kPatience;
 }
 
@@ -85,7 +85,7 @@ void ConnectionAttempt::end() {
   state_ = State::kUnable;
 }
 
-ConnectionAttempt::Step ConnectionAttempt::begin(Clock::time_point now) {
+ConnectionAttempt::Progress ConnectionAttempt::begin(Clock::time_point now) {
   begun_ = now;
   if (!watch_) watch_ = loop_.handle(shared_from_this());
   const Address& to = addresses_[at_];
@@ -104,14 +104,14 @@ ConnectionAttempt::Step ConnectionAttempt::begin(Clock::time_point now) {
   }
   if (code != 0 && errno != EINPROGRESS && errno != EINTR) return failed(errno, std::strerror(errno));
   if (!watch_->begin(socket_.number(), EPOLLOUT)) return failed(errno, std::strerror(errno));
-  return code == 0 ? greet() : Step::kWait;
+  return code == 0 ? greet() : Progress::kWait;
 }
 
 /// Whether the connection is there.
-ConnectionAttempt::Step ConnectionAttempt::look(Clock::time_point now) {
+ConnectionAttempt::Progress ConnectionAttempt::look(Clock::time_point now) {
   pollfd one{socket_.number(), POLLOUT, 0};
   if (::poll(&one, 1, 0) <= 0)
-    return now < std::min(begun_ + kPatience, first_ + kLostAfter) ? Step::kWait
+    return now < std::min(begun_ + kPatience, first_ + kLostAfter) ? Progress::kWait
                                                                    : failed(ETIMEDOUT, "no answer in time");
   int code = 0;
   socklen_t size = sizeof code;
@@ -120,26 +120,26 @@ ConnectionAttempt::Step ConnectionAttempt::look(Clock::time_point now) {
   return greet();
 }
 
-ConnectionAttempt::Step ConnectionAttempt::greet() {
+ConnectionAttempt::Progress ConnectionAttempt::greet() {
   try {
-    greeting_.emplace(key_);
+    handshake_.emplace(key_);
   } catch (const Error& error) {
     return failed(EIO, error.what());
   }
-  const auto hello = greeting_->hello();
+  const auto hello = handshake_->hello();
   if (::send(socket_.number(), hello.data(), hello.size(), MSG_DONTWAIT | MSG_NOSIGNAL) != std::ssize(hello))
     return failed(ECONNRESET, "the connection was closed at once");
   watch_->change(socket_.number(), EPOLLIN);
-  return Step::kWait;
+  return Progress::kWait;
 }
 
-ConnectionAttempt::Step ConnectionAttempt::hear(Clock::time_point now) {
+ConnectionAttempt::Progress ConnectionAttempt::receive(Clock::time_point now) {
   while (true) {
-    const auto room = greeting_->room();
+    const auto room = handshake_->room();
     const ssize_t got = ::recv(socket_.number(), room.data(), room.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      if (only() || now - begun_ < kPatience) return Step::kWait;
+      if (only() || now - begun_ < kPatience) return Progress::kWait;
       first_ = now;  // a process that has been stopped does not count as lost, however many addresses it has
       return failed(EAGAIN, "a program listens there, but did not answer as Plait does");
     }
@@ -147,27 +147,27 @@ ConnectionAttempt::Step ConnectionAttempt::hear(Clock::time_point now) {
     if (now - begun_ >= kPatience) first_ = now;
     if (got < 0) return failed(ECONNRESET, std::strerror(errno));
     if (got == 0) return failed(ECONNRESET, "the connection was closed before both had proved who they are");
-    const auto step = greeting_->took(static_cast<std::size_t>(got));
-    if (step == ClientGreeting::Step::kMore) continue;
+    const auto step = handshake_->took(static_cast<std::size_t>(got));
+    if (step == ClientHandshake::Status::kMore) continue;
     // Another program, at an address that is not of one host alone.
-    if (step == ClientGreeting::Step::kFailed) return failed(ECONNREFUSED, greeting_->why());
-    if (step == ClientGreeting::Step::kAccepted) return Step::kThere;
-    const auto proof = greeting_->proof();
+    if (step == ClientHandshake::Status::kFailed) return failed(ECONNREFUSED, handshake_->why());
+    if (step == ClientHandshake::Status::kAccepted) return Progress::kThere;
+    const auto proof = handshake_->proof();
     if (::send(socket_.number(), proof.data(), proof.size(), MSG_DONTWAIT | MSG_NOSIGNAL) == std::ssize(proof))
       continue;
     return failed(ECONNRESET, "the connection was closed before this end had proved anything");
   }
 }
 
-ConnectionAttempt::Step ConnectionAttempt::failed(int code, const std::string& why) {
+ConnectionAttempt::Progress ConnectionAttempt::failed(int code, const std::string& why) {
   refused_ = refused_ || code == ECONNREFUSED;
   taken_ = taken_ || code == EAGAIN;
   found_[at_] = why;
   if (watch_) loop_.forget(*std::exchange(watch_, std::nullopt));
-  greeting_.reset();
+  handshake_.reset();
   socket_.close();
   ++at_;
-  return Step::kNext;
+  return Progress::kNext;
 }
 
 std::string ConnectionAttempt::story() const {

@@ -45,7 +45,7 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
 
   /// To be called from time to time; events call it as well.
   void go_on(Clock::time_point now);
-  void happened(std::uint32_t) override { go_on(Clock::now()); }
+  void on_event(std::uint32_t) override { go_on(Clock::now()); }
   /// Nothing is called any more.
   void end();
   /// When something is to be done though nothing happens.
@@ -57,15 +57,15 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
   std::string story() const;
 
  private:
-  enum class Step : std::uint8_t { kWait, kThere, kNext };
+  enum class Progress : std::uint8_t { kWait, kThere, kNext };
   void try_on(Clock::time_point now);
   void finish(State state);
   void begin_round(Clock::time_point now);
-  Step begin(Clock::time_point now);
-  Step look(Clock::time_point now);
-  Step greet();
-  Step hear(Clock::time_point now);
-  Step failed(int code, const std::string& why);
+  Progress begin(Clock::time_point now);
+  Progress look(Clock::time_point now);
+  Progress greet();
+  Progress receive(Clock::time_point now);
+  Progress failed(int code, const std::string& why);
   bool only() const { return addresses_.size() == 1; }
   Clock::duration pause() const;
 
@@ -77,9 +77,9 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
   std::size_t at_ = 0;
   base::Descriptor socket_;
   std::optional<Watch> watch_;
-  std::optional<ClientGreeting> greeting_;  // where the connection is there
-  std::vector<std::string> found_;          // at each address
-  bool tried_ = false;                      // any of them
+  std::optional<ClientHandshake> handshake_;  // where the connection is there
+  std::vector<std::string> found_;            // at each address
+  bool tried_ = false;                        // any of them
   bool refused_ = false;
   bool taken_ = false;    // in this round, somebody listens who is busy, or has been stopped
   bool lacking_ = false;  // memory

@@ -72,7 +72,7 @@ std::ptrdiff_t Output::put(const Frame& frame, int descriptor) const {
   }
 }
 
-std::size_t Output::in_line() {
+std::size_t Output::queued() {
   const Lock lock(mutex_);
   return frames_.size() + streams_.size();
 }

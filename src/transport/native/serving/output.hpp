@@ -36,7 +36,7 @@ class Output {
 
   int number() const { return socket_.number(); }
   /// Frames and streams that are not sent whole.  Any thread.
-  std::size_t in_line();
+  std::size_t queued();
   Outcome send(const FrameHead& head, std::span<const std::byte> body, int descriptor);
   /// Takes both functions, unless it returns kBroken.
   Outcome stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, Ended& ended);

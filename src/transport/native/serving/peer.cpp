@@ -34,15 +34,15 @@ void OpenPeer::close() {
   if (owner_.here() && !closing_.exchange(true)) mailbox_->call(number_);
 }
 
-const char* OpenPeer::attend() {
+const char* OpenPeer::flush() {
   if (state_ == State::kGone || state_ == State::kFinished) return nullptr;
   if (state_ == State::kOpen && closing_) {
     state_ = State::kClosing;
     limit_ = Clock::now() + kClosingFor;
   }
   const Output::Outcome outcome = output_.flush();
-  waits_for_room_ = outcome == Output::Outcome::kFull;
-  held_ = state_ == State::kOpen && output_.in_line() >= (held_ ? (most_in_line_ + 1) / 2 : most_in_line_);
+  waits_for_socket_ = outcome == Output::Outcome::kFull;
+  held_ = state_ == State::kOpen && output_.queued() >= (held_ ? (max_queued_ + 1) / 2 : max_queued_);
   if (outcome == Output::Outcome::kBroken) return "nothing more can be sent to it";
   if (outcome == Output::Outcome::kIdle && state_ == State::kClosing) {
     output_.finish();
@@ -54,7 +54,7 @@ const char* OpenPeer::attend() {
 const char* OpenPeer::receive(Service& service, std::span<std::byte> common) try {
   for (int turn = 0; turn < kReadsATurn; ++turn) {
     const bool taken = state_ == State::kOpen && !closing_;
-    if (taken && (held_ || output_.in_line() >= most_in_line_)) return nullptr;  // until attend() has sent some of it
+    if (taken && (held_ || output_.queued() >= max_queued_)) return nullptr;  // until flush() has sent some of it
     const auto room = taken ? reader_.room(common) : common;
     const ssize_t got = ::recv(socket(), room.data(), room.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;

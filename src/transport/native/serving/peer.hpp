@@ -16,7 +16,7 @@
 #include "transport/native/serving/frame_reader.hpp"
 #include "transport/native/serving/mailbox.hpp"
 #include "transport/native/serving/output.hpp"
-#include "transport/native/serving/strangers.hpp"
+#include "transport/native/serving/unauthenticated.hpp"
 
 namespace plait::transport::native {
 
@@ -31,10 +31,11 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   static constexpr std::chrono::seconds kClosingFor{1};
 
   /// in_line: as Server::Options.
-  OpenPeer(Strangers::Stranger proved, std::uint64_t number, std::size_t in_line, std::shared_ptr<Mailbox> mailbox)
+  OpenPeer(UnauthenticatedConnections::Entry proved, std::uint64_t number, std::size_t max_queued,
+           std::shared_ptr<Mailbox> mailbox)
       : number_(number),
         near_(proved.near),
-        most_in_line_(in_line),
+        max_queued_(max_queued),
         mailbox_(std::move(mailbox)),
         output_(std::move(proved.socket), near_) {}
 
@@ -52,12 +53,12 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   Clock::time_point limit() const { return limit_; }
   /// Begins to close, if that was asked for, and sends what is in line.  Why the connection has ended; nullptr: it has
   /// not.
-  const char* attend();
+  const char* flush();
   /// Whether it is to be attended to once the socket has room.
-  bool waits_for_room() const { return waits_for_room_; }
-  /// Whether nothing is taken in, as so much is in line for it; attend() finds out.
+  bool waits_for_socket() const { return waits_for_socket_; }
+  /// Whether nothing is taken in, as so much is in line for it; flush() finds out.
   bool held() const { return held_; }
-  /// Takes what has come, for a while.  Returns as attend() does.
+  /// Takes what has come, for a while.  Returns as flush() does.
   const char* receive(Service& service, std::span<std::byte> room);
   void end();
   /// What the set of epoll has it for; for who keeps that set.
@@ -69,7 +70,7 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
 
   const std::uint64_t number_;
   const bool near_;
-  const std::size_t most_in_line_;
+  const std::size_t max_queued_;
   const base::Owner owner_;
   const std::shared_ptr<Mailbox> mailbox_;
   std::atomic<bool> closing_{false};  // has been asked for
@@ -77,7 +78,7 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
 
   State state_ = State::kOpen;
   Clock::time_point limit_ = Clock::time_point::max();
-  bool waits_for_room_ = false;
+  bool waits_for_socket_ = false;
   bool held_ = false;
   std::uint32_t watched_ = 0;
   FrameReader reader_;

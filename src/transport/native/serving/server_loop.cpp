@@ -4,11 +4,11 @@
 // cost other peers their service, or this process its memory.
 //
 // Idea: a connection passes through two tables. Until the handshake is done it has fixed memory and a deadline, and if
-// the table is full the oldest connection makes way (Strangers). After it, the connection is an OpenPeer with a bounded
+// the table is full the oldest connection makes way (UnauthenticatedConnections). After it, the connection is an OpenPeer with a bounded
 // send queue: while the queue is full the loop does not read from that peer, so a peer that asks without taking answers
 // stops itself. Other threads never touch these tables; they post to the mailbox, which wakes epoll by an eventfd.
 //
-// Order of one turn of run(): events of sockets and the mailbox, then deadlines (look_at_clock): handshakes that took
+// Order of one turn of run(): events of sockets and the mailbox, then deadlines (check_deadlines): handshakes that took
 // too long, a pause of accept() that is over, hosts that no longer answer, closing peers whose time is up.
 // longest_sleep() is the time to the next of these deadlines.
 //
@@ -58,10 +58,10 @@ constexpr std::chrono::seconds kBetweenLooks{2};
 ServerLoop::ServerLoop(const Key& key, Users users, const Server::Options& options, Sockets sockets)
     : users_(std::move(users)),
       sockets_(std::move(sockets)),
-      in_line_(std::max<std::size_t>(options.in_line, 1)),
+      max_queued_(std::max<std::size_t>(options.max_queued, 1)),
       mailbox_(std::make_shared<Mailbox>()),
       set_(::epoll_create1(EPOLL_CLOEXEC)),
-      strangers_(key, static_cast<std::size_t>(std::max(1, options.strangers)), options.hello),
+      unauthenticated_(key, static_cast<std::size_t>(std::max(1, options.max_unauthenticated)), options.hello),
       last_handler_(kHandler),
       common_(std::make_unique_for_overwrite<std::byte[]>(kCommon)) {
   if (!watch(EPOLL_CTL_ADD, mailbox_->number(), kMail, EPOLLIN) ||
@@ -81,11 +81,11 @@ bool ServerLoop::watch(int operation, int socket, std::uint64_t id, std::uint32_
 }
 
 int ServerLoop::longest_sleep() const {
-  Clock::time_point next = std::min(strangers_.limit(), taker_looks_);
+  Clock::time_point next = std::min(unauthenticated_.limit(), taker_timer_);
   if (paused_) next = std::min(next, paused_until_);
   for (const std::uint64_t number : closing_)
     if (const auto found = peers_.find(number); found != peers_.end()) next = std::min(next, found->second->limit());
-  if (distant_ > 0) next = std::min(next, silence_ + kBetweenLooks);
+  if (distant_ > 0) next = std::min(next, silent_hosts_checked_ + kBetweenLooks);
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
@@ -99,7 +99,7 @@ void ServerLoop::run() {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       handle(event.data.u64, event.events);
     }
-    look_at_clock();
+    check_deadlines();
   }
   end_all();
 }
@@ -109,9 +109,9 @@ void ServerLoop::handle(std::uint64_t id, std::uint32_t events) {
   if (id == kLocal) return accept_from(sockets_.local.socket.number(), true);
   if (id == kTcp) return accept_from(sockets_.tcp.socket.number(), false);
   if ((id & kPeer) != 0) return handle_peer(id & ~kPeer, events);
-  if ((id & kHandler) == 0) return hear(id);
+  if ((id & kHandler) == 0) return receive_handshake(id);
   const auto found = handlers_.find(id);
-  if (found != handlers_.end()) std::shared_ptr(found->second)->happened(events);
+  if (found != handlers_.end()) std::shared_ptr(found->second)->on_event(events);
 }
 
 Watch ServerLoop::handle(std::shared_ptr<EventHandler> handler) {
@@ -123,12 +123,12 @@ void ServerLoop::read_mail() {
   const Mailbox::Pending pending = mailbox_->take();
   for (const auto& body : pending.bodies) body();
   if (pending.all) {
-    for (const auto& [number, peer] : peers_) attending_.push_back(peer);
-    for (const auto& peer : attending_) attend(*peer);
-    attending_.clear();
+    for (const auto& [number, peer] : peers_) flushing_.push_back(peer);
+    for (const auto& peer : flushing_) flush_peer(*peer);
+    flushing_.clear();
   }
   for (const std::uint64_t number : pending.calls)
-    if (const auto found = peers_.find(number); found != peers_.end()) attend(*std::shared_ptr(found->second));
+    if (const auto found = peers_.find(number); found != peers_.end()) flush_peer(*std::shared_ptr(found->second));
 }
 
 void ServerLoop::accept_from(int listener, bool local) {
@@ -139,8 +139,8 @@ void ServerLoop::accept_from(int listener, bool local) {
 /// Whether there may be another one.
 bool ServerLoop::accept_one(int listener, bool local) {
   const Clock::time_point now = Clock::now();
-  if (!strangers_.make_room(now)) {
-    pause(strangers_.room_from());
+  if (!unauthenticated_.free_capacity(now)) {
+    pause(unauthenticated_.capacity_from());
     return false;
   }
   base::Descriptor socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -158,7 +158,7 @@ bool ServerLoop::accept_one(int listener, bool local) {
   // One that cannot be waited for is closed here.
   try {
     if (!watch(EPOLL_CTL_ADD, socket.number(), id, EPOLLIN)) return true;
-    strangers_.add(id, std::move(socket), local, now);
+    unauthenticated_.add(id, std::move(socket), local, now);
   } catch (const std::bad_alloc&) {
     pause(now + kLacking);
     return false;
@@ -195,33 +195,34 @@ void ServerLoop::listen() {
   watch(EPOLL_CTL_MOD, sockets_.tcp.socket.number(), kTcp, EPOLLIN);
 }
 
-void ServerLoop::hear(std::uint64_t id) {
-  if (!strangers_.has(id)) return;
-  Strangers::Outcome outcome = Strangers::Outcome::kRefused;
+void ServerLoop::receive_handshake(std::uint64_t id) {
+  if (!unauthenticated_.has(id)) return;
+  UnauthenticatedConnections::Outcome outcome = UnauthenticatedConnections::Outcome::kRefused;
   try {
-    outcome = strangers_.hear(id);
+    outcome = unauthenticated_.receive(id);
   } catch (const Error&) {  // the system gives no random bytes
-    strangers_.take(id);
+    unauthenticated_.take(id);
     ++refused_;
   }
-  if (outcome == Strangers::Outcome::kProved) open(strangers_.take(id));
+  if (outcome == UnauthenticatedConnections::Outcome::kProved) open(unauthenticated_.take(id));
   // One has made room for the next.
-  if (outcome != Strangers::Outcome::kWaits && paused_) paused_until_ = std::min(paused_until_, Clock::now());
+  if (outcome != UnauthenticatedConnections::Outcome::kWaits && paused_)
+    paused_until_ = std::min(paused_until_, Clock::now());
 }
 
-void ServerLoop::open(Strangers::Stranger stranger) {
-  const int socket = stranger.socket.number();
+void ServerLoop::open(UnauthenticatedConnections::Entry connection) {
+  const int socket = connection.socket.number();
   if (users_.taker) {
     watch(EPOLL_CTL_DEL, socket, 0, 0);
-    return users_.taker->take(std::move(stranger.socket), stranger.near);
+    return users_.taker->take(std::move(connection.socket), connection.near);
   }
   const std::uint64_t number = ++last_number_;
   try {
-    const auto peer = std::make_shared<OpenPeer>(std::move(stranger), number, in_line_, mailbox_);
+    const auto peer = std::make_shared<OpenPeer>(std::move(connection), number, max_queued_, mailbox_);
     peer->set_watched(EPOLLIN);
     // What is to be done for it later takes no memory.
     closing_.reserve(peers_.size() + 1);
-    attending_.reserve(peers_.size() + 1);
+    flushing_.reserve(peers_.size() + 1);
     peers_.emplace(number, peer);
     users_.service->opened(peer);
     if (!peer->near()) ++distant_;
@@ -236,7 +237,7 @@ void ServerLoop::handle_peer(std::uint64_t number, std::uint32_t events) {
   const auto found = peers_.find(number);
   if (found == peers_.end()) return;
   const std::shared_ptr<OpenPeer> peer = found->second;
-  if ((events & EPOLLOUT) != 0) attend(*peer);
+  if ((events & EPOLLOUT) != 0) flush_peer(*peer);
   if ((events & ~std::uint32_t{EPOLLOUT}) == 0 || peer->state() == OpenPeer::State::kGone) return;
   // Nothing is taken in, so that its end would be told of again and again.
   if (peer->held() && (events & (EPOLLHUP | EPOLLERR)) != 0)
@@ -244,11 +245,11 @@ void ServerLoop::handle_peer(std::uint64_t number, std::uint32_t events) {
   if (const char* why = peer->receive(*users_.service, {common_.get(), kCommon})) end(number, why);
 }
 
-void ServerLoop::attend(OpenPeer& peer) {
+void ServerLoop::flush_peer(OpenPeer& peer) {
   const bool open = peer.state() == OpenPeer::State::kOpen;
-  if (const char* why = peer.attend()) return end(peer.number(), why);
+  if (const char* why = peer.flush()) return end(peer.number(), why);
   if (open && peer.state() != OpenPeer::State::kOpen) closing_.push_back(peer.number());
-  const std::uint32_t events = (peer.held() ? 0U : EPOLLIN) | (peer.waits_for_room() ? EPOLLOUT : 0U);
+  const std::uint32_t events = (peer.held() ? 0U : EPOLLIN) | (peer.waits_for_socket() ? EPOLLOUT : 0U);
   if (events == peer.watched()) return;
   peer.set_watched(events);
   watch(EPOLL_CTL_MOD, peer.socket(), kPeer | peer.number(), events);
@@ -269,24 +270,24 @@ void ServerLoop::end(std::uint64_t number, const char* why) {
   }
 }
 
-void ServerLoop::look_for_silence(Clock::time_point now) {
-  silence_ = now;
+void ServerLoop::check_silent_hosts(Clock::time_point now) {
+  silent_hosts_checked_ = now;
   for (const auto& [number, peer] : peers_)
-    if (!peer->near()) attending_.push_back(peer);
-  for (const auto& peer : attending_)
+    if (!peer->near()) flushing_.push_back(peer);
+  for (const auto& peer : flushing_)
     if (host::is_silent(peer->socket())) end(peer->number(), "its host does not answer");
-  attending_.clear();
+  flushing_.clear();
 }
 
-void ServerLoop::look_at_clock() {
+void ServerLoop::check_deadlines() {
   const Clock::time_point now = Clock::now();
-  strangers_.expire(now);
-  refused_ += strangers_.take_refused();
+  unauthenticated_.expire(now);
+  refused_ += unauthenticated_.take_refused();
   if (paused_ && paused_until_ <= now) listen();
-  if (distant_ > 0 && silence_ + kBetweenLooks <= now) look_for_silence(now);
-  if (taker_looks_ <= now) {
-    taker_looks_ = Clock::time_point::max();
-    look_at_clock_by(users_.taker->look_at_clock(now));
+  if (distant_ > 0 && silent_hosts_checked_ + kBetweenLooks <= now) check_silent_hosts(now);
+  if (taker_timer_ <= now) {
+    taker_timer_ = Clock::time_point::max();
+    set_timer(users_.taker->on_timer(now));
   }
   for (std::size_t i = closing_.size(); i-- > 0;)
     if (const auto found = peers_.find(closing_[i]); found != peers_.end() && found->second->limit() <= now)
@@ -294,10 +295,10 @@ void ServerLoop::look_at_clock() {
 }
 
 void ServerLoop::end_all() {
-  strangers_.clear();
+  unauthenticated_.clear();
   while (!peers_.empty()) {
     const auto peer = peers_.begin()->second;
-    (void)peer->attend();  // what the socket takes at once
+    (void)peer->flush();  // what the socket takes at once
     end(peer->number(), "this process has ended the connection");
   }
   if (users_.taker) users_.taker->end();

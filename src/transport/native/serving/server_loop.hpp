@@ -18,7 +18,7 @@
 #include "transport/native/serving/listeners.hpp"
 #include "transport/native/serving/mailbox.hpp"
 #include "transport/native/serving/peer.hpp"
-#include "transport/native/serving/strangers.hpp"
+#include "transport/native/serving/unauthenticated.hpp"
 
 namespace plait::transport::native {
 
@@ -47,7 +47,7 @@ class ServerLoop : public EventLoop {
 
   Watch handle(std::shared_ptr<EventHandler> handler) override;
   void forget(const Watch& watch) override { handlers_.erase(watch.id()); }
-  void look_at_clock_by(Clock::time_point time) override { taker_looks_ = std::min(taker_looks_, time); }
+  void set_timer(Clock::time_point time) override { taker_timer_ = std::min(taker_timer_, time); }
   bool post(std::function<void()> body) override { return mailbox_->post(std::move(body)); }
 
  private:
@@ -63,30 +63,30 @@ class ServerLoop : public EventLoop {
   /// Until then, or until a stranger has gone.
   void pause(Clock::time_point until);
   void listen();
-  void hear(std::uint64_t id);
-  void open(Strangers::Stranger stranger);
+  void receive_handshake(std::uint64_t id);
+  void open(UnauthenticatedConnections::Entry connection);
   void handle_peer(std::uint64_t number, std::uint32_t events);
-  void attend(OpenPeer& peer);
+  void flush_peer(OpenPeer& peer);
   void end(std::uint64_t number, const char* why);
-  void look_at_clock();
-  void look_for_silence(Clock::time_point now);
+  void check_deadlines();
+  void check_silent_hosts(Clock::time_point now);
   void end_all();
 
   const Users users_;
   Sockets sockets_;
-  const std::size_t in_line_;
+  const std::size_t max_queued_;
   const std::shared_ptr<Mailbox> mailbox_;
   base::Descriptor set_;
-  Strangers strangers_;
+  UnauthenticatedConnections unauthenticated_;
   Peers peers_;
   std::unordered_map<std::uint64_t, std::shared_ptr<EventHandler>> handlers_;
   std::uint64_t last_handler_;
-  Clock::time_point taker_looks_ = Clock::time_point::max();
-  std::vector<std::uint64_t> closing_;                // has room for all peers, as the next one
-  std::vector<std::shared_ptr<OpenPeer>> attending_;  // used within one call
-  int distant_ = 0;                                   // peers of other hosts
-  Clock::time_point silence_{};                       // looked for last
-  std::uint64_t last_id_ = 15;                        // of strangers; those below are of listeners and the mailbox
+  Clock::time_point taker_timer_ = Clock::time_point::max();
+  std::vector<std::uint64_t> closing_;               // has room for all peers, as the next one
+  std::vector<std::shared_ptr<OpenPeer>> flushing_;  // used within one call
+  int distant_ = 0;                                  // peers of other hosts
+  Clock::time_point silent_hosts_checked_{};         // looked for last
+  std::uint64_t last_id_ = 15;                       // of strangers; those below are of listeners and the mailbox
   std::uint64_t last_number_ = 0;
   bool paused_ = false;
   Clock::time_point paused_until_{};

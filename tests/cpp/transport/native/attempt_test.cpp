@@ -1,4 +1,4 @@
-// Connecting to a server whose every step the test does.
+// Connecting to a server whose every status the test does.
 #include "transport/native/attempt.hpp"
 
 #include <gtest/gtest.h>
@@ -38,13 +38,13 @@ class Serving {
  private:
   void serve(bool accept) {
     base::Descriptor caller(::accept(socket_.number(), nullptr, nullptr));
-    Greeting greeting(key_);
-    for (auto step = Greeting::Step::kMore; step != Greeting::Step::kProved;) {
-      const auto room = greeting.room();
+    ServerHandshake handshake(key_);
+    for (auto status = ServerHandshake::Status::kMore; status != ServerHandshake::Status::kProved;) {
+      const auto room = handshake.room();
       ASSERT_EQ(receive_all(caller.number(), room, soon()), 0);
-      step = greeting.took(room.size());
-      if (step == Greeting::Step::kAnswer) {
-        ASSERT_EQ(send_all(caller.number(), greeting.answer(), soon()), 0);
+      status = handshake.took(room.size());
+      if (status == ServerHandshake::Status::kAnswer) {
+        ASSERT_EQ(send_all(caller.number(), handshake.answer(), soon()), 0);
       }
     }
     if (!accept) return;

@@ -203,7 +203,7 @@ TEST(NativeServer, WhoAsksAndDoesNotTakeIsHeldBack) {
   for (const char* const carrier : {"local:", "tcp:"}) {
     Server::Options options;
     options.network = "lo";
-    options.in_line = 8;
+    options.max_queued = 8;
     const Served served(options);
     constexpr std::uint64_t kAnswer = 300'000;
     served.ears->on_frame = [](const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte>) {

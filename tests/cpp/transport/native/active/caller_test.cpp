@@ -55,7 +55,7 @@ class NativeCaller : public ::testing::Test {
   void tell(const base::Descriptor& theirs, ActiveFrame kind, std::uint64_t tag = 0) {
     const FrameHead head = frame_head(kind, tag);
     EXPECT_EQ(::send(theirs.number(), &head, sizeof head, 0), kHeadBytes);
-    caller.happened(EPOLLIN, true);
+    caller.on_event(EPOLLIN, true);
   }
   bool call() {
     Call one;
@@ -91,11 +91,11 @@ TEST_F(NativeCaller, AConnectionThatIsNotServedIsMadeAnew) {
   EXPECT_TRUE(call());
   for (int tries = 1; tries <= 2; ++tries) {
     connect().close();
-    caller.happened(EPOLLIN, true);
+    caller.on_event(EPOLLIN, true);
     EXPECT_EQ(events.ends, tries);
     EXPECT_FALSE(events.took_leave);
-    EXPECT_TRUE(caller.forget_unwelcome());
-    EXPECT_FALSE(caller.forget_unwelcome());
+    EXPECT_TRUE(caller.take_dropped());
+    EXPECT_FALSE(caller.take_dropped());
   }
   auto theirs = connect();
   tell(theirs, ActiveFrame::kWelcome);
@@ -104,9 +104,9 @@ TEST_F(NativeCaller, AConnectionThatIsNotServedIsMadeAnew) {
   tell(theirs, ActiveFrame::kAnswer, sent->tag);
   EXPECT_EQ(answered, 1);
   theirs.close();
-  caller.happened(EPOLLIN, true);
+  caller.on_event(EPOLLIN, true);
   EXPECT_EQ(events.ends, 3);
-  EXPECT_FALSE(caller.forget_unwelcome()) << "one that has served is lost";
+  EXPECT_FALSE(caller.take_dropped()) << "one that has served is lost";
   EXPECT_EQ(failed, 0);
 }
 
@@ -115,9 +115,9 @@ TEST_F(NativeCaller, OneThatTakesLeaveBeforeItServesHasLeft) {
   auto theirs = connect();
   tell(theirs, ActiveFrame::kLeaving);
   theirs.close();
-  caller.happened(EPOLLIN, true);
+  caller.on_event(EPOLLIN, true);
   EXPECT_TRUE(events.took_leave);
-  EXPECT_FALSE(caller.forget_unwelcome());
+  EXPECT_FALSE(caller.take_dropped());
   caller.end({ErrorKind::kSystem, 1, "gone"});
   EXPECT_EQ(failed, 1);
 }

@@ -31,7 +31,7 @@ class OwnLoop : public EventLoop {
     return {set_.number(), last_};
   }
   void forget(const Watch& watch) override { handlers_.erase(watch.id()); }
-  void look_at_clock_by(Clock::time_point time) override { next = time; }
+  void set_timer(Clock::time_point time) override { next = time; }
   bool post(std::function<void()>) override { return false; }
 
   void turn() {
@@ -40,7 +40,7 @@ class OwnLoop : public EventLoop {
     const std::uint64_t id = event.data.u64;  // a copy: epoll_event is packed, and its field is not aligned
     const auto found = handlers_.find(id);
     ASSERT_NE(found, handlers_.end()) << "an event of a socket that nobody waits for";
-    std::shared_ptr(found->second)->happened(event.events);
+    std::shared_ptr(found->second)->on_event(event.events);
   }
   Clock::time_point next{};
 

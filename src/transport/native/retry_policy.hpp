@@ -10,7 +10,7 @@ inline constexpr std::chrono::seconds kLostAfter{9};
 
 /// How often a connection is made anew that the other end closes before it counts, and how much later each time: a
 /// server lets go of who proves himself late, as over a network that was away, or where it has too many callers.
-inline constexpr int kMostTries = 10;
-inline constexpr std::chrono::milliseconds kLaterEachTime{50};
+inline constexpr int kMaxTries = 10;
+inline constexpr std::chrono::milliseconds kRetryDelay{50};
 
 }  // namespace plait::transport::native

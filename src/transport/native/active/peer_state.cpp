@@ -1,0 +1,79 @@
+#include "transport/native/active/peer_state.hpp"
+
+#include "transport/native/retry_policy.hpp"
+
+namespace plait::transport::native {
+
+namespace {
+
+PeerTransition moved(PeerRecord peer, PeerState to, PeerAction act) {
+  peer.state = to;
+  return {peer, act};
+}
+
+PeerTransition with_loss(PeerTransition step) {
+  step.reports_loss = !step.after.lost;
+  step.after.lost = true;
+  return step;
+}
+
+PeerTransition gone(const PeerRecord& peer) { return moved(peer, PeerState::kGone, PeerAction::kEnd); }
+
+PeerTransition after_failure(PeerRecord peer, PeerEvent how, const PeerFacts& facts) {
+  // On this host it is certain.  Whether it took leave, its connections with those who have some tell.
+  if (how == PeerEvent::kRefusedHere) return gone(peer);
+  // Where sockets lead to other hosts, and not to this one, it is no firewall's doing.
+  if (how != PeerEvent::kUnable && facts.led_away) {
+    if (!facts.calls) return with_loss(gone(peer));
+    // The rank's own connection may be about to end as well: it is waited for as long again.
+    if (how == PeerEvent::kUnanswered && !peer.doubted) {
+      peer.doubted = true;
+      return moved(peer, PeerState::kConnecting, PeerAction::kConnect);
+    }
+  }
+  peer.doubted = false;
+  return moved(peer, PeerState::kDisconnected, PeerAction::kFail);
+}
+
+PeerTransition after_unwelcome(PeerRecord peer, const PeerFacts& facts) {
+  if (++peer.tries > kMaxTries) return with_loss(gone(peer));
+  peer.retry_at = facts.now + peer.tries * kRetryDelay;
+  return moved(peer, PeerState::kRetryWait, PeerAction::kWait);
+}
+
+/// Of a rank that has not gone.
+PeerTransition transition(const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
+  const PeerState state = peer.state;
+  const bool connecting = state == PeerState::kConnecting;
+  const bool connected = state == PeerState::kConnected;
+  const bool due = state == PeerState::kRetryWait && peer.retry_at <= facts.now;
+  const PeerTransition nothing{peer};
+  const PeerTransition connects = moved(peer, PeerState::kConnecting, PeerAction::kConnect);
+  switch (event) {
+    case PeerEvent::kWanted: return state == PeerState::kDisconnected ? connects : nothing;
+    case PeerEvent::kTime: return due ? connects : nothing;
+    case PeerEvent::kIntroduced: return facts.calls ? nothing : PeerTransition{peer, PeerAction::kServe};
+    case PeerEvent::kReached: return connecting ? moved(peer, PeerState::kConnected, PeerAction::kTake) : nothing;
+    case PeerEvent::kRefusedHere:
+    case PeerEvent::kRefused:
+    case PeerEvent::kUnanswered:
+    case PeerEvent::kUnable: return connecting ? after_failure(peer, event, facts) : nothing;
+    case PeerEvent::kUnusable: return connected ? moved(peer, PeerState::kDisconnected, PeerAction::kFail) : nothing;
+    case PeerEvent::kDropped: return connected ? after_unwelcome(peer, facts) : nothing;
+    case PeerEvent::kLeft: return gone(peer);
+    case PeerEvent::kBroken: return with_loss(gone(peer));
+    case PeerEvent::kReportedLost: break;  // next_state() has seen to it
+  }
+  return nothing;
+}
+
+}  // namespace
+
+PeerTransition next_state(const PeerRecord& before, PeerEvent event, const PeerFacts& facts) {
+  // Also of one that has said that it stops: who lost it has more to say than that.
+  if (event == PeerEvent::kReportedLost) return with_loss({before});
+  if (before.state == PeerState::kGone) return {before};
+  return transition(before, event, facts);
+}
+
+}  // namespace plait::transport::native

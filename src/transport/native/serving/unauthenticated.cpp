@@ -1,0 +1,80 @@
+#include "transport/native/serving/unauthenticated.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace plait::transport::native {
+
+namespace {
+
+/// Part of a hello's time that each has for sure.
+constexpr int kSurePart = 8;
+
+/// To a socket that has sent next to nothing yet, and has room.
+bool answer(int socket, std::span<const std::byte> bytes) {
+  while (true) {
+    const ssize_t put = ::send(socket, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (put >= 0 || errno != EINTR) return put == static_cast<ssize_t>(bytes.size());
+  }
+}
+
+}  // namespace
+
+bool UnauthenticatedConnections::free_capacity(Clock::time_point now) {
+  if (all_.size() < most_) return true;
+  if (now < capacity_from()) return false;
+  reject(all_.begin());
+  return true;
+}
+
+Clock::time_point UnauthenticatedConnections::capacity_from() const {
+  return all_.size() < most_ ? Clock::time_point::min() : all_.begin()->second.since + hello_ / kSurePart;
+}
+
+void UnauthenticatedConnections::add(std::uint64_t id, base::Descriptor socket, bool near, Clock::time_point now) {
+  all_.emplace_hint(all_.end(), id, Entry{std::move(socket), near, now, ServerHandshake(key_)});
+}
+
+UnauthenticatedConnections::Outcome UnauthenticatedConnections::receive(std::uint64_t id) {
+  const auto found = all_.find(id);
+  if (found == all_.end()) return Outcome::kWaits;
+  auto& [socket, near, since, handshake] = found->second;
+  while (true) {
+    const auto room = handshake.room();
+    const ssize_t got = ::recv(socket.number(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Outcome::kWaits;
+    const auto status = got > 0 ? handshake.took(static_cast<std::size_t>(got)) : ServerHandshake::Status::kReject;
+    if (status == ServerHandshake::Status::kProved && answer(socket.number(), std::as_bytes(std::span(kAcceptance))))
+      return Outcome::kProved;
+    const bool answered = status == ServerHandshake::Status::kAnswer || status == ServerHandshake::Status::kReport
+                              ? answer(socket.number(), handshake.answer())
+                              : status == ServerHandshake::Status::kMore;
+    if (answered && status != ServerHandshake::Status::kReport) continue;
+    reject(found);
+    return Outcome::kRefused;
+  }
+}
+
+UnauthenticatedConnections::Entry UnauthenticatedConnections::take(std::uint64_t id) {
+  return std::move(all_.extract(id).mapped());
+}
+
+void UnauthenticatedConnections::expire(Clock::time_point now) {
+  while (!all_.empty() && all_.begin()->second.since + hello_ <= now) reject(all_.begin());
+}
+
+Clock::time_point UnauthenticatedConnections::limit() const {
+  return all_.empty() ? Clock::time_point::max() : all_.begin()->second.since + hello_;
+}
+
+void UnauthenticatedConnections::reject(std::map<std::uint64_t, Entry>::iterator one) {
+  all_.erase(one);
+  ++refused_;
+}
+
+std::int64_t UnauthenticatedConnections::take_refused() { return std::exchange(refused_, 0); }
+
+}  // namespace plait::transport::native

@@ -1,0 +1,223 @@
+// What follows from each state of a rank and each event of it, under all facts, at times that the tests give.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/native/active/peer_state.hpp"
+#include "transport/native/retry_policy.hpp"
+
+namespace plait::transport::native {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// U untried, C connecting, A to be connected to again, T connected, G gone; behind it what is to be done, `!`: all are
+/// told that the rank is lost.
+constexpr std::string_view kLetters = "UCATG";
+constexpr std::array<std::string_view, 7> kActs{"", ">", "~", "+", "x", "s", "."};
+
+const Clock::time_point kNow{std::chrono::seconds(1000)};
+
+std::string text_of(const PeerTransition& step) {
+  std::string text(1, kLetters[static_cast<std::size_t>(step.after.state)]);
+  text += kActs[static_cast<std::size_t>(step.act)];
+  return text + (step.reports_loss ? "!" : "");
+}
+
+PeerRecord state(int which) {
+  PeerRecord peer;
+  peer.state = static_cast<PeerState>(which);
+  peer.retry_at = kNow;
+  return peer;
+}
+
+std::string where(int before, PeerEvent event) {
+  std::string words = "state ";
+  words += kLetters[static_cast<std::size_t>(before)];
+  words += ", event ";
+  words += std::to_string(static_cast<int>(event));
+  return words;
+}
+
+/// The facts under which a row holds; rows of one event together hold under all of them, and no two under the same.
+struct Row {
+  PeerEvent event;
+  std::string_view led_away;  // "y", "n" or "*"
+  std::string_view calls;
+  std::string_view doubted;
+  std::array<std::string_view, kPeerStates> after;  // by the state before
+};
+
+bool holds(const Row& row, const PeerFacts& facts, bool doubted) {
+  const auto fits = [](std::string_view wanted, bool fact) { return wanted == "*" || (wanted == "y") == fact; };
+  return fits(row.led_away, facts.led_away) && fits(row.calls, facts.calls) && fits(row.doubted, doubted);
+}
+
+// clang-format off
+const std::vector<Row> kTable{
+    //                        away calls doubted U      C       A      T      G
+    {PeerEvent::kWanted,       "*", "*", "*", {"C>",   "C",    "A",   "T",   "G"}},
+    {PeerEvent::kTime,         "*", "*", "*", {"U",    "C",    "C>",  "T",   "G"}},
+    {PeerEvent::kIntroduced,   "*", "n", "*", {"Us",   "Cs",   "As",  "Ts",  "G"}},
+    {PeerEvent::kIntroduced,   "*", "y", "*", {"U",    "C",    "A",   "T",   "G"}},
+    {PeerEvent::kReached,      "*", "*", "*", {"U",    "T+",   "A",   "T",   "G"}},
+    {PeerEvent::kRefusedHere,  "*", "*", "*", {"U",    "G.",   "A",   "T",   "G"}},
+    {PeerEvent::kRefused,      "n", "*", "*", {"U",    "Ux",   "A",   "T",   "G"}},
+    {PeerEvent::kRefused,      "y", "n", "*", {"U",    "G.!",  "A",   "T",   "G"}},
+    {PeerEvent::kRefused,      "y", "y", "*", {"U",    "Ux",   "A",   "T",   "G"}},
+    {PeerEvent::kUnanswered,   "n", "*", "*", {"U",    "Ux",   "A",   "T",   "G"}},
+    {PeerEvent::kUnanswered,   "y", "n", "*", {"U",    "G.!",  "A",   "T",   "G"}},
+    {PeerEvent::kUnanswered,   "y", "y", "n", {"U",    "C>",   "A",   "T",   "G"}},
+    {PeerEvent::kUnanswered,   "y", "y", "y", {"U",    "Ux",   "A",   "T",   "G"}},
+    {PeerEvent::kUnable,       "*", "*", "*", {"U",    "Ux",   "A",   "T",   "G"}},
+    {PeerEvent::kUnusable,      "*", "*", "*", {"U",    "C",    "A",   "Ux",  "G"}},
+    {PeerEvent::kDropped,    "*", "*", "*", {"U",    "C",    "A",   "A~",  "G"}},
+    {PeerEvent::kLeft,         "*", "*", "*", {"G.",   "G.",   "G.",  "G.",  "G"}},
+    {PeerEvent::kBroken,       "*", "*", "*", {"G.!",  "G.!",  "G.!", "G.!", "G"}},
+    {PeerEvent::kReportedLost,     "*", "*", "*", {"U!",   "C!",   "A!",  "T!",  "G!"}},
+};
+// clang-format on
+
+const Row& row_of(PeerEvent event, const PeerFacts& facts, bool doubted) {
+  static const Row none{};
+  std::vector<const Row*> rows;
+  for (const Row& row : kTable)
+    if (row.event == event && holds(row, facts, doubted)) rows.push_back(&row);
+  EXPECT_EQ(rows.size(), 1U) << "event " << static_cast<int>(event);
+  return rows.empty() ? none : *rows.front();
+}
+
+/// Calls `look` with each state, event and facts, doubted or not, lost or not.
+template <typename Look>
+void for_all(Look&& look) {
+  for (int event = 0; event < kPeerEvents; ++event) {
+    for (unsigned bits = 0; bits < 16; ++bits) {
+      const PeerFacts facts{kNow, (bits & 1U) != 0, (bits & 2U) != 0};
+      for (int before = 0; before < kPeerStates; ++before) {
+        PeerRecord peer = state(before);
+        peer.doubted = (bits & 4U) != 0;
+        peer.lost = (bits & 8U) != 0;
+        look(peer, static_cast<PeerEvent>(event), facts);
+      }
+    }
+  }
+}
+
+TEST(PeerRecord, EachStepIsThatOfTheTable) {
+  for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
+    const auto before = static_cast<std::size_t>(peer.state);
+    std::string expected(row_of(event, facts, peer.doubted).after[before]);
+    // A loss is told once.
+    if (peer.lost && expected.ends_with('!')) expected.pop_back();
+    const PeerTransition step = next_state(peer, event, facts);
+    EXPECT_EQ(text_of(step), expected) << where(static_cast<int>(before), event) << ", away " << facts.led_away
+                                       << ", calls " << facts.calls << ", doubted " << peer.doubted;
+  });
+}
+
+TEST(PeerRecord, NobodyComesBackAndNoLossIsTakenBack) {
+  for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
+    const PeerTransition step = next_state(peer, event, facts);
+    if (peer.state == PeerState::kGone) {
+      EXPECT_EQ(step.after.state, PeerState::kGone);
+      EXPECT_EQ(step.act, PeerAction::kNone);  // what has ended is not ended again
+    }
+    EXPECT_TRUE(step.after.lost || !peer.lost);
+    EXPECT_EQ(step.reports_loss, step.after.lost && !peer.lost);
+    EXPECT_EQ(step.act == PeerAction::kEnd, step.after.state == PeerState::kGone && peer.state != PeerState::kGone);
+  });
+}
+
+/// Calls wait while a rank is being connected to: that goes on, or they are told.
+TEST(PeerRecord, NothingWaitsForWhatDoesNotCome) {
+  for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
+    const PeerTransition step = next_state(peer, event, facts);
+    const PeerState after = step.after.state;
+    const std::string what = where(static_cast<int>(peer.state), event);
+    const bool begins = after == PeerState::kConnecting && peer.state != PeerState::kConnecting;
+    EXPECT_TRUE(!begins || step.act == PeerAction::kConnect) << what;
+    const bool stays = after == peer.state && step.act != PeerAction::kConnect;
+    const bool ended = event >= PeerEvent::kReached && event <= PeerEvent::kUnable;  // the attempt has
+    EXPECT_FALSE(peer.state == PeerState::kConnecting && ended && stays) << what;
+    const bool falls_back = after == PeerState::kDisconnected && peer.state != PeerState::kDisconnected;
+    EXPECT_EQ(falls_back, step.act == PeerAction::kFail) << what;
+    EXPECT_EQ(after == PeerState::kRetryWait && peer.state != PeerState::kRetryWait, step.act == PeerAction::kWait)
+        << what;
+  });
+}
+
+TEST(PeerRecord, ARankThatDoesNotAnswerThoughItCallsIsTriedOnceMore) {
+  const PeerFacts facts{kNow, true, true};
+  const PeerTransition first = next_state(state(1), PeerEvent::kUnanswered, facts);
+  EXPECT_EQ(text_of(first), "C>");
+  EXPECT_TRUE(first.after.doubted);
+  // Its own connection has stayed: it is there, and cannot be reached from here.
+  const PeerTransition stayed = next_state(first.after, PeerEvent::kUnanswered, facts);
+  EXPECT_EQ(text_of(stayed), "Ux");
+  EXPECT_FALSE(stayed.after.doubted);
+  // It has ended meanwhile.
+  EXPECT_EQ(text_of(next_state(first.after, PeerEvent::kUnanswered, {kNow, true, false})), "G.!");
+  // What the next call finds counts anew.
+  const PeerTransition again = next_state(stayed.after, PeerEvent::kWanted, facts);
+  EXPECT_EQ(text_of(next_state(again.after, PeerEvent::kUnanswered, facts)), "C>");
+}
+
+TEST(PeerRecord, OnlyTheAttemptsOwnEndTakesADoubtBack) {
+  for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
+    const PeerTransition step = next_state(peer, event, facts);
+    const bool ended = event >= PeerEvent::kRefused && event <= PeerEvent::kUnable;
+    const bool taken_back = ended && step.act == PeerAction::kFail;
+    const bool begun = event == PeerEvent::kUnanswered && step.act == PeerAction::kConnect;
+    EXPECT_EQ(step.after.doubted, (peer.doubted && !taken_back) || begun) << where(static_cast<int>(peer.state), event);
+  });
+}
+
+TEST(PeerRecord, AConnectionIsMadeAnewTenTimesAndLaterEachTime) {
+  PeerRecord peer = state(3);
+  Clock::time_point now = kNow;
+  for (int tries = 1; tries <= kMaxTries; ++tries) {
+    const PeerTransition step = next_state(peer, PeerEvent::kDropped, {now});
+    ASSERT_EQ(text_of(step), "A~");
+    ASSERT_EQ(step.after.tries, tries);
+    ASSERT_EQ(step.after.retry_at, now + tries * kRetryDelay);
+    const Clock::time_point early = step.after.retry_at - milliseconds(1);
+    EXPECT_EQ(next_state(step.after, PeerEvent::kTime, {early}), (PeerTransition{step.after}));
+    EXPECT_EQ(text_of(next_state(step.after, PeerEvent::kWanted, {early})), "A");  // calls wait for it as well
+    now = step.after.retry_at;
+    const PeerTransition due = next_state(step.after, PeerEvent::kTime, {now});
+    ASSERT_EQ(text_of(due), "C>");
+    EXPECT_EQ(text_of(next_state(step.after, PeerEvent::kTime, {now + milliseconds(700)})), "C>");
+    peer = next_state(due.after, PeerEvent::kReached, {now}).after;
+    ASSERT_EQ(peer.state, PeerState::kConnected);
+    ASSERT_EQ(peer.tries, tries);
+    now += milliseconds(3);
+  }
+  EXPECT_EQ(text_of(next_state(peer, PeerEvent::kDropped, {now})), "G.!");
+  EXPECT_EQ(kMaxTries, 10);
+}
+
+TEST(PeerRecord, WhoWaitsToBeConnectedToAgainMayGoMeanwhile) {
+  const PeerTransition waits = next_state(state(3), PeerEvent::kDropped, {kNow});
+  const PeerTransition gone = next_state(waits.after, PeerEvent::kLeft, {kNow});
+  EXPECT_EQ(text_of(gone), "G.");
+  EXPECT_EQ(next_state(gone.after, PeerEvent::kTime, {waits.after.retry_at}), (PeerTransition{gone.after}));
+}
+
+TEST(PeerRecord, ALossThatAnotherRankTellsOfLetsCallsGoOn) {
+  const PeerTransition told = next_state(state(3), PeerEvent::kReportedLost, {kNow});
+  EXPECT_EQ(text_of(told), "T!");
+  EXPECT_EQ(text_of(next_state(told.after, PeerEvent::kReportedLost, {kNow})), "T");
+  EXPECT_EQ(text_of(next_state(told.after, PeerEvent::kBroken, {kNow})), "G.");  // all know already
+  // One that took leave may turn out to be lost to somebody; its own end is no more than that.
+  const PeerTransition left = next_state(state(3), PeerEvent::kLeft, {kNow});
+  EXPECT_EQ(text_of(next_state(left.after, PeerEvent::kReportedLost, {kNow})), "G!");
+  EXPECT_EQ(text_of(next_state(left.after, PeerEvent::kBroken, {kNow})), "G");
+}
+
+}  // namespace
+}  // namespace plait::transport::native
