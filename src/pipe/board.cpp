@@ -13,7 +13,7 @@ namespace plait::pipe {
 
 namespace {
 
-/// In front of it the memory has its own head.
+/// The board follows the header of the memory.
 constexpr std::int64_t kHead = 4096;
 
 }  // namespace
@@ -22,7 +22,7 @@ std::unique_ptr<Board> Board::make(std::int64_t first) try {
   std::unique_ptr<Board> board(new Board);
   board->memory_.grow(kHead + static_cast<std::int64_t>(sizeof(Shared)));
   auto* const shared = new (board->memory_.data() + kHead) Shared{};
-  // Relaxed: nobody else has the memory yet.
+  // Relaxed order is enough, because no other process has the memory yet.
   for (Entry& one : shared->entries) one.step.store(-1, std::memory_order_relaxed);
   shared->reader.begun.store(first - 1, std::memory_order_relaxed);
   shared->reader.finished.store(first - 1, std::memory_order_relaxed);
@@ -49,12 +49,12 @@ Board::Entry& Board::entry(std::int64_t step) const {
 }
 
 void Board::announce(std::int64_t step, std::string_view words) {
-  // What is in its place may still be looked at.
+  // A reader may still read the entry that would be overwritten.
   if (words.size() > kMostWords || step - kEntries > shared().reader.finished.load()) return;
   Entry& here = entry(step);
   here.bytes = static_cast<std::int64_t>(words.size());
   std::memcpy(here.words.data(), words.data(), words.size());
-  // Whoever finds the number finds the words.
+  // Release: a reader that sees the number also sees the description.
   here.step.store(step, std::memory_order_release);
 }
 
@@ -63,7 +63,7 @@ void Board::close() { shared().writer.closed.store(1); }
 bool Board::joined() const { return shared().reader.joined.load() != 0; }
 
 Board::Progress Board::progress() const {
-  // In this order: a step is finished after it has begun.
+  // `finished` is loaded first, because a step is begun before it is finished.
   const std::int64_t finished = shared().reader.finished.load();
   return {shared().reader.begun.load(), finished};
 }
@@ -74,7 +74,7 @@ bool Board::begin(std::int64_t step, std::string& words) {
   if (shared().writer.closed.load() != 0) return false;
   const Entry& here = entry(step);
   if (here.step.load(std::memory_order_acquire) != step) return false;
-  // Another process writes here: no length is believed.
+  // The other process writes this memory, so the length is checked.
   const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(here.bytes, 0, kMostWords));
   words.assign(here.words.data(), bytes);
   begun(step);
@@ -84,8 +84,8 @@ bool Board::begin(std::int64_t step, std::string& words) {
 void Board::begun(std::int64_t step) { shared().reader.begun.store(step); }
 
 bool Board::finish(std::int64_t step) {
-  // A store, then a load of what the other end stores before it looks: in one order for both, or each could miss the
-  // other, and the writer would sleep on.
+  // This end stores `finished` and then loads the request; the other end stores the request and then loads `finished`.
+  // Sequential consistency ensures that one of the two loads sees the other end's store.
   shared().reader.finished.store(step);
   return shared().writer.notify_writer.load() != 0;
 }

@@ -1,4 +1,4 @@
-/// Steps that a writer announces to a reader of the same host without the kernel, and what that has read of them.
+/// Shared memory in which a writer announces steps to a reader on the same host, without system calls.
 #pragma once
 
 #include <algorithm>
@@ -17,51 +17,53 @@
 
 namespace plait::pipe {
 
-/// Memory of both processes of rank 0, for a reader that gets every step: the next one's number follows from the last
-/// one's.  It stands beside their connection, which tells all else: that either end waits asleep, and how it ends.
+/// The memory belongs to both processes of rank 0.  It serves a reader that gets every step, so that step numbers
+/// follow each other.  Everything else, such as wake-ups and the end, is sent on the connection between them.
 ///
-/// Either end asks the other one to be told by the connection before it sleeps, and looks once more after that; the other
-/// one looks whether it was asked after each thing that it does here.  So nobody sleeps while there is something to do.
+/// No wake-up is lost: before an end sleeps, it requests a notification here and then checks once more.  The other end
+/// checks for that request after each change that it makes here.  Example: the writer finds the queue full, sets
+/// notify_writer and reads `finished` again.  If the reader finishes a step in between, either the writer sees the new
+/// value, or the reader sees notify_writer and sends a frame.
 ///
 /// threads  One at a time at each end.
 class Board {
  public:
-  /// Longer words go by the connection.
+  /// Longer descriptions are sent on the connection.
   static constexpr std::size_t kMostWords = 2032;
-  /// More steps are announced by the connection.
+  /// Further steps are announced on the connection.
   static constexpr std::int64_t kEntries = 16;
 
-  /// Of a writer, for a reader that begins with this step.  nullptr: no memory or descriptor could be had.
+  /// Called by the writer, for a reader that begins with step `first`.  Returns nullptr without memory or descriptors.
   static std::unique_ptr<Board> make(std::int64_t first);
-  /// Of a reader: what has come with its welcome.  nullptr: it is no such memory, or cannot be mapped.
+  /// Called by the reader with the descriptor from its welcome.  Returns nullptr if it cannot be mapped as a board.
   static std::unique_ptr<Board> join(base::Descriptor descriptor);
   int descriptor() const { return memory_.descriptor(); }
 
-  // Of the writer.
+  // For the writer.
 
-  /// The words of a step.  What has no room here the reader asks for by the connection.
+  /// Announces a step.  If it does not fit, the reader requests it on the connection.
   void announce(std::int64_t step, std::string_view words);
-  /// Nothing more is taken from here: the reader asks by the connection.
+  /// Closes the board; the reader continues on the connection.
   void close();
   bool joined() const;
-  /// The step that the reader has begun last, and the one that it has finished last: less than the first one before.
+  /// The last steps that the reader has begun and finished; first() - 1 at the beginning.
   struct Progress {
     std::int64_t begun = 0;
     std::int64_t finished = 0;
   };
   Progress progress() const;
-  /// Whether the reader is to tell by the connection when it has finished a step.
+  /// Sets whether the reader sends a frame after each finished step.
   void want_word(bool wanted);
 
-  // Of the reader.
+  // For the reader.
 
-  /// The first step that the reader gets.
+  /// The first step for the reader.
   std::int64_t first() const { return progress().finished + 1; }
-  /// Whether a step is announced here: puts its words there and begins it.  Asked for steps one after the other.
+  /// If the step is announced here, copies its description, begins it and returns true.  pre  Steps ascend by one.
   bool begin(std::int64_t step, std::string& words);
-  /// It has been begun by the connection.
+  /// Records that a step was begun on the connection.
   void begun(std::int64_t step);
-  /// Returns whether the writer wants word.
+  /// Returns true if the writer has requested a notification.
   bool finish(std::int64_t step);
 
  private:
@@ -70,7 +72,7 @@ class Board {
     std::int64_t bytes;
     std::array<char, kMostWords> words;
   };
-  /// What the writer writes, and what the reader: in lines of their own.
+  /// Each end writes to cache lines of its own.
   struct WriterState {
     std::atomic<std::uint32_t> notify_writer;
     std::atomic<std::uint32_t> closed;
@@ -96,13 +98,13 @@ class Board {
   SlotMemory memory_;
 };
 
-/// Whether an end may look again and again for a while before it sleeps: as many cores as processes of both ends.
+/// True if an end may poll before it sleeps: there are at least as many cores as processes of both ends.
 bool may_poll(std::int64_t processes);
-/// Waits of one end that look again and again before they sleep: for about as long as going to sleep and being woken
-/// takes, and seldom where that has been in vain, as it is where steps come slowly or others have the cores.
+/// Polls before an end sleeps, for about the time that sleeping and waking takes.  After polls without success the next
+/// waits do not poll, because steps are slow or other programs use the cores.
 class Polling {
  public:
-  /// Looks whether something is so until it is, or the time is up; others run meanwhile.  Returns whether it is.
+  /// Polls `ready`, and yields in between.  Returns its last result.
   template <typename Ready>
   bool run(Ready&& ready) {
     if (left_out_ > 0) {

@@ -1,4 +1,4 @@
-/// What a step consists of, as the writer tells the readers.
+/// The description of a step that a writer sends to its readers.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace plait::pipe {
 
-/// Programs of a pipe.
+/// Limits of the programs of a pipe.
 extern const base::EncodingSource kOtherEnd;
 
 /// One array of a step.
 struct Variable {
   std::string name;
   ArrayType type;
-  std::string layout;  ///< in which the writer's processes hold it, as a text
+  std::string layout;  ///< of the writer's processes, as text
 };
 
 struct StepDescription {
   std::int64_t number = 0;
-  int slot = 0;  ///< in the memory of each of the writer's processes
+  int slot = 0;  ///< in the memory of each process of the writer
   Attributes attributes;
   std::vector<Variable> variables;
 
@@ -45,26 +45,26 @@ void fields(Codec& codec, base::Record<Codec, StepDescription>& step) {
   codec(step.number, step.slot, step.attributes, step.variables);
 }
 
-/// Bytes of the number and the slot, which differ from step to step, in front of the other fields.
+/// Bytes of number and slot, which precede the other fields and differ in every step.
 inline constexpr std::size_t kPositionBytes = sizeof(StepDescription::number) + sizeof(StepDescription::slot);
 
-/// `6000x6000 <f8`.
+/// Formats a type, as in `6000x6000 <f8`.
 std::string words(const ArrayType& type);
 
-/// Where the parts of a process lie in its memory for a step: variables behind each other, each with the local arrays
-/// of the ranks that the process holds, ascending, every one at a multiple of 64 bytes.
+/// The offsets of local arrays in the memory that a process has for a step.  Variables follow each other; each has the
+/// local arrays of the ranks of the process, ascending, at multiples of 64 bytes.
 class Placement {
  public:
-  /// process: -1 for a process that holds all ranks.
+  /// process: -1 if it holds all ranks.
   explicit Placement(std::int64_t process) : process_(process) {}
-  /// Puts a variable behind those so far.  cost  O(ranks that the process holds).
+  /// Appends a variable.  cost  O(ranks that the process holds).
   void add(const Layout& layout, std::int64_t element_bytes);
-  /// Where the local array of a rank of variable number `variable` begins, and where all of them end.
+  /// The offset of the local array of a rank of variable number `variable`, and the end of all arrays.
   /// pre   The process holds the rank.  cost  O(log of the ranks that it holds).
   std::int64_t offset(std::size_t variable, std::int64_t rank) const;
   std::int64_t end() const { return end_; }
 
-  /// What lies in front of the first one.
+  /// The header before the first array.
   static constexpr std::int64_t kHead = 4096;
 
  private:

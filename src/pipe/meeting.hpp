@@ -1,4 +1,4 @@
-/// Where programs find each other by name: files in a folder that both see.
+/// Files in a common folder by which the programs of a pipe find each other.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@
 
 namespace plait::pipe {
 
-/// What a writer tells of itself.
+/// How to connect to a writer.
 struct Invitation {
   transport::native::Endpoints endpoints;
   transport::native::Key key;
-  std::string who;  ///< for people
+  std::string who;  ///< a description of the program, for messages
 };
 
 using transport::host::meeting_folder;
 
-/// errors  kArgument: a name that makes no file name.
+/// errors  kArgument: the name cannot be a file name.
 void check_pipe_name(std::string_view name, std::string_view shown);
 
-/// The file of a writer, which only its user reads.  It holds a lock as long as the writer lives, so that what a killed
-/// one has left behind is known by its lock being free.
+/// The file of a writer, readable by its user only.  The writer holds a lock on it, so that the file of a killed writer
+/// is recognized by the free lock.
 class MeetingFile {
  public:
-  /// Takes a name.
-  /// errors  kSystem: EADDRINUSE where another writer has it, who is told; no permission, no room, no locks there.
+  /// Registers a name.
+  /// errors  kSystem: EADDRINUSE if another writer has the name, and which one; no permission, no space, no locks.
   MeetingFile(const std::string& name, const Invitation& invitation);
   ~MeetingFile();
   MeetingFile(const MeetingFile&) = delete;
@@ -43,17 +43,18 @@ class MeetingFile {
   base::Descriptor file_;
 };
 
-/// What the writer of a name tells; nothing where there is none, or one that has ended.
-/// errors  kSystem: the file cannot be read, is damaged, or is another user's; there are no locks there.
+/// The invitation of the writer of a name; nothing if there is none, or if it has ended.
+/// errors  kSystem: the file cannot be read, is damaged or belongs to another user; the file system has no locks.
 std::optional<Invitation> find_invitation(const std::string& name);
 
-/// The same of a file without a lock: what a killed writer has left, or one whose lock cannot be seen from here.
+/// The invitation in a file without a visible lock, whose writer was killed or is on a host whose locks are not
+/// visible.
 std::optional<Invitation> find_unlocked_invitation(const std::string& name);
 
 /// The names that have a writer.
 std::vector<std::string> meeting_names();
 
-/// Who this process is, for people: `python3 (process 4711 on node7)`.
+/// Describes this process, as in `python3 (process 4711 on node7)`.
 std::string this_program();
 
 struct Program {
@@ -62,7 +63,7 @@ struct Program {
   std::string host;
 };
 
-/// What this_program() of another process has said.  All of it is the name where it is something else.
+/// Parses the text of this_program().  A text of another form becomes the name.
 Program parse_program(const std::string& who);
 
 }  // namespace plait::pipe

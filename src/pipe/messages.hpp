@@ -14,7 +14,7 @@
 
 namespace plait::pipe {
 
-/// kAttach: a reader, and what it expects the pipe to carry.
+/// kAttach: a reader, and the type that it expects.
 struct AttachRequest {
   std::string who;
   std::int64_t processes = 1;

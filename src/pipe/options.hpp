@@ -1,4 +1,4 @@
-/// What stands behind the name of a pipe.
+/// The options in the name of a pipe.
 #pragma once
 
 #include <chrono>
@@ -12,17 +12,17 @@ namespace plait::pipe {
 /// `pipe:NAME?queue=2&drop=oldest&readers=1&timeout=60&network=eth1&ports=4700-4800&casting=safe`.
 struct Options {
   std::string name;
-  int queue = 2;  ///< steps that a writer holds at most
+  int queue = 2;  ///< maximum of steps that a writer holds
   WhenFull when_full = WhenFull::kWait;
-  int readers = 1;                              ///< that the writer waits for when it opens the pipe
-  std::chrono::duration<double> timeout{60.0};  ///< for the other end to come
-  std::string network;                          ///< on which the writer is to be reached from other hosts; empty: all
+  int readers = 1;                              ///< number of readers that the writer waits for when it opens the pipe
+  std::chrono::duration<double> timeout{60.0};  ///< for the connection of the other end
+  std::string network;                          ///< networks on which the writer accepts other hosts; empty: all
   int first_port = 0;
   int last_port = 0;
-  copy::Casting casting = copy::Casting::kNo;  ///< from the writer's elements to those that the reader's dtype states
+  copy::Casting casting = copy::Casting::kNo;  ///< from the writer's elements to the reader's dtype
 };
 
-/// errors  kArgument: a name or an option that cannot be.
+/// errors  kArgument: an invalid name or option.
 Options parse_options(const std::string& url);
 
 }  // namespace plait::pipe

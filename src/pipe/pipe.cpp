@@ -28,7 +28,7 @@ PipeProgram program_of(const std::string& who, std::int64_t processes) {
   return {found.name, found.process, found.host, processes};
 }
 
-/// What pipes a user may have meant.
+/// Suggests existing pipes for an unknown name.
 std::string other_pipes() {
   const std::vector<std::string> names = pipe::meeting_names();
   if (names.empty()) return "nobody writes to any pipe there";
@@ -86,7 +86,7 @@ PipeStatus pipe_status(const std::string& url) {
   try {
     status = parse_status(ask_writer(*invitation, url, until));
   } catch (const Error& error) {
-    if (!pipe::find_invitation(options.name)) throw absent();  // it has ended meanwhile
+    if (!pipe::find_invitation(options.name)) throw absent();  // the writer has ended meanwhile
     base::rethrow(error, url, ": its writer, ", invitation->who, ", does not tell who is there: ", error.what());
   }
   status.name = options.name;

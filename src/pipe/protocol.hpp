@@ -1,7 +1,7 @@
 /// The frames of a pipe.
 ///
-/// A reader's process of rank 0 has one connection to the writer's process of rank 0, on which they say what is read and
-/// what has been; each process of a reader has one to each process of the writer that has something for it.
+/// Process 0 of a reader has a control connection to process 0 of the writer.  Each process of a reader has a data
+/// connection to each process of the writer that holds elements for it.
 #pragma once
 
 #include <cstdint>
@@ -9,43 +9,43 @@
 namespace plait::pipe {
 
 enum class Frame : std::uint32_t {
-  // To the writer's process of rank 0.
-  kAttach = 1,  ///< a reader comes: what it expects, and who it is
-  kNext,        ///< the next step is wanted
-  kDone,        ///< the step has been read
-  kLeave,       ///< the reader goes, having read what it wanted
-  kAbort,       ///< the reader has failed: why
-  kStatus,      ///< who is there, for people
-  // To a process that knows where its group of processes may be reached.
-  kWhere,  ///< which of them: kLeaders or kOwnGroup
+  // To process 0 of the writer.
+  kAttach = 1,  ///< registers a reader: the expected type, and a description of the program
+  kNext,        ///< requests the next step
+  kDone,        ///< reports that the step was read
+  kLeave,       ///< the reader leaves, without an error
+  kAbort,       ///< the reader has failed, with the reason
+  kStatus,      ///< requests a description of writer and readers
+  // To a process that has the endpoints of its group.
+  kWhere,  ///< requests endpoints: kLeaders or kOwnGroup
   // To any process of the writer.
-  kMap,   ///< the memory of a slot is to be mapped
-  kGet,   ///< elements of a step are wanted
-  kPart,  ///< the front of a kGet that is longer than a frame
+  kMap,   ///< requests the memory of a slot
+  kGet,   ///< requests elements of a step
+  kPart,  ///< a part of a kGet that is longer than a frame
   // Answers.
   kWelcome = 100,
-  kRefused,  ///< an error's code and text
+  kRefused,  ///< code and text of an error
   kStep,
   kEnd,
-  kAborted,  ///< why the writer has failed
+  kAborted,  ///< the writer has failed, with the reason
   kStatusText,
-  kThere,  ///< where they may be reached
-  kSlot,   ///< with the descriptor of a slot's memory
+  kThere,  ///< the requested endpoints
+  kSlot,   ///< a slot, with the descriptor of its memory
   kData,
 };
 
-/// A process of each so many knows where the others of them may be reached.
+/// Number of processes of a group; one of them has the endpoints of all.
 inline constexpr int kGroup = 64;
 
-/// So many requests of a process of a reader are unanswered at most at one of the writer's, which has twice as many
-/// in line for it.
+/// Maximum of unanswered requests of one process of a reader at one process of the writer, whose send queue for it has
+/// twice as many entries.
 inline constexpr std::size_t kAskedAhead = 32;
 
-/// A request that is longer than a frame comes in parts, of so many bytes together at most.
+/// Maximum length of a request.  Requests longer than a frame are sent in parts.
 inline constexpr std::uint64_t kMostRequest = std::uint64_t{64} << 20;
 
-/// What kWhere asks for: the first process of each group, of rank 0; or all processes of the group of the one asked, of
-/// the first one of a group.
+/// The argument of kWhere: the first process of each group (asked of process 0), or all processes of one group (asked
+/// of its first process).
 inline constexpr std::int64_t kLeaders = 0;
 inline constexpr std::int64_t kOwnGroup = 1;
 

@@ -18,7 +18,7 @@ namespace plait::pipe {
 
 namespace {
 
-constexpr std::int64_t kPage = std::int64_t{2} << 20;  // a large page, where the system gives those
+constexpr std::int64_t kPage = std::int64_t{2} << 20;  // a huge page
 
 [[noreturn]] void fail_memory(const char* what, std::int64_t bytes) {
   const int code = errno;
@@ -48,7 +48,7 @@ void SlotMemory::grow(std::int64_t bytes) {
   if (descriptor_.number() < 0) {
     descriptor_ = base::Descriptor(::memfd_create("plait-pipe", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (descriptor_.number() < 0) fail_memory("make", bytes);
-    // A reader may rely on what it has mapped.
+    // The seal ensures that mapped memory stays valid for readers.
     ::fcntl(descriptor_.number(), F_ADD_SEALS, F_SEAL_SHRINK);
   }
   const std::int64_t longer = bytes < kPage ? (bytes + 4095) / 4096 * 4096 : (bytes + kPage - 1) / kPage * kPage;
@@ -57,22 +57,22 @@ void SlotMemory::grow(std::int64_t bytes) {
     fail_memory("get", longer);
   }
   map_again(longer, Access::kWrite);
-  // Once it is there: a reader that finds the length maps all of it.
+  // The length is stored last, because a reader that sees it maps all of it.
   std::atomic_ref(head().bytes).store(longer, std::memory_order_release);
 }
 
 std::int64_t SlotMemory::whole() const { return std::atomic_ref(head().bytes).load(std::memory_order_acquire); }
 
 std::int64_t SlotMemory::step() const {
-#if !defined(__SANITIZE_THREAD__)  // which knows no fences
-  // What the caller has read so far is read before this.
+#if !defined(__SANITIZE_THREAD__)  // which does not support fences
+  // Orders the reads of the caller before this one.
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif
   return std::atomic_ref(head().step).load(std::memory_order_acquire);
 }
 
-// An exchange, which acquires too: of what is written into the slot next nothing may be seen before the number, as it
-// could behind a store.
+// An exchange is used because it also acquires: no later write into the slot becomes visible before the number.  After
+// a plain store it could.
 void SlotMemory::set_step(std::int64_t step) { std::atomic_ref(head().step).exchange(step, std::memory_order_seq_cst); }
 
 void SlotMemory::map(base::Descriptor descriptor, Access access) {
@@ -84,7 +84,7 @@ void SlotMemory::map(base::Descriptor descriptor, Access access) {
 void SlotMemory::map_more() {
   struct stat found{};
   if (::fstat(descriptor_.number(), &found) != 0) fail_memory("look at", 0);
-  // Beyond the end of a file that has become shorter there would be a signal.
+  // Access beyond the end of a file that has shrunk would raise SIGBUS.
   const int seals = ::fcntl(descriptor_.number(), F_GET_SEALS);
   if (found.st_size < static_cast<off_t>(sizeof(SlotHead)) || seals < 0 || (seals & F_SEAL_SHRINK) == 0)
     base::throw_system_error(

@@ -1,4 +1,4 @@
-/// Memory of a writer's process that readers on the same host map.
+/// Memory of a process of a writer, which readers on the same host map.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace plait::pipe {
 
-/// What a slot begins with.
+/// The header of a slot.
 struct SlotHead {
-  std::int64_t bytes;  ///< of the whole slot: more than a reader has mapped where it has grown
+  std::int64_t bytes;  ///< of the whole slot; more than a reader has mapped if it has grown
   std::int64_t step;   ///< see SlotMemory::step()
 };
 
-/// A file in memory, without a name: nothing stays of it when the last process has gone.  It only grows.
+/// An anonymous file in memory (memfd).  It exists until the last process closes it, and only grows.
 /// threads  One at a time.
 class SlotMemory {
  public:
@@ -23,25 +23,26 @@ class SlotMemory {
   SlotMemory(const SlotMemory&) = delete;
   SlotMemory& operator=(const SlotMemory&) = delete;
 
-  /// Of a writer: makes it at least so long; data() may be another one afterwards.  errors  kSystem: no memory.
+  /// Called by the writer: grows to at least `bytes`; data() may change.  errors  kSystem: no memory.
   void grow(std::int64_t bytes);
-  /// What a reader may do with it.
+  /// Access of a reader.
   enum class Access : std::uint8_t { kRead, kWrite };
-  /// Of a reader: maps what it has received, as long as it is now.
-  /// errors  kSystem: EPROTO where it is no memory of a writer, which could become shorter.
+  /// Called by a reader: maps the received descriptor at its present length.
+  /// errors  kSystem: EPROTO if it is not sealed against shrinking.
   void map(base::Descriptor descriptor, Access access = Access::kRead);
-  /// Of a reader: maps what has been added.
+  /// Called by a reader: maps the added part.
   void map_more();
 
-  /// nullptr: nothing has been made or mapped.
+  /// nullptr if nothing is created or mapped.
   std::byte* data() const { return data_; }
-  /// The bytes that the writer has, where there is memory.
+  /// The length that the writer has.  pre  There is memory.
   std::int64_t whole() const;
   SlotHead& head() const { return *reinterpret_cast<SlotHead*>(data_); }
-  /// Which step it is for: the next one from before its first byte is written.  A reader that the writer has given up,
-  /// and that does not know yet, asks again once it has read: what it has is that step only if it still is.
+  /// The number of the step in the slot, set before the first byte of that step is written.  A reader that the writer
+  /// has dropped may not know it yet; so a reader checks the number again after reading, and discards what it read if
+  /// the number has changed.
   std::int64_t step() const;
-  /// Of a writer: of all that it writes before, and of nothing that it writes after, who sees this sees it.
+  /// Called by the writer.  A reader that sees the number also sees all earlier writes, and no later one.
   void set_step(std::int64_t step);
   std::int64_t bytes() const { return bytes_; }
   int descriptor() const { return descriptor_.number(); }

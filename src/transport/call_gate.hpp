@@ -32,7 +32,8 @@ class CallGate {
   CallGate(const CallGate&) = delete;
   CallGate& operator=(const CallGate&) = delete;
 
-  /// Begins a call; waits while calls are paused or another thread has its turn.  Returns false once the gate is closed.
+  /// Begins a call; waits while calls are paused or another thread has its turn.  Returns false once the gate is
+  /// closed.
   bool enter() noexcept;
   /// Ends a call for which enter() has returned true.
   void leave() noexcept;

@@ -20,7 +20,8 @@ static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32
 // Not FUTEX_PRIVATE_FLAG: the word may lie in memory of several processes.
 void wake_all(std::atomic<std::uint32_t>& word) { syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
-// The kernel compares the word with `seen` under its own lock: one raised in between does not sleep, so no wake is lost.
+// The kernel compares the word with `seen` under its own lock: one raised in between does not sleep, so no wake is
+// lost.
 bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds most) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const timespec limit{most.count() / kSecond, most.count() % kSecond};

@@ -18,8 +18,8 @@ struct PeerCopy {
   std::int64_t bytes = 0;
 };
 
-/// What a process tells others so that they can try: its number, and a word of its memory with what is in it.  A process
-/// of that number in another space of numbers has another word there, or none.
+/// What a process tells others so that they can try: its number, and a word of its memory with what is in it.  A
+/// process of that number in another space of numbers has another word there, or none.
 struct PeerToken {
   std::int64_t process = 0;
   std::int64_t address = 0;

@@ -44,12 +44,12 @@ Frame Announcements::next(std::string& words, const std::function<void()>& check
 }
 
 Frame Announcements::ask(std::string& words, const std::function<void()>& check) {
-  // A writer that has ended, or failed, has said so before it closed the connection.
+  // A writer that ends or fails sends the reason before it closes the connection.
   const std::exception_ptr unsent = collective::caught([&] { send(*link_, Frame::kNext); });
   using transport::native::Clock;
   while (transport::native::wait_for(link_->number(), POLLIN, Clock::now() + kBetweenChecks) == ETIMEDOUT) {
     check();
-    if (transport::host::is_silent(link_->number())) break;  // which the link finds as well, and says
+    if (transport::host::is_silent(link_->number())) break;  // the link then reports the loss
   }
   const auto kind = static_cast<Frame>(receive_frame(*link_, words, no_limit()).kind);
   if (unsent && kind != Frame::kAborted && kind != Frame::kEnd) std::rethrow_exception(unsent);

@@ -1,4 +1,4 @@
-/// How a reader hears of steps, and tells that it has read them.
+/// The control connection of a reader: steps arrive, and their completion is reported.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace plait::pipe {
 
-/// Of the reader's process of rank 0: its connection to the writer's, and the board where both are on one host.
+/// Used by process 0 of the reader: the connection to process 0 of the writer, and the board if both are on one host.
 /// threads  One at a time.
 class Announcements {
  public:
   explicit Announcements(std::unique_ptr<transport::native::Link> link) : link_(std::move(link)) {}
 
   transport::native::Link& link() { return *link_; }
-  /// Takes the board that has come with the last frame, if one has.  processes: of both ends.
+  /// Maps the board that was sent with the last frame, if any.  processes: number of both ends.
   void take_board(std::int64_t processes);
 
-  /// Waits for what the writer says next, with its words: kStep, whose number is given, kEnd or kAborted; or anything
-  /// else of one that is none.  check() is called a few times a second meanwhile.
-  /// errors  As Link; what check() throws, after which nothing more can be asked.
+  /// Waits for the next message of the writer, and returns it with its text: kStep with this number, kEnd or kAborted,
+  /// or something else if the peer is no writer.  check() is called a few times a second meanwhile.
+  /// errors  As Link; what check() throws, after which no request can be made.
   Frame next(std::string& words, const std::function<void()>& check);
-  /// The last step has been read.  A writer that is lost is noticed at the next step.
+  /// Reports that the last step was read.  A lost writer is noticed at the next step.
   void finish();
 
  private:
@@ -37,7 +37,7 @@ class Announcements {
   std::unique_ptr<Board> board_;
   bool polls_ = false;
   Polling polling_;
-  std::int64_t next_ = 0;  // the step that is begun next, where there is a board
+  std::int64_t next_ = 0;  // the next step, if there is a board
 };
 
 }  // namespace plait::pipe

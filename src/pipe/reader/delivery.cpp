@@ -14,7 +14,7 @@ namespace plait::pipe {
 
 namespace {
 
-/// So many bytes of elements are converted at a time, before it or after.
+/// Bytes of elements that are converted at a time, before or after the conversion.
 constexpr std::int64_t kConverted = std::int64_t{64} << 10;
 
 void add(Delivery::Traffic& sum, const Delivery::Traffic& other) {
@@ -81,7 +81,7 @@ copy::LocalArray Delivery::mapped(const Source& source, const StepDescription& s
     placement.add(v == variable ? pairs_.source() : Layout::parse(step.variables[v].layout),
                   step.variables[v].type.element_bytes);
   const std::byte* slot = partners.of(process).slot(step.slot, step.number, placement.end());
-  // It is only read from.
+  // The array is only read.
   return dense_array(pairs_.source(), source.rank,
                      const_cast<std::byte*>(slot) + placement.offset(variable, source.rank), element_bytes_);
 }
@@ -109,7 +109,7 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
     }
   }
   for (const Source& source : target.sources)
-    // Only now: a writer that drops readers may have taken the slot while it was read.
+    // The check comes after the copy, because a writer that drops readers may have reused the slot meanwhile.
     if (source.near) partners.of(partners.process_of(source.rank)).check(step.slot, step.number);
 }
 
@@ -132,7 +132,7 @@ std::int64_t Delivery::most_converted() const {
 }
 
 void Delivery::receive(const Source& source, Partner& partner, const copy::LocalArray& array) {
-  std::vector<std::byte> cut;  // the front of an element whose end the next frame has
+  std::vector<std::byte> cut;  // the first part of an element that continues in the next frame
   partner.take(source.packed->elements() * element_bytes_, buffers_.frame,
                [&](std::int64_t offset, std::span<std::byte> bytes) {
                  const auto first = static_cast<std::int64_t>(offset - static_cast<std::int64_t>(cut.size()));
@@ -152,7 +152,7 @@ void Delivery::run(const StepDescription& step, std::size_t variable, Partners& 
   try {
     take(step, variable, partners, arrays, spent);
   } catch (...) {
-    // Answers that are under way must not be taken for those of the next read.
+    // Outstanding answers must not be mistaken for those of the next read.
     for (const Target& target : targets_)
       for (const Source& source : target.sources)
         if (!source.near) partners.leave(partners.process_of(source.rank));
@@ -167,10 +167,10 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
     looked_ = true;
   }
   placements_.clear();
-  // With the dimensions of the writer's array.
+  // The layout gets the dimensions of the writer's array.
   std::vector<copy::LocalArray> arrays;
   for (const copy::LocalArray& one : given) arrays.push_back({one.rank, one.data, pairs_.with_dropped(one.steps, 0)});
-  // All processes that have something are asked before anything is taken, so that they send at the same time.
+  // All requests are sent before the first answer is received, so that the processes send at the same time.
   Wanted wanted;
   wanted.step = step.number;
   wanted.slot = step.slot;
@@ -178,10 +178,10 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   wanted.fill_halo = fill_halo_;
   wanted.region = region_;
   struct Requests {
-    std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // sender and receiver, in the order of answers
+    std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // (sender, receiver) in the order of the answers
     std::size_t next = 0;
   };
-  std::map<std::int64_t, Requests> requests;  // by the writer's process
+  std::map<std::int64_t, Requests> requests;  // by process of the writer
   for (const Target& target : targets_)
     for (const Source& source : target.sources)
       if (!source.near) requests[partners.process_of(source.rank)].pairs.emplace_back(source.rank, target.rank);
@@ -246,7 +246,7 @@ Delivery::Traffics Delivery::traffics(Partners& partners) const {
 double Delivery::predicted_seconds(const Traffics& traffics, const plan::CostModel& model) const {
   const auto& [near, far] = traffics;
   const auto bytes = [this](const Traffic& of) { return static_cast<double>(of.elements * element_bytes_); };
-  // What is converted is packed before and unpacked afterwards.
+  // Converted elements are packed before and unpacked after the conversion.
   const double passes = cast_ ? 3 : 1;
   double seconds = model.step_seconds + passes * (bytes(near) / model.copy_bytes_per_second +
                                                   static_cast<double>(near.runs) * model.run_seconds);

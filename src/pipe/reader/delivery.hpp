@@ -1,4 +1,4 @@
-/// What one process of a reader takes of an array, planned once from both layouts.
+/// The transfer of one array to one process of a reader, planned once from both layouts.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct DeliveryRequest {
   const Layout& layout;  ///< of the region
   const Region& region;
   bool fill_halo = false;
-  std::vector<std::int64_t> ranks;             ///< whose local arrays this process has
-  std::optional<copy::ElementCast> cast = {};  ///< where the arrays have elements of another type than the writer's
+  std::vector<std::int64_t> ranks;             ///< ranks whose local arrays this process has
+  std::optional<copy::ElementCast> cast = {};  ///< if the arrays have another element type than the writer's
 };
 
-/// What all deliveries of a reader use, one after the other.
+/// Buffers that all deliveries of a reader share, one at a time.
 struct DeliveryBuffers {
   std::optional<redistribution::Stage> stage;
   std::vector<std::byte> frame;
@@ -42,32 +42,32 @@ struct DeliveryBuffers {
 ///       there are.
 class Delivery {
  public:
-  /// source: the writer's layout.  The buffers stay as long as this.
-  /// errors  kArgument: shapes, or a region, that do not fit, as for a file.
+  /// source: the writer's layout.  The buffers must outlive this object.
+  /// errors  kArgument: shapes or a region that do not match, as for a file.
   Delivery(const Layout& source, std::int64_t element_bytes, const DeliveryRequest& request, DeliveryBuffers& buffers);
 
-  /// Whether it is the one for such a call; casts depend on the array that is read.
+  /// True if this delivery serves the call.  Casts depend on the array.
   bool serves(const std::string& source, std::int64_t element_bytes, const DeliveryRequest& request) const;
 
-  /// Fills the arrays, which are those of the ranks.  From memory that can be mapped elements go straight to their
-  /// positions, in one pass; others come as packed messages, in pieces, and so do those that become other ones.
+  /// Fills the arrays of the ranks.  Elements in mapped memory are copied to their positions in one pass.  Elements of
+  /// other hosts, and elements that are converted, arrive as packed messages, in pieces.
   void run(const StepDescription& step, std::size_t variable, Partners& partners,
            std::span<const copy::LocalArray> arrays, collective::Times& spent);
 
   struct Traffic {
     std::int64_t messages = 0;
     std::int64_t elements = 0;
-    std::int64_t runs = 0;  ///< stretches that follow each other in both local arrays
+    std::int64_t runs = 0;  ///< elements contiguous in both local arrays count as one run
   };
   Traffic traffic() const;
-  /// Of this host through its memory, and of others over the network.
+  /// Elements from mapped memory, and elements from the network.
   struct Traffics {
     Traffic near;
     Traffic far;
   };
-  /// errors  kSystem: a process of the writer cannot be asked where it is.
+  /// errors  kSystem: the endpoints of a process cannot be obtained.
   Traffics traffics(Partners& partners) const;
-  /// How long run() takes, where the processor and the network have nothing else to do.
+  /// Predicted seconds of run() on an idle machine and network.
   double predicted_seconds(const Traffics& traffics, const plan::CostModel& model) const;
 
  private:
@@ -75,15 +75,15 @@ class Delivery {
     std::int64_t rank = 0;
     std::vector<plan::Product> products;
     bool near = false;
-    std::unique_ptr<const redistribution::PackedMessage> packed;  // from another host, or to be cast
-    std::unique_ptr<const redistribution::PackedMessage> cast;    // of the elements that they become
+    std::unique_ptr<const redistribution::PackedMessage> packed;  // if from another host, or to be converted
+    std::unique_ptr<const redistribution::PackedMessage> cast;    // for the converted elements
   };
   /// One local array.
   struct Target {
     std::int64_t rank = 0;
     std::vector<Source> sources;
-    std::optional<redistribution::Gather> gather;  // of the sources that can be mapped
-    std::vector<std::size_t> mapped;               // those sources
+    std::optional<redistribution::Gather> gather;  // from mapped sources
+    std::vector<std::size_t> mapped;               // the numbers of those sources
   };
   Traffic traffic_of(const Target& target, const Source& source) const;
   void take(const StepDescription& step, std::size_t variable, Partners& partners,
@@ -91,11 +91,11 @@ class Delivery {
   void look_around(Target& target, Partners& partners) const;
   void fill(Target& target, const StepDescription& step, std::size_t variable, Partners& partners,
             const copy::LocalArray& array);
-  /// The part of a source that can be mapped.
+  /// The share of a mapped source.
   copy::LocalArray mapped(const Source& source, const StepDescription& step, std::size_t variable, Partners& partners);
-  /// Puts elements that lie packed where they belong, from `begin` on in the message.
+  /// Unpacks a part of a message that begins at `begin`.
   void unpack(const Source& source, std::int64_t begin, std::span<std::byte> bytes, const copy::LocalArray& array);
-  /// Elements that are converted at a time.
+  /// Number of elements that are converted at a time.
   std::int64_t most_converted() const;
   void receive(const Source& source, Partner& partner, const copy::LocalArray& array);
 
@@ -110,7 +110,7 @@ class Delivery {
   plan::RegionPairs pairs_;
   std::vector<Target> targets_;
   bool looked_ = false;
-  std::map<std::int64_t, Placement> placements_;  // of the step that is read, by the writer's process
+  std::map<std::int64_t, Placement> placements_;  // of the current step, by process of the writer
 };
 
 }  // namespace plait::pipe

@@ -17,7 +17,7 @@ using transport::native::Link;
 namespace {
 
 constexpr std::chrono::seconds kConnecting{15};
-/// What is told of a step: of very irregular layouts every index.
+/// Maximum length of the description of a step; very irregular layouts list every index.
 constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;
 
 [[noreturn]] void fail_frame() {
@@ -30,7 +30,7 @@ void send(Link& link, Frame kind, std::span<const std::byte> body) {
   link.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, parts, no_limit());
 }
 
-/// errors  What the frame says went wrong, where it is a refusal.
+/// errors  The error in the frame, if it is kRefused.
 void take_body(Link& link, const FrameHead& head, std::string& body) {
   if (head.bytes > kMostText) fail_frame();
   body.resize(head.bytes);

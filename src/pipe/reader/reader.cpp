@@ -28,11 +28,11 @@ using transport::native::Link;
 namespace {
 
 constexpr std::chrono::seconds kAnswering{15};
-/// Between two looks whether a writer has come: a look takes some 20 us.
+/// Interval of looking for a writer; one look takes some 20 us.
 constexpr std::chrono::milliseconds kShortestPause{1};
 constexpr std::chrono::milliseconds kLongestPause{8};
 
-/// What a writer has left behind does not stay long where there are others.
+/// Time after which the file of a killed writer is examined again, if there are other writers.
 constexpr std::chrono::milliseconds kBeforeLeftovers{500};
 
 void send(Link& link, Frame kind, std::string_view body, Clock::time_point until) {
@@ -40,10 +40,10 @@ void send(Link& link, Frame kind, std::string_view body, Clock::time_point until
   link.send({static_cast<std::uint32_t>(kind), 0, 0, body.size()}, parts, until);
 }
 
-/// A step's words behind its number and slot, which are other ones each time.
+/// The description of a step without number and slot, which differ in every step.
 std::string_view what_of(std::string_view words) { return words.substr(kPositionBytes); }
 
-/// Whether a writer still invites with the same words.
+/// True if the file of the writer is unchanged.
 bool is_there(const std::string& name, const Invitation& invitation) {
   const auto now = find_invitation(name);
   return now && now->key.bytes() == invitation.key.bytes();
@@ -80,15 +80,15 @@ std::unique_ptr<Link> Reader::call_on(const Invitation& writer, Clock::time_poin
 }
 
 void Reader::attach(Clock::time_point until, const Expected& expected, std::int64_t processes) {
-  std::string last;  // why it did not come to a meeting so far
+  std::string last;  // why no connection was made so far
   const Clock::time_point begin = Clock::now();
-  Clock::time_point looked = begin;  // when for a leftover
-  std::string leftover;              // the key of the last one
+  Clock::time_point looked = begin;  // time of the last check for a file that a killed writer left
+  std::string leftover;              // the key of that file
   while (true) {
     try {
       if (const auto found = find_invitation(options_.name)) {
         invitation_ = *found;
-        const auto answered = Clock::now() + kAnswering;  // not less for who does not want to wait for a writer
+        const auto answered = Clock::now() + kAnswering;  // also if the reader does not wait for a writer
         control_ = std::make_unique<Announcements>(call_on(*found, answered));
         const AttachRequest request{this_program(), processes, expected.dtype, expected.shape, options_.casting};
         send(control_->link(), Frame::kAttach, base::encode(request), answered);
@@ -106,7 +106,7 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
       }
     } catch (const Error& error) {
       control_.reset();
-      // A writer that has just ended, or is being replaced by the next one, is waited for as one that has not begun.
+      // A writer that has just ended may be replaced by the next one, so the reader waits as if none had begun.
       const int code = error.system_code();
       if (code == EINTR) throw;
       const bool passing = code == ECONNREFUSED || code == ECONNRESET || code == ETIMEDOUT || code == EHOSTUNREACH;
@@ -118,7 +118,7 @@ void Reader::attach(Clock::time_point until, const Expected& expected, std::int6
       looked = Clock::now();
       check_lock_is_seen(processes, leftover);
     }
-    // At first both programs have just been started.
+    // Poll faster at first, because both programs may have been started together.
     const auto pause = std::clamp<Clock::duration>((Clock::now() - begin) / 8, kShortestPause, kLongestPause);
     if (Clock::now() + pause > until) break;
     std::this_thread::sleep_for(pause);
@@ -136,7 +136,7 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
   const auto until = Clock::now() + std::chrono::seconds(2);
   try {
     control_ = std::make_unique<Announcements>(Link::connect(left->endpoints, left->key, until));
-    // One that was ending is gone by now.
+    // A writer that was ending is gone by now.
     if (!find_unlocked_invitation(options_.name)) return control_.reset();
     AttachRequest request;
     request.who = this_program();
@@ -147,7 +147,7 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
   } catch (const Error& error) {
     control_.reset();
     if (error.system_code() == EINTR) throw;
-    return;  // nobody is behind it
+    return;  // the file belongs to no process
   }
   const std::string why =
       text(shown_, ": the writer, ", left->who, ", is there, but the lock of its file in ", meeting_folder(),
@@ -159,8 +159,8 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
 }
 
 std::optional<Step> Reader::begin_step(collective::Collective& call, const Attributes& /*attributes*/) {
-  std::string words;  // of rank 0: the step's
-  // The number of the step, -1 at the end; its slot, and whether its words are other ones than those of the last step.
+  std::string words;  // on rank 0: the description of the step
+  // Number of the step, or -1 at the end; then its slot, and 1 if its description differs from the last step's.
   std::array<std::int64_t, 2> told{-1, 0};
   const std::exception_ptr failed = collective::caught([&] {
     if (first_ && !at_end_) told = hear(words, call.transport());
@@ -202,7 +202,7 @@ std::array<std::int64_t, 2> Reader::hear(std::string& words, transport::Transpor
       if (lost_own) std::rethrow_exception(lost_own);
     });
   } catch (const Error& error) {
-    // What it has asked for may still come, so that nothing else can be asked.
+    // Outstanding answers may still arrive, so no other request can be made.
     if (error.system_code() == EINTR) abort("a signal has ended its wait for a step");
     if (lost_own) {
       abort(error.what());
@@ -229,7 +229,7 @@ void Reader::learn(collective::Collective& call, const std::string& words) {
       words_ = what_of(heard);
     });
   } catch (...) {
-    // The writer counts the step as one that is being read.
+    // The writer considers the step as being read.
     abort("it could not take in what a step holds");
     throw;
   }
@@ -262,7 +262,7 @@ std::string Reader::last_words() {
     std::string body;
     const auto head = receive_frame(control_->link(), body, Clock::now() + std::chrono::seconds(1));
     if (head.kind == static_cast<std::uint32_t>(Frame::kAborted)) return body;
-  } catch (...) {  // it has said nothing
+  } catch (...) {  // the writer sent no reason
   }
   return "";
 }
@@ -272,7 +272,7 @@ void Reader::step_of(collective::Collective& call, Body&& body) {
   try {
     call.step(body);
   } catch (const Error& error) {
-    // All ranks have it.  One of them has found a connection closed; why, rank 0 has been told.
+    // All ranks have the error.  One of them found a connection closed; rank 0 may have received the reason.
     if (error.system_code() != EPIPE && error.system_code() != ESTALE) throw;
     const std::string why = collective::broadcast_text(call.transport(), control_ ? last_words() : "");
     if (why.empty()) throw;
@@ -306,7 +306,7 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
 }
 
 void Reader::end_step(collective::Collective& /*call*/, bool /*keep*/) {
-  // All ranks have agreed since the last of them has read.
+  // All ranks have agreed since the last one of them read.
   step_.reset();
   if (first_ && control_) control_->finish();
 }
@@ -344,7 +344,7 @@ void Reader::tell(std::uint32_t kind, const std::string& body) noexcept {
   if (!control_) return;
   try {
     send(control_->link(), static_cast<Frame>(kind), base::encode(body), Clock::now() + std::chrono::seconds(1));
-  } catch (...) {  // it notices that the connection ends
+  } catch (...) {  // the writer notices the end of the connection
   }
   control_.reset();
 }

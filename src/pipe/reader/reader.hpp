@@ -19,18 +19,18 @@
 
 namespace plait::pipe {
 
-/// One process of it.  That of rank 0 tells the writer what is wanted; each takes its own elements from where they are.
+/// One process of a reader.  Process 0 controls the steps; every process fetches its own elements.
 class Reader : public core::Channel {
  public:
-  /// What the caller says that the pipe carries.
+  /// The array that the caller expects.
   struct Expected {
-    std::string dtype;  ///< empty: anything; what is written becomes such elements, as casting= allows
+    std::string dtype;  ///< empty: any; other elements are converted if casting= allows it
     std::optional<Extents> shape;
   };
 
   /// Waits for the writer.  Collective.
-  /// errors  The same on every rank.  kSystem: ETIMEDOUT where there is no writer in time; it cannot be reached, or
-  ///         refuses.  kArgument: it writes something else than is expected.
+  /// errors  The same on every rank.  kSystem: ETIMEDOUT if no writer appears in time; it cannot be reached, or
+  ///         rejects the reader.  kArgument: it writes an array of another type.
   Reader(collective::Collective& call, const std::string& shown, const Options& options, const Expected& expected);
   ~Reader() override;
   Reader(const Reader&) = delete;
@@ -44,9 +44,9 @@ class Reader : public core::Channel {
   std::optional<ArrayType> find(const std::string& variable) const override;
   std::string explain(const core::Transfer& transfer) const override;
 
-  /// Tells the writer that this reader goes.
+  /// Leaves the pipe.
   void leave() noexcept;
-  /// The same, with an error.
+  /// Leaves the pipe and reports an error to the writer.
   void abort(const std::string& why) noexcept override;
 
  private:
@@ -55,39 +55,40 @@ class Reader : public core::Channel {
   std::unique_ptr<transport::native::Link> call_on(const Invitation& writer,
                                                    transport::native::Clock::time_point until) const;
   void attach(transport::native::Clock::time_point until, const Expected& expected, std::int64_t processes);
-  /// Of rank 0: waits for the next step.  Its number, -1 for the end; twice its slot, plus 1 where its words are new.
+  /// On rank 0: waits for the next step.  Returns its number, or -1 at the end, and twice its slot, plus 1 if its
+  /// description is new.
   std::array<std::int64_t, 2> hear(std::string& words, transport::Transport& transport);
-  /// Takes the words of a step that are not those of the last one.
+  /// Decodes a description that differs from the last step's.
   void learn(collective::Collective& call, const std::string& words);
-  /// Looks at what seems to be a writer's leftover, but for the one of the key `known`, which becomes this one's.
-  /// errors  kSystem: a writer lives whose lock cannot be seen here.
+  /// Examines a file without a visible lock, unless its key is `known`; sets `known`.
+  /// errors  kSystem: its writer is alive, and its lock is not visible on this host.
   void check_lock_is_seen(std::int64_t processes, std::string& known);
   Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
-  /// A step of a call, whose error where the writer is lost is what that has said last.
+  /// Runs a phase of a call.  If the writer is lost, the error is the reason that it sent last.
   template <typename Body>
   void step_of(collective::Collective& call, Body&& body);
-  /// How elements of the array that the reader's dtype is of become such ones; nothing where they are.
+  /// The conversion of elements to the reader's dtype; nothing if they have it.
   std::optional<copy::ElementCast> cast_of(const ArrayType& written) const;
   ArrayType as_stated(ArrayType written) const;
-  /// Of rank 0: why the writer has given up, where it has said so; waits a moment for that.
+  /// On rank 0: the reason that the writer has sent, for which it waits a moment.
   std::string last_words();
-  /// errors  kSystem: it has left the pipe.
+  /// errors  kSystem: this reader has left the pipe.
   void check_joined() const;
-  /// Throws it, saying who is lost where it is a connection that has ended.
+  /// Throws the error, and names the lost process if it is the end of a connection.
   [[noreturn]] void rethrow_lost(const Error& error) const;
   void tell(std::uint32_t kind, const std::string& body) noexcept;
 
   const std::string shown_;
   const Options options_;
-  const std::string stated_;  // the dtype
+  const std::string stated_;  // the expected dtype
   const bool first_;
   Invitation invitation_;
-  std::unique_ptr<Announcements> control_;  // of rank 0
+  std::unique_ptr<Announcements> control_;  // on rank 0
   std::string writer_;
   std::int64_t writer_processes_ = 1;
   ArrayType type_;
-  mutable std::optional<Partners> partners_;  // explain() may have to ask where some are
-  std::string words_;                         // of the last step, behind its number and slot, and what they say
+  mutable std::optional<Partners> partners_;  // mutable, because explain() may request endpoints
+  std::string words_;  // description of the last step without number and slot, and its decoded form
   StepDescription known_;
   std::optional<StepDescription> step_;
   bool at_end_ = false;

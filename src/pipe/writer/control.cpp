@@ -85,7 +85,7 @@ bool WriterControl::poll(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   }
   if (!boards || !may_poll(processes)) return false;
   return polling_.run([&] {
-    // The server's thread may have something to tell.
+    // The server's thread may have recorded an error.
     lock.unlock();
     lock.lock();
     look_at_boards();
@@ -99,7 +99,7 @@ void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   check_trouble();
   if (ready()) return;
   if (poll(lock, ready)) return check_trouble();
-  want_word(true);  // before it looks again: what readers finish from now on they tell
+  want_word(true);  // requested before the next check, so that no finished step is missed
   const std::exception_ptr failed = collective::caught([&] { wait_asleep(lock, ready); });
   want_word(false);
   if (failed) std::rethrow_exception(failed);
@@ -108,15 +108,15 @@ void WriterControl::wait(std::unique_lock<std::mutex>& lock, Ready&& ready) {
 template <typename Ready>
 void WriterControl::wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& ready) {
   const auto limit = std::chrono::duration_cast<Clock::duration>(options_.timeout);
-  Clock::time_point lonely = Clock::now();  // since when there has been no reader
+  Clock::time_point without_reader = Clock::now();  // since when there is no reader
   while (true) {
     look_at_boards();
     check_trouble();
     if (ready()) return;
     if (!readers_.empty()) {
       wait_some(lock, Clock::time_point::max());
-      lonely = Clock::now();
-    } else if (!wait_some(lock, lonely + limit)) {
+      without_reader = Clock::now();
+    } else if (!wait_some(lock, without_reader + limit)) {
       base::throw_system_error(ETIMEDOUT, shown_, ": no reader has come within ", seconds_text(options_.timeout),
                                "; this is ", who_, ", which writes ", words(type_), " and meets its readers in ",
                                meeting_folder(), ". Start one that opens ", shown_,
@@ -132,7 +132,7 @@ void WriterControl::wait_for_readers() {
   const auto wanted = static_cast<std::size_t>(options_.readers);
   while (true) {
     check_trouble();
-    // One that has left again has come, too.
+    // Readers that have left count as well.
     if (come_ >= wanted) return;
     if (!wait_some(lock, until))
       base::throw_system_error(ETIMEDOUT, shown_, ": ",
@@ -182,7 +182,7 @@ void WriterControl::finish() {
   close_boards();
   serve_all();
   if (options_.when_full == WhenFull::kDropOldest) {
-    // Who watches does not keep the program for ever, and nobody is waited for.
+    // Readers that only watch do not keep the program, so the writer does not wait for them.
     const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
     while (!readers_.empty() && !schedule_.drained() && wait_some(lock, until)) {
     }
@@ -194,7 +194,7 @@ void WriterControl::finish() {
     reader.ended = true;
     reader.peer->close();
   }
-  // They have what is in line for them once they are gone, or do not want it.
+  // The readers receive their send queues before the connections close.
   const Clock::time_point gone = Clock::now() + kParting;
   while (!readers_.empty() && wait_some(lock, gone)) {
   }
@@ -210,12 +210,12 @@ void WriterControl::abort(const std::string& why) noexcept {
       send(*reader.peer, Frame::kAborted, std::as_bytes(std::span(body)));
       reader.peer->close();
     }
-  } catch (...) {  // then their connections end
+  } catch (...) {  // the connections of the readers then end
   }
 }
 
 base::Rejection WriterControl::mismatch(const AttachRequest& reader) const {
-  if (type_.element_bytes == 0) return {};  // each step says what it has
+  if (type_.element_bytes == 0) return {};  // each step describes its arrays
   const bool same = reader.dtype.empty() || type_.dtype.empty() || reader.dtype == type_.dtype;
   const bool fits = same || copy::ElementCast::find(type_.dtype, reader.dtype, reader.casting);
   if (fits && (!reader.shape || *reader.shape == type_.shape)) return {};
@@ -231,7 +231,7 @@ base::Rejection WriterControl::mismatch(const AttachRequest& reader) const {
                                   "; let both say the same, or the reader neither shape nor dtype", casting);
 }
 
-/// For steps from those on that are held now.
+/// Makes a board that begins with the oldest held step.
 std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t id) const {
   if (!peer.near() || options_.when_full != WhenFull::kWait) return nullptr;
   const std::int64_t first = schedule_.position(id) + 1;
@@ -252,14 +252,14 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
   int code = EINVAL;
   look_at_boards();
   if (schedule_.over()) {
-    // The reader waits for the next writer of the name.
+    // The reader waits for the next writer with this name.
     rejection = base::Rejection::because("the writer of ", shown_, ", ", who_, ", has just closed it");
     code = ECONNREFUSED;
   } else if (!aborted_.empty()) {
     rejection = base::Rejection(aborted_);
     code = ECONNREFUSED;
   } else if (rejection && options_.when_full == WhenFull::kWait && std::cmp_less(come_, options_.readers)) {
-    // It was to be one of those that the writer waits for; anybody else who is mistaken stops nobody.
+    // Only the mismatch of a reader that the writer waits for is an error of the writer.
     trouble_ = rejection.reason();
   }
   if (rejection) {
@@ -273,7 +273,7 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
       readers_[peer->number()] = {id, request.who, request.processes, peer, make_board(*peer, id)};
     } catch (...) {
       readers_.erase(peer->number());
-      schedule_.leave(id, false);  // or steps would be kept for it
+      schedule_.leave(id, false);  // otherwise steps would be held for it
       throw;
     }
     const Reader& reader = readers_.at(peer->number());
@@ -305,13 +305,13 @@ void WriterControl::serve_all() {
 void WriterControl::drop(std::uint64_t peer, Going how, const std::string& trouble) {
   const auto found = readers_.find(peer);
   if (found == readers_.end()) return;
-  // Who only watches may go as it likes.
+  // A reader that only watches may leave at any time.
   if (how == Going::kFailed && options_.when_full == WhenFull::kWait && !found->second.ended)
     trouble_ = text(shown_, ": the reader ", found->second.who, ' ', trouble);
   look_at(found->second);
   schedule_.leave(found->second.id, how == Going::kContent);
   readers_.erase(found);
-  serve_all();  // a slot may be free for another one
+  serve_all();  // a slot may be free for another reader
   changed_.notify_all();
 }
 
@@ -326,7 +326,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
     return send(*peer, Frame::kStatusText, std::as_bytes(std::span(all)));
   }
   const auto found = readers_.find(peer->number());
-  if (found == readers_.end()) return;  // it has been dropped
+  if (found == readers_.end()) return;  // the reader was dropped
   switch (kind) {
     case Frame::kNext:
       found->second.waits = true;

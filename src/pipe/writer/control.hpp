@@ -1,4 +1,4 @@
-/// What the writer's process of rank 0 knows of the readers.
+/// The readers of a pipe, as process 0 of the writer knows them.
 #pragma once
 
 #include <chrono>
@@ -22,34 +22,34 @@
 
 namespace plait::pipe {
 
-/// The queue, and who is to hear of what happens in it.
-/// threads  The program's and the server's at once.
+/// The queue of steps, and the notification of its readers.
+/// threads  The program's thread and the server's at once.
 class WriterControl {
  public:
   using Clock = transport::native::Clock;
 
   WriterControl(std::string shown, ArrayType type, std::string who, int processes, const Options& options);
 
-  // Of the program's thread.
+  // Called on the program's thread.
 
-  /// Waits for so many readers as the options say.  errors  kSystem: ETIMEDOUT, and what is_lost() would throw.
+  /// Waits for the number of readers in the options.  errors  kSystem: ETIMEDOUT; a reader has failed or is lost.
   void wait_for_readers();
-  /// Waits until there is room for the next step.
-  /// errors  kSystem: a reader has failed or been lost; ETIMEDOUT: there is no reader.
+  /// Waits until a slot is free for the next step.
+  /// errors  kSystem: a reader has failed or is lost; ETIMEDOUT: there is no reader.
   Schedule::Begun begin();
-  /// A step's frame, which publish() takes.
+  /// Makes the frame of a step for publish().
   static std::string frame_of(const StepDescription& step);
-  /// Hands the step that has begun to the readers.
+  /// Publishes the begun step to the readers.
   void publish(const StepDescription& step, std::string frame);
   void cancel();
-  /// Tells the readers that no more steps come, and waits until they have read all.  errors  As begin().
+  /// Announces the end of the steps, and waits until the readers have read all.  errors  As begin().
   void finish();
-  /// Tells the readers why no more steps come.
+  /// Announces that the writer has failed, with the reason.
   void abort(const std::string& why) noexcept;
 
-  // Of the server's.
+  // Called on the server's thread.
 
-  /// A frame of a reader's process of rank 0, or of somebody who asks.  errors  kSystem, EPROTO: it makes no sense.
+  /// Handles a frame of process 0 of a reader, or a status request.  errors  kSystem, EPROTO: an invalid frame.
   void received(const std::shared_ptr<transport::native::Peer>& peer, const transport::native::FrameHead& head,
                 std::span<const std::byte> body);
   void closed(const std::shared_ptr<transport::native::Peer>& peer, const std::string& why);
@@ -60,37 +60,37 @@ class WriterControl {
     std::string who;
     std::int64_t processes = 1;
     std::shared_ptr<transport::native::Peer> peer;
-    std::unique_ptr<Board> board;  // of one on this host that gets every step
-    bool waits = false;            // for a step
-    bool ended = false;            // has been told that no more will come
+    std::unique_ptr<Board> board;  // of a reader on this host that gets every step
+    bool waits = false;            // the reader waits for a step
+    bool ended = false;            // the reader knows the end of the steps
 
     bool joined() const { return board && board->joined(); }
   };
   void attach(const std::shared_ptr<transport::native::Peer>& peer, std::span<const std::byte> body);
   /// Why what a reader expects is not met.
   base::Rejection mismatch(const AttachRequest& reader) const;
-  /// Sends a reader that waits what there is for it.
+  /// Sends the next step or the end to a waiting reader.
   void serve(Reader& reader);
   void serve_all();
-  /// Takes note of what readers have read without a word.
+  /// Reads the progress of readers from their boards.
   void look_at_boards();
   void look_at(Reader& reader);
   void close_boards();
   std::unique_ptr<Board> make_board(const transport::native::Peer& peer, std::uint64_t id) const;
-  /// Whether they are to give word.
+  /// Sets whether readers with boards notify the writer.
   void want_word(bool wanted);
   enum class Going : std::uint8_t { kContent, kFailed };
   void drop(std::uint64_t peer, Going how, const std::string& trouble);
   std::string status() const;
-  /// errors  What went wrong with a reader since it was asked last.
+  /// errors  The error of a reader since the last call.
   void check_trouble();
-  /// Looks for `ready` for a while, without sleeping, where that takes no core from anybody.
+  /// Polls `ready` for a while if there are enough cores.
   template <typename Ready>
   bool poll(std::unique_lock<std::mutex>& lock, Ready&& ready);
-  /// Waits until something has changed, or not much longer.  false: it is late.
-  /// errors  kSystem, EINTR: the program is to get out of it.
+  /// Waits for a change, or for a short time.  Returns false after `until`.
+  /// errors  kSystem, EINTR: the program was interrupted.
   bool wait_some(std::unique_lock<std::mutex>& lock, Clock::time_point until);
-  /// Waits for `ready`; where there is no reader, for as long as the options say.
+  /// Waits for `ready`; without a reader at most for the timeout in the options.
   template <typename Ready>
   void wait(std::unique_lock<std::mutex>& lock, Ready&& ready);
   template <typename Ready>
@@ -105,11 +105,11 @@ class WriterControl {
   std::condition_variable changed_;
   Schedule schedule_;
   Polling polling_;
-  std::map<std::uint64_t, Reader> readers_;    // by the number of their connection
-  std::size_t come_ = 0;                       // so many readers, whether they are still there or not
-  std::map<std::int64_t, std::string> steps_;  // those that are held, and the last one, as they are sent
-  std::int64_t bytes_ = 0;                     // of all steps so far
-  bool word_wanted_ = false;                   // of readers that need not tell
+  std::map<std::uint64_t, Reader> readers_;    // by number of the connection
+  std::size_t come_ = 0;                       // number of readers so far
+  std::map<std::int64_t, std::string> steps_;  // held steps and the last one, encoded
+  std::int64_t bytes_ = 0;                     // of all published steps
+  bool word_wanted_ = false;                   // by readers with boards
   std::string trouble_;
   std::string aborted_;
 };

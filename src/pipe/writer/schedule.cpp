@@ -28,7 +28,7 @@ void Schedule::release() {
 
 bool Schedule::may_be_read(const Step& step) const {
   if (when_full_ == WhenFull::kWait || is_read_now(step)) return true;
-  // One slot stays without readers: the writer goes on by dropping a step that nobody reads.
+  // One slot must stay without readers, so that the writer can drop the step in it.
   const auto busy = std::ranges::count_if(steps_, [this](const Step& one) { return is_read_now(one); });
   return busy < slots_ - 1;
 }
@@ -93,7 +93,7 @@ void Schedule::done(std::uint64_t reader) {
 
 void Schedule::progressed(std::uint64_t reader, std::int64_t finished, std::int64_t begun) {
   Reader& one = readers_.at(reader);
-  // They come from memory that a reader writes.
+  // The numbers come from memory that a reader can write.
   finished = std::min(finished, published_ - 1);
   begun = std::min(begun, published_ - 1);
   one.reading = begun > std::max(finished, one.position) ? begun : -1;

@@ -1,4 +1,4 @@
-/// Which step of a pipe is where: the queue between one writer and its readers.
+/// The queue of steps between one writer and its readers.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace plait::pipe {
 
-/// What happens where the queue is full and the next step begins.
+/// What a writer does if the queue is full.
 enum class WhenFull : std::uint8_t {
-  kWait,       ///< it waits for the readers: each of them gets every step
-  kDropOldest  ///< the oldest step that no reader is reading goes, unread by some
+  kWait,       ///< waits; every reader gets every step
+  kDropOldest  ///< drops the oldest step that no reader is reading
 };
 
-/// Knows neither time nor processes: the process of rank 0 of the writer asks it what may be done.
+/// A pure state machine without clock and processes, used by process 0 of the writer.
 ///
-/// A step is held, in one of a few slots, from its beginning until nobody is to read it any more.  Where each reader is
-/// to get all steps, those that nobody has read are held while there is no reader as well.
+/// A step is held in a slot from its beginning until no reader will read it.  With kWait, unread steps are also held
+/// while there is no reader.
 /// threads  One at a time.
 class Schedule {
  public:
@@ -28,38 +28,37 @@ class Schedule {
     std::int64_t step = 0;
     int slot = 0;
   };
-  /// The next step's slot, in place of one that has begun and was not published; nothing while the queue is full.
+  /// Begins the next step, and replaces one that was begun but not published.  Returns nothing if the queue is full.
   std::optional<Begun> begin();
-  /// The step that has begun can be read from now on.
+  /// Makes the begun step readable.
   void publish();
-  /// It will not be: its number comes again.
+  /// Discards the begun step; its number is used again.
   void cancel();
-  /// No more steps will come.
+  /// Ends the sequence of steps.
   void end() { ended_ = true; }
   bool ended() const { return ended_; }
 
-  /// A new reader, which begins with the oldest step that is held.
+  /// Adds a reader, which begins with the oldest held step.
   std::uint64_t attach();
   struct ReadSlot {
     std::int64_t step = 0;
     int slot = 0;
   };
-  /// The step that a reader reads from now on, having read the one before; nothing while there is no newer one.  Where
-  /// the oldest is dropped, readers have one slot less than there are at a time, so that the writer always finds one.
+  /// Finishes the current step of a reader and begins the next one.  Returns nothing if there is none.  With
+  /// kDropOldest readers use at most slots() - 1 slots at a time, so that the writer always finds one.
   std::optional<ReadSlot> next(std::uint64_t reader);
-  /// A reader has read what it was given.
+  /// A reader has read its current step.
   void done(std::uint64_t reader);
-  /// How far a reader has come that takes its steps without asking, one after the other, where each reader is to get all
-  /// steps: the last one that it has finished, and the last one that it has begun.
+  /// Sets the progress of a reader with a board: the last steps that it has finished and begun.  pre  kWait.
   void progressed(std::uint64_t reader, std::int64_t finished, std::int64_t begun);
-  /// A reader goes.  content: it has had what it wanted of the step that it reads.
+  /// Removes a reader.  content: true if its current step counts as read.
   void leave(std::uint64_t reader, bool content);
 
-  /// Whether a reader has had all that it will ever get.
+  /// True if a reader has read all steps and the sequence has ended.
   bool at_end(std::uint64_t reader) const;
-  /// Whether no steps will come, and all that were have been read.
+  /// True if the sequence has ended and all steps are read.
   bool over() const { return ended_ && drained(); }
-  /// Whether nothing is held that a reader will read.
+  /// True if no reader will read any held step.
   bool drained() const;
   std::int64_t published() const { return published_; }
   std::int64_t dropped() const { return dropped_; }
@@ -67,14 +66,14 @@ class Schedule {
   int held() const { return static_cast<int>(steps_.size()); }
   int slots() const { return slots_; }
   std::size_t readers() const { return readers_.size(); }
-  /// The step that a reader has read last; one less than its first one at the beginning.
+  /// The last step that a reader has read; its first step - 1 at the beginning.
   std::int64_t position(std::uint64_t reader) const { return readers_.at(reader).position; }
 
  private:
   struct Step {
     std::int64_t number = 0;
     int slot = 0;
-    bool read = false;  // by any reader, to its end
+    bool read = false;  // completely, by any reader
   };
   struct Reader {
     std::int64_t position = -1;
@@ -92,7 +91,7 @@ class Schedule {
   std::vector<int> free_;
   std::map<std::uint64_t, Reader> readers_;
   std::uint64_t last_reader_ = 0;
-  std::int64_t published_ = 0;  // so many steps: the next one has this number
+  std::int64_t published_ = 0;  // number of published steps, and of the next step
   std::int64_t dropped_ = 0;
   bool ended_ = false;
 };

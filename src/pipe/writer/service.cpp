@@ -90,7 +90,7 @@ void WriterService::closed(const std::shared_ptr<Peer>& peer, const std::string&
   if (!control_) return;
   try {
     control_->closed(peer, why);
-  } catch (...) {  // without memory: the reader stays in the list, and what is sent to it goes nowhere
+  } catch (...) {  // without memory the reader stays in the list, and sends to it do nothing
   }
 }
 

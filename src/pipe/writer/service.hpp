@@ -1,4 +1,4 @@
-/// What a process of the writer does for its readers.
+/// Serves the requests of readers at one process of the writer.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace plait::pipe {
 
 class WriterService : public transport::native::Service {
  public:
-  /// control: of the process of rank 0 only.
+  /// control: nullptr except in process 0.
   WriterService(std::shared_ptr<StepStore> steps, std::shared_ptr<WriterControl> control)
       : steps_(std::move(steps)), control_(std::move(control)) {}
 
-  /// Where processes may be reached: those of this process's group by their distance from it, and of the process of
-  /// rank 0 the first ones of all groups.  Before anybody is told of the server.
+  /// Sets the endpoints of the processes of this group, by distance, and in process 0 those of the first process of
+  /// each group.  Called before the server is announced.
   void set_directory(std::vector<std::string> group, std::vector<std::string> groups);
 
   void opened(const std::shared_ptr<transport::native::Peer>& /*peer*/) override {}
@@ -38,7 +38,7 @@ class WriterService : public transport::native::Service {
   std::shared_ptr<WriterControl> control_;
   std::vector<std::string> group_;
   std::vector<std::string> groups_;
-  std::map<std::uint64_t, std::string> parts_;  // of requests that are not whole, by the number of their connection
+  std::map<std::uint64_t, std::string> parts_;  // of incomplete requests, by number of the connection
 };
 
 }  // namespace plait::pipe

@@ -23,7 +23,7 @@ void StepStore::begin(std::int64_t step, int slot) {
   begun_ = slot;
   Slot& here = slots_[static_cast<std::size_t>(slot)];
   here.memory.grow(Placement::kHead);
-  // Readers hear of the step once it is whole; one that is still at the step before is to notice from now on.
+  // The step is announced when it is complete.  A reader that still reads the previous step notices the new number.
   here.memory.set_step(step);
   here.step = step;
   here.arrays.clear();
@@ -59,7 +59,7 @@ int StepStore::descriptor(int slot) const {
 std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layout& source, const Wanted& wanted,
                                                                      std::int64_t element_bytes) {
   const std::scoped_lock lock(plans_mutex_);
-  Wanted alike = wanted;  // in all that the plan depends on
+  Wanted alike = wanted;  // equal in all that the plan depends on
   alike.step = alike.slot = 0;
   alike.variable = element_bytes;
   const std::string key = base::encode(alike, std::string_view(spelling(source)));
@@ -101,7 +101,7 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
   Message message;
   message.step_ = wanted.step;
   message.slot_ = wanted.slot;
-  // What this takes nobody waits for; whether the step is still there, pack() sees.
+  // Planning holds no lock; pack() checks that the step still exists.
   message.packed_ = plan(found.layout, wanted, found.element_bytes);
   message.element_bytes_ = found.element_bytes;
   message.from_ = found.from;
@@ -111,7 +111,7 @@ StepStore::Message StepStore::find(const Wanted& wanted) {
 std::int64_t StepStore::Message::bytes() const { return packed_->elements() * element_bytes_; }
 
 bool StepStore::pack(const Message& message, std::int64_t offset, std::span<std::byte> into) {
-  // Under the lock nobody takes the slot for the next step, whose memory may be another one.
+  // The lock prevents the reuse of the slot, which may also move its memory.
   const std::scoped_lock lock(mutex_);
   if (slots_[static_cast<std::size_t>(message.slot_)].memory.step() != message.step_) return false;
   message.pack(offset, into);
@@ -124,7 +124,7 @@ void StepStore::Message::pack(std::int64_t offset, std::span<std::byte> into) co
     packed_->pack(offset / element_bytes_, (offset + bytes) / element_bytes_, from_, into.data());
     return;
   }
-  // Elements that are cut by the border of a frame.
+  // Elements that are divided between two frames.
   const std::int64_t first = offset / element_bytes_;
   const std::int64_t last = (offset + bytes + element_bytes_ - 1) / element_bytes_;
   std::vector<std::byte> whole(static_cast<std::size_t>((last - first) * element_bytes_));

@@ -1,4 +1,4 @@
-/// The steps that a process of the writer holds.
+/// The steps that one process of the writer holds.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@
 
 namespace plait::pipe {
 
-/// Each slot has the arrays of one step, dense, as their layouts say, with halos.
+/// A slot holds the arrays of one step, dense, with halos, as their layouts state.
 ///
-/// memory   As many steps as there are slots: of each the bytes of this process's local arrays, rounded up.
-/// threads  The program's thread writes the step that has begun; the server's reads those that are published, which
-///          nobody writes before their readers are done.
+/// memory   For each slot the bytes of this process's local arrays, rounded up.
+/// threads  The program's thread writes the begun step; the server's thread reads published steps, which are not
+///          written before their readers are done.
 class StepStore {
  public:
-  /// process: -1 for one that holds all ranks.
+  /// process: -1 if it holds all ranks.
   StepStore(int slots, std::int64_t process);
 
   void begin(std::int64_t step, int slot);
   /// Copies an array into the step.  errors  kSystem: no memory.
   void add(const Layout& layout, std::int64_t element_bytes, std::span<const copy::LocalArray> arrays);
 
-  /// The descriptor of a slot's memory: -1 where there is no such slot, or nothing in it.
+  /// The descriptor of a slot's memory; -1 if the slot does not exist or is empty.
   int descriptor(int slot) const;
-  /// The elements that are wanted, packed in the order of the reader's local array.
+  /// Requested elements, packed in the order of the reader's local array.
   class Message {
    public:
     std::int64_t bytes() const;
@@ -53,15 +53,15 @@ class StepStore {
   };
   /// errors  kArgument, kSystem: no such step or array.
   Message find(const Wanted& wanted);
-  /// Fills `into` with the bytes of a message from `offset` on.  false: the step is not there any more, for the reader
-  /// has been dropped.
+  /// Fills `into` with the bytes of a message from `offset` on.  Returns false if the step is no longer held, because
+  /// the reader was dropped.
   bool pack(const Message& message, std::int64_t offset, std::span<std::byte> into);
 
  private:
   struct Slot {
     SlotMemory memory;
     std::int64_t step = -1;
-    std::vector<std::pair<Layout, std::int64_t>> arrays;  // and the bytes of an element
+    std::vector<std::pair<Layout, std::int64_t>> arrays;  // with the bytes of an element
     std::optional<Placement> placement;
   };
   struct CachedPlan {
@@ -83,10 +83,10 @@ class StepStore {
   std::vector<Slot> slots_;
   int begun_ = -1;
   std::mutex plans_mutex_;
-  std::list<CachedPlan> plans_;  // the last used first
+  std::list<CachedPlan> plans_;  // most recently used first
 };
 
-/// A dense local array of a layout's rank that begins at `data`.
+/// The dense local array of a rank, stored at `data`.
 copy::LocalArray dense_array(const Layout& layout, std::int64_t rank, std::byte* data, std::int64_t element_bytes);
 
 }  // namespace plait::pipe

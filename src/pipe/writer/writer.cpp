@@ -26,7 +26,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   const std::exception_ptr failed = collective::caught([&] {
     if (first_) secret = Key::random().text();
   });
-  // Also where that has failed, for the others wait here; the error is told in the step.
+  // Also after a failure, because the other ranks wait here; the error is reported by the phase.
   secret = collective::broadcast_text(transport, secret);
   const std::string who = this_program();
   call.step([&] {
@@ -44,7 +44,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   const auto reached = [this] { return server_->endpoints().text(); };
   std::vector<std::string> group = collective::gather(transport, reached, {1, kGroup});
   std::vector<std::string> groups = collective::gather(transport, reached, {kGroup});
-  // All know it before the first reader comes, who asks any of them.
+  // Every process knows the endpoints before the first reader connects, because a reader may ask any process.
   call.step([&] { service_->set_directory(std::move(group), std::move(groups)); });
   try {
     call.step([&] {
@@ -53,7 +53,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
       control_->wait_for_readers();
     });
   } catch (const Error& error) {
-    abort(error.what());  // there is no destructor to tell those that have come
+    abort(error.what());  // the destructor does not run, so connected readers are told here
     throw;
   }
 }
@@ -94,7 +94,7 @@ void Writer::move(collective::Collective& call, const core::Transfer& transfer) 
 }
 
 void Writer::end_step(collective::Collective& /*call*/, bool keep) {
-  // All ranks have agreed since the last of them has written.
+  // All ranks have agreed since the last one of them wrote.
   if (!first_) return;
   if (keep) {
     control_->publish(step_, WriterControl::frame_of(step_));
@@ -122,7 +122,7 @@ void Writer::finish(collective::Collective& call) {
     if (first_) control_->finish();
   });
   over_ = true;
-  meeting_.reset();  // first, so that no reader is invited to a server that goes
+  meeting_.reset();  // first, so that no reader finds a server that ends
   server_.reset();
 }
 

@@ -18,13 +18,13 @@
 
 namespace plait::pipe {
 
-/// One process of it.
+/// One process of a writer.
 ///
-/// What is written is copied once, into memory of this process which readers of the same host read from; its server
-/// sends it to readers on others.  Processes meet at the beginning and the end of each step, and nowhere else.
+/// A written array is copied once, into memory of this process.  Readers on the same host read it there, and the server
+/// sends it to readers on other hosts.  Processes synchronize only at the beginning and the end of each step.
 class Writer : public core::Channel {
  public:
-  /// Takes the name, and waits for readers.  Collective.  errors  The same on every rank: as MeetingFile, Server and
+  /// Registers the name and waits for readers.  Collective.  errors  The same on every rank: as MeetingFile, Server and
   /// WriterControl::wait_for_readers().
   Writer(collective::Collective& call, const std::string& shown, const Options& options, const ArrayType& type,
          bool alone);
@@ -40,7 +40,7 @@ class Writer : public core::Channel {
 
   /// Waits until all steps have been read.  Collective.  errors  The same on every rank.
   void finish(collective::Collective& call);
-  /// Tells the readers that no more will come, and why, unless finish() has been called.
+  /// Announces to the readers that the writer has failed, unless finish() was called.
   void abort(const std::string& why) noexcept override;
 
  private:
@@ -50,12 +50,12 @@ class Writer : public core::Channel {
   const Options options_;
   const bool first_;
   std::shared_ptr<StepStore> steps_;
-  std::shared_ptr<WriterControl> control_;  // of rank 0
+  std::shared_ptr<WriterControl> control_;  // on rank 0
   std::shared_ptr<WriterService> service_;
   std::unique_ptr<transport::native::Server> server_;
   std::unique_ptr<MeetingFile> meeting_;  // of rank 0
   StepDescription step_;
-  std::optional<std::pair<Layout, std::string>> spelled_;  // the layout that was written last
+  std::optional<std::pair<Layout, std::string>> spelled_;  // the last written layout, and its text
   bool over_ = false;
 };
 

@@ -20,11 +20,11 @@ struct LocalAddress {
   socklen_t length = 0;
 };
 
-/// Of a TCP socket: nothing that is sent waits for more, and while nothing is under way a lost host is found within 9 s,
-/// before MPICH's UCX does, which takes 16 s and may crash then.
+/// Of a TCP socket: nothing that is sent waits for more, and while nothing is under way a lost host is found within 9
+/// s, before MPICH's UCX does, which takes 16 s and may crash then.
 void keep_alive(int socket);
-/// Whether the other host has not answered for 9 s what was sent, or whether there is room for more, though it was asked
-/// again.  One that answers, and whose program takes nothing, is there.
+/// Whether the other host has not answered for 9 s what was sent, or whether there is room for more, though it was
+/// asked again.  One that answers, and whose program takes nothing, is there.
 bool is_silent(int socket);
 
 /// A local socket holds so many bytes that have been sent, where the system permits.

@@ -14,7 +14,8 @@ struct Job {
 
 inline constexpr int kMostProcesses = 4096;
 
-/// What `plait run`, or a user by hand, has put into PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK; nothing where no size is set.
+/// What `plait run`, or a user by hand, has put into PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK; nothing where no size is
+/// set.
 /// errors  kArgument: one of them is missing, no number, out of range, or no name of a file.
 std::optional<Job> job_of_environment();
 

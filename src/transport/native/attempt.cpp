@@ -20,10 +20,10 @@ namespace plait::transport::native {
 
 namespace {
 
-/// A local server that has many callers tells none when it has room.
+/// A local server with a full backlog gives no event when it accepts again, so the attempt polls.
 constexpr std::chrono::milliseconds kNap{2};
 
-/// 0, or the system's code.
+/// Returns 0 or an errno.
 int connect_to(int socket, const sockaddr* name, socklen_t length, Clock::time_point until) {
   base::InterruptionTimer timer;
   while (::connect(socket, name, length) != 0) {
@@ -63,12 +63,12 @@ Attempt failed_hello(int code, bool proved) {
   return {{}, code, why, true};
 }
 
-/// Says hello, and proves.
+/// Performs the handshake.
 Attempt greet_server(base::Descriptor socket, const Key& key, Clock::time_point until) {
   const int number = socket.number();
   ClientHandshake handshake(key);
   if (const int code = send_all(number, handshake.hello(), until)) return failed_hello(code, false);
-  bool proved = false;  // the server is the one that is meant
+  bool proved = false;  // the server knows the key
   while (true) {
     const auto room = handshake.room();
     int code = receive_all(number, room, until);

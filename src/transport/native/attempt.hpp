@@ -1,4 +1,4 @@
-/// Connecting to one address of a server.
+/// Connects to one address of a server.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 namespace plait::transport::native {
 
 struct Attempt {
-  base::Descriptor socket;  ///< which both ends have proved, and the other has accepted; none: see the rest
+  base::Descriptor socket;  ///< the connection after its handshake; none: see the other members
   int code = 0;
   std::string why;
-  bool let_go = false;  ///< somebody took the connection, and has closed it
+  bool let_go = false;  ///< the connection was accepted and then closed
 };
 
 /// errors  kSystem: the system gives no random bytes.

@@ -19,7 +19,7 @@ constexpr std::size_t kMostWord = 255;
 
 bool plain(char one) { return one > ' ' && one < '\x7f'; }
 
-/// A host that does not say when it was started may be any.
+/// A host whose boot time is unknown matches any.
 constexpr std::string_view kAnyHost = "?";
 
 std::string as_word(std::string text) {
@@ -29,7 +29,7 @@ std::string as_word(std::string text) {
   return text;
 }
 
-/// Takes the word in front off, and the blank behind it.
+/// Removes the first word and the space after it, and returns the word.
 std::string_view take_word(std::string_view& text) {
   const std::size_t end = std::min(text.find(' '), text.size());
   const std::string_view word = text.substr(0, end);

@@ -1,4 +1,4 @@
-/// What connections need of the thread that they share.
+/// The thread that all connections of a process share, as the connections see it.
 #pragma once
 
 #include <sys/epoll.h>
@@ -12,22 +12,23 @@
 
 namespace plait::transport::native {
 
-/// What hears of the events of a socket.
+/// Receives the events of one socket.
 class EventHandler {
  public:
   virtual ~EventHandler() = default;
-  /// What epoll says.  On the server's thread; throws nothing, and does not wait.
+  /// events: as epoll reports them.  Called on the server's thread; throws nothing and does not block.
   virtual void on_event(std::uint32_t events) = 0;
 };
 
-/// Where a socket is watched, and under which number.
+/// The registration of a socket with an epoll set, under a number.
 /// threads  Any.
 class Watch {
  public:
   Watch() = default;
   Watch(int set, std::uint64_t id) : set_(set), id_(id) {}
   std::uint64_t id() const { return id_; }
-  /// Whether the socket could be put into the set, or changed there.  One that is closed is not in it any more.
+  /// Adds the socket to the set, or changes its events.  Returns false if the kernel refuses.  A closed socket leaves
+  /// the set by itself.
   bool begin(int socket, std::uint32_t events) const { return control(EPOLL_CTL_ADD, socket, events); }
   bool change(int socket, std::uint32_t events) const { return control(EPOLL_CTL_MOD, socket, events); }
   void end(int socket) const { control(EPOLL_CTL_DEL, socket, 0); }
@@ -48,24 +49,24 @@ class Watch {
 class EventLoop {
  public:
   virtual ~EventLoop() = default;
-  /// A watch for one socket, whose events the handler hears of until it is forgotten.  On the server's thread, both.
+  /// Registers the handler of one socket, until forget().  Both are called on the server's thread.
   virtual Watch handle(std::shared_ptr<EventHandler> handler) = 0;
   virtual void forget(const Watch& watch) = 0;
-  /// Has the taker look at the clock then, or before.  On the server's thread.
+  /// Calls on_timer() of the taker at `time` or earlier.  Called on the server's thread.
   virtual void set_timer(Clock::time_point time) = 0;
-  /// Calls a function on the server's thread.  Returns whether it will.  threads  Any.
+  /// Calls a function on the server's thread.  Returns false if the thread has ended.  threads  Any.
   virtual bool post(std::function<void()> body) = 0;
 };
 
-/// What takes the connections of a server over, once both ends have proved that they know the key.  Its functions are
-/// called on the server's thread, one at a time; they throw nothing and do not wait.
+/// Takes the connections of a server over after the handshake.  Its functions are called on the server's thread, one at
+/// a time; they throw nothing and do not block.
 class ConnectionTaker {
  public:
   virtual ~ConnectionTaker() = default;
   virtual void take(base::Descriptor socket, bool near) = 0;
-  /// Time has passed.  Returns when to call it again at the latest.
+  /// Handles deadlines that are over.  Returns the time of the next call at the latest.
   virtual Clock::time_point on_timer(Clock::time_point now) = 0;
-  /// The thread ends: nothing is called any more.
+  /// The thread ends; no function is called after this one.
   virtual void end() = 0;
 };
 

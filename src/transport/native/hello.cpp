@@ -67,7 +67,7 @@ std::span<std::byte> ServerHandshake::room() {
 
 ServerHandshake::Status ServerHandshake::took(std::size_t bytes) {
   filled_ += bytes;
-  // What does not begin as a hello does is refused before there is a whole one.
+  // Bytes that are not the beginning of a hello are rejected before a whole one has arrived.
   const std::size_t begun = std::min(filled_, Hello::kMagic.size());
   if (!greeted_ && std::memcmp(client_.magic.data(), Hello::kMagic.data(), begun) != 0) return Status::kReject;
   if (!room().empty()) return Status::kMore;
@@ -80,7 +80,7 @@ ServerHandshake::Status ServerHandshake::greet() {
   filled_ = 0;
   const Hello own = make_hello();
   const bool fits = fault_of(client_) == HelloFault::kNone;
-  // A proof for a hello of another version would be one of nobody knows what.
+  // A proof over a hello of another version would have no defined meaning.
   const Proof proof = fits ? prove(key_, Role::kServer, client_, own) : Proof{};
   expected_ = prove(key_, Role::kClient, client_, own);
   std::memcpy(answer_.data(), &own, sizeof own);
@@ -88,7 +88,7 @@ ServerHandshake::Status ServerHandshake::greet() {
   return fits ? Status::kAnswer : Status::kReport;
 }
 
-// What does not begin as Plait does is not waited for: the magic comes by itself.
+// The magic is checked first, so that the client does not wait for a hello from another program.
 std::span<std::byte> ClientHandshake::room() {
   if (proved_) return std::as_writable_bytes(std::span(accepted_)).subspan(filled_);
   const auto hello = std::as_writable_bytes(std::span(&theirs_, 1));

@@ -1,11 +1,12 @@
-/// What both ends of a connection say first, and how each proves that it knows the key.
+/// The handshake of a connection: both ends prove that they know the key.
 ///
-///   client: Hello        server: Hello, Proof        client: Proof        server: kAcceptance, frames        client: frames
+///   client: Hello        server: Hello, Proof        client: Proof        server: kAcceptance, frames        client:
+///   frames
 ///
-/// A proof is the HMAC-SHA-256 under the key of who proves and of both hellos.  The nonces make it good for this
-/// connection only, and who proves is part of it: sent back to its sender it proves nothing.  A client counts on nothing
-/// before it is accepted: a server that has many strangers lets go of those that are slow.  What follows is neither
-/// encrypted nor signed.
+/// A proof is the HMAC-SHA-256, under the key, of the sender's role and of both hellos.  The nonces make it valid for
+/// this connection only, and the role makes a proof worthless that is sent back to its sender.  A client must wait for
+/// the acceptance, because a server with many unauthenticated connections closes slow ones.  The frames that follow are
+/// neither encrypted nor signed.
 #pragma once
 
 #include <array>
@@ -19,14 +20,14 @@
 
 namespace plait::transport::native {
 
-/// Sent as it lies in memory.  Magic and version stay where they are in all versions, and so does the size.
+/// Sent as it is in memory.  The positions of magic and version, and the size, are the same in all versions.
 struct Hello {
   static constexpr std::array<char, 8> kMagic{'\x93', 'P', 'L', 'A', 'I', 'T', '\r', '\n'};
   static constexpr std::uint32_t kOrder = 0x01020304;
-  static constexpr std::uint8_t kVersion = 2;  ///< also of the bodies of frames
+  static constexpr std::uint8_t kVersion = 2;  ///< of the handshake and of the bodies of frames
 
   std::array<char, 8> magic = kMagic;
-  std::array<std::uint8_t, 4> version{kVersion};  ///< the first byte, that any byte order reads; the others are 0
+  std::array<std::uint8_t, 4> version{kVersion};  ///< the first byte, readable in any byte order; the others are 0
   std::uint32_t order = kOrder;
   std::uint32_t head_bytes = sizeof(FrameHead);
   std::uint32_t unused = 0;
@@ -37,42 +38,42 @@ static_assert(sizeof(Hello) == 64);
 
 using Proof = std::array<std::byte, 32>;
 
-/// What the server says to who has proved that it knows the key.
+/// The server sends this when the proof of the client is correct.
 inline constexpr std::array<char, 8> kAcceptance{'a', 'c', 'c', 'e', 'p', 't', 'e', 'd'};
 
 enum class Role : std::uint8_t { kClient, kServer };
 
-/// What is wrong with a hello.
+/// Why a hello is not accepted.
 enum class HelloFault : std::uint8_t {
   kNone,
-  kStranger,  ///< not of Plait
+  kStranger,  ///< it is not Plait's
   kVersion,   ///< of another version, byte order or size
 };
 
 /// With a fresh nonce.  errors  kSystem: the system gives no random bytes.
 Hello make_hello();
 HelloFault fault_of(const Hello& hello);
-/// What a kVersion is: for people.
+/// Describes a kVersion, for messages.
 std::string difference(const Hello& hello);
 Proof prove(const Key& key, Role who, const Hello& client, const Hello& server);
-/// Takes the same time wherever they differ.
+/// Compares in constant time.
 bool same(const Proof& one, const Proof& other);
 
-/// The server's side of it, without a socket.
+/// The server's side of the handshake, without a socket.
 class ServerHandshake {
  public:
   enum class Status : std::uint8_t {
-    kMore,    ///< more bytes are to come, into room()
-    kAnswer,  ///< answer() is to be sent, and more is to come
+    kMore,    ///< more bytes are to be read into room()
+    kAnswer,  ///< answer() is to be sent, and more bytes are to be read
     kReject,  ///< the connection is to be closed
-    kReport,  ///< the same, once answer() has been sent: it tells another version of Plait why
+    kReport,  ///< answer(), which explains the reason to another version, is to be sent before the connection is closed
     kProved,
   };
 
   explicit ServerHandshake(const Key& key) : key_(key) {}
-  /// For the next bytes; never empty while they are awaited.
+  /// Memory for the next bytes; empty only if no more are expected.
   std::span<std::byte> room();
-  /// So many bytes of room() have been filled.
+  /// `bytes` bytes of room() have been filled.
   Status took(std::size_t bytes);
   std::span<const std::byte> answer() const { return answer_; }
 
@@ -88,22 +89,22 @@ class ServerHandshake {
   std::array<std::byte, sizeof(Hello) + sizeof(Proof)> answer_{};
 };
 
-/// The client's side of it, likewise.
+/// The client's side of the handshake, without a socket.
 class ClientHandshake {
  public:
   enum class Status : std::uint8_t {
     kMore,      ///< more bytes are to come, into room()
-    kFailed,    ///< the connection is to be closed: code() and why() tell
-    kProved,    ///< the server has: proof() is to be sent, and more is to come
-    kAccepted,  ///< frames follow
+    kFailed,    ///< the connection is to be closed; code() and why() have the reason
+    kProved,    ///< the server knows the key; proof() is to be sent, and more bytes are to be read
+    kAccepted,  ///< the handshake is done
   };
 
   /// errors  kSystem: the system gives no random bytes.
   explicit ClientHandshake(const Key& key) : key_(key), own_(make_hello()) {}
   std::span<const std::byte> hello() const { return std::as_bytes(std::span(&own_, 1)); }
-  /// For the next bytes; never empty while they are awaited.
+  /// Memory for the next bytes; empty only if no more are expected.
   std::span<std::byte> room();
-  /// So many bytes of room() have been filled.
+  /// `bytes` bytes of room() have been filled.
   Status took(std::size_t bytes);
   std::span<const std::byte> proof() const { return proof_; }
   int code() const { return code_; }
@@ -115,10 +116,10 @@ class ClientHandshake {
   Key key_;
   Hello own_;
   Hello theirs_{};
-  Proof proof_{};  // the server's, then this side's
+  Proof proof_{};  // the server's, then the client's
   bool proved_ = false;
   std::array<char, kAcceptance.size()> accepted_{};
-  std::size_t filled_ = 0;  // of theirs_ and, behind it, of the proof; once that is there, of accepted_
+  std::size_t filled_ = 0;  // of theirs_ and then of the proof; after that, of accepted_
   int code_ = 0;
   std::string why_;
 };

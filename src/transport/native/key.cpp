@@ -32,7 +32,7 @@ Key Key::parse(std::string_view text) {
   const char* end = nullptr;
   const bool all = ::sodium_hex2bin(reinterpret_cast<unsigned char*>(key.bytes_.data()), kBytes, text.data(),
                                     text.size(), nullptr, &bytes, &end) == 0;
-  // The text itself is a secret.
+  // The error must not show the text, which is a secret.
   if (!all || bytes != kBytes || end != text.data() + text.size())
     base::throw_argument_error("not a key: expected ", 2 * kBytes, " hexadecimal digits, found ", text.size(),
                                " characters", text.size() == 2 * kBytes ? ", not all of them digits" : "");

@@ -42,7 +42,7 @@ class Link::Impl {
     msghdr message{};
     while (rest.fill(message)) {
       const ssize_t put = ::sendmsg(usable(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-      // What the other end has said before it went can still be received.
+      // Data that the peer sent before it closed can still be received.
       if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
         tell(ECONNRESET, "it has closed the connection, or ended");
       went(put, POLLOUT, until);
@@ -92,7 +92,7 @@ class Link::Impl {
     return socket_.number();
   }
 
-  /// A descriptor comes with the first byte of its frame, on local sockets.
+  /// A descriptor arrives with the first byte of its frame, on local sockets.
   ssize_t receive_some(std::span<std::byte> into) {
     iovec part{into.data(), into.size()};
     alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
@@ -120,14 +120,15 @@ class Link::Impl {
     went(got, POLLIN, until);
   }
 
-  /// What a call has come to; waits where there was nothing to do.
+  /// Evaluates the result of a system call, and waits if it would have blocked.
   void went(ssize_t result, short events, Clock::time_point until) {
     if (result >= 0 || errno == EINTR) return;
     const int found = errno;
     if (found != EAGAIN && found != EWOULDBLOCK) fail(ECONNRESET, std::strerror(found));
     const int code = wait_for(socket_.number(), events, until);
     if (code == ETIMEDOUT) fail(ETIMEDOUT, "nothing moved in time");
-    // A frame that has been sent in part cannot be followed by others; one that is awaited does not keep those from going.
+    // A frame that has been sent in part cannot be followed by others; one that is awaited does not keep those from
+    // going.
     if (code == EINTR && events == POLLIN) tell(EINTR, "this program has been interrupted");
     if (code == EINTR) fail(EINTR, "this program has been interrupted");
     if (code != 0) fail(ECONNRESET, std::strerror(code));
@@ -146,20 +147,20 @@ class Link::Impl {
   base::Descriptor socket_;
   const bool near_;
   const std::string name_;
-  std::uint64_t left_ = 0;  // of the body of the frame that is being taken
+  std::uint64_t left_ = 0;  // bytes of the current body that are not taken yet
   base::Descriptor descriptor_;
 };
 
 namespace {
 
-/// Between two rounds of all addresses of a host that cannot be reached.
+/// Pause between two rounds over the addresses of an unreachable host.
 constexpr std::chrono::milliseconds kBetweenRounds{250};
 
-/// What has been found at the addresses of a process.
+/// The results at the addresses of a process.
 struct Tried {
   std::string text;
-  int code = ENXIO;    // what tells most: a wrong version or key, then anything but that nobody listens
-  bool silent = true;  // nobody has answered at any of them
+  int code = ENXIO;    // the most specific one: a wrong version or key, then anything but a refusal
+  bool silent = true;  // none of them has answered
 };
 
 int weight(int code) {
@@ -179,7 +180,7 @@ struct Found {
   bool near = false;
 };
 
-/// Tries the addresses in order.
+/// Tries the addresses once, in order.
 std::optional<Found> try_all(const Endpoints& to, const Key& key, Clock::time_point until, Tried& tried) {
   const bool near = to.near();
   for (std::size_t i = 0; i < to.addresses.size(); ++i) {

@@ -1,4 +1,4 @@
-/// The end of a connection that a process has made, which waits in the calling thread.
+/// A connection whose functions block the calling thread.
 #pragma once
 
 #include <cstddef>
@@ -12,36 +12,36 @@
 
 namespace plait::transport::native {
 
-/// errors   kSystem in all functions: ECONNRESET where the other end has gone, ETIMEDOUT where the time is up, EINTR
-///          where base::interrupted(); the connection cannot be used after any of them, but to receive what had come
-///          before the other end went, and to send what ends it where a signal has ended receive().
-/// forks    A child has no connection; its parent's stays.
+/// errors   kSystem in all functions: ECONNRESET if the peer has closed the connection, ETIMEDOUT after the time limit,
+///          EINTR after base::interrupted().  After an error the connection can only be used to receive what had
+///          arrived before, and to send a last frame if a signal ended receive().
+/// forks    The connection does not exist in a child; the parent's stays open.
 /// threads  One at a time.
 class Link {
  public:
-  /// Connects, and proves in both directions who knows the key.  Tries the addresses in order, each for as long as is
-  /// left divided by those that are left; and all of them again, for 9 s, where no host has answered.
-  /// errors  kSystem: none could be reached; each is named, with what was found there.  EACCES: another key, or
-  ///         something else than Plait.  EPROTO: another version.
+  /// Connects and performs the handshake.  Tries the addresses in order and divides the remaining time evenly among the
+  /// remaining ones.  If no host answers, tries all of them again for 9 s.
+  /// errors  kSystem: no address could be reached; the error lists the result of each.  EACCES: another key, or not
+  ///         Plait.  EPROTO: another version.
   static std::unique_ptr<Link> connect(const Endpoints& to, const Key& key, Clock::time_point until);
 
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// Whether the other end is on this host: descriptors can be passed.
+  /// True if the peer is on this host, so that descriptors can be passed.
   bool near() const;
-  /// Sends a frame, whose body is these parts one after the other.  Waits until the system has taken all of it.
+  /// Sends a frame whose body consists of these parts in order.  Blocks until the socket has accepted all of it.
   void send(FrameHead head, std::span<const std::span<const std::byte>> parts, Clock::time_point until);
-  /// Waits for the next frame and returns its head.  The body of the one before has been taken whole.
+  /// Waits for the next frame and returns its header.  pre  The previous body was taken completely.
   FrameHead receive(Clock::time_point until);
-  /// Takes the next bytes of the body into these parts, straight from the system.
+  /// Receives the next bytes of the body into these parts.
   void take(std::span<const std::span<std::byte>> parts, Clock::time_point until);
-  /// The descriptor that came along with the last frame, if any: ask once its body has been taken.
+  /// The descriptor that was sent with the last frame, if any.  pre  Its body was taken completely.
   base::Descriptor descriptor();
-  /// Whether the other end has gone, as far as can be known without waiting.
+  /// True if the peer has closed the connection, as far as is known without blocking.
   bool gone() const;
-  /// What poll() waits on until something can be received.
+  /// The descriptor that poll() waits for until something can be received.
   int number() const;
 
  private:

@@ -1,15 +1,15 @@
-/// How long, and how often, a process is tried that is to be connected to.
+/// How long and how often a process tries to connect to another one.
 #pragma once
 
 #include <chrono>
 
 namespace plait::transport::native {
 
-/// After so long without any answer a host counts as lost; before, its network may be back.
+/// A host that does not answer for this long is lost.  A shorter interruption of the network is survived.
 inline constexpr std::chrono::seconds kLostAfter{9};
 
-/// How often a connection is made anew that the other end closes before it counts, and how much later each time: a
-/// server lets go of who proves himself late, as over a network that was away, or where it has too many callers.
+/// Maximum number of attempts if the peer closes the connection before it accepts the handshake, and the delay added
+/// before each further one.  A server closes connections whose handshake is late, or if too many wait.
 inline constexpr int kMaxTries = 10;
 inline constexpr std::chrono::milliseconds kRetryDelay{50};
 

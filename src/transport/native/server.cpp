@@ -23,7 +23,7 @@ class RunningServer final : public Server {
  public:
   RunningServer(Endpoints endpoints, std::shared_ptr<ServerLoop> loop)
       : endpoints_(std::move(endpoints)), loop_(std::move(loop)) {
-    // Signals are the program's: none is to be handled by the thread, from its first step on.
+    // Signals belong to the program, so the thread starts with all of them blocked.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -58,7 +58,7 @@ class RunningServer final : public Server {
   std::unique_ptr<std::thread> thread_;
 };
 
-/// A range of ports as it is given; 0, 0: any.
+/// Checks a range of ports; 0, 0: any.
 void check_ports(const Server::Options& options) {
   if ((options.first_port == 0) != (options.last_port == 0) || options.first_port > options.last_port)
     base::throw_argument_error("no range of ports: ", options.first_port, " to ", options.last_port,
@@ -73,7 +73,7 @@ std::unique_ptr<Server> start_server(const Key& key, ServerLoop::Users users, co
   sockets.local = listen_locally();
   Endpoints endpoints = own_host();
   endpoints.addresses.push_back(Address{Address::Local{sockets.local.name}}.text());
-  // A host that is in no network is reached locally.
+  // A host without a network is reached locally only.
   if (!addresses.empty()) {
     sockets.tcp = listen_on_network(options.first_port, options.last_port);
     if (!options.network.empty()) sockets.network = addresses;

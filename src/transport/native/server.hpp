@@ -1,4 +1,4 @@
-/// The end of connections that others have made: one thread for all of them, which sleeps in the kernel.
+/// The server of a process: one thread that serves all incoming connections.
 #pragma once
 
 #include <cstddef>
@@ -17,77 +17,79 @@
 
 namespace plait::transport::native {
 
-/// One connection, as the server has it.
-/// threads  Any, at once.  No function waits.
+/// One connection at the server.
+/// threads  Any number at once.  No function blocks.
 class Peer {
  public:
   virtual ~Peer() = default;
-  /// Counts from 1, different for all connections of a server.
+  /// Number of the connection, from 1, unique in a server.
   virtual std::uint64_t number() const = 0;
   virtual bool near() const = 0;
-  /// Puts a frame in line.  descriptor: a copy of it goes along, to a peer of the same host; -1: none.  Nothing happens
-  /// where the peer has gone.
+  /// Queues a frame.  descriptor: sent along as a copy, to a peer on the same host; -1: none.  Does nothing if the
+  /// connection has ended.
   virtual void send(FrameHead head, std::span<const std::byte> body, int descriptor = -1) = 0;
-  /// Fills `into` with the bytes of a stream from `offset` on; called on the server's thread when the system can take
-  /// them, in order.  Returns whether it could: false ends the connection.
+  /// Fills `into` with the bytes of a stream from `offset` on.  Called in order, on the server's thread, when the
+  /// socket accepts data.  Returning false ends the connection.
   using Produce = std::function<bool(std::uint64_t offset, std::span<std::byte> into)>;
-  /// Puts `bytes` bytes in line as frames of this kind, flags and tag, kMostStreamed each but for the last one.  Frames
-  /// of send() pass between them, streams of one peer follow each other.  `ended`, if any, is called once, on the
-  /// server's thread: with whether all bytes have been handed over.
+  /// Queues `bytes` bytes as frames of this kind, flags and tag, of kMostStreamed bytes each except for the last one.
+  /// Frames of send() are sent between them; streams of one peer follow each other.  `ended`, if any, is called once,
+  /// on the server's thread, with true if all bytes were sent.
   virtual void stream(FrameHead head, std::uint64_t bytes, Produce produce, std::function<void(bool)> ended) = 0;
-  /// Ends the connection once what is in line has been sent, for a second at most.
+  /// Ends the connection when the queue is sent, after at most a second.
   virtual void close() = 0;
 };
 
-/// What a server does.  Its functions are called on the server's thread, one at a time; they throw nothing and do not
-/// wait.
+/// Handles the frames of a server.  Its functions are called on the server's thread, one at a time; they throw nothing
+/// and do not block.
 class Service {
  public:
   virtual ~Service() = default;
-  /// A process has proved that it knows the key.
+  /// A connection has passed the handshake.
   virtual void opened(const std::shared_ptr<Peer>& peer) = 0;
-  /// One whole frame.
+  /// A whole frame has arrived.
   virtual void received(const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte> body) = 0;
-  /// It has gone; why: for people.
+  /// A connection has ended.  why: the reason, for messages.
   virtual void closed(const std::shared_ptr<Peer>& peer, const std::string& why) = 0;
 };
 
-/// Accepts whoever knows the key, IPv4 and IPv6 and locally.
+/// Accepts connections by IPv4, IPv6 and local sockets from processes that know the key.
 ///
-/// UnauthenticatedConnections - who send something else, half a hello, or a wrong key - are refused within `hello`, before anything of
-/// theirs is looked at but a proof of fixed length; more than `strangers` at a time wait in the kernel.
-/// memory   For each peer at most kMostStreamed of what is streamed, kMostReceived of what comes, and the frames and
-///          streams that are in line.  Of a peer for which `in_line` of these are, nothing more is taken in until half
-///          of them have been: so who asks and does not take is answered `in_line` requests, and those of the last
-///          64 KiB that were taken in.
-/// forks    A child has nothing of it.
+/// A connection that sends something else, half a hello or a wrong key is closed within `hello`; only a proof of fixed
+/// length is looked at before.  If `max_unauthenticated` connections wait for their handshake, further ones wait in the
+/// kernel.
+/// memory   For each peer at most kMostStreamed of streams, kMostReceived of incoming frames, and its send queue.  If
+///          the queue has `max_queued` entries, the server reads nothing more from the peer until half of them are
+///          sent.  So a peer that does not read its answers gets at most `max_queued` of them, and those to the last
+///          64 KiB that were received.
+/// forks    The server does not exist in a child.
 class Server {
  public:
   struct Options {
-    /// Interface names (`eth1`), networks (`10.1.0.0/16`) or addresses, by commas, on which to be reached from other
-    /// hosts; empty: all but loopback.  errors  kArgument: there is no such one; says which there are.
+    /// Interface names (`eth1`), networks (`10.1.0.0/16`) or addresses, separated by commas, that accept connections of
+    /// other hosts; empty: all except loopback.  errors  kArgument: no such interface; the error lists those that
+    /// exist.
     std::string network;
-    std::uint16_t first_port = 0;  ///< of a range for firewalls; 0: any
+    std::uint16_t first_port = 0;  ///< first port of a range, for firewalls; 0: any port
     std::uint16_t last_port = 0;
-    bool other_hosts = true;  ///< whether these are to reach it as well
+    bool other_hosts = true;  ///< accept connections of other hosts
     int max_unauthenticated = 64;
-    std::size_t max_queued = SIZE_MAX;  ///< frames and streams for one peer, which is not heard while there are more
-    std::chrono::milliseconds hello{2000};
+    std::size_t max_queued = SIZE_MAX;      ///< maximum frames and streams in the send queue of a peer
+    std::chrono::milliseconds hello{2000};  ///< time limit of the handshake
   };
 
   /// errors  kSystem: no socket can be had; kArgument: see Options.
   static std::unique_ptr<Server> start(const Key& key, std::shared_ptr<Service> service, const Options& options);
-  /// The same for connections that are not cut into frames here.
+  /// Starts a server that hands authenticated connections to `taker`, which reads the frames itself.
   static std::unique_ptr<Server> start(const Key& key, std::shared_ptr<ConnectionTaker> taker, const Options& options);
-  /// Ends the thread and all connections; the service is not called any more once it returns.
+  /// Ends the thread and all connections; the service is not called after it returns.
   virtual ~Server() = default;
 
   virtual const Endpoints& endpoints() const = 0;
   /// Calls a function on the server's thread.
   virtual void post(std::function<void()> body) = 0;
-  /// How many connections have been refused so far.
+  /// Number of rejected connections.
   virtual std::int64_t refused() const = 0;
-  /// Its thread, which may be asked for more once the server has ended, and does nothing then.
+  /// The thread of the server.  Requests to it after the server has ended do nothing.
   virtual std::shared_ptr<EventLoop> loop() const = 0;
 };
 

@@ -14,7 +14,7 @@
 namespace plait::transport::native {
 
 int wait_for(int socket, short events, Clock::time_point until) {
-  // A lost host is noticed between two polls: what was sent to it is not acknowledged.
+  // A lost host is noticed between two polls, because it does not acknowledge what was sent.
   pollfd one{socket, events, 0};
   while (true) {
     const auto rest = std::max(until - Clock::now(), Clock::duration::zero());

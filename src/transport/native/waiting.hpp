@@ -8,8 +8,8 @@
 
 namespace plait::transport::native {
 
-/// Waits until something of `events` (see poll()) is so.  Returns 0, ETIMEDOUT, EINTR where the program wants to get out
-/// of it (see base/wait/interruption.hpp), or the system's code.
+/// Waits until something of `events` (see poll()) is so.  Returns 0, ETIMEDOUT, EINTR where the program wants to get
+/// out of it (see base/wait/interruption.hpp), or the system's code.
 int wait_for(int socket, short events, Clock::time_point until);
 /// Both return 0, ETIMEDOUT, ECONNRESET at the other end's end, or the system's code.
 int send_all(int socket, std::span<const std::byte> bytes, Clock::time_point until);

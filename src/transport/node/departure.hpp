@@ -83,8 +83,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 /// as a rule, and whoever hears of that is to be told who was the first.
 void check(const Departed& departed, const Progress& progress, Departure& own);
 
-/// For a worker whose process has ended without a note: this worker leaves because of it, and `own` tells of it from now
-/// on.
+/// For a worker whose process has ended without a note: this worker leaves because of it, and `own` tells of it from
+/// now on.
 /// errors  kSystem (EOWNERDEAD), in the words of throw_ended().
 [[noreturn]] void check_ended(int worker, const Progress& progress, Departure& own);
 

@@ -29,8 +29,8 @@ std::int64_t hash_of(std::span<const std::int64_t> numbers);
 /// errors  kSystem (EOWNERDEAD): the worker has ended, in the words of all transports.
 [[noreturn]] void throw_ended(int worker);
 
-/// For a worker that waits.  One that is interrupted takes part in nothing any more, as one that has left: the others may
-/// have got a part of what it was to do.  `own`, its note, tells them.
+/// For a worker that waits.  One that is interrupted takes part in nothing any more, as one that has left: the others
+/// may have got a part of what it was to do.  `own`, its note, tells them.
 /// errors  kSystem, EINTR: it is interrupted.
 void check_interruption(int worker, const Progress& progress, Departure& own);
 

@@ -35,7 +35,8 @@ class AlwaysAlive : public Liveness {
 };
 
 /// Memory of so many bytes is mapped, so that it goes back to the system: the allocator would keep some for each of its
-/// arenas, of which each access gets another one with its threads.  What is not much larger is kept for the next access.
+/// arenas, of which each access gets another one with its threads.  What is not much larger is kept for the next
+/// access.
 constexpr std::int64_t kLeastMapped = std::int64_t{1} << 20;
 constexpr std::int64_t kMostKept = std::int64_t{8} << 20;
 

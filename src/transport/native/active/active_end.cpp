@@ -21,16 +21,16 @@ namespace plait::transport::native {
 
 namespace {
 
-/// Who waits looks for the answer itself for so long.
+/// A waiting thread polls for the answer for this long.
 constexpr std::chrono::microseconds kLookFor{50};
-/// How long the end of the program waits for threads that stop.
+/// How long the end of the program waits for stopping threads.
 constexpr std::chrono::seconds kOthersStop{5};
-/// Calls to one rank that its callers together have under way, as a rule.
+/// Usual maximum of calls to one rank that all its callers together have under way.
 constexpr int kCallsToOne = 1024;
-/// Connections that have proved nothing yet: where all begin to call one at once, they are let in one by one.
+/// Maximum of unauthenticated connections.  If all ranks call one at once, further connections wait.
 constexpr int kMostStrangers = 1024;
 
-/// The ends that the end of the program has to stop.
+/// The running ends, which the end of the program stops.
 struct RunningEnds {
   std::mutex mutex;
   std::condition_variable changed;
@@ -55,11 +55,11 @@ void ActiveEnd::stop_all() {
     one->finish();
     lock.lock();
   }
-  // One that another thread stops may still be telling the others.
+  // Another thread may be stopping an end, and still be notifying the others.
   ends.changed.wait_for(lock, kOthersStop, [&ends] { return ends.stopping == 0; });
 }
 
-/// Under the lock of all ends: whoever else stops this one waits until that is done.
+/// The caller holds the lock of all ends, so that another thread that stops this one waits.
 void ActiveEnd::claim() {
   running_ends().running.erase(this);
   stopping_ = true;
@@ -89,7 +89,7 @@ class ActiveEnd::Answers : public EventHandler {
 void ActiveEnd::start(Transport& transport) {
   rank_ = transport.rank();
   size_ = transport.size();
-  // What many callers together ask of one worker stays bounded.
+  // Bounds the calls that all callers together have under way at one worker.
   most_slots_ = std::clamp(kCallsToOne / size_, 2, Caller::kMostSlots);
   key_ = agree_on_key(transport);
   std::string trouble;
@@ -109,7 +109,7 @@ void ActiveEnd::start(Transport& transport) {
     });
     if (const int code = watched.get_future().get())
       base::throw_system_error(code, "cannot wait for answers: ", std::strerror(code));
-  } catch (const std::exception& error) {  // all are to hear of it
+  } catch (const std::exception& error) {  // every rank is to get the error
     trouble = error.what();
   }
   endpoints_ = exchange_endpoints(transport, server_ ? server_->endpoints() : Endpoints{}, trouble);
@@ -199,7 +199,7 @@ void ActiveEnd::look(bool handler) {
 void ActiveEnd::look_until(base::FunctionRef<bool()> done) {
   const std::unique_lock lock(looking_, std::try_to_lock);
   if (!lock || done()) return;
-  // What comes meanwhile does not wake the server's thread.
+  // Meanwhile, arriving answers do not wake the server's thread.
   answers_watch_.change(answers_.number(), 0);
   const auto limit = Clock::now() + kLookFor;
   do look(false);

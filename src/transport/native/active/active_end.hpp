@@ -1,4 +1,4 @@
-/// One process's end for native active messages.
+/// The active messages of one process: calls to other ranks, and the service of their calls.
 #pragma once
 
 #include <atomic>
@@ -45,22 +45,22 @@ class ActiveEnd : public Active, public PeerEvents {
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override;
   void reject(const Arrival& arrival, const CallFailure& failure) override;
   void stop() noexcept override;
-  /// Of all ends of this process, where the program ends.
+  /// Stops all ends of this process, when the program ends.
   static void stop_all();
 
  private:
-  /// What the server calls.
+  /// The callbacks of the server.
   class Taker;
-  /// What looks for answers where nobody waits for them.
+  /// Handles answers while no thread waits for them.
   class Answers;
-  /// What this process has of a rank, itself among them.
+  /// The connections to one rank, which may be this process.
   struct OfRank {
-    std::unique_ptr<Caller> caller;  // under the lock, these two; the first one stays
+    std::unique_ptr<Caller> caller;  // guarded by mutex_, as callee; never reset
     std::shared_ptr<Callee> callee;
-    PeerRecord record;  // of the server's thread, these two
+    PeerRecord record;  // used by the server's thread, as attempt
     std::shared_ptr<ConnectionAttempt> attempt;
   };
-  /// What connections lead to all ranks.
+  /// The connections to all ranks.
   struct Connections {
     std::vector<Caller*> calling;
     std::vector<std::shared_ptr<Callee>> served;
@@ -73,7 +73,7 @@ class ActiveEnd : public Active, public PeerEvents {
   std::shared_ptr<Callee> callee_of(int rank);
   void look(bool handler);
 
-  // On the server's thread, all of these but heard_of_loss(): what happens,
+  // The functions below run on the server's thread, except for heard_of_loss().  Events:
   void taken(base::Descriptor socket, bool near);
   Clock::time_point on_timer(Clock::time_point now);
   void end_all();
@@ -84,16 +84,16 @@ class ActiveEnd : public Active, public PeerEvents {
   void probe();
   void watch_others();
   void check_silent_hosts();
-  // what follows from it,
+  // Transitions:
   PeerTransition decide(int rank, PeerEvent event, Clock::time_point now);
   void carry_out(int rank, const PeerTransition& step);
   void apply(int rank, PeerEvent event) { carry_out(rank, decide(rank, event, Clock::now())); }
-  // what is done then,
+  // Actions:
   void connect(int rank);
   void call_by(int rank, ConnectionAttempt& attempt);
   void end_peer(int rank);
   void tell_all_of_loss(int lost);
-  // and what is known.
+  // Lookups:
   OfRank& of(int rank);
   Caller* caller_of(int rank);
   std::vector<std::pair<int, OfRank*>> all_ranks();
@@ -101,7 +101,7 @@ class ActiveEnd : public Active, public PeerEvents {
   std::vector<int> lost();
 
   const base::Owner owner_;
-  bool stopping_ = false;  // under the lock of all running ends, these two
+  bool stopping_ = false;  // guarded by the lock of all running ends, as finished_
   bool finished_ = false;
   const std::shared_ptr<CallService> service_;
   const std::shared_ptr<Losses> losses_;
@@ -110,20 +110,20 @@ class ActiveEnd : public Active, public PeerEvents {
   int most_slots_ = Caller::kMostSlots;
   Key key_;
   std::vector<Endpoints> endpoints_;
-  base::Descriptor answers_;  // a set of epoll: the connections that this process calls by
-  Watch answers_watch_;       // where the server's thread sleeps
+  base::Descriptor answers_;  // an epoll set: the connections for the calls of this process
+  Watch answers_watch_;       // in the set of the server's thread
   std::unique_ptr<Server> server_;
   std::shared_ptr<EventLoop> loop_;
-  std::mutex looking_;  // who looks for answers himself
+  std::mutex looking_;  // held by the thread that looks for answers
 
-  std::mutex mutex_;  // of these two; nothing that calls out is called under it
+  std::mutex mutex_;  // guards stopped_ and ranks_; no callback is called under it
   bool stopped_ = false;
-  std::map<int, OfRank> ranks_;  // what is in it stays
+  std::map<int, OfRank> ranks_;  // entries are never erased
 
-  // Of the server's thread.
+  // Used by the server's thread.
   bool over_ = false;
-  std::set<std::shared_ptr<Callee>> unknown_;  // of which rank, as yet
-  bool led_away_ = false;                      // whether a socket of this process has led to another host
+  std::set<std::shared_ptr<Callee>> unknown_;  // connections whose rank is not known yet
+  bool led_away_ = false;                      // a socket of this process has reached another host
   Clock::time_point silence_{};
 };
 

@@ -1,5 +1,4 @@
-// What becomes of the other ranks, as connections tell; on the server's thread.  What follows from what is decided in
-// peer_standing.cpp.
+// Applies the transitions of peer_state.cpp to the connections with other ranks, on the server's thread.
 
 #include <algorithm>
 #include <cerrno>
@@ -17,9 +16,9 @@ namespace plait::transport::native {
 
 namespace {
 
-/// How often it is asked whether hosts that are to take something, or to answer, are still there.
+/// Interval of the checks for silent hosts.
 constexpr std::chrono::milliseconds kBetweenSilences{500};
-/// So many processes have connections with all others while they wait for all.
+/// Up to this many processes connect to all others while they wait for all.
 constexpr int kMostWatched = 64;
 
 CallFailure failure_gone(int rank) {
@@ -33,7 +32,7 @@ CallFailure failure_unreachable(int rank, const Endpoints& to, const std::string
                      to.near() ? "" : "; hosts have to let each other's TCP connections in")};
 }
 
-/// How an attempt has ended; `here`: its addresses are of this host.
+/// The event of a finished attempt.  here: its addresses are of this host.
 PeerEvent news_of(const ConnectionAttempt& attempt, bool here) {
   switch (attempt.state()) {
     case ConnectionAttempt::State::kThere: return PeerEvent::kReached;
@@ -52,7 +51,7 @@ ActiveEnd::OfRank& ActiveEnd::of(int rank) {
   });
 }
 
-/// None: this end has stopped.
+/// Returns nullptr if this end has stopped.
 Caller* ActiveEnd::caller_of(int rank) {
   return base::patiently("take note of a rank", [&] { return find_caller(rank); });
 }
@@ -79,7 +78,7 @@ ActiveEnd::Connections ActiveEnd::connections() {
   return all;
 }
 
-/// Who counts as lost.
+/// Returns the lost ranks.
 std::vector<int> ActiveEnd::lost() {
   std::vector<int> ranks;
   for (const auto& [rank, one] : all_ranks())
@@ -94,7 +93,7 @@ PeerTransition ActiveEnd::decide(int rank, PeerEvent event, Clock::time_point no
   return step;
 }
 
-/// What needs more than the rank - kTake, kFail, kServe - is done by who asked for the step.
+/// Carries out an action that needs only the rank.  The caller carries out kTake, kFail and kServe.
 void ActiveEnd::carry_out(int rank, const PeerTransition& step) {
   if (step.act == PeerAction::kConnect) connect(rank);
   if (step.act == PeerAction::kWait) loop_->set_timer(step.after.retry_at);
@@ -111,7 +110,7 @@ void ActiveEnd::taken(base::Descriptor socket, bool near) {
       return made;
     });
     base::patiently("wait for a connection", [&] { callee->open(std::move(socket), near); });
-  } catch (const Error&) {  // who has connected finds the connection closed
+  } catch (const Error&) {  // the peer finds the connection closed
     unknown_.erase(callee);
   }
 }
@@ -187,12 +186,12 @@ void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
     why = base::patiently("tell that a rank cannot be reached",
                           [&] { return CallFailure{error.kind(), error.system_code(), error.what()}; });
   }
-  // First this: who is told may call anew at once.
+  // This comes first, because a notified caller may call again at once.
   decide(rank, PeerEvent::kUnusable, Clock::now());
   caller->unreachable(why);
 }
 
-/// Whether sockets lead to other hosts is found out while all are there.
+/// Tries one connection to another host while all ranks exist, to learn if a firewall blocks them.
 void ActiveEnd::probe() {
   for (int step = 1; step < size_; ++step) {
     const int rank = (rank_ + step) % size_;
@@ -204,7 +203,7 @@ void ActiveEnd::probe() {
   }
 }
 
-/// All others, where they are few; else some, who tell each other.
+/// Watches all other ranks if they are few, otherwise some of them, which pass reports on.
 void ActiveEnd::watch_others() {
   const auto watch = [this](int rank) {
     if (rank == rank_ || rank >= size_) return;
@@ -239,7 +238,7 @@ void ActiveEnd::tell_all_of_loss(int lost) {
 void ActiveEnd::heard_of_loss(int lost, int from) noexcept {
   base::patiently("take the loss of a rank in", [&] {
     loop_->post([this, lost, from] {
-      // One whom another one has lost reaches not all any more.
+      // A rank that another one has lost no longer passes reports to all.
       if (lost == rank_ && losses_) losses_->record(from);
       if (lost != rank_ && lost >= 0 && lost < size_) apply(lost, PeerEvent::kReportedLost);
     });
@@ -288,7 +287,7 @@ void ActiveEnd::end_all() {
   for (const auto& [rank, one] : all_ranks()) {
     if (const auto attempt = std::exchange(one->attempt, nullptr)) attempt->end();
     const std::scoped_lock lock(mutex_);
-    one->callee.reset();  // which `all` keeps
+    one->callee.reset();  // `all` still owns it
   }
   const FrameHead last = frame_head(ActiveFrame::kLeaving, 0);
   for (Caller* const caller : all.calling) caller->leave(last);

@@ -17,10 +17,10 @@ namespace plait::transport::native {
 
 namespace {
 
-/// What a worker says of itself, for the note that its node reads.
+/// The description of a worker for its node.
 struct Card {
   std::int32_t worker = 0;
-  std::int32_t trouble = 0;  // whether the text says why there are no endpoints
+  std::int32_t trouble = 0;  // nonzero: the text explains why there are no endpoints
   std::array<char, Transport::kNoteBytes - 2 * sizeof(std::int32_t)> text{};
 };
 static_assert(sizeof(Card) <= Transport::kNoteBytes);
@@ -33,7 +33,7 @@ Card own_card(int rank, const Endpoints& own, const std::string& trouble) {
   std::string text = trouble;
   if (trouble.empty()) {
     Endpoints fitting = own;
-    // A host of dozens of networks is reached by the first ones.
+    // A host with dozens of networks is reached by the first ones.
     while ((text = fitting.text()).size() >= card.text.size() && !fitting.addresses.empty())
       fitting.addresses.pop_back();
   }
@@ -46,18 +46,18 @@ std::int64_t least(Transport& transport, std::int64_t mine) {
   return mine;
 }
 
-/// The cards of this node's workers.
+/// Gathers the cards of this node's workers.
 std::vector<Card> cards_of_node(Transport& transport, const Card& own) {
   std::memcpy(transport.note(transport.node_rank()).data(), &own, sizeof own);
   least(transport, 0);
   std::vector<Card> cards(static_cast<std::size_t>(transport.node_size()));
   for (std::size_t i = 0; i < cards.size(); ++i)
     std::memcpy(&cards[i], transport.note(static_cast<int>(i)).data(), sizeof(Card));
-  least(transport, 0);  // the notes may change
+  least(transport, 0);  // after this the notes may change
   return cards;
 }
 
-/// Those of all nodes, each by its first worker.
+/// Gathers the cards of all nodes, each from its first worker.
 std::vector<Card> cards_of_all(Transport& transport, std::vector<Card> mine) {
   if (!transport.nodes_apart()) return mine;
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
@@ -86,7 +86,7 @@ Key agree_on_key(Transport& transport) {
   if (transport.rank() == 0) {
     try {
       Key::random().text().copy(text.data(), text.size() - 1);
-    } catch (const Error&) {  // the others are to hear of it
+    } catch (const Error&) {  // the others are to get the error
     }
   }
   transport.broadcast(std::as_writable_bytes(std::span(text)), 0);
@@ -113,7 +113,7 @@ std::vector<Address> leading_to(const Endpoints& to) {
   for (const std::string& text : to.addresses) {
     auto address = Address::parse(text);
     if (!address || address->local() != near) continue;
-    // Hosts may have networks of their own, with the same addresses.
+    // Hosts may have private networks with equal addresses.
     if (!near && std::find(here.begin(), here.end(), std::get<Address::Tcp>(address->where).host) != here.end())
       continue;
     found.push_back(std::move(*address));

@@ -39,7 +39,7 @@ void Callee::on_event(std::uint32_t events) {
   const auto self = shared_from_this();
   if ((events & EPOLLOUT) != 0) connection_->flush();
   {
-    // What follows the payload that is awaited stays where it is, unless nobody is there any more.
+    // The frames after an awaited payload stay in the socket, unless the peer has gone.
     const std::scoped_lock lock(mutex_);
     if (gone_) return;
     if (payload_ == Payload::kAwaited) events &= EPOLLRDHUP | EPOLLHUP | EPOLLERR;
@@ -97,7 +97,7 @@ void Callee::take(std::span<std::byte> into, std::function<void(bool)> done) {
     const std::scoped_lock lock(mutex_);
     gone = gone_;
     if (!gone) {
-      // Before anything changes: who has no memory takes it anew.
+      // This comes before any change, so that a caller without memory can try again.
       const bool posts = payload_ == Payload::kAwaited;
       if (posts && !common_.loop.post([self = shared_from_this()] { self->resume(); })) gone = true;
       if (!gone) {

@@ -1,4 +1,4 @@
-/// The calls of one rank.
+/// The calls of one rank to this process.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,12 @@
 
 namespace plait::transport::native {
 
-/// What a call brings along is received once the service takes it; what comes after it waits in the system meanwhile.
-/// threads  Any, but for what says otherwise.
+/// The payload of a call is received when the service provides memory for it.  Until then later frames stay in the
+/// socket.
+/// threads  Any, except where a function states otherwise.
 class Callee : public EventHandler, private FrameTaker, public std::enable_shared_from_this<Callee> {
  public:
-  /// What all of an end have in common.
+  /// Members that all callees of an end share.
   struct Common {
     PeerEvents& events;
     Active& active;
@@ -30,7 +31,8 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
 
   explicit Callee(const Common& common) : common_(common) {}
 
-  /// On the server's thread, these four.  errors  std::bad_alloc, Error: it cannot be waited for.
+  /// The four functions that follow are called on the server's thread.  errors  std::bad_alloc, Error: the socket
+  /// cannot be registered.
   void open(base::Descriptor socket, bool near);
   void on_event(std::uint32_t events) override;
   void end() noexcept;
@@ -44,12 +46,12 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
   bool far() const { return !connection_->near(); }
 
  private:
-  /// What a call brings along.
+  /// State of the payload of a call.
   enum class Payload : std::uint8_t {
     kNone,
-    kOffered,  ///< the service has been told of it
-    kAwaited,  ///< the same, and nothing else can go on
-    kTaken,    ///< it is coming to where the service wants it
+    kOffered,  ///< the service knows of it
+    kAwaited,  ///< the service knows of it, and the connection waits for its memory
+    kTaken,    ///< it is being received into the service's memory
   };
 
   std::optional<std::size_t> front_of(const FrameHead& head) override;

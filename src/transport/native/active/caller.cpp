@@ -31,7 +31,7 @@ bool Caller::call(Call call) {
       connection = connection_;
     }
   }
-  for (const Pending& failed : one) failed.call.done(&why_gone_);  // which stays as it is
+  for (const Pending& failed : one) failed.call.done(&why_gone_);  // which does not change any more
   if (!frames.empty()) connection->send(frames);
   return connect;
 }
@@ -39,7 +39,7 @@ bool Caller::call(Call call) {
 void Caller::cancel(const void* request, const CallFailure& why) noexcept {
   Line failed;
   {
-    const std::scoped_lock receiving(receiving_);  // nothing is being put into a caller's room any more
+    const std::scoped_lock receiving(receiving_);  // after this, nothing is received into a caller's memory
     const std::scoped_lock lock(mutex_);
     for (auto one = waiting_.begin(); one != waiting_.end();) {
       const auto next = std::next(one);
@@ -83,7 +83,7 @@ bool Caller::watch() {
   return begin_connecting();
 }
 
-/// Under the lock.
+/// The caller holds mutex_.
 bool Caller::begin_connecting() {
   if (state_ != State::kDisconnected) return false;
   state_ = State::kConnecting;
@@ -138,7 +138,7 @@ bool Caller::take_dropped() noexcept {
   return connection != nullptr;
 }
 
-/// Under the lock.  What is to be sent is sent without it: who is told that it has gone takes it.
+/// The caller holds mutex_.  Sending happens without it, because the callbacks of sent frames take it.
 void Caller::start_waiting(FrameLine& frames) {
   while (state_ == State::kConnected && !waiting_.empty() && std::ssize(under_way_) < most_slots_) {
     under_way_.splice(under_way_.end(), waiting_, waiting_.begin());
@@ -156,7 +156,7 @@ void Caller::start_waiting(FrameLine& frames) {
   }
 }
 
-/// Under the lock.  Tags grow in the line, and the answer to one that was begun long ago comes soon.
+/// The caller holds mutex_.  Tags ascend in the list, and the answer to an early call is found soon.
 Caller::Line::iterator Caller::find(std::uint64_t tag) {
   return std::find_if(under_way_.begin(), under_way_.end(), [tag](const Pending& one) { return one.tag == tag; });
 }
@@ -193,7 +193,7 @@ void Caller::on_event(std::uint32_t events, bool handler) {
   const bool ended = open->receive(*this) == Connection::ReceiveResult::kEnded;
   const bool took_leave = took_leave_;
   receiving.unlock();
-  // Another thread leaves it to the server's, which finds the same.
+  // On another thread the end is left to the server's thread, which finds it as well.
   if (ended && handler) events_.ended(nullptr, rank_, took_leave);
 }
 
@@ -244,7 +244,7 @@ void Caller::whole(const FrameHead& head) {
 }
 
 void Caller::end(CallFailure why) noexcept {
-  const std::scoped_lock receiving(receiving_);  // nothing is being put into a caller's room any more
+  const std::scoped_lock receiving(receiving_);  // after this, nothing is received into a caller's memory
   Line failed;
   std::shared_ptr<Connection> connection;
   {

@@ -1,4 +1,4 @@
-/// The calls to one rank.
+/// The calls of this process to one rank.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace plait::transport::native {
 
-/// At most `most_slots` calls are under way at a time; others stand in line.
-/// threads  Any, but for what says otherwise.
+/// At most `most_slots` calls are under way at a time; others are queued.
+/// threads  Any, except where a function states otherwise.
 class Caller : private FrameTaker {
  public:
   static constexpr int kMostSlots = 32;
@@ -25,23 +25,23 @@ class Caller : private FrameTaker {
 
   /// Fails the calls of a request, as Active::cancel.
   void cancel(const void* request, const CallFailure& why) noexcept;
-  /// Whether a connection is to be made: the first call says so.  errors  std::bad_alloc: nothing has been begun.
+  /// Queues a call.  Returns true if the owner is to begin a connection.  errors  std::bad_alloc: nothing has changed.
   bool call(Call call);
-  /// The same without a call, to notice the end of the rank.
+  /// Requests a connection without a call, to notice the end of the rank.  Returns as call() does.
   bool watch();
-  /// No connection is being made after all: a later call begins anew.  What waits fails.
+  /// The attempt failed.  Queued calls fail, and a later call begins a new attempt.
   void unreachable(const CallFailure& why);
-  /// The connection is there; `own` is the rank of this process.  Calls go once the other end has said that it serves
-  /// them.  errors  std::bad_alloc, Error: it is not.
+  /// The attempt succeeded; `own` is the rank of this process.  Calls are sent when the peer has announced that it
+  /// serves them.  errors  std::bad_alloc, Error: the connection cannot be used.
   void connected(base::Descriptor socket, bool near, const Watch& watch, int own);
-  /// What epoll says of it.  `handler`: this is the server's thread, which also learns of its end.
+  /// Handles events of the connection.  handler: called on the server's thread, which also handles the end.
   void on_event(std::uint32_t events, bool handler);
-  /// Takes back a connection that has ended before the other end has said so: nothing has been called by it.  Returns
-  /// whether there was one, and another is to be made.  On the server's thread.
+  /// Discards a connection that ended before the peer served it, so that no call was sent on it.  Returns true if there
+  /// was one and another is to be made.  Called on the server's thread.
   bool take_dropped() noexcept;
-  /// Everything fails, now and later.  On the server's thread.
+  /// Fails all calls, present and future.  Called on the server's thread.
   void end(CallFailure why) noexcept;
-  /// Tells the rank, where there is a connection, that this process hangs up.  On the server's thread.
+  /// Announces on the connection, if there is one, that this process leaves.  Called on the server's thread.
   void leave(const FrameHead& last) noexcept;
   void tell_loss(int lost);
   bool is_silent() const;
@@ -53,9 +53,9 @@ class Caller : private FrameTaker {
   struct Pending {
     explicit Pending(Call of) : call(std::move(of)), frame(1) {}
     Call call;
-    FrameLine frame;  // what is to be sent of it
+    FrameLine frame;  // frames of the call that are not queued yet
     std::uint64_t tag = 0;
-    bool sent = false;  // as far as this process is concerned
+    bool sent = false;  // by this process
     bool answered = false;
     std::optional<CallFailure> failure;
   };
@@ -77,7 +77,7 @@ class Caller : private FrameTaker {
   const int rank_;
   const int most_slots_;
 
-  std::mutex receiving_;  // taken before the other one
+  std::mutex receiving_;  // locked before mutex_
   bool took_leave_ = false;
 
   mutable std::mutex mutex_;  // of what follows

@@ -17,15 +17,15 @@ namespace plait::transport::native {
 
 namespace {
 
-/// So much is sent, and so often received, before others have their turn.
+/// Bytes sent, and reads done, before other connections have their turn.
 constexpr std::size_t kTurnBytes = std::size_t{4} << 20;
 constexpr int kTurnReads = 16;
-/// Parts of frames in one call of the system.
+/// Maximum number of segments in one system call.
 constexpr std::size_t kMostParts = 24;
-/// What is in line has so long to go where this end leaves.
+/// Time limit for the send queue when this end leaves.
 constexpr std::chrono::milliseconds kLastFrames{100};
 
-/// What is left of the frames in front of a line.
+/// Returns the unsent parts of the first frames of a queue.
 struct Gathered {
   explicit Gathered(FrameLine& line) {
     for (auto frame = line.begin(); frame != line.end() && count + 3 <= kMostParts; ++frame) {
@@ -87,7 +87,7 @@ bool Connection::replace_body(std::uint64_t tag, std::span<const std::byte> body
   return false;
 }
 
-/// Under the lock.  A socket that is broken is left to who receives.
+/// The caller holds mutex_.  An error of the socket is handled by the receiving thread.
 void Connection::flush_into(FrameLine& ended) {
   for (std::size_t sent = 0; !line_.empty() && sent < kTurnBytes;) {
     Gathered gathered(line_);
@@ -113,9 +113,9 @@ void Connection::flush_into(FrameLine& ended) {
   update();
 }
 
-/// Under the lock.
+/// The caller holds mutex_.
 void Connection::update() {
-  // Who waits for nothing hears all the same when the other end hangs up.
+  // EPOLLRDHUP reports that the peer has closed, even if no data is awaited.
   const std::uint32_t wanted = (wants_input_ ? EPOLLIN : EPOLLRDHUP) | (line_.empty() ? 0U : EPOLLOUT);
   if (wanted != watched_ && watch_.change(socket_.number(), wanted)) watched_ = wanted;
 }

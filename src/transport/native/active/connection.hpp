@@ -1,4 +1,4 @@
-/// A connection that has been proved, whose bytes are not copied on their way.
+/// A connection after its handshake, which receives bodies directly into their destination.
 #pragma once
 
 #include <array>
@@ -16,30 +16,30 @@
 
 namespace plait::transport::native {
 
-/// A frame that is to be sent.
+/// A frame to send.
 struct OutgoingFrame {
   FrameHead head;
-  std::array<std::byte, sizeof(WireCall)> front{};  // goes along with the head
+  std::array<std::byte, sizeof(WireCall)> front{};  // sent with the header
   std::size_t front_bytes = 0;
-  std::span<const std::byte> body;  ///< stays where it is until `sent`
-  std::function<void()> sent;  ///< if any: called once, on any thread, when the system has the bytes or nobody will
-  std::size_t done = 0;        // of all
+  std::span<const std::byte> body;  ///< must stay valid until `sent` is called
+  std::function<void()> sent;       ///< if any: called once, on any thread, when the bytes are sent or will never be
+  std::size_t done = 0;             // of all
 
   std::size_t bytes() const { return sizeof head + front_bytes + body.size(); }
 };
-/// Frames in their order.  One that goes into a line needs no memory any more.
+/// Frames in order.  Moving one into a queue allocates no memory.
 using FrameLine = std::list<OutgoingFrame>;
 
-/// threads  send() and flush() any; receive() one at a time; the others that of the server.
+/// threads  Any for send() and flush(); one at a time for receive(); the server's for the others.
 class Connection {
  public:
   enum class ReceiveResult : std::uint8_t {
-    kAll,    ///< all that there was
-    kSome,   ///< for a while; there may be more
-    kEnded,  ///< the other end has hung up, or broken the rules
+    kAll,    ///< all that had arrived
+    kSome,   ///< a part; there may be more
+    kEnded,  ///< the peer has closed the connection or violated the protocol
   };
 
-  /// Waits for what comes, in a set of epoll.  errors  kSystem: the set takes no more.
+  /// Registers the socket with an epoll set.  errors  kSystem: the set accepts no more.
   Connection(base::Descriptor socket, bool near, const Watch& watch);
   ~Connection() { close(); }
   Connection(const Connection&) = delete;
@@ -47,20 +47,20 @@ class Connection {
 
   bool near() const { return near_; }
   const Watch& watch() const { return watch_; }
-  /// Puts frames in line, and sends what the system takes.
+  /// Queues frames, and sends as much as the socket accepts.
   void send(FrameLine& frames) noexcept;
-  /// Sends what is in line, as far as the system takes it.
+  /// Sends from the queue, as much as the socket accepts.
   void flush() noexcept;
   ReceiveResult receive(FrameTaker& taker);
   /// For who receives: puts the rest of a body elsewhere, as FrameInput::redirect.
   void redirect(std::uint64_t tag, std::span<std::byte> body) { input_.redirect(tag, body); }
   /// Sends the body of a frame in line from other memory, which has the same bytes.  Returns whether it is in line.
   bool replace_body(std::uint64_t tag, std::span<const std::byte> body) noexcept;
-  /// Where the rest of the body is to be put for which the taker had no room.
+  /// Continues to receive a body for which the taker had no memory.  rest: memory for its remainder.
   ReceiveResult resume(std::span<std::byte> rest, FrameTaker& taker);
-  /// Whether the other end's host does not answer.
+  /// True if the peer's host does not answer.
   bool is_silent() const;
-  /// Sends a last frame, behind what is in line if that goes soon, and hangs up.  Nothing waits for room any more.
+  /// Sends a last frame, after the queue if the socket accepts that at once, and closes.
   void leave(const FrameHead& last) noexcept;
   void close() noexcept;
 

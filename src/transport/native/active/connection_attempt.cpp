@@ -22,7 +22,7 @@ void ConnectionAttempt::go_on(Clock::time_point now) {
   lacking_ = false;
   try {
     try_on(now);
-  } catch (const std::bad_alloc&) {  // there may be memory again soon
+  } catch (const std::bad_alloc&) {  // memory may be available again soon
     lacking_ = true;
     last_ = now;
     loop_.set_timer(next());
@@ -40,7 +40,7 @@ void ConnectionAttempt::try_on(Clock::time_point now) {
     if (socket_.number() < 0 && !taken_ && now - first_ >= kLostAfter)
       return finish(refused_ ? State::kRefused : tried_ ? State::kUnanswered : State::kUnable);
     if (socket_.number() < 0 && at_ == addresses_.size()) {
-      // Of the addresses of one host, some may be another one's here: who refuses need not be the process.
+      // An address of that host may belong to a different host here, so a refusal need not come from the process.
       if ((refused_ && !taken_) || addresses_.empty()) return finish(refused_ ? State::kRefused : State::kUnable);
       if (now - round_ < pause()) return loop_.set_timer(next());
       begin_round(now);
@@ -99,7 +99,7 @@ ConnectionAttempt::Progress ConnectionAttempt::begin(Clock::time_point now) {
   tcp == nullptr ? host::widen(socket_.number(), 2 * kMostStreamed) : host::keep_alive(socket_.number());
   const int code = tcp == nullptr ? ::connect(socket_.number(), local.name(), local.length)
                                   : ::connect(socket_.number(), remote.name(), remote.length);
-  if (code != 0 && errno == EAGAIN) {  // a local server that has many callers
+  if (code != 0 && errno == EAGAIN) {  // the backlog of a local server is full
     return failed(EAGAIN, "it has more callers than it takes at a time");
   }
   if (code != 0 && errno != EINPROGRESS && errno != EINTR) return failed(errno, std::strerror(errno));
@@ -107,7 +107,7 @@ ConnectionAttempt::Progress ConnectionAttempt::begin(Clock::time_point now) {
   return code == 0 ? greet() : Progress::kWait;
 }
 
-/// Whether the connection is there.
+/// Checks if the connection is established.
 ConnectionAttempt::Progress ConnectionAttempt::look(Clock::time_point now) {
   pollfd one{socket_.number(), POLLOUT, 0};
   if (::poll(&one, 1, 0) <= 0)
@@ -140,16 +140,16 @@ ConnectionAttempt::Progress ConnectionAttempt::receive(Clock::time_point now) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
       if (only() || now - begun_ < kPatience) return Progress::kWait;
-      first_ = now;  // a process that has been stopped does not count as lost, however many addresses it has
+      first_ = now;  // a stopped process does not count as lost, however many addresses it has
       return failed(EAGAIN, "a program listens there, but did not answer as Plait does");
     }
-    // One that was waited for, and ends, refuses next time.
+    // If the process ends while the attempt waits for it, the next round is refused.
     if (now - begun_ >= kPatience) first_ = now;
     if (got < 0) return failed(ECONNRESET, std::strerror(errno));
     if (got == 0) return failed(ECONNRESET, "the connection was closed before both had proved who they are");
     const auto step = handshake_->took(static_cast<std::size_t>(got));
     if (step == ClientHandshake::Status::kMore) continue;
-    // Another program, at an address that is not of one host alone.
+    // Another program answers at an address that several hosts use.
     if (step == ClientHandshake::Status::kFailed) return failed(ECONNREFUSED, handshake_->why());
     if (step == ClientHandshake::Status::kAccepted) return Progress::kThere;
     const auto proof = handshake_->proof();

@@ -1,4 +1,4 @@
-/// Connecting to a process without waiting for it.
+/// Connects to a process without blocking.
 #pragma once
 
 #include <chrono>
@@ -18,42 +18,42 @@
 
 namespace plait::transport::native {
 
-/// Tries one address after the other, and all of them again, for a host that does not answer may be back soon.  A process
-/// that has been stopped takes a connection, and says nothing until it goes on: it is waited for.
+/// Tries one address after the other, in rounds, because a host that does not answer may be reachable again soon.  A
+/// stopped process accepts a connection and sends nothing; the attempt waits for it.
 ///
-/// On the thread of its loop.
+/// threads  The thread of its loop.
 class ConnectionAttempt : public EventHandler, public std::enable_shared_from_this<ConnectionAttempt> {
  public:
-  /// Longest wait for one address of a host; a packet or two may be lost meanwhile.
+  /// Time limit for one address of a host, during which one or two packets may be lost.
   static constexpr std::chrono::seconds kPatience{4};
-  /// Least time from one round of all addresses to the next, and where they are of this host.
+  /// Minimum time between the starts of two rounds, for other hosts and for this one.
   static constexpr std::chrono::milliseconds kRound{1000};
   static constexpr std::chrono::milliseconds kLocalRound{20};
 
   enum class State : std::uint8_t {
     kTrying,
-    kThere,       ///< socket() returns it; the other end has proved that it knows the key
-    kRefused,     ///< the host is there, and nobody of this key listens
-    kUnanswered,  ///< none of its addresses has answered
-    kUnable,      ///< this process could make no socket, or knows no address
+    kThere,       ///< connected; socket() returns the connection
+    kRefused,     ///< the host answers, and no process with this key listens
+    kUnanswered,  ///< no address answers
+    kUnable,      ///< this process could create no socket, or knows no address
   };
   using Changed = std::function<void(ConnectionAttempt&)>;
 
-  /// `changed` is called by go_on() when the state has.
+  /// changed: called by go_on() when the state has changed.
   ConnectionAttempt(EventLoop& loop, std::vector<Address> addresses, const Key& key, Changed changed)
       : loop_(loop), addresses_(std::move(addresses)), key_(key), changed_(std::move(changed)) {}
 
-  /// To be called from time to time; events call it as well.
+  /// Continues.  Called by events and by timers.
   void go_on(Clock::time_point now);
   void on_event(std::uint32_t) override { go_on(Clock::now()); }
-  /// Nothing is called any more.
+  /// Ends the attempt; `changed` is not called after this.
   void end();
-  /// When something is to be done though nothing happens.
+  /// When go_on() is to be called if no event arrives.
   Clock::time_point next() const;
   State state() const { return state_; }
   base::Descriptor socket() { return std::move(socket_); }
   bool near() const { return addresses_[at_].local(); }
-  /// What was found at each address last, for people.
+  /// The last result of each address, for messages.
   std::string story() const;
 
  private:

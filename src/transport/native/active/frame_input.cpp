@@ -31,7 +31,7 @@ FrameInput::Outcome FrameInput::resume(std::span<std::byte> rest, FrameTaker& ta
   return go_on(taker);
 }
 
-/// Takes what there is already of the rest of a body.
+/// Copies the buffered part of a body.
 bool FrameInput::take_rest(std::span<std::byte> rest, FrameTaker& taker) {
   if (rest.size() != head_.bytes - front_) return false;
   const auto some = there().first(std::min(there().size(), rest.size()));
@@ -57,7 +57,7 @@ FrameInput::Outcome FrameInput::go_on(FrameTaker& taker) {
     if (there().size() < front_) return Outcome::kMore;
     const auto front = there().first(front_);
     begin_ += front_;
-    // Set before: who is asked may have the answer come at once, by another thread.
+    // This is set before the call, because the answer may arrive on another thread at once.
     state_ = State::kStalled;
     const auto rest = taker.begun(head_, front);
     if (!rest) return Outcome::kStalled;

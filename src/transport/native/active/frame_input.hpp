@@ -20,8 +20,8 @@ class FrameTaker {
   virtual ~FrameTaker() = default;
   /// How many bytes of a frame's body come in one piece, at most kMostFront; none: there is no such frame.
   virtual std::optional<std::size_t> front_of(const FrameHead& head) = 0;
-  /// A frame has begun to come.  Returns where the rest of its body is to be put, as long as that is; none: that is told
-  /// later, by FrameInput::resume.
+  /// A frame has begun to come.  Returns where the rest of its body is to be put, as long as that is; none: that is
+  /// told later, by FrameInput::resume.
   virtual std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> front) = 0;
   /// It is there as a whole.
   virtual void whole(const FrameHead& head) = 0;

@@ -14,8 +14,8 @@ namespace plait::transport::native {
 /// Connections are made when they are needed.  A thread that sleeps in the kernel does all that nobody waits for.
 ///
 /// `losses` is told of processes that end without taking leave, and tells when all processes are to be watched; it may
-/// be nullptr.  The end stops at EndingStage::kThreads at the latest (transport/ending.hpp).  A child of a fork has none
-/// of it.  Collective over all workers of the transport, which may go before the end does.
+/// be nullptr.  The end stops at EndingStage::kThreads at the latest (transport/ending.hpp).  A child of a fork has
+/// none of it.  Collective over all workers of the transport, which may go before the end does.
 /// errors  kSystem, on all: a process can make no socket or thread; says which.
 std::shared_ptr<Active> make_native_active(Transport& transport, std::shared_ptr<CallService> service,
                                            std::shared_ptr<Losses> losses);

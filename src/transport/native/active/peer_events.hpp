@@ -1,4 +1,4 @@
-/// What connections tell the end that they belong to.
+/// Events that connections report to their ActiveEnd.
 #pragma once
 
 #include <memory>
@@ -7,15 +7,16 @@ namespace plait::transport::native {
 
 class Callee;
 
-/// On the server's thread, but for heard_of_loss().  They take no locks that connections hold while they call.
+/// Called on the server's thread, except for heard_of_loss().  The functions take no locks that a connection holds
+/// while it calls them.
 class PeerEvents {
  public:
   virtual ~PeerEvents() = default;
-  /// Calls of a rank are to be served.  Returns whether this is its only connection for them.
+  /// A rank has identified itself.  Returns false if it already has a connection for its calls.
   virtual bool introduced(const std::shared_ptr<Callee>& callee, int rank) = 0;
-  /// A connection with a rank has ended; none: it had not said of which.
+  /// A connection to a rank has ended.  rank: -1 if it had not identified itself.
   virtual void ended(const Callee* callee, int rank, bool took_leave) = 0;
-  /// A peer says so.  threads  Any.
+  /// A peer reports that a rank is lost.  threads  Any.
   virtual void heard_of_loss(int lost, int from) noexcept = 0;
 };
 

@@ -20,12 +20,12 @@ PeerTransition with_loss(PeerTransition step) {
 PeerTransition gone(const PeerRecord& peer) { return moved(peer, PeerState::kGone, PeerAction::kEnd); }
 
 PeerTransition after_failure(PeerRecord peer, PeerEvent how, const PeerFacts& facts) {
-  // On this host it is certain.  Whether it took leave, its connections with those who have some tell.
+  // On this host the result is certain.  Ranks that have a connection to it know if it left or was lost.
   if (how == PeerEvent::kRefusedHere) return gone(peer);
-  // Where sockets lead to other hosts, and not to this one, it is no firewall's doing.
+  // If sockets reach other hosts but not this one, a firewall is not the cause.
   if (how != PeerEvent::kUnable && facts.led_away) {
     if (!facts.calls) return with_loss(gone(peer));
-    // The rank's own connection may be about to end as well: it is waited for as long again.
+    // The rank's own connection may be about to end as well, so a second attempt decides.
     if (how == PeerEvent::kUnanswered && !peer.doubted) {
       peer.doubted = true;
       return moved(peer, PeerState::kConnecting, PeerAction::kConnect);
@@ -41,7 +41,7 @@ PeerTransition after_unwelcome(PeerRecord peer, const PeerFacts& facts) {
   return moved(peer, PeerState::kRetryWait, PeerAction::kWait);
 }
 
-/// Of a rank that has not gone.
+/// The transition of a rank that is not gone.
 PeerTransition transition(const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
   const PeerState state = peer.state;
   const bool connecting = state == PeerState::kConnecting;
@@ -62,7 +62,7 @@ PeerTransition transition(const PeerRecord& peer, PeerEvent event, const PeerFac
     case PeerEvent::kDropped: return connected ? after_unwelcome(peer, facts) : nothing;
     case PeerEvent::kLeft: return gone(peer);
     case PeerEvent::kBroken: return with_loss(gone(peer));
-    case PeerEvent::kReportedLost: break;  // next_state() has seen to it
+    case PeerEvent::kReportedLost: break;  // handled by next_state()
   }
   return nothing;
 }
@@ -70,7 +70,7 @@ PeerTransition transition(const PeerRecord& peer, PeerEvent event, const PeerFac
 }  // namespace
 
 PeerTransition next_state(const PeerRecord& before, PeerEvent event, const PeerFacts& facts) {
-  // Also of one that has said that it stops: who lost it has more to say than that.
+  // This also applies to a rank that has announced its end, because a loss is the stronger report.
   if (event == PeerEvent::kReportedLost) return with_loss({before});
   if (before.state == PeerState::kGone) return {before};
   return transition(before, event, facts);

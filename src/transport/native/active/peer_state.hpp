@@ -1,4 +1,5 @@
-/// How another rank stands with this process, and what follows from what is heard of it: no sockets, and no clock.
+/// The state of another rank, and its transitions.  A pure function of events and times: no sockets, and no clock.
+/// docs/concepts/connections.md has the table.
 #pragma once
 
 #include <cstdint>
@@ -7,47 +8,47 @@
 
 namespace plait::transport::native {
 
-/// What this process has of a rank to call it by.
+/// The connection that this process has to a rank.
 enum class PeerState : std::uint8_t {
-  kDisconnected,  ///< nothing: it has not been called, or the last attempt has found no way
-  kConnecting,    ///< an attempt, which is under way
-  kRetryWait,     ///< nothing until PeerRecord::retry_at, when it is connected to anew
-  kConnected,     ///< a connection; whether the rank has said that it serves it, Caller knows
-  kGone,          ///< nothing any more: it has ended, left or been lost
+  kDisconnected,  ///< none: the rank was not called yet, or the last attempt failed
+  kConnecting,    ///< an attempt is under way
+  kRetryWait,     ///< none until PeerRecord::retry_at, when the next attempt begins
+  kConnected,     ///< there is a connection; Caller knows if the rank already serves it
+  kGone,          ///< none: the rank has exited, has left or is lost
 };
 inline constexpr int kPeerStates = 5;
 
-/// What is heard of a rank.
+/// What can happen to a rank.
 enum class PeerEvent : std::uint8_t {
-  kWanted,        ///< the first call has come, or all ranks are to be watched
+  kWanted,        ///< the first call was made, or all ranks are to be watched
   kTime,          ///< time has passed
-  kIntroduced,    ///< a connection says that the rank calls by it
-  kReached,       ///< the attempt has led there
-  kRefusedHere,   ///< the attempt has ended: nobody of this key listens, at addresses of this host
-  kRefused,       ///< the same at addresses of another host
-  kUnanswered,    ///< the attempt has ended: none of the addresses has answered
-  kUnable,        ///< the attempt has ended: this process could make no socket, or knows no address
-  kUnusable,      ///< the connection that the attempt has made could not be used
-  kDropped,       ///< this process's connection has ended without a word before the rank served it
-  kLeft,          ///< the rank has said that it stops, and a connection with it has ended
-  kBroken,        ///< a connection with it has ended without a word, or its host is silent
-  kReportedLost,  ///< another rank says that it has lost it
+  kIntroduced,    ///< the rank has identified itself on a connection that it uses for its own calls
+  kReached,       ///< the attempt reached the rank
+  kRefusedHere,   ///< the attempt failed: no process with this key listens at an address of this host
+  kRefused,       ///< the attempt failed: no process with this key listens at an address of another host
+  kUnanswered,    ///< the attempt failed: no address answered
+  kUnable,        ///< the attempt failed: this process could create no socket, or knows no address
+  kUnusable,      ///< the connection that the attempt made cannot be used
+  kDropped,       ///< the connection ended without a message before the rank served it
+  kLeft,          ///< the rank announced that it leaves, and a connection to it ended
+  kBroken,        ///< a connection to it ended without a message, or its host is silent
+  kReportedLost,  ///< another rank reports it as lost
 };
 inline constexpr int kPeerEvents = 13;
 
-/// What else counts.
+/// Further inputs of a transition.
 struct PeerFacts {
   Clock::time_point now;
-  bool led_away = false;  ///< a socket has led to another host: no firewall keeps all of them off
-  bool calls = false;     ///< its own connection to this process is open
+  bool led_away = false;  ///< a socket of this process has reached another host, so no firewall blocks all of them
+  bool calls = false;     ///< the rank's own connection to this process is open
 };
 
-/// What is kept of a rank.
+/// What a process stores about a rank.
 struct PeerRecord {
   PeerState state = PeerState::kDisconnected;
-  bool doubted = false;          ///< it has not answered, though its own connection is open: the next time counts
-  bool lost = false;             ///< all have been told so; it may still be called where only another rank says so
-  int tries = 0;                 ///< how often it has ended connections before it served them
+  bool doubted = false;          ///< it did not answer although its own connection is open; the second time it is lost
+  bool lost = false;             ///< all ranks were told; calls may still succeed if only another rank reports the loss
+  int tries = 0;                 ///< number of connections that it ended before it served them
   Clock::time_point retry_at{};  ///< in kRetryWait
   friend bool operator==(const PeerRecord&, const PeerRecord&) = default;
 };
@@ -55,17 +56,17 @@ struct PeerRecord {
 enum class PeerAction : std::uint8_t {
   kNone,
   kConnect,  ///< begin an attempt
-  kWait,     ///< have the clock looked at by PeerRecord::retry_at
-  kTake,     ///< call by the connection that the attempt has made
-  kFail,     ///< what waits fails, the next call tries anew
-  kServe,    ///< serve the calls that come by the connection
-  kEnd,      ///< end all that there is between the two; calls fail from now on
+  kWait,     ///< set a timer for PeerRecord::retry_at
+  kTake,     ///< send calls on the connection that the attempt made
+  kFail,     ///< waiting calls fail, and the next call begins a new attempt
+  kServe,    ///< serve the calls that arrive on the connection
+  kEnd,      ///< close all connections to the rank; calls fail from now on
 };
 
 struct PeerTransition {
   PeerRecord after;
   PeerAction act = PeerAction::kNone;
-  bool reports_loss = false;  ///< after that all are told that it is lost
+  bool reports_loss = false;  ///< afterwards all ranks are told that it is lost
   friend bool operator==(const PeerTransition&, const PeerTransition&) = default;
 };
 

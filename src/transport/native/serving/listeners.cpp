@@ -18,14 +18,14 @@ namespace {
 
 constexpr int kNoIpv6 = EAFNOSUPPORT;
 
-/// Listens there.  Returns 0, or the system's code.
+/// Binds and listens.  Returns 0 or an errno.
 int listen_at(TcpListener& listener, std::uint16_t port) {
   const int family = listener.ipv6 ? AF_INET6 : AF_INET;
   base::Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.number() < 0) return errno;
   const int on = 1;
   const int off = 0;
-  // A port is free again at once when its server has ended.
+  // Makes a port available again as soon as its server has ended.
   ::setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in6 v6{};
   sockaddr_in v4{};

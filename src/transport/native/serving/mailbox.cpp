@@ -47,7 +47,7 @@ bool Mailbox::stopping() {
   return stopping_;
 }
 
-/// Under the lock.
+/// The caller holds mutex_.
 void Mailbox::ring() {
   if (std::exchange(rung_, true)) return;
   const std::uint64_t one = 1;

@@ -1,4 +1,4 @@
-/// How other threads reach the thread of a server.
+/// Requests of other threads to the thread of a server.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +10,28 @@
 
 namespace plait::transport::native {
 
-/// threads  Any, but for take().
+/// threads  Any, except for take() and close(), which the server's thread calls.
 class Mailbox {
  public:
   struct Pending {
     std::vector<std::uint64_t> calls;
-    bool all = false;  ///< all peers want to be looked after: there was no memory for their numbers
+    bool all = false;  ///< all peers need a flush, because there was no memory for their numbers
     std::vector<std::function<void()>> bodies;
   };
 
   /// errors  kSystem
   Mailbox();
-  /// What epoll waits on.
+  /// The eventfd that epoll waits for.
   int number() const { return bell_.number(); }
-  /// A peer wants to be looked after.
+  /// Requests a flush of a peer.
   void call(std::uint64_t peer);
-  /// Whether the body will be called.
+  /// Returns false if the body will not be called, because the server has ended.
   bool post(std::function<void()> body);
   void stop();
   bool stopping();
-  /// All that has come since the last call.  On the server's thread.
+  /// Returns the requests since the last call.
   Pending take();
-  /// The same, and nothing is taken in any more.
+  /// Returns the remaining requests, and accepts none after them.
   Pending close();
 
  private:
@@ -41,7 +41,7 @@ class Mailbox {
   std::mutex mutex_;
   bool stopping_ = false;
   bool closed_ = false;
-  bool rung_ = false;  // and not heard yet
+  bool rung_ = false;  // and not read yet
   Pending pending_;
 };
 

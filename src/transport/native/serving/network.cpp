@@ -15,7 +15,7 @@ namespace plait::transport::native {
 
 namespace {
 
-/// The addresses that begin with the same bits.
+/// The addresses with a common prefix.
 struct Network {
   host::NetworkAddress begin{};
   unsigned bits = 0;
@@ -29,7 +29,7 @@ struct Network {
   }
 };
 
-/// `10.1.0.0/16`, `10.1.0.1`, and the same of IPv6.
+/// Parses `10.1.0.0/16`, `10.1.0.1`, and IPv6 likewise.
 std::optional<Network> parse_network(std::string_view text) {
   const std::size_t slash = text.find('/');
   const auto begin = parse_network_address(text.substr(0, slash));

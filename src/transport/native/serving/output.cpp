@@ -15,15 +15,15 @@ namespace plait::transport::native {
 
 namespace {
 
-/// So much is sent to one peer before others have their turn.
+/// Bytes sent to one peer before others have their turn.
 constexpr std::size_t kTurn = 8 * kMostStreamed;
 
-/// The part of a frame that has not been sent.
+/// The unsent part of a frame.
 struct Rest {
   Rest(const FrameHead& head, std::span<const std::byte> body, std::size_t done) {
     const std::size_t of_head = std::min(done, sizeof head);
     const std::size_t of_body = done - of_head;
-    // The system only reads.
+    // sendmsg() only reads.
     parts[0] = {const_cast<std::byte*>(reinterpret_cast<const std::byte*>(&head)) + of_head, sizeof head - of_head};
     parts[1] = {const_cast<std::byte*>(body.data()) + of_body, body.size() - of_body};
   }
@@ -63,7 +63,8 @@ std::ptrdiff_t Output::put(const Frame& frame, int descriptor) const {
     const ssize_t put = ::sendmsg(socket_.number(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (put >= 0) return put;
     if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
-    if (errno == ETOOMANYREFS && message.msg_control != nullptr) {  // too many are on their way: it goes without
+    if (errno == ETOOMANYREFS &&
+        message.msg_control != nullptr) {  // too many descriptors are in flight: the frame is sent without one
       message.msg_control = nullptr;
       message.msg_controllen = 0;
     } else if (errno != EINTR) {
@@ -84,7 +85,7 @@ Output::Outcome Output::send(const FrameHead& head, std::span<const std::byte> b
   whole.bytes = body.size();
   try {
     if (!writing_ && !in_part_ && frames_.empty()) return send_now(lock, whole, body, descriptor);
-    // Who writes, or waits for room, goes on with these.
+    // The thread that writes, or flush(), continues with these.
     frames_.push_back(kept(whole, body, descriptor));
     return Outcome::kIdle;
   } catch (const std::bad_alloc&) {
@@ -92,7 +93,7 @@ Output::Outcome Output::send(const FrameHead& head, std::span<const std::byte> b
   }
 }
 
-/// Under the lock.  The end of the socket wakes the server's thread as well.
+/// The caller holds mutex_.  The shutdown of the socket also wakes the server's thread.
 Output::Outcome Output::give_up() {
   broken_ = true;
   ::shutdown(socket_.number(), SHUT_RDWR);
@@ -132,7 +133,7 @@ Output::Outcome Output::stream(const FrameHead& head, std::uint64_t bytes, Produ
 Output::Outcome Output::flush() {
   Lock lock(mutex_);
   if (closed_ || broken_) return Outcome::kBroken;
-  if (writing_) return Outcome::kFull;  // by another thread, which is through with it soon
+  if (writing_) return Outcome::kFull;  // another thread is writing, and will soon be done
   writing_ = true;
   Outcome outcome = Outcome::kBroken;
   try {
@@ -167,7 +168,7 @@ Output::Outcome Output::flush_some(Lock& lock) {
   return Outcome::kFull;
 }
 
-/// Makes the next frame the current one, if there is any.  false: a stream could not go on.
+/// Makes the next frame current, if there is one.  Returns false if a stream failed.
 bool Output::next_frame(Lock& lock) {
   if (frames_.empty())
     while (!streams_.empty() && streams_.front().bytes == 0) end_stream(lock, true);
@@ -181,7 +182,7 @@ bool Output::next_frame(Lock& lock) {
 }
 
 bool Output::produce_piece(Lock& lock) {
-  Stream& stream = streams_.front();  // stays where it is: only this thread takes streams out
+  Stream& stream = streams_.front();  // the reference stays valid: only this thread removes streams
   if (!piece_) piece_ = std::make_unique_for_overwrite<std::byte[]>(kMostStreamed);
   const auto bytes = static_cast<std::size_t>(std::min(stream.bytes - stream.produced, kMostStreamed));
   lock.unlock();
@@ -205,7 +206,7 @@ void Output::end_stream(Lock& lock, bool whole) {
   lock.lock();
 }
 
-/// The server may have ended the connection meanwhile, and left the socket to who was writing.
+/// Ends writing.  If the server has ended the connection meanwhile, the socket is closed here.
 void Output::stop_writing() {
   writing_ = false;
   if (closed_) socket_.close();

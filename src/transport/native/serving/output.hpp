@@ -1,4 +1,4 @@
-/// What is in line for a peer, and its way into the socket.
+/// The send queue of a peer.
 #pragma once
 
 #include <cstddef>
@@ -16,44 +16,45 @@
 
 namespace plait::transport::native {
 
-/// Owns the socket of a connection.  Frames go into it from the thread that sends them, where nothing is in line and it
-/// has room; all else is for flush().
+/// Owns the socket of a connection.  send() writes to the socket from the calling thread if the queue is empty and the
+/// socket accepts data.  Everything else is queued for flush().
 ///
-/// threads  send() and stream() any, the others that of the server.
+/// threads  Any for send(), stream() and queued(); the server's for the others.
 class Output {
  public:
   using Produce = Peer::Produce;
   using Ended = std::function<void(bool)>;
 
   enum class Outcome : std::uint8_t {
-    kIdle,    ///< nothing is left to do for flush()
-    kFull,    ///< something is left; the socket may have no room
-    kBroken,  ///< nothing can be sent any more
+    kIdle,    ///< the queue is empty
+    kFull,    ///< frames are queued; the socket may accept no more
+    kBroken,  ///< the connection failed
   };
 
-  /// descriptors: whether the socket can pass them.
+  /// descriptors: true if the socket can pass descriptors.
   Output(base::Descriptor socket, bool descriptors) : socket_(std::move(socket)), descriptors_(descriptors) {}
 
   int number() const { return socket_.number(); }
-  /// Frames and streams that are not sent whole.  Any thread.
+  /// Number of frames and streams that are not completely sent.
   std::size_t queued();
   Outcome send(const FrameHead& head, std::span<const std::byte> body, int descriptor);
-  /// Takes both functions, unless it returns kBroken.
+  /// Moves from both functions, unless it returns kBroken.
   Outcome stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, Ended& ended);
-  /// Sends what is in line, as far as the socket takes it, but for at most some MiB: others wait for this thread too.
+  /// Sends from the queue until the socket accepts no more, but at most a few MiB, because other peers wait for this
+  /// thread.
   Outcome flush();
-  /// Says that nothing follows.
+  /// Shuts the sending side down.
   void finish();
-  /// Ends the connection, and tells the streams.
+  /// Closes the connection and calls `ended` of the streams.
   void close();
 
  private:
-  /// A frame that waits, or that the socket has a part of.
+  /// A frame that is queued or partly sent.
   struct Frame {
     FrameHead head;
     std::unique_ptr<std::byte[]> own;
     std::span<const std::byte> body;  // `own`, or what a stream has produced
-    base::Descriptor descriptor;      // goes along with the first byte
+    base::Descriptor descriptor;      // sent with the first byte
     std::size_t done = 0;
 
     std::size_t bytes() const { return sizeof head + body.size(); }
@@ -75,7 +76,7 @@ class Output {
   void stop_writing();
   Outcome give_up();
   Frame kept(const FrameHead& head, std::span<const std::byte> body, int descriptor) const;
-  /// How many bytes the socket took; -1: it is broken.
+  /// Returns the number of bytes that the socket accepted, or -1 if the connection failed.
   std::ptrdiff_t put(const Frame& frame, int descriptor) const;
   bool waiting() const { return in_part_ || !frames_.empty() || !streams_.empty(); }
 

@@ -11,7 +11,7 @@ namespace plait::transport::native {
 
 namespace {
 
-/// So often a peer is read from before others have their turn.
+/// Number of reads from a peer before others have their turn.
 constexpr int kReadsATurn = 16;
 
 }  // namespace
@@ -26,7 +26,7 @@ void OpenPeer::stream(FrameHead head, std::uint64_t bytes, Produce produce, std:
   if (!closing_.load(std::memory_order_relaxed) &&
       output_.stream(head, bytes, produce, ended) != Output::Outcome::kBroken)
     return mailbox_->call(number_);
-  // Where the server has ended there is no thread of its own to call on.
+  // If the server has ended, the function is called on this thread.
   if (ended && !mailbox_->post([ended] { ended(false); })) ended(false);
 }
 

@@ -1,4 +1,4 @@
-/// A connection that has been proved.
+/// A connection after its handshake, at the server.
 #pragma once
 
 #include <atomic>
@@ -24,13 +24,13 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
  public:
   enum class State : std::uint8_t {
     kOpen,
-    kClosing,   ///< what is in line is being sent, nothing more is taken in
-    kFinished,  ///< all has been sent; the other end is to close
-    kGone,
+    kClosing,   ///< the send queue is being sent, and nothing is received
+    kFinished,  ///< the queue is empty; the peer is expected to close
+    kGone,      ///< the socket is closed
   };
   static constexpr std::chrono::seconds kClosingFor{1};
 
-  /// in_line: as Server::Options.
+  /// max_queued: as in Server::Options.
   OpenPeer(UnauthenticatedConnections::Entry proved, std::uint64_t number, std::size_t max_queued,
            std::shared_ptr<Mailbox> mailbox)
       : number_(number),
@@ -45,23 +45,23 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   void stream(FrameHead head, std::uint64_t bytes, Produce produce, std::function<void(bool)> ended) override;
   void close() override;
 
-  // The rest is for the server's thread.
+  // The functions below are called on the server's thread.
 
   State state() const { return state_; }
   int socket() const { return output_.number(); }
-  /// When a peer that closes ends, whatever is in line.
+  /// When a closing connection is closed even if frames are queued.
   Clock::time_point limit() const { return limit_; }
-  /// Begins to close, if that was asked for, and sends what is in line.  Why the connection has ended; nullptr: it has
-  /// not.
+  /// Begins to close if close() was called, and sends from the queue.  Returns the reason if the connection has ended,
+  /// otherwise nullptr.
   const char* flush();
-  /// Whether it is to be attended to once the socket has room.
+  /// True if flush() is to be called when the socket accepts data again.
   bool waits_for_socket() const { return waits_for_socket_; }
-  /// Whether nothing is taken in, as so much is in line for it; flush() finds out.
+  /// True while the server does not read from the peer because its send queue is full.  Updated by flush().
   bool held() const { return held_; }
-  /// Takes what has come, for a while.  Returns as flush() does.
+  /// Receives frames for a while, so that other peers have their turn.  Returns as flush() does.
   const char* receive(Service& service, std::span<std::byte> room);
   void end();
-  /// What the set of epoll has it for; for who keeps that set.
+  /// The events that the owner of the epoll set has registered.
   std::uint32_t watched() const { return watched_; }
   void set_watched(std::uint32_t events) { watched_ = events; }
 
@@ -73,7 +73,7 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   const std::size_t max_queued_;
   const base::Owner owner_;
   const std::shared_ptr<Mailbox> mailbox_;
-  std::atomic<bool> closing_{false};  // has been asked for
+  std::atomic<bool> closing_{false};  // close() was called
   Output output_;
 
   State state_ = State::kOpen;

@@ -4,9 +4,10 @@
 // cost other peers their service, or this process its memory.
 //
 // Idea: a connection passes through two tables. Until the handshake is done it has fixed memory and a deadline, and if
-// the table is full the oldest connection makes way (UnauthenticatedConnections). After it, the connection is an OpenPeer with a bounded
-// send queue: while the queue is full the loop does not read from that peer, so a peer that asks without taking answers
-// stops itself. Other threads never touch these tables; they post to the mailbox, which wakes epoll by an eventfd.
+// the table is full the oldest connection makes way (UnauthenticatedConnections). After it, the connection is an
+// OpenPeer with a bounded send queue: while the queue is full the loop does not read from that peer, so a peer that
+// asks without taking answers stops itself. Other threads never touch these tables; they post to the mailbox, which
+// wakes epoll by an eventfd.
 //
 // Order of one turn of run(): events of sockets and the mailbox, then deadlines (check_deadlines): handshakes that took
 // too long, a pause of accept() that is over, hosts that no longer answer, closing peers whose time is up.
@@ -41,16 +42,16 @@ namespace {
 constexpr std::uint64_t kMail = 0;
 constexpr std::uint64_t kLocal = 1;
 constexpr std::uint64_t kTcp = 2;
-/// Numbers of peers have this bit, where they stand for an event.
+/// Set in the epoll data of peers.
 constexpr std::uint64_t kPeer = std::uint64_t{1} << 63;
-/// Those of handlers have this one.
+/// Set in the epoll data of handlers.
 constexpr std::uint64_t kHandler = std::uint64_t{1} << 62;
 
 constexpr std::size_t kCommon = std::size_t{1} << 16;
-/// After so long there may be descriptors and memory again.
+/// Pause after which descriptors and memory may be available again.
 constexpr std::chrono::milliseconds kLacking{100};
 constexpr int kAcceptedATurn = 16;
-/// How often it is asked whether hosts that are to take something are still there.
+/// Interval of the checks for silent hosts.
 constexpr std::chrono::seconds kBetweenLooks{2};
 
 }  // namespace
@@ -72,7 +73,7 @@ ServerLoop::ServerLoop(const Key& key, Users users, const Server::Options& optio
   }
 }
 
-/// Of a socket that there is not: nothing.
+/// Does nothing, and returns true, if there is no such socket.
 bool ServerLoop::watch(int operation, int socket, std::uint64_t id, std::uint32_t events) const {
   epoll_event event{};
   event.events = events;
@@ -136,7 +137,7 @@ void ServerLoop::accept_from(int listener, bool local) {
     if (!accept_one(listener, local)) return;
 }
 
-/// Whether there may be another one.
+/// Accepts one connection.  Returns false if no further one can be accepted now.
 bool ServerLoop::accept_one(int listener, bool local) {
   const Clock::time_point now = Clock::now();
   if (!unauthenticated_.free_capacity(now)) {
@@ -155,7 +156,7 @@ bool ServerLoop::accept_one(int listener, bool local) {
   }
   local ? host::widen(socket.number(), 2 * kMostStreamed) : host::keep_alive(socket.number());
   const std::uint64_t id = ++last_id_;
-  // One that cannot be waited for is closed here.
+  // A connection that cannot be registered is closed here.
   try {
     if (!watch(EPOLL_CTL_ADD, socket.number(), id, EPOLLIN)) return true;
     unauthenticated_.add(id, std::move(socket), local, now);
@@ -166,7 +167,7 @@ bool ServerLoop::accept_one(int listener, bool local) {
   return true;
 }
 
-/// Whether it is by one of the chosen addresses.
+/// Returns true if the connection arrived at one of the configured addresses.
 bool ServerLoop::comes_in_rightly(int socket) const {
   if (sockets_.network.empty()) return true;
   sockaddr_storage own{};
@@ -200,12 +201,12 @@ void ServerLoop::receive_handshake(std::uint64_t id) {
   UnauthenticatedConnections::Outcome outcome = UnauthenticatedConnections::Outcome::kRefused;
   try {
     outcome = unauthenticated_.receive(id);
-  } catch (const Error&) {  // the system gives no random bytes
+  } catch (const Error&) {  // there are no random bytes
     unauthenticated_.take(id);
     ++refused_;
   }
   if (outcome == UnauthenticatedConnections::Outcome::kProved) open(unauthenticated_.take(id));
-  // One has made room for the next.
+  // The capacity of this connection is free for the next one.
   if (outcome != UnauthenticatedConnections::Outcome::kWaits && paused_)
     paused_until_ = std::min(paused_until_, Clock::now());
 }
@@ -220,7 +221,7 @@ void ServerLoop::open(UnauthenticatedConnections::Entry connection) {
   try {
     const auto peer = std::make_shared<OpenPeer>(std::move(connection), number, max_queued_, mailbox_);
     peer->set_watched(EPOLLIN);
-    // What is to be done for it later takes no memory.
+    // Capacity is reserved here, so that later operations on the peer need no memory.
     closing_.reserve(peers_.size() + 1);
     flushing_.reserve(peers_.size() + 1);
     peers_.emplace(number, peer);
@@ -239,7 +240,7 @@ void ServerLoop::handle_peer(std::uint64_t number, std::uint32_t events) {
   const std::shared_ptr<OpenPeer> peer = found->second;
   if ((events & EPOLLOUT) != 0) flush_peer(*peer);
   if ((events & ~std::uint32_t{EPOLLOUT}) == 0 || peer->state() == OpenPeer::State::kGone) return;
-  // Nothing is taken in, so that its end would be told of again and again.
+  // The loop does not read from a throttled peer, so epoll would report its end again and again.
   if (peer->held() && (events & (EPOLLHUP | EPOLLERR)) != 0)
     return end(number, "it has closed the connection, or ended");
   if (const char* why = peer->receive(*users_.service, {common_.get(), kCommon})) end(number, why);
@@ -265,7 +266,7 @@ void ServerLoop::end(std::uint64_t number, const char* why) {
   peer->end();
   try {
     users_.service->closed(peer, why);
-  } catch (const std::bad_alloc&) {  // of the text
+  } catch (const std::bad_alloc&) {  // for the text
     users_.service->closed(peer, {});
   }
 }
@@ -298,13 +299,13 @@ void ServerLoop::end_all() {
   unauthenticated_.clear();
   while (!peers_.empty()) {
     const auto peer = peers_.begin()->second;
-    (void)peer->flush();  // what the socket takes at once
+    (void)peer->flush();  // sends what the socket accepts at once
     end(peer->number(), "this process has ended the connection");
   }
   if (users_.taker) users_.taker->end();
   handlers_.clear();
   sockets_ = {};
-  // What was told above may have left more; after this, nothing does.
+  // The callbacks above may have posted more.  After close() nothing is accepted.
   for (const auto& body : mailbox_->close().bodies) body();
 }
 

@@ -9,10 +9,10 @@ namespace plait::transport::native {
 
 namespace {
 
-/// Part of a hello's time that each has for sure.
+/// Every connection has at least this fraction of the time limit.
 constexpr int kSurePart = 8;
 
-/// To a socket that has sent next to nothing yet, and has room.
+/// Sends to a socket whose send buffer is still empty.  Returns false on failure.
 bool answer(int socket, std::span<const std::byte> bytes) {
   while (true) {
     const ssize_t put = ::send(socket, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);

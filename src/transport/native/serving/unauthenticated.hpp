@@ -1,4 +1,4 @@
-/// Connections whose other ends have not proved that they know the key.
+/// Connections whose handshake is not done.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,8 @@
 
 namespace plait::transport::native {
 
-/// Each has a hello's time, and memory of fixed size.  Where there are many, the one that has been there longest makes
-/// room for the next, once it has had time enough for a few round trips: who holds connections open and says nothing
-/// keeps nobody out.
+/// Each connection has a deadline and memory of fixed size.  If the maximum is reached, a new connection replaces the
+/// oldest one, provided that this one has had time for a few round trips.  So idle connections cannot keep others out.
 class UnauthenticatedConnections {
  public:
   enum class Outcome : std::uint8_t { kWaits, kRefused, kProved };
@@ -30,21 +29,21 @@ class UnauthenticatedConnections {
       : key_(key), most_(most), hello_(hello) {}
 
   bool has(std::uint64_t id) const { return all_.contains(id); }
-  /// Whether one more may come now; where the oldest has to go for that, it goes.
+  /// Returns true if one more connection may be accepted now.  Closes the oldest one if that is necessary.
   bool free_capacity(Clock::time_point now);
-  /// When that may be so later.
+  /// When free_capacity() may succeed.
   Clock::time_point capacity_from() const;
-  /// ids grow from one to the next.
+  /// id: larger than all earlier ones.
   void add(std::uint64_t id, base::Descriptor socket, bool near, Clock::time_point now);
-  /// Takes what one has sent.  Refused ones are gone then.
+  /// Receives and answers a part of the handshake.  A rejected connection is closed.
   Outcome receive(std::uint64_t id);
-  /// One that is proved.
+  /// Returns an authenticated connection.
   Entry take(std::uint64_t id);
-  /// Closes those whose time is up.
+  /// Closes the connections whose deadline is over.
   void expire(Clock::time_point now);
-  /// When the next one's time is up.
+  /// The next deadline.
   Clock::time_point limit() const;
-  /// How many have gone unproved since the last call.
+  /// Returns the number of connections rejected since the last call.
   std::int64_t take_refused();
   void clear() { all_.clear(); }
 
