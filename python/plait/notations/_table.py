@@ -262,7 +262,7 @@ def table_of(layout: Layout) -> Table:
     offset = _entries(_spelling.integers(text.options.get("offset", "")), text)
     reverse = _spelling.integers(text.options.get("reverse", ""))
     dimensions = tuple(
-        _dimension(layout, ranks, d, _Spelled(text.dimensions[d], source[d], bool(offset[d]), d in reverse))
+        _dimension(layout, ranks, d, _DimensionText(text.dimensions[d], source[d], bool(offset[d]), d in reverse))
         for d in range(ndim)
     )
     return Table(layout, dimensions, ranks, positions, order, halo, periodic)
@@ -293,7 +293,7 @@ def _entries(values: tuple[int, ...], text: _spelling.Spelling) -> list[int]:
 
 
 @dataclass(frozen=True)
-class _Spelled:
+class _DimensionText:
     """What a layout's text says of one dimension."""
 
     levels: tuple[_spelling.Level, ...]
@@ -302,7 +302,7 @@ class _Spelled:
     reversed: bool
 
 
-def _dimension(layout: Layout, ranks: Ranks, d: int, spelled: _Spelled) -> Dimension:
+def _dimension(layout: Layout, ranks: Ranks, d: int, spelled: _DimensionText) -> Dimension:
     size, coordinates = layout.shape[d], int(ranks.shape[d])
     first = spelled.levels[0]
     name, arguments = first.name, _spelling.integers(first.arguments if first.name != "indirect" else "")

@@ -21,11 +21,11 @@ from ._scheduled import GSO, GSSA
 from ._sequential import GSA, GSI, GSS
 
 if TYPE_CHECKING:
-    from ._drive import Driven, drive
+    from ._drive import DriveResult, drive
 else:
     from .._later import later as _later
 
-    __getattr__, __dir__ = _later(__name__, {"_drive": ["Driven", "drive"]})
+    __getattr__, __dir__ = _later(__name__, {"_drive": ["DriveResult", "drive"]})
 
 PATTERNS: dict[str, type[Pattern]] = {kind.__name__: kind for kind in (GSA, GSS, GSP, GSI, GSSA, GSO, GSPS, GDR, GDP)}
 """Every pattern by its name, in the order of the thesis."""
@@ -42,7 +42,7 @@ __all__ = [
     "GSSA",
     "PATTERNS",
     "Access",
-    "Driven",
+    "DriveResult",
     "Kind",
     "Pattern",
     "drive",

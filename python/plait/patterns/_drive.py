@@ -24,7 +24,7 @@ Part = npt.NDArray[Any]
 Callback = Callable[[Access, Part], None]
 
 
-class Driven(NamedTuple):
+class DriveResult(NamedTuple):
     """What one rank has moved."""
 
     requests: int
@@ -39,7 +39,7 @@ def drive(
     mode: int | None = None,
     receive: Callback | None = None,
     fill: Callback | None = None,
-) -> Driven:
+) -> DriveResult:
     """Make all requests of a pattern, each rank its own, through a stream of the file. Collective over ``comm``.
 
     file     open in a mode that allows what the pattern does, on the same communicator; of any store
@@ -78,7 +78,7 @@ def carry_out(
     buffer: Part,
     receive: Callback | None = None,
     fill: Callback | None = None,
-) -> Driven:
+) -> DriveResult:
     """Make the requests of one rank through a stream that stands at its beginning."""
     mode = stream.mode
     requests = elements = 0
@@ -103,7 +103,7 @@ def carry_out(
         position = access.offset + access.count
         requests += 1 if access.count else 0
         elements += access.count
-    return Driven(requests, elements)
+    return DriveResult(requests, elements)
 
 
 def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]]:

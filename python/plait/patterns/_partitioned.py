@@ -9,7 +9,7 @@ from ._shuffle import shuffled
 
 
 @dataclass(frozen=True)
-class _Partitioned(Pattern):
+class _PartitionedPattern(Pattern):
     """Parts of ceil(elements / parts) elements, the last ones shorter or empty, as `block` distributes them."""
 
     @property
@@ -38,7 +38,7 @@ class _Partitioned(Pattern):
 
 
 @dataclass(frozen=True)
-class GSP(_Partitioned):
+class GSP(_PartitionedPattern):
     """Global sequential, partitioned: the file is cut into one contiguous part for each rank.
 
     Thesis 2.4, 3: "distributes the file into contiguous blocks, one for each processor". 3.2.3 obtains it by mode 1.
@@ -59,7 +59,7 @@ class GSP(_Partitioned):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GSPS(_Partitioned, Subset):
+class GSPS(_PartitionedPattern, Subset):
     """Global sequential, partitioned, subset: the file is cut into one part for each of some ranks; the others idle.
 
     active  how many take part, half of them rounded up by default
@@ -79,7 +79,7 @@ class GSPS(_Partitioned, Subset):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GDP(_Partitioned):
+class GDP(_PartitionedPattern):
     """Global direct, partitioned: every rank goes through its own part of the file in an order fixed beforehand.
 
     seed  picks the orders

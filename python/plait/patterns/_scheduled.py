@@ -12,7 +12,7 @@ from ._shuffle import mix, shuffled
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Scheduled(Pattern):
+class _ScheduledPattern(Pattern):
     """A pattern that hands out records in the order of arrival, a round at a time."""
 
     seed: int | None = None
@@ -39,7 +39,7 @@ class _Scheduled(Pattern):
 
 
 @dataclass(frozen=True)
-class GSSA(_Scheduled):
+class GSSA(_ScheduledPattern):
     """Global sequential, scheduled access: each request gets the next record, first come first served.
 
     seed  None: the ranks arrive in turn, round after round; otherwise in another order each round, picked by the seed
@@ -63,7 +63,7 @@ class GSSA(_Scheduled):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GSO(_Scheduled):
+class GSO(_ScheduledPattern):
     """Global sequential, overlapped: as :class:`GSSA`, but requests differ in size and reach into the next ones.
 
     overlap  the most elements that a request takes beyond its record, as many as the record has by default

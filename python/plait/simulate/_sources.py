@@ -31,7 +31,7 @@ class TraceWarning(UserWarning):
     """Some requests of a trace could not be counted, or not as they should be."""
 
 
-class Fed(Protocol):
+class Consumer(Protocol):
     """What takes requests, in the compiled module."""
 
     def add_files(self, files: Any) -> None:
@@ -55,7 +55,7 @@ class Fed(Protocol):
         ...
 
 
-Taking = TypeVar("Taking", bound=Fed)
+Taking = TypeVar("Taking", bound=Consumer)
 
 
 class Remarks(NamedTuple):
@@ -141,7 +141,7 @@ def feed(begin: Callable[[], Taking], trace: Trace, sizes: npt.ArrayLike | None,
     return fed, remarks
 
 
-def _feed_keys(fed: Fed, trace: Trace, sizes: npt.ArrayLike | None, block: int) -> list[str]:
+def _feed_keys(fed: Consumer, trace: Trace, sizes: npt.ArrayLike | None, block: int) -> list[str]:
     keys = _integers(cast(npt.ArrayLike, trace), "trace")
     bytes_each = None if sizes is None else _integers(sizes, "sizes").astype(np.int64)
     notes = []

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from plait.trace import page as page
     from plait.trace import recording as recording
     from plait.trace._convert import Conversion, convert
-    from plait.trace._event import EVENT, UNKNOWN, Counters, Flag, Interface, Kind, Missed, Process, TracedFile
+    from plait.trace._event import EVENT, UNKNOWN, Counters, Flag, Interface, Kind, MissedCalls, Process, TracedFile
     from plait.trace._import import IMPORTS, import_trace
     from plait.trace._open import open
     from plait.trace._reader import Coverage, Description, Trace
@@ -25,7 +25,17 @@ else:
         __name__,
         {
             "_convert": ["Conversion", "convert"],
-            "_event": ["EVENT", "UNKNOWN", "Counters", "Flag", "Interface", "Kind", "Missed", "Process", "TracedFile"],
+            "_event": [
+                "EVENT",
+                "UNKNOWN",
+                "Counters",
+                "Flag",
+                "Interface",
+                "Kind",
+                "MissedCalls",
+                "Process",
+                "TracedFile",
+            ],
             "_import": ["IMPORTS", "import_trace"],
             "_open": ["open"],
             "_reader": ["Coverage", "Description", "Trace"],
@@ -51,7 +61,7 @@ __all__ = [
     "Flag",
     "Interface",
     "Kind",
-    "Missed",
+    "MissedCalls",
     "Process",
     "Report",
     "Summary",

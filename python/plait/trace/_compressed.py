@@ -99,7 +99,7 @@ def opener_of(path: str) -> Callable[[str], IO[bytes]] | None:
     return _open_zstd if head == _ZSTD else None
 
 
-class Unpacked:
+class DecompressedFile:
     """The bytes of a compressed file, to be read from ``path`` once."""
 
     def __init__(self, path: str, opener: Callable[[str], IO[bytes]]) -> None:

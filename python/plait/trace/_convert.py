@@ -17,7 +17,7 @@ from plait.trace._open import open as open_trace
 from plait.trace._reader import Description
 from plait.trace._sources import files_of, wanted_format
 from plait.trace._writer import WriteOptions, create, finish_as, tell
-from plait.trace.formats.format import Format, Imported
+from plait.trace.formats.format import Format, ImportedTrace
 
 Progress = Callable[[int, int], None]
 
@@ -169,5 +169,5 @@ def _from_python(format: Format, source: str, target: _Target, progress: Progres
             found.spool.close()
 
 
-def _description_of(known: Imported) -> Description:
+def _description_of(known: ImportedTrace) -> Description:
     return Description(**{name: getattr(known, name) for name in Description._fields})

@@ -8,7 +8,7 @@ import numpy as np
 
 from plait._trace import Flag, Interface, Kind
 
-__all__ = ["EVENT", "UNKNOWN", "Counters", "Flag", "Interface", "Kind", "Missed", "Process", "TracedFile"]
+__all__ = ["EVENT", "UNKNOWN", "Counters", "Flag", "Interface", "Kind", "MissedCalls", "Process", "TracedFile"]
 
 UNKNOWN = -1
 """The value of a time or an offset that is not known."""
@@ -69,7 +69,7 @@ class Counters(NamedTuple):
     """Numbers by name, such as ``reads``, ``read_bytes`` and ``read_ns``."""
 
 
-class Missed(NamedTuple):
+class MissedCalls(NamedTuple):
     """Something that a trace does not hold though it happened."""
 
     reason: str

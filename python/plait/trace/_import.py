@@ -18,7 +18,7 @@ from plait.trace._sources import check_readable, files_of, format_of
 from plait.trace._strace_files import StraceFiles
 from plait.trace._summary import Summary
 from plait.trace._transfer import transfer, write_out
-from plait.trace.formats.format import Format, Imported
+from plait.trace.formats.format import Format, ImportedTrace
 
 IMPORTS = tuple(formats.foreign_names())
 """The formats of other tools."""
@@ -145,7 +145,7 @@ def _import(source: _Source, target: _Target, progress: Callable[[str, float], N
         return transfer(trace, target.path, target.format, share)
 
 
-def _write(found: Imported, target: _Target, share: Callable[[float], None]) -> Summary:
+def _write(found: ImportedTrace, target: _Target, share: Callable[[float], None]) -> Summary:
     try:
         return write_out(found, target.path, target.format, share)
     finally:

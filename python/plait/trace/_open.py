@@ -7,7 +7,7 @@ import os
 from plait._arguments.buffers import trace_name
 from plait._guard import entry
 from plait.trace._reader import ReadOptions, Trace
-from plait.trace._sources import Copied, wanted_format
+from plait.trace._sources import TemporaryCopy, wanted_format
 
 
 @entry
@@ -43,7 +43,7 @@ def open(
         plait.ArgumentError: it is in no format that Plait knows, or not in this one.
     """
     found = wanted_format(trace_name(path), format)
-    copied = Copied(trace_name(path), found) if found else None
+    copied = TemporaryCopy(trace_name(path), found) if found else None
     return Trace(
         copied.path if copied else path,
         None if copied else format,

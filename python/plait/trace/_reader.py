@@ -13,8 +13,8 @@ import numpy.typing as npt
 from plait import _trace
 from plait._arguments.buffers import trace_name
 from plait._errors import Error, StoreError
-from plait.trace._compressed import Unpacked, opener_of
-from plait.trace._event import EVENT, Counters, Flag, Kind, Missed, Process, TracedFile
+from plait.trace._compressed import DecompressedFile, opener_of
+from plait.trace._event import EVENT, Counters, Flag, Kind, MissedCalls, Process, TracedFile
 from plait.trace.recording.obstacles import is_of_a_program, is_of_mappings
 
 _BATCH = 1 << 16
@@ -40,7 +40,7 @@ class Description(NamedTuple):
     complete: bool
     processes: list[Process]
     files: list[TracedFile]
-    missed: list[Missed]
+    missed: list[MissedCalls]
     notes: list[str]
     counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
 
@@ -84,7 +84,7 @@ class Trace:
         self._origin = origin
         self._name = "/dev/stdin" if trace_name(path) == "-" else trace_name(path)
         opener = opener_of(self._name)
-        self._unpacked = Unpacked(self._name, opener) if opener else None
+        self._unpacked = DecompressedFile(self._name, opener) if opener else None
         source = self._unpacked.path if self._unpacked else self._name
         shown = origin.shown if origin else self._name
         self._events = 0
@@ -172,7 +172,7 @@ class Trace:
             complete=raw["complete"] and not damage,
             processes=[Process(*one) for one in raw["processes"]],
             files=[TracedFile(*one) for one in raw["files"]],
-            missed=[Missed(*one) for one in raw["missed"]],
+            missed=[MissedCalls(*one) for one in raw["missed"]],
             notes=notes,
             counters=[Counters(*one) for one in raw["counters"]],
         )
@@ -193,7 +193,7 @@ class Trace:
         return self.description.files
 
     @property
-    def missed(self) -> list[Missed]:
+    def missed(self) -> list[MissedCalls]:
         """What the trace does not hold though it happened."""
         return self.description.missed
 

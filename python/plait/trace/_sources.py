@@ -79,7 +79,7 @@ def check_readable(path: str) -> None:
         raise failure(f"cannot read {path}: {error.strerror}", error) from error
 
 
-class Copied:
+class TemporaryCopy:
     """A trace that is read in Python as a binary one in a temporary folder, until it is closed."""
 
     def __init__(self, path: str, format: Format, step: Callable[[str], None] = lambda text: None) -> None:

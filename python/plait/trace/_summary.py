@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from plait.trace._event import Missed
+from plait.trace._event import MissedCalls
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Summary:
     processes: int = 0
     files: int = 0
     complete: bool = True
-    missed: list[Missed] = field(default_factory=list)
+    missed: list[MissedCalls] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:

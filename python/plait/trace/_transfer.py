@@ -14,7 +14,7 @@ from plait.trace._event import Counters, Flag, Kind
 from plait.trace._reader import Trace
 from plait.trace._summary import Summary
 from plait.trace._writer import create, finish_as, tell
-from plait.trace.formats.format import Imported
+from plait.trace.formats.format import ImportedTrace
 
 
 def _sum(summary: Summary, events: npt.NDArray[np.void]) -> None:
@@ -72,7 +72,7 @@ def transfer(
 
 
 def write_out(
-    found: Imported,
+    found: ImportedTrace,
     target: str | os.PathLike[str],
     format: str | None,
     progress: Callable[[float], None] | None = None,

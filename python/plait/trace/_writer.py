@@ -15,7 +15,7 @@ from plait._arguments.buffers import trace_name
 from plait._errors import ArgumentError
 from plait._guard import entry
 from plait.trace import formats
-from plait.trace._event import Counters, Missed, Process, TracedFile
+from plait.trace._event import Counters, MissedCalls, Process, TracedFile
 
 
 class Known(Protocol):
@@ -28,7 +28,7 @@ class Known(Protocol):
     @property
     def complete(self) -> bool: ...
     @property
-    def missed(self) -> Iterable[Missed]: ...
+    def missed(self) -> Iterable[MissedCalls]: ...
     @property
     def notes(self) -> Iterable[str]: ...
     @property
@@ -89,7 +89,7 @@ class TraceWriter:
         zero: int = 0,
         tick: int = 1,
         complete: bool = True,
-        missed: Iterable[Missed] = (),
+        missed: Iterable[MissedCalls] = (),
         notes: Iterable[str] = (),
         counters: Iterable[Counters] = (),
     ) -> None:

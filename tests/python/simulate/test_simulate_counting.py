@@ -261,7 +261,7 @@ def test_partial_traces_are_told(tmp_path: Path) -> None:
     path = tmp_path / "lacks.plait"
     with trace.create(path) as writer:
         writer.add_process(1)
-        writer.finish(missed=[trace.Missed("calls of a library", 7, 0, 0)])
+        writer.finish(missed=[trace.MissedCalls("calls of a library", 7, 0, 0)])
     with pytest.warns(simulate.TraceWarning, match=r"missing from the trace: calls of a library \(7 events\)"):
         assert simulate.hits(path, cache="1MiB") == 0
     # What a reader remarks is in the notes, but nothing to warn of.

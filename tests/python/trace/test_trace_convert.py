@@ -54,7 +54,7 @@ def make(path: Path, events: npt.NDArray[np.void]) -> None:
         out.finish(
             zero=1_700_000_000_000_000_000,
             complete=False,
-            missed=[trace.Missed("calls not followed", 2, 30, 40)],
+            missed=[trace.MissedCalls("calls not followed", 2, 30, 40)],
             notes=["a note", "one\nmore"],
         )
 

@@ -49,7 +49,7 @@ def test_event_is_as_the_core_has_it():
 def test_what_is_written_is_read(tmp_path, count):
     path = tmp_path / "t.plait"
     events = events_of(count)
-    missed = [trace.Missed("lost on the way", 3, 10, 20), trace.Missed("more")]
+    missed = [trace.MissedCalls("lost on the way", 3, 10, 20), trace.MissedCalls("more")]
     with trace.create(path) as writer:
         writer.add_process(1, rank=2, host="node", command="a.out é", cpu=5)
         writer.add_process(2, parent=1)
@@ -123,7 +123,7 @@ def test_coverage_counts_one_level(tmp_path):
     events["flags"] = [trace.Flag.LOGICAL, 0, trace.Flag.LOGICAL, trace.Flag.LOGICAL]
     with trace.create(path) as writer:
         writer.write(events)
-        writer.finish(missed=[trace.Missed("lost", 1, 30, 20)])
+        writer.finish(missed=[trace.MissedCalls("lost", 1, 30, 20)])
     with trace.open(path) as found:
         with pytest.raises(plait.Error, match="read the trace first"):
             _ = found.coverage

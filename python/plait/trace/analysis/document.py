@@ -17,8 +17,8 @@ from plait import _amounts, _trace
 from plait._arguments.buffers import trace_name
 from plait._errors import ArgumentError
 from plait._guard import entry
-from plait.trace._compressed import Unpacked, opener_of
-from plait.trace._sources import Copied, wanted_format
+from plait.trace._compressed import DecompressedFile, opener_of
+from plait.trace._sources import TemporaryCopy, wanted_format
 from plait.trace.analysis.conclusions import conclusions
 from plait.trace.analysis.counters import Selection, counters_of
 from plait.trace.analysis.coverage import coverage, left_out, without_left_out
@@ -115,7 +115,7 @@ def report(
     if source is None:
         found = _counted(path, options)
     else:
-        with contextlib.closing(Copied(path, source)) as copied:
+        with contextlib.closing(TemporaryCopy(path, source)) as copied:
             found = _counted(copied.path, {**options, "format": "", "shown": copied.shown})
         found["description"]["format"] = source.name
     found["counters"] = counters_of(
@@ -135,7 +135,7 @@ def _counted(path: str, options: dict[str, Any]) -> Document:
     opener = opener_of(name)
     if opener is None:
         return _trace.trace_report(name, **options)
-    unpacked = Unpacked(name, opener)
+    unpacked = DecompressedFile(name, opener)
     try:
         found = _trace.trace_report(unpacked.path, **{"shown": name, **options})
     finally:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 
 from plait._errors import ArgumentError
-from plait.trace._event import EVENT, Counters, Flag, Interface, Kind, Missed, Process, TracedFile
+from plait.trace._event import EVENT, Counters, Flag, Interface, Kind, MissedCalls, Process, TracedFile
 from plait.trace._spool import Spool
 from plait.trace.formats.darshan_counters import calls_and_bytes, values_of
 from plait.trace.formats.darshan_log import TRACED, Log, is_darshan
-from plait.trace.formats.format import Functions, Imported
+from plait.trace.formats.format import Functions, ImportedTrace
 
 __all__ = ["import_darshan", "is_darshan"]
 
@@ -46,7 +46,7 @@ class _Import:
         self.told: set[tuple[int, int]] = set()
         self.operations = 0
         self.notes: list[str] = []
-        self.missed: list[Missed] = []
+        self.missed: list[MissedCalls] = []
         self.counters: list[Counters] = []
         self.complete = True
 
@@ -150,7 +150,7 @@ class _Import:
                 calls, read, written = sums.less(held)
                 if calls or read or written:
                     self.complete = False
-                    self.missed.append(Missed(f"accesses that {dxt} does not hold", calls, read, written))
+                    self.missed.append(MissedCalls(f"accesses that {dxt} does not hold", calls, read, written))
             elif sum(sums.calls):
                 only_counted.append(module)
         if only_counted:
@@ -181,7 +181,7 @@ class _Import:
         self.notes.insert(0, f"the log {what}: {which} are missing")
 
 
-def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) -> Imported:
+def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) -> ImportedTrace:
     """Read a log; ``step`` hears which module is read."""
     log = Log(os.fspath(path))
     spool = Spool()
@@ -204,7 +204,7 @@ def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) ->
     zero = int(job["start_time_sec"]) * _SECOND + int(job.get("start_time_nsec", 0))
     whole = {"run_ns": round(float(job["run_time"]) * _SECOND), "processes": int(job["nprocs"])}
     counters = [Counters(0, 0, Interface.UNKNOWN, int(Flag.LOGICAL), whole), *work.counters]
-    return Imported("darshan", zero, 1, work.complete, processes, files, work.missed, work.notes, spool, counters)
+    return ImportedTrace("darshan", zero, 1, work.complete, processes, files, work.missed, work.notes, spool, counters)
 
 
 FUNCTIONS = Functions(

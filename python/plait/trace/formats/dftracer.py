@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from plait.trace._compressed import damages, opener_of, unpacking
-from plait.trace._event import Flag, Interface, Kind, Missed, Process, TracedFile
+from plait.trace._event import Flag, Interface, Kind, MissedCalls, Process, TracedFile
 from plait.trace._spool import Spool
-from plait.trace.formats.format import Functions, Imported
+from plait.trace.formats.format import Functions, ImportedTrace
 
 _KINDS = {
     **dict.fromkeys(("read", "pread", "pread64", "readv", "preadv", "preadv2", "fread", "fgets", "fgetc"), Kind.READ),
@@ -229,7 +229,7 @@ class _Import:
         return self.files.setdefault((pid, name), len(self.files) + 1) if name else 0
 
 
-def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Imported:
+def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> ImportedTrace:
     """Read traces of one job, which DFTracer keeps in a file for each process."""
     spool = Spool()
     work = _Import(spool)
@@ -259,9 +259,9 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
     missed = []
     if work.unknown:
         notes.append(f"{work.unknown} lines were not understood and left out, the first {work.first_unknown}")
-        missed.append(Missed("lines that were not understood", work.unknown))
+        missed.append(MissedCalls("lines that were not understood", work.unknown))
     if work.summed:
-        missed.append(Missed("calls that DFTracer summed up instead of tracing them", work.summed))
+        missed.append(MissedCalls("calls that DFTracer summed up instead of tracing them", work.summed))
     if work.failed:
         notes.append(f"{work.failed} calls failed; DFTracer does not tell why")
     processes = [Process(pid, **known) for pid, known in work.processes.items()]
@@ -269,7 +269,7 @@ def import_dftracer(paths: Sequence[str], step: Callable[[str], None]) -> Import
     begins = "" if work.understood else ", ".join(work.first_lines)
     zero = (work.zero or 0) * 1000
     known = (zero, 1000, work.complete, processes, files, missed, notes, spool)
-    return Imported("dftracer", *known, not_understood=begins)
+    return ImportedTrace("dftracer", *known, not_understood=begins)
 
 
 FUNCTIONS = Functions(recognize=lambda path, head: is_dftracer(head), read=import_dftracer)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from plait.trace._event import Counters, Missed, Process, TracedFile
+    from plait.trace._event import Counters, MissedCalls, Process, TracedFile
     from plait.trace._reader import Trace
 
 Step = Callable[[str], None]
@@ -43,7 +43,7 @@ class Events(Protocol):
         ...
 
 
-class Imported(NamedTuple):
+class ImportedTrace(NamedTuple):
     """A trace that was read whole."""
 
     format: str
@@ -52,7 +52,7 @@ class Imported(NamedTuple):
     complete: bool
     processes: list[Process]
     files: list[TracedFile]
-    missed: list[Missed]
+    missed: list[MissedCalls]
     notes: list[str]
     spool: Events
     counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
@@ -65,7 +65,7 @@ class Functions(NamedTuple):
 
     recognize: Callable[[str, bytes], bool]
     """Whether a file is of it: its path, and what it begins with, unpacked."""
-    read: Callable[[Sequence[str], Step], Imported]
+    read: Callable[[Sequence[str], Step], ImportedTrace]
     """Reads the files at some paths as one trace; tells what it is reading."""
     write: Callable[[Trace, str, Progress | None], tuple[int, int]] | None = None
     """Writes what is left of a trace to a path; returns how many events, and the bytes of the file."""

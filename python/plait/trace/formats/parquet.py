@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from plait._errors import ArgumentError, StoreError, store_error
 from plait._trace import INTERFACE_WORDS, KIND_WORDS
-from plait.trace._event import EVENT, UNKNOWN, Counters, Missed, Process, TracedFile
+from plait.trace._event import EVENT, UNKNOWN, Counters, MissedCalls, Process, TracedFile
 from plait.trace._reader import Description, Trace
-from plait.trace.formats.format import Functions, Imported, Progress, Step
+from plait.trace.formats.format import Functions, ImportedTrace, Progress, Step
 
 _ROWS = 1 << 18  # of a row group
 _KEY = b"plait.trace"
@@ -147,7 +147,7 @@ class _ParquetTrace:
             complete=known.get("complete", True),
             processes=[Process(*one) for one in known.get("processes", [])],
             files=[TracedFile(*one) for one in known.get("files", [])],
-            missed=[Missed(*one) for one in known.get("missed", [])],
+            missed=[MissedCalls(*one) for one in known.get("missed", [])],
             notes=known.get("notes", []),
             counters=[Counters(*one) for one in known.get("counters", [])],
         )
@@ -193,11 +193,11 @@ class _ParquetTrace:
             raise ArgumentError(f"{self._path}: the column {name} cannot be read: {error}") from error
 
 
-def _read(paths: Sequence[str], step: Step) -> Imported:
+def _read(paths: Sequence[str], step: Step) -> ImportedTrace:
     step(paths[0])
     trace = _ParquetTrace(paths[0])
     known = trace.description._asdict()
-    return Imported(spool=trace, **known)
+    return ImportedTrace(spool=trace, **known)
 
 
 FUNCTIONS = Functions(recognize=lambda path, head: head.startswith(_MAGIC), read=_read, write=write)

@@ -199,7 +199,7 @@ def test_comparing_counters(tmp_path: Path) -> None:
 
 def test_coverage_of_what_has_no_size_is_not_known(tmp_path: Path) -> None:
     path = tmp_path / "lost.plait"
-    lost = trace.Missed("asynchronous requests whose completion was not seen", 2866)
+    lost = trace.MissedCalls("asynchronous requests whose completion was not seen", 2866)
     events = np.zeros(32, trace.EVENT)
     events["result"] = 4096
     events["flags"] = Flag.LOGICAL

@@ -40,7 +40,7 @@ class Made:
                 for name, number in self.names.items():
                     writer.add_file(process, number, name)
             writer.write(np.array(sorted(self.rows), dtype=trace.EVENT))
-            writer.finish(missed=[trace.Missed("mapped", read_bytes=missed)] if missed else [])
+            writer.finish(missed=[trace.MissedCalls("mapped", read_bytes=missed)] if missed else [])
         return trace.report(path, **options)
 
 

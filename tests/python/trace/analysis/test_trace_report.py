@@ -234,7 +234,7 @@ def test_missing_bytes_come_first(tmp_path: Path) -> None:
     events["process"] = 1
     with trace.create(tmp_path / "part.plait") as writer:
         writer.write(events)
-        writer.finish(missed=[trace.Missed("mapped", read_bytes=250)])
+        writer.finish(missed=[trace.MissedCalls("mapped", read_bytes=250)])
     report = trace.report(tmp_path / "part.plait")
     assert report["trace"]["coverage"]["share"] == 0.75
     assert report["conclusions"][0]["evidence"] == "trace"

@@ -13,12 +13,12 @@ from plait import ArgumentError, trace
 from plait.cli import main
 from plait.trace import formats
 from plait.trace._spool import Spool
-from plait.trace.formats.format import Format, Functions, Imported, Step
+from plait.trace.formats.format import Format, Functions, ImportedTrace, Step
 
 NS = 1_000_000_000
 
 
-def read_tally(paths: Sequence[str], step: Step) -> Imported:
+def read_tally(paths: Sequence[str], step: Step) -> ImportedTrace:
     """An invented format: behind the line `tally 1` a line for each write, `seconds bytes`, into one file."""
     step(paths[0])
     spool = Spool()
@@ -28,7 +28,7 @@ def read_tally(paths: Sequence[str], step: Step) -> Imported:
         spool.add_array(event(float(seconds), offset, int(size)))
         offset += int(size)
     files = [trace.TracedFile(1, 1, "tally.out")]
-    return Imported("tally", 0, 1, True, [trace.Process(1)], files, [], [], spool)
+    return ImportedTrace("tally", 0, 1, True, [trace.Process(1)], files, [], [], spool)
 
 
 def event(seconds: float, offset: int, size: int) -> np.ndarray:
