@@ -81,13 +81,13 @@ struct File {
 };
 
 /// Events that happened but are not in the trace.
-struct Missed {
+struct MissedCalls {
   std::string reason;  ///< what is missing and why, as text
   std::int64_t events = 0;
   std::int64_t read_bytes = 0;
   std::int64_t written_bytes = 0;
 
-  bool operator==(const Missed&) const = default;
+  bool operator==(const MissedCalls&) const = default;
 };
 
 /// Sums over many calls that a source recorded instead of the single calls: numbers by name, listed in
@@ -110,7 +110,7 @@ struct Description {
   bool complete = true;   ///< whether the trace ended as its format ends; false: cut off, or a process was killed
   std::vector<Process> processes;
   std::vector<File> files;
-  std::vector<Missed> missed;
+  std::vector<MissedCalls> missed;
   std::vector<Counters> counters;
   std::vector<std::string> notes;  ///< remarks: what could not be read, what was guessed
 };

@@ -60,7 +60,7 @@ nb::list processes_of(const trace::Description& known) {
 
 nb::dict described(const trace::Description& known) {
   nb::list missed;
-  for (const trace::Missed& one : known.missed) {
+  for (const trace::MissedCalls& one : known.missed) {
     nb::dict row;
     row["reason"] = text_of(one.reason);
     row["events"] = one.events;

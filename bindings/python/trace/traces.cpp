@@ -104,7 +104,7 @@ std::vector<trace::Counters> counters_of(const nb::list& given) {
 
 nb::dict dict_of(const Description& d) {
   nb::list missed;
-  for (const trace::Missed& one : d.missed)
+  for (const trace::MissedCalls& one : d.missed)
     missed.append(nb::make_tuple(text_of(one.reason), one.events, one.read_bytes, one.written_bytes));
   nb::list notes;
   for (const std::string& note : d.notes) notes.append(text_of(note));

@@ -360,7 +360,7 @@ void Recording::end(Reading& reading, const trace::Description& description) {
       }
   }
   if (!description.complete) ++oddities_.incomplete;
-  for (const trace::Missed& one : description.missed) oddities_.missed += std::max<std::int64_t>(one.events, 1);
+  for (const trace::MissedCalls& one : description.missed) oddities_.missed += std::max<std::int64_t>(one.events, 1);
   oddities_.counted += static_cast<std::int64_t>(description.counters.size());
   if (reading.begun) elapsed_ = std::max(elapsed_, reading.last - reading.first);
   logical_ = logical_ && logical;

@@ -35,7 +35,7 @@ bool parse(Pairs pairs, File& file) {
   return true;
 }
 
-bool parse(Pairs pairs, Missed& missed) {
+bool parse(Pairs pairs, MissedCalls& missed) {
   std::string_view key;
   std::string_view value;
   while (pairs.next(key, value)) {
@@ -152,7 +152,7 @@ std::string remark_text(const File& file) {
   return remark.text();
 }
 
-std::string remark_text(const Missed& missed) {
+std::string remark_text(const MissedCalls& missed) {
   Remark remark("missed");
   remark.number("events", missed.events);
   remark.number("read", missed.read_bytes);

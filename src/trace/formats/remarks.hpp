@@ -52,7 +52,7 @@ class Remark {
 
 std::string remark_text(const Process& process);
 std::string remark_text(const File& file);
-std::string remark_text(const Missed& missed);
+std::string remark_text(const MissedCalls& missed);
 std::string remark_text(const Counters& counters);
 std::string note_text(std::string_view note);
 /// Tick: unit of the times in the trace; a different Description::tick is written out.

@@ -139,7 +139,7 @@ void Tables::number_files(const std::vector<Image*>& images) {
 void Tables::sum_missed() {
   const std::int64_t named = unrecorded_.describe(description_.missed);
   for (int reason = 0; reason < PLAIT_TRACE_MISSED; ++reason) {
-    Missed sum;
+    MissedCalls sum;
     for (const auto& [where, image] : images_) {
       sum.events += image.block.missed[reason][0];
       sum.read_bytes += image.block.missed[reason][1];

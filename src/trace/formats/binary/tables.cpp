@@ -153,7 +153,7 @@ bool Tables::take_record(std::uint64_t type, std::string_view record) {
     file.name = fields.text();
     if (fields.good()) description_.files.push_back(std::move(file));
   } else if (type == kMissedRecord) {
-    Missed missed;
+    MissedCalls missed;
     missed.events = fields.signed_number();
     missed.read_bytes = fields.signed_number();
     missed.written_bytes = fields.signed_number();

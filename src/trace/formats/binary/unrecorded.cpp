@@ -36,8 +36,8 @@ bool UnrecordedPrograms::take(std::string_view name) {
   return true;
 }
 
-std::int64_t UnrecordedPrograms::describe(std::vector<Missed>& missed) const {
-  std::vector<Missed> found;
+std::int64_t UnrecordedPrograms::describe(std::vector<MissedCalls>& missed) const {
+  std::vector<MissedCalls> found;
   std::int64_t all = 0;
   for (const auto& [program, runs] : runs_) {
     if (runs <= 0) continue;
@@ -45,9 +45,10 @@ std::int64_t UnrecordedPrograms::describe(std::vector<Missed>& missed) const {
     found.push_back({base::text("unrecorded program ", path, " (", obstacle_text(letter), ")"), runs});
     all += runs;
   }
-  std::stable_sort(found.begin(), found.end(), [](const Missed& a, const Missed& b) { return a.events > b.events; });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const MissedCalls& a, const MissedCalls& b) { return a.events > b.events; });
   if (found.size() > kMostPrograms) {
-    Missed rest{base::text("unrecorded programs, ", found.size() - kMostPrograms, " others")};
+    MissedCalls rest{base::text("unrecorded programs, ", found.size() - kMostPrograms, " others")};
     for (std::size_t i = kMostPrograms; i < found.size(); ++i) rest.events += found[i].events;
     found.resize(kMostPrograms);
     found.push_back(std::move(rest));

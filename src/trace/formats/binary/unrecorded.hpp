@@ -20,7 +20,7 @@ class UnrecordedPrograms {
   /// Counts the run that a name describes; false if it is the name of a file.
   bool take(std::string_view name);
   /// Appends one entry for each program and reason, in descending order of runs.  Returns the total number of runs.
-  std::int64_t describe(std::vector<Missed>& missed) const;
+  std::int64_t describe(std::vector<MissedCalls>& missed) const;
 
  private:
   std::map<std::pair<std::string, char>, std::int64_t> runs_;  ///< key: path, and letter of the reason

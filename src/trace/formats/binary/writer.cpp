@@ -171,7 +171,7 @@ void BinaryWriter::write(std::span<const Event> events) {
 
 void BinaryWriter::finish(const Description& description) {
   end(events_);
-  for (const Missed& missed : description.missed) {
+  for (const MissedCalls& missed : description.missed) {
     std::string fields;
     put_signed(fields, missed.events);
     put_signed(fields, missed.read_bytes);

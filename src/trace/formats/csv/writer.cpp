@@ -70,7 +70,7 @@ class CsvWriter : public Writer {
   }
 
   void finish(const Description& description) override {
-    for (const Missed& missed : description.missed) remark(remark_text(missed));
+    for (const MissedCalls& missed : description.missed) remark(remark_text(missed));
     for (const Counters& counters : description.counters) remark(remark_text(counters));
     for (const std::string& note : description.notes) remark(note_text(note));
     remark(end_text(description, 1));

@@ -80,7 +80,7 @@ class PerfettoWriter : public Writer {
       other.text("complete", description.complete ? "yes" : "no");
       if (description.zero != 0) other.natural("zero_ns_since_1970", static_cast<std::uint64_t>(description.zero));
       std::size_t count = 0;
-      for (const Missed& missed : description.missed)
+      for (const MissedCalls& missed : description.missed)
         other.text(base::text("missed ", ++count),
                    base::text(missed.reason, ": ", missed.events, " events, ", missed.read_bytes, " bytes read, ",
                               missed.written_bytes, " bytes written"));

@@ -80,7 +80,7 @@ class Writer1992 : public Writer {
 
   void finish(const Description& description) override {
     if (dialect_.extended) {
-      for (const Missed& missed : description.missed) comment(remark_text(missed));
+      for (const MissedCalls& missed : description.missed) comment(remark_text(missed));
       for (const Counters& counters : description.counters) comment(remark_text(counters));
       for (const std::string& note : description.notes) comment(note_text(note));
       Description end = description;

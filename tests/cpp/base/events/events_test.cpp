@@ -236,7 +236,7 @@ TEST_F(TraceEvents, SignalHandlersMayPut) {
     else
       ++own;
   }
-  for (const Missed& missed : reader->description().missed) handled += missed.events;
+  for (const MissedCalls& missed : reader->description().missed) handled += missed.events;
   EXPECT_EQ(own, 300000);
   EXPECT_GT(counted, 0);
   EXPECT_EQ(handled, counted);

@@ -25,7 +25,9 @@ class Act {
 
   std::int64_t ring_calls() const { return ring_calls_; }  ///< calls of io_uring_enter
   std::int64_t ring_requests() const { return ring_requests_; }
-  const Missed& left_out() const { return left_out_; }   ///< calls that transfer data but are not converted to events
+  const MissedCalls& left_out() const {
+    return left_out_;
+  }                                                      ///< calls that transfer data but are not converted to events
   std::int64_t submitted() const { return submitted_; }  ///< requests of io_submit
 
  private:
@@ -46,7 +48,7 @@ class Act {
   std::function<void(const Event&)> put_;
   Task* task_ = nullptr;  // thread that makes the call
   std::uint64_t operations_ = 0;
-  Missed left_out_;
+  MissedCalls left_out_;
   std::int64_t ring_calls_ = 0;
   std::int64_t ring_requests_ = 0;
   std::int64_t submitted_ = 0;

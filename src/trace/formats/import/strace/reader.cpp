@@ -191,7 +191,7 @@ class StraceReader final : public Import {
                                             act_.ring_calls(), "), not what they ask for");
       description_.missed.push_back({reason, act_.ring_requests(), 0, 0});
     }
-    if (Missed left = act_.left_out(); left.events > 0) {
+    if (MissedCalls left = act_.left_out(); left.events > 0) {
       left.reason = "calls that send and receive messages or splice memory (sendto, recvmsg, vmsplice and the like)";
       description_.missed.push_back(std::move(left));
     }
