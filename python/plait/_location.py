@@ -62,7 +62,7 @@ def comes_in_steps(url: str | os.PathLike[str]) -> bool:
     return False
 
 
-def path_of(url: str | os.PathLike[str]) -> Path | None:
+def local_path(url: str | os.PathLike[str]) -> Path | None:
     """Return the path of the file that a name stands for, or of the text that tells of its files; None without one."""
     found = _found(url)
     return Path(found.path) if found is not None and found.path else None

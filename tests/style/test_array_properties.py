@@ -28,7 +28,7 @@ COMPUTING = {
     "bindings/python/core_description.cpp": "binds the dimensions of groups, which may be unlimited as well",
     "python/plait/_copying/checking.py": "finds coordinates by the names of dimensions",
     "python/plait/_copying/shaping.py": "puts dimensions in another order",
-    "python/plait/_copying/storage_request.py": "takes chunks by the names of dimensions, and makes texts of fill values",
+    "python/plait/_copying/storage_request.py": "takes chunks by names of dimensions, and makes texts of fill values",
     "python/plait/_datasets/backend.py": "gives xarray the unlimited dimensions of a group",
     "python/plait/_datasets/dimensions.py": "names dimensions by whether they are unlimited",
     "python/plait/_datasets/found.py": "makes coordinates, and missing values of fill values",

@@ -11,7 +11,7 @@ import socket
 from pathlib import Path
 
 from .._errors import Error
-from .._location import locate_new, path_of
+from .._location import local_path, locate_new
 from .._open import open as open_file
 
 _LONGEST = 100  # longer names are shortened in temporary names, in bytes
@@ -26,7 +26,7 @@ def remove_leftovers(target: str) -> None:
     """Remove the unfinished files of a target that ended processes of this host, or earlier calls of this one, left."""
     with contextlib.suppress(Error, OSError, TypeError):
         found = locate_new(target)
-        path = path_of(found.file if found.adds_arrays else target)
+        path = local_path(found.file if found.adds_arrays else target)
         if path is None:
             return
         path = Path(os.path.realpath(path))  # new files are made next to the one that a link leads to

@@ -12,7 +12,7 @@ from .._comm import CommLike
 from .._core import Layout
 from .._errors import Error
 from .._file import File
-from .._location import path_of
+from .._location import local_path
 from .._open import Unfinished, open
 from .names import array_part
 from .resume.journal import Entry, scratch_key
@@ -45,7 +45,7 @@ class Scratch:
 
     def possible(self, array: StepArray) -> bool:
         """Whether the target is a file, beside which there is room, and the elements are numbers."""
-        return array.dtype.kind in "biufc" and path_of(self.target) is not None
+        return array.dtype.kind in "biufc" and local_path(self.target) is not None
 
     @contextmanager
     def open(self, array: StepArray, chunks: tuple[int, ...], entry: Entry | None = None) -> Iterator[Between]:
@@ -53,7 +53,7 @@ class Scratch:
 
         entry  of a copy that may be resumed, which leaves it to the next one
         """
-        path = path_of(self.target)
+        path = local_path(self.target)
         assert path is not None
         root = next((one for one in (path, *path.parents) if one.suffix == ".zarr"), path)
         part = array_part(self.target)

@@ -17,7 +17,7 @@ from .._core import ArrayDescription, Content, FileOptions, Layout
 from .._errors import ArgumentError
 from .._file import File
 from .._guard import fail_here
-from .._location import locate_new, path_of
+from .._location import local_path, locate_new
 from .._open import Unfinished, open_as
 from .._steps import VARIABLE
 from .attributes import TargetAttributes
@@ -215,7 +215,7 @@ class FileTarget:
         self._groups_given = _groups_of(step, arrays)
         self._in_group = self._groups and len(arrays) > 1
         if self._root and self._making.stages:
-            if path_of(self._root) is not None:
+            if local_path(self._root) is not None:
                 self._stage = Stage(self._root, comm_of(self._making.comm))
             else:
                 self._additions = ObjectAdditions(self._root)

@@ -13,7 +13,7 @@ from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEn
 from xarray.core.indexing import LazilyIndexedArray
 
 from .._errors import ArgumentError
-from .._location import format_at, path_of
+from .._location import format_at, local_path
 from .arrays import LazyArray
 from .found import Group, group_in, names_of_groups
 
@@ -110,7 +110,7 @@ class PlaitBackend(BackendEntrypoint):
         name = os.fsdecode(filename_or_obj)
         with contextlib.suppress(ArgumentError, TypeError, OSError):  # open_dataset() reports the error
             found = format_at(name)
-            path = path_of(name)
+            path = local_path(name)
             if found == "zarr":
                 return path is not None and path.is_dir() and path.suffix != ".zarr"
             if found in ("hdf5", "netcdf"):

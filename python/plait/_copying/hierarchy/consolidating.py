@@ -21,7 +21,7 @@ from typing import Any
 
 from ... import _core
 from ..._guard import agreed_already, checks
-from ..._location import locate, path_of
+from ..._location import local_path, locate
 from ..leftovers import temporary_prefix
 
 METADATA = "zarr.json"
@@ -32,7 +32,7 @@ _LOCKED_BYTE = (1 << 63) - 1
 
 def consolidate(target: str, comm: _core.Comm) -> None:
     """Consolidate the metadata of a hierarchy in a folder; one in an object store stays without.  Collective."""
-    if path_of(target) is None:
+    if local_path(target) is None:
         return
     with checks(partial(_core.fail, comm=comm)):
         if comm.rank == 0:

@@ -12,7 +12,7 @@ from ... import _core
 from ..._arrays_in import BETWEEN, arrays_in
 from ..._errors import ArgumentError, Error
 from ..._guard import Reporter, checks
-from ..._location import locate, locate_new, path_of
+from ..._location import local_path, locate, locate_new
 from ..names import array_part
 from .journal import Journal
 from .journal_lines import clear, settle
@@ -61,7 +61,7 @@ def _path_of(target: str) -> Path | None:
     """
     with contextlib.suppress(Error, TypeError):
         found = locate_new(target)
-        path = path_of(found.file if found.adds_arrays else target)
+        path = local_path(found.file if found.adds_arrays else target)
         if path is not None and path.name:  # the root of all folders has nothing next to it
             array = array_part(target) if found.adds_arrays else ""
             return path.with_name(f".{_short(path.name + (BETWEEN + array if array else ''))}{_MARK}")
