@@ -56,7 +56,7 @@ Content found_in(const Metadata& metadata) {
   return found;
 }
 
-/// Describes the attributes of an array, and its dimensions as far as they are kept there.  Returns the paths of those
+/// Describes the attributes of an array, and its dimensions as far as they are stored there.  Returns the paths of those
 /// that netCDF's library has named.
 std::vector<std::string> describe_attributes(Content& found, const StoredMetadata& array) {
   ArrayAttributes attributes = attributes_in(array.text, array.objects, array.object);
