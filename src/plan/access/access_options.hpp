@@ -20,7 +20,14 @@ enum class Strategy : std::uint8_t {
 /// For encoders.
 constexpr Strategy last_value(Strategy /*any*/) { return Strategy::kTwoPhase; }
 
-const char* to_string(Strategy strategy);
+constexpr const char* to_string(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::kDirect: return "direct";
+    case Strategy::kTwoPhase: return "two-phase";
+    case Strategy::kAutomatic: break;
+  }
+  return "automatic";
+}
 
 /// What the caller decides; zeros leave it to the planner.
 struct AccessOptions {

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from launching import run
 
+pytest.importorskip("h5py")  # before netCDF4, whose HDF5 library is another one
+
 
 def test_dimensions_of_groups_are_shown(tmp_path):
     netcdf = pytest.importorskip("netCDF4")

@@ -7,6 +7,8 @@ import pytest
 
 import plait
 
+pytest.importorskip("h5py")  # before netCDF4, whose HDF5 library is another one
+
 EXPECTED = {
     "tas": ("time", "lat"),
     "g/w": ("lat", "lon"),

@@ -27,7 +27,7 @@ class Act {
   std::int64_t ring_requests() const { return ring_requests_; }
   const MissedCalls& left_out() const {
     return left_out_;
-  }                                                      ///< calls that transfer data but are not converted to events
+  }  ///< calls that transfer data but are not converted to events
   std::int64_t submitted() const { return submitted_; }  ///< requests of io_submit
 
  private:
