@@ -148,9 +148,10 @@ store::NewFileOptions FileOpening::make() {
   const container::NewContent& made = new_file_->content();
   content_ = static_cast<const container::Content&>(made);
   if ((options_.keeps_unfinished || options_.continues) && !driver::driver_of(name()).locate(name()).keeps_unfinished)
-    base::throw_argument_error(name(),
-                               ": a store of this kind does not stay unfinished; leave that out, or give the name of "
-                               "another kind of file, such as one that ends with .npy or .zarr");
+    base::throw_argument_error(
+        name(),
+        ": an unfinished file of this kind cannot stay under a temporary name; leave that option "
+        "out, or name a file of another kind, such as one that ends with .npy or .zarr");
   return {made.file_bytes != 0 ? made.file_bytes : made.bytes(), made.head,          comm().alone(),
           options_.keeps_unfinished || options_.continues,       options_.continues, &made.groups};
 }

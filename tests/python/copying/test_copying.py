@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import plait
 from plait._copying.windows import cut
 from plait._core import Content
-from plait._location import path_of, same_location
+from plait._location import local_path, same_location
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -153,8 +153,8 @@ def test_a_source_is_no_target(tmp_path, monkeypatch):
             plait.copy(source, target)
     assert Path("a.npy").read_bytes() == before
     monkeypatch.setenv("PLAIT_DISTANT_FOLDER", "sub")
-    assert path_of("distant:x/../b?unit=4K") == tmp_path / "sub/b"
-    assert path_of("distant:b?folder=other%20one&unit=4K") == tmp_path / "other one/b"
+    assert local_path("distant:x/../b?unit=4K") == tmp_path / "sub/b"
+    assert local_path("distant:b?folder=other%20one&unit=4K") == tmp_path / "other one/b"
     assert not same_location("distant:a.npy", "a.npy")
 
 

@@ -236,7 +236,7 @@ def test_what_cannot_be_gone_on_with_leaves_nothing(array):
     np.testing.assert_array_equal(plait.open("b.h5::/a").read(), array)
     with pytest.raises(plait.ArgumentError, match="resume needs a source that is a file"):
         plait.copy("memory:a", "b.npy", resume=True)
-    with pytest.raises(plait.ArgumentError, match="what is unfinished of a store of this kind is not kept"):
+    with pytest.raises(plait.ArgumentError, match="cannot stay under a temporary name"):
         plait.open("c.h5", "w", shape=(3,), dtype="f8", unfinished="keep")
     with pytest.raises(plait.ArgumentError, match="unfinished='yes' is not known"):
         plait.open("c.npy", "w", shape=(3,), dtype="f8", unfinished="yes")

@@ -59,7 +59,7 @@ def test_other_attributes_of_a_group():
 @pytest.mark.parametrize("name", ["a.h5", "a.nc"])
 def test_hdf5_files_are_not_kept(name):
     pytest.importorskip("h5py")
-    with pytest.raises(plait.ArgumentError, match="not kept"):
+    with pytest.raises(plait.ArgumentError, match="cannot stay under a temporary name"):
         plait.open(name, "w", shape=3, dtype="f8", unfinished="keep")
 
 
