@@ -131,7 +131,7 @@ Worker::~Worker() {
 std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tells) {
   check_owner();
   if (!background_) {
-    auto request = base::make_owned<Request::Impl>(interruption_, 0);
+    auto request = base::make_owned<Request::Impl>(interruption_, std::uint64_t{0});
     std::optional<Request::Impl::Failure> failure;
     run([&] { failure = carry_out({std::move(body), request, 0, tells}); });
     // What the signal's handler has raised is raised now, where it has come.
