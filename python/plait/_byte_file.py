@@ -79,10 +79,14 @@ class ByteFile(Generic[Core]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Close the file; a block that ends with an exception abandons it: the others' close says so."""
-        if kind is None:
-            self.close()
-        else:
+        if kind is not None:
             abandon(self._core.abandon, self, error)
+            return
+        try:
+            self.close()
+        except BaseException as failure:
+            abandon(self._core.abandon, self, failure)
+            raise
 
     def _read(self, offset: int, out: Any, *where: int) -> Any:
         array, result = to_fill(out)

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -39,9 +40,11 @@ class Request(Generic[_Result]):
         with _changing:
             _running.difference_update([old for old in _running if old._request is not None and old.test()])
             _running.add(self)  # before the access has the arrays
+        # A signal's handler may raise between the start of the access and this assignment: only errors of the call mean
+        # that nothing has been started. After others the arrays stay, because an access may be using them.
         try:
             self._request = start()
-        except BaseException:
+        except Exception:
             _forget(self)
             raise
 
@@ -101,6 +104,16 @@ os.register_at_fork(after_in_child=_forget_parent)
 def _finish_running() -> None:
     with _changing:
         left = [request for request in _running if request._request is not None]
+    interruption: BaseException | None = None
     for request in left:
-        with contextlib.suppress(Error):
+        try:
             request.wait()
+        except Error:
+            pass
+        except BaseException as error:  # Ctrl-C: the access fails soon, and uses its arrays until then
+            interruption = error
+        while not request._ended():
+            with contextlib.suppress(KeyboardInterrupt):
+                time.sleep(0.001)
+    if interruption is not None:
+        raise interruption

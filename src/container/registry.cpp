@@ -115,7 +115,9 @@ AddedFormat::~AddedFormat() { list().erase(list().begin()); }
 ArrayName array_name(std::string_view name) {
   const Format* const format = stated_format(name);
   if (format != nullptr) name.remove_prefix(format->traits().name.size() + 1);
-  for (std::size_t at = name.find("::"); at != std::string_view::npos; at = name.find("::", at + 1)) {
+  // A bucket, or a host's address such as [::1], may have colons.
+  const std::size_t begin = store::is_url(name) ? name.find('/', name.find("://") + 3) : 0;
+  for (std::size_t at = name.find("::", begin); at != std::string_view::npos; at = name.find("::", at + 1)) {
     const std::string_view file = name.substr(0, at);
     if (format != nullptr ? format->traits().names_arrays : names_arrays(file) || holds_named_arrays(name, file))
       return {file, name.substr(at + 2), format};

@@ -157,6 +157,7 @@ void DistantFile::Impl::end() {
 }
 
 void DistantFile::Impl::give_up() {
+  collective::caught([this] { outstanding_->cancel_all_and_wait(); });
   outstanding_->wait_for_all();
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has abandoned the distant file"), ECANCELED);
   collective::caught([&] { core::give_up(comm_, number_, error); });

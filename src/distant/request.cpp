@@ -33,6 +33,20 @@ void Outstanding::wait_for_all() {
   changed_.wait(lock, [this] { return requests_.empty(); });
 }
 
+void Outstanding::cancel_all_and_wait() {
+  std::unique_lock lock(mutex_);
+  const auto none = [this] { return requests_.empty(); };
+  while (!none()) {
+    std::vector<std::shared_ptr<DistantRequest::Impl>> all;
+    for (DistantRequest::Impl* const one : requests_) all.push_back(one->shared_from_this());
+    lock.unlock();
+    for (const auto& one : all) one->cancel();
+    all.clear();
+    lock.lock();
+    changed_.wait_for(lock, base::kBetweenInterruptions, none);
+  }
+}
+
 void Outstanding::wait_for_all_or_interrupt() {
   std::unique_lock lock(mutex_);
   const auto none = [this] { return requests_.empty(); };

@@ -23,6 +23,9 @@ class Outstanding {
   void end(DistantRequest::Impl& request);
   /// Is not interrupted.
   void wait_for_all();
+  /// Cancels them, which leaves only those that are busy with a disk of this host, and waits for these.
+  /// Is not interrupted.
+  void cancel_all_and_wait();
   /// errors  kSystem, EINTR: the wait was interrupted, and what could be cancelled was.
   void wait_for_all_or_interrupt();
 

@@ -178,7 +178,7 @@ void run_hdf5_chunk(std::string_view bytes) {
 void run_hdf5_told(std::string_view bytes) {
   using namespace container::hdf5;
   (void)error_of([&] {
-    const Dataset found = unpacked(bytes);
+    const HdfDataset found = unpacked(bytes);
     const std::string again = packed(found);
     demand_of_file(packed(unpacked(again)) == again, "a dataset that is told changes");
   });
@@ -186,7 +186,7 @@ void run_hdf5_told(std::string_view bytes) {
 
 std::vector<std::string> right_told() {
   using namespace container::hdf5;
-  Dataset dataset;
+  HdfDataset dataset;
   dataset.type = {{40, 30}, "<f4", 4, Order::kC};
   dataset.fill.resize(4);
   dataset.storage = Storage::kChunks;

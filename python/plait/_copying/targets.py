@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any, ClassVar
 
@@ -14,9 +15,9 @@ from .._arguments.buffers import path_of
 from .._arrays_in import BETWEEN, GroupInfo
 from .._comm import CommLike, comm_of
 from .._core import ArrayDescription, Content, FileOptions, Layout
-from .._errors import ArgumentError
+from .._errors import ArgumentError, Error
 from .._file import File
-from .._guard import fail_here
+from .._guard import checks, fail_here
 from .._location import local_path, locate_new
 from .._open import Unfinished, open_as
 from .._steps import VARIABLE
@@ -175,11 +176,14 @@ class FileTarget:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Discard what is not whole."""
-        self._stack.__exit__(kind, error, trace)
-        if self._stage is not None:
-            self._stage.discard(error)
-        if self._additions is not None and comm_of(self._making.comm).rank == 0:
-            self._additions.remove()
+        try:
+            self._stack.__exit__(kind, error, trace)
+        finally:
+            if self._stage is not None:
+                self._stage.discard(error)
+            if self._additions is not None and comm_of(self._making.comm).rank == 0:
+                with contextlib.suppress(Error):  # the error of the copy matters more
+                    self._additions.remove()
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Refuse names that lead to a source, or twice to one file."""
@@ -241,8 +245,9 @@ class FileTarget:
             if self._stage is not None:
                 self._stage.begin_array(array.name)
                 name = self._stage.path
-            elif self._additions is not None:
-                self._additions.record(array.name)
+            elif self._additions is not None and comm_of(self._making.comm).rank == 0:
+                with checks(partial(_core.fail, comm=comm_of(self._making.comm))):
+                    self._additions.record(array.name)
             name += BETWEEN + array.name
         key = key_of(self._number, array)
         with self._naming():
@@ -294,6 +299,8 @@ class FileTarget:
     def _finish(self) -> None:
         with self._naming():
             self._stack.close()
+        if self._additions is not None:
+            self._additions.add()
         self._files.clear()
         if self._making.journal is not None:
             self._making.journal.finish(self._keys)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -47,7 +48,10 @@ Ordered member(const Ordered& of, const char* name, const char* older) {
   return found == of.end() ? Ordered() : *found;
 }
 
-bool is_length(const Ordered& value) { return value.is_number_unsigned() || (value.is_number_integer() && value >= 0); }
+bool is_length(const Ordered& value) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX};
+  return value.is_number_integer() && value >= 0;
+}
 
 }  // namespace
 

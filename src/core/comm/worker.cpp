@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "base/wait/blocking_wait.hpp"
 #include "base/wait/interruption.hpp"
 #include "collective/agree.hpp"
@@ -208,6 +209,7 @@ std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) noexce
 void Worker::run(base::FunctionRef<void()> task) {
   check_owner();
   std::uint64_t number = 0;
+  bool interrupted = false;
   {
     std::unique_lock lock(mutex_);
     if (busy_ && runner_ == std::this_thread::get_id()) {
@@ -219,11 +221,13 @@ void Worker::run(base::FunctionRef<void()> task) {
         lock.unlock();
         return run_queued(task);
       }
-      wait_for_caller(lock);
+      interrupted = wait_for_caller(lock);
     }
     busy_ = true;
     runner_ = std::this_thread::get_id();
     number = ++numbers_;
+    // The task begins all the same, and ends at its first wait for other ranks: so they get an error instead of waiting.
+    if (interrupted) interruption_->interrupt_up_to(number);
   }
   const auto finished = [this] {
     {
@@ -241,6 +245,7 @@ void Worker::run(base::FunctionRef<void()> task) {
     throw;
   }
   finished();
+  if (interrupted) throw_interrupted();
 }
 
 void Worker::run_queued(base::FunctionRef<void()> task) {
@@ -259,10 +264,9 @@ void Worker::run_queued(base::FunctionRef<void()> task) {
   if (interruption) std::rethrow_exception(interruption);
 }
 
-void Worker::wait_for_caller(std::unique_lock<std::mutex>& lock) {
-  const bool interrupted = base::wait_or_interrupt(
+bool Worker::wait_for_caller(std::unique_lock<std::mutex>& lock) {
+  return base::wait_or_interrupt(
       changed_, lock, [this] { return !busy_; }, [this] { interruption_->interrupt_up_to(numbers_); });
-  if (interrupted) throw_interrupted();
 }
 
 bool Worker::run_if_idle(base::FunctionRef<void()> task) {

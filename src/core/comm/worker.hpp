@@ -121,9 +121,9 @@ class Worker {
   std::optional<Request::Impl::Failure> carry_out(const Task& task) noexcept;
   /// Behind the tasks that were started, on their thread.
   void run_queued(base::FunctionRef<void()> task);
-  /// The task of another caller runs on the thread of that caller.
-  /// errors  kSystem, EINTR: the wait was interrupted, and that task has ended.
-  void wait_for_caller(std::unique_lock<std::mutex>& lock);
+  /// Waits for the task of another caller, which runs on that caller's thread.  Returns true if the wait was interrupted;
+  /// that task has ended then as well.
+  bool wait_for_caller(std::unique_lock<std::mutex>& lock);
   void loop();
   void check_owner() const;
 

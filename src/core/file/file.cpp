@@ -143,7 +143,8 @@ void File::remove_attribute(const std::string& name) {
 
 void File::close() {
   impl_->context().owner().check(impl_->context().path());
-  impl_->streams().settle();
+  // An interruption is thrown at the end: other ranks wait in the collective part, and are to get an error from it.
+  const std::exception_ptr streams = collective::caught([this] { impl_->streams().settle(); });
   const base::RecordedCall call;
   const bool interrupted = impl_->context().worker().settle();
   const std::exception_ptr failure = collective::caught([&] {
@@ -160,6 +161,7 @@ void File::close() {
   });
   if (!impl_->storage().is_open()) impl_->streams().release();
   if (failure) std::rethrow_exception(failure);
+  if (streams) std::rethrow_exception(streams);
   if (interrupted) throw_interrupted(impl_->context().path());
 }
 
@@ -174,13 +176,13 @@ std::string File::unfinished_path() const {
 
 void File::abandon(const std::string& why) {
   if (!impl_->context().owner().here()) return;
-  const std::exception_ptr interruption = collective::caught([this] {
-    impl_->streams().settle();
-    if (impl_->context().worker().settle()) throw_interrupted(impl_->context().path());
-  });
+  // Both waits go to their end, because abandon() releases what the accesses use.
+  const std::exception_ptr streams = collective::caught([this] { impl_->streams().settle(); });
+  const bool interrupted = impl_->context().worker().settle();
   impl_->abandon(why);
   if (!impl_->storage().is_open()) impl_->streams().release();
-  if (interruption) std::rethrow_exception(interruption);
+  if (streams) std::rethrow_exception(streams);
+  if (interrupted) throw_interrupted(impl_->context().path());
 }
 
 }  // namespace plait

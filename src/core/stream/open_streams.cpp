@@ -1,5 +1,8 @@
 #include "core/stream/open_streams.hpp"
 
+#include <exception>
+
+#include "collective/agree.hpp"
 #include "core/stream/stream_impl.hpp"
 
 namespace plait::core {
@@ -10,8 +13,14 @@ void OpenStreams::add(const std::shared_ptr<Stream::Impl>& stream) {
 }
 
 void OpenStreams::settle() {
+  // Every stream is waited for, even if the wait for one is interrupted: the caller may release the store next.
+  std::exception_ptr first;
   for (const auto& known : streams_)
-    if (const auto stream = known.lock()) stream->settle();
+    if (const auto stream = known.lock()) {
+      const std::exception_ptr error = collective::caught([&] { stream->settle(); });
+      if (!first) first = error;
+    }
+  if (first) std::rethrow_exception(first);
 }
 
 void OpenStreams::release() {

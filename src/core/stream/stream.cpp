@@ -6,6 +6,7 @@
 #include "base/checked.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "base/wait/interruption.hpp"
 #include "collective/agree.hpp"
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
@@ -132,6 +133,7 @@ Stream& Stream::operator=(Stream&& other) noexcept {
   return *this;
 }
 Stream::~Stream() {
+  const base::UninterruptedScope uninterrupted;
   if (impl_) collective::caught([this] { close(); });
 }
 

@@ -162,6 +162,8 @@ void SharedFile::Impl::close() {
 void SharedFile::Impl::abandon() noexcept {
   if (!open_) return;
   watch_.end();
+  // A rank that is stopped must not keep this one in here, from which no interruption leads.
+  collective::caught([this] { outstanding_->cancel_all_and_wait(); });
   outstanding_->wait_for_all();
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has abandoned the shared file ", options_.path),
                     ECANCELED);

@@ -13,12 +13,15 @@ namespace plait::store {
 
 namespace {
 
-/// New objects in a store without renames.
+/// New objects in a store without renames.  Only the objects of the array itself are removed or replaced: others in the
+/// same new hierarchy may belong to programs that write their arrays at the same time.
 class MetadataLast : public NewObjects {
  public:
   MetadataLast(std::shared_ptr<ObjectStore> objects, NewObjectsRequest request)
-      : objects_(std::move(objects)), request_(std::move(request)) {
-    remove_all();
+      : objects_(std::move(objects)),
+        request_(std::move(request)),
+        prefix_(array_metadata().substr(0, array_metadata().rfind('/') + 1)) {
+    remove_array();
   }
   ~MetadataLast() override { discard(); }
 
@@ -27,10 +30,18 @@ class MetadataLast : public NewObjects {
     for (std::size_t i = request_.metadata.size(); i-- > 0;) {
       const auto& [name, text] = request_.metadata[i];
       if (objects_->put(name, std::as_bytes(std::span(text)), ObjectIdentity{})) continue;
-      open_ = false;
+      if (name == array_metadata()) {
+        open_ = false;  // the objects are now those of the other program
+        base::throw_system_error(EEXIST, "cannot finish ", request_.target, ": another program has put ",
+                                 objects_->name_of(name),
+                                 " since it was opened; remove that array and write again, or choose another name");
+      }
+      if (content(name) == text) continue;  // the same group, which another program has put for an array of its own
+      objects_->remove(array_metadata());
       base::throw_system_error(EEXIST, "cannot finish ", request_.target, ": another program has put ",
                                objects_->name_of(name),
-                               " since it was opened; remove that array and write again, or choose another name");
+                               " since it was opened, and it differs from the group that was to be put there; "
+                               "choose another name, or write again");
     }
     objects_->sync();
     open_ = false;
@@ -38,22 +49,35 @@ class MetadataLast : public NewObjects {
   void discard() noexcept override {
     if (!std::exchange(open_, false)) return;
     try {
-      remove_all();
-    } catch (const std::exception&) {  // without metadata nobody finds the objects that remain
+      // Metadata is put by commit() only, so it would be another program's, and so would the objects.
+      if (!objects_->contains(array_metadata())) remove_array();
+    } catch (const std::exception&) {  // without metadata no program finds the objects that remain
     }
   }
 
  private:
+  const std::string& array_metadata() const { return request_.metadata.back().first; }
+  std::string content(const std::string& object) {
+    std::string text;
+    const auto memory = [&text](std::int64_t bytes) {
+      text.resize(static_cast<std::size_t>(bytes));
+      return std::as_writable_bytes(std::span(text));
+    };
+    (void)objects_->get_whole(object, memory, {});
+    return text;
+  }
   /// Metadata goes first, so that programs find an array as a whole or none.
-  void remove_all() {
+  void remove_array() {
     std::vector<std::string> names;
-    objects_->list({}, ListDepth::kAll, [&](const ListedObject& object) { names.push_back(object.name); });
-    for (const auto& [name, text] : request_.metadata) objects_->remove(name);
+    objects_->list(prefix_, ListDepth::kAll,
+                   [&](const ListedObject& object) { names.push_back(prefix_ + object.name); });
+    objects_->remove(array_metadata());
     for (const std::string& name : names) objects_->remove(name);
   }
 
   std::shared_ptr<ObjectStore> objects_;
   NewObjectsRequest request_;
+  std::string prefix_;  // of the array's objects
   bool open_ = true;
 };
 

@@ -106,6 +106,41 @@ def test_copies_that_fail_remove_what_they_have_added(bucket, tmp_path, existing
     assert {name: (bucket / "a.zarr" / name).read_bytes() for name in (bucket / "a.zarr").names()} == before
 
 
+def test_copies_that_fail_leave_the_array_of_another_program(bucket, tmp_path):
+    for name in ("a", "b"):
+        write(f"{tmp_path}/s.zarr::/{name}")
+    write(f"{bucket}/other.zarr")
+    other = (bucket / "other.zarr/zarr.json").read_bytes()
+
+    def put_first(_done, _total):
+        if "n.zarr/a/zarr.json" in bucket.names():
+            (bucket / "n.zarr/b/zarr.json").write_bytes(other)
+
+    with pytest.raises(plait.Error, match="another program has put"):
+        plait.copy(tmp_path / "s.zarr", f"{bucket}/n.zarr", progress=put_first)
+    assert (bucket / "n.zarr/b/zarr.json").read_bytes() == other
+    assert "n.zarr/a/zarr.json" not in bucket.names()
+
+
+@pytest.mark.parametrize("target", ["h.zarr::{variable}", "h.zarr::/a", "h.zarr"])
+def test_a_hierarchy_is_not_copied_onto_itself(bucket, target):
+    write(f"{bucket}/h.zarr::/a")
+    with pytest.raises(plait.ArgumentError, match="name another target"):
+        plait.copy(f"{bucket}/h.zarr", f"{bucket}/{target}", chunks=(1, 1))
+    np.testing.assert_array_equal(plait.open(f"{bucket}/h.zarr::/a").read(), WHOLE)
+
+
+def test_arrays_of_one_new_hierarchy_do_not_remove_each_other(bucket):
+    first = plait.open(f"{bucket}/g.zarr::/a", "w", shape=WHOLE.shape, dtype=WHOLE.dtype)
+    second = plait.open(f"{bucket}/g.zarr::/b", "w", shape=(2,), dtype="i4")
+    first.write(WHOLE)
+    first.close()
+    second.write(np.zeros(2, "i4"))
+    with pytest.raises(KeyError), second:
+        raise KeyError
+    np.testing.assert_array_equal(plait.open(f"{bucket}/g.zarr::/a").read(), WHOLE)
+
+
 def test_joined(bucket):
     for number in range(3):
         write(f"{bucket}/{number}.zarr", WHOLE + number, dimension_names=["time", "x"])

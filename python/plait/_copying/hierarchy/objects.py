@@ -22,7 +22,10 @@ class ObjectAdditions:
     def __init__(self, hierarchy: str) -> None:
         """Begin a copy.  hierarchy: its name"""
         self._url = locate_new(hierarchy).id
+        self._open: list[str] = []
+        """New arrays whose files are open; they discard themselves."""
         self._arrays: list[str] = []
+        """New arrays that have appeared."""
         self._groups: list[str] = []
         """Names of the new groups, each after those that it is in."""
 
@@ -32,7 +35,12 @@ class ObjectAdditions:
         above = ["/".join(parts[:count]) for count in range(len(parts))]
         self._groups += [path for path in above if path not in self._groups and not self._exists(path)]
         if not self._exists("/".join(parts)):
-            self._arrays.append("/".join(parts))
+            self._open.append("/".join(parts))
+
+    def add(self) -> None:
+        """Add the arrays whose files were closed without an error, so that they have appeared."""
+        self._arrays += self._open
+        self._open.clear()
 
     def remove(self) -> None:
         """Remove the recorded arrays and groups; groups stay if other programs have put an array into them."""

@@ -21,9 +21,11 @@ void read_one(ChunkObjects& chunks, ChunkRequest& chunk, ChunkObjects::ChunkMemo
     chunk.result = chunks.read(chunk.number, memory_of_one, {.identity = chunk.identity, .unless = chunk.unless});
     return;
   }
+  chunk.result.status = ChunkStatus::kRead;
   for (const ReadSegment& part : chunk.parts) {
-    if (!chunks.read_part(chunk.number, part)) return;
-    chunk.result.status = ChunkStatus::kRead;
+    if (chunks.read_part(chunk.number, part)) continue;
+    chunk.result.status = ChunkStatus::kMissing;  // removed between two parts: all of them get the fill value
+    return;
   }
 }
 

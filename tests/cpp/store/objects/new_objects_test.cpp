@@ -87,6 +87,36 @@ TEST_P(NewObjectsTogether, DoNotReplaceWhatHasAppearedMeanwhile) {
   EXPECT_EQ(found("zarr.json"), "of another program");
 }
 
+TEST_P(NewObjectsTogether, LeaveTheArraysOfOthersInTheSameNewHierarchy) {
+  if (kind_ == Kind::kFolder) return;  // there the hierarchy of the first one to end appears as a whole
+  const auto sibling = [this](const std::string& name, const std::string& group) {
+    return make_new_objects({target(), target(), name, {{"zarr.json", group}, {name + "/zarr.json", "array"}}}, {});
+  };
+  const std::unique_ptr<NewObjects> made = begun();
+  put_chunk(*made, "chunk");
+  {
+    const std::unique_ptr<NewObjects> other = sibling("b", "group");
+    made->commit([] { return true; });
+  }
+  EXPECT_EQ(found("a/c/0"), "chunk") << "neither the beginning nor the end of the other one removes it";
+  EXPECT_EQ(found("zarr.json"), "group");
+  EXPECT_EQ(code_of_commit(*sibling("c", "group")), 0) << "the group is the same";
+  EXPECT_EQ(code_of_commit(*sibling("d", "another group")), EEXIST);
+  EXPECT_EQ(found("d/zarr.json"), "(missing)") << "what cannot be finished does not appear";
+  EXPECT_EQ(found("a/c/0") + found("c/zarr.json"), "chunkarray");
+}
+
+TEST_P(NewObjectsTogether, LeaveAnArrayThatAnotherProgramHasFinished) {
+  if (kind_ == Kind::kFolder) return;  // whose objects are apart until they appear
+  const std::unique_ptr<NewObjects> made = begun();
+  {
+    const std::unique_ptr<NewObjects> other = begun();
+    put_chunk(*made, "chunk");
+    made->commit([] { return true; });
+  }
+  EXPECT_EQ(found("a/zarr.json") + found("a/c/0"), "arraychunk");
+}
+
 TEST_P(NewObjectsTogether, StayWhereALaterProgramMayGoOn) {
   const plait::store::NewObjectsRequest request{target(), target(), "", {{"zarr.json", "array"}}};
   plait::store::NewFileOptions options;
