@@ -60,9 +60,9 @@ def _filled(step: int, variable: str, field: re.Match[str]) -> str:
     return variable if field[1] == "variable" else format(step, field[2] or "d")
 
 
-def _is_inside(url: str | None, other: str) -> bool:
+def _is_inside(url: str, other: str) -> bool:
     """Whether a URL is below another one; paths are compared by their files."""
-    return url is not None and "://" in url and url.startswith(f"{other}/")
+    return "://" in url and url.startswith(f"{other}/")
 
 
 class Apart:
@@ -88,7 +88,7 @@ class Apart:
         key, file, parts = files_of(target)
         if key in self._keys or file & self._files:
             raise ArgumentError(f"{target} is a source itself; name another target")
-        if any(_is_inside(key, source) or _is_inside(source, key) for source in self._keys):
+        if key is not None and any(_is_inside(key, source) or _is_inside(source, key) for source in self._keys):
             raise ArgumentError(
                 f"{target} and a source are parts of one hierarchy in an object store, where a new array replaces the "
                 "old one before it is read; name another target"
