@@ -41,7 +41,7 @@ void demand_of_pipe(bool holds, const char* what) {
 
 void run_hello(std::string_view bytes) {
   static const Key kKey;
-  Greeting greeting(kKey);
+  ServerHandshake greeting(kKey);
   std::size_t step = 1;
   for (auto rest = std::as_bytes(std::span(bytes)); !rest.empty(); step = step % 97 + 1) {
     const auto room = greeting.room();
@@ -49,9 +49,9 @@ void run_hello(std::string_view bytes) {
     const std::size_t count = std::min({step, room.size(), rest.size()});
     std::memcpy(room.data(), rest.data(), count);
     rest = rest.subspan(count);
-    const Greeting::Step outcome = greeting.took(count);
-    demand_of_pipe(outcome != Greeting::Step::kProved, "a stranger proved what it cannot know");
-    if (outcome == Greeting::Step::kFail || outcome == Greeting::Step::kTell) return;
+    const ServerHandshake::Status outcome = greeting.took(count);
+    demand_of_pipe(outcome != ServerHandshake::Status::kProved, "a stranger proved what it cannot know");
+    if (outcome == ServerHandshake::Status::kReject || outcome == ServerHandshake::Status::kReport) return;
   }
 }
 
