@@ -154,9 +154,9 @@ bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
   const auto owners = [&](std::int64_t step) { return owners_of_my_window(step, false); };
   const Peer* from = next(receives_, error, owners);
   for (; from != nullptr && receives_.step < windows_done_ + kAhead; from = next(receives_, error, owners)) {
-    const auto step = static_cast<std::size_t>(receives_.step % kAhead);
+    const auto slot = static_cast<std::size_t>(receives_.step % kAhead);
     if (!receive(*from, error)) break;
-    ++missing_[step];
+    ++missing_[slot];
     moved = true;
   }
   while (windows_done_ < receives_.step && missing_[static_cast<std::size_t>(windows_done_ % kAhead)] == 0)

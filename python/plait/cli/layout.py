@@ -108,7 +108,7 @@ def _parse(first: str, rest: tuple[str, ...]) -> tuple[plait.Layout, plait.Layou
 
 
 def _layout(text: str, shape: tuple[int, ...] | None) -> plait.Layout:
-    """Read a layout.  A shape in the text counts, and must not contradict the shape given beside it."""
+    """Read a layout; a shape in its text takes precedence over `shape`."""
     named = re.match(r"\s*(\d|scalar)", text, re.IGNORECASE) is not None
     if not named and shape is None:
         raise UserError(f"the layout '{text}' has no shape; write it after or before the layout, such as 8x12")

@@ -10,15 +10,16 @@ namespace plait::transport::mpi {
 /// errors  kSystem: MPI fails.
 void watch_finalize();
 
-/// Whether MPI is initialised and not finalised.
+/// True if MPI is initialised and not finalised.
 bool mpi_runs();
 
-/// What a language's handles end with: MPI_Finalize or the end of the program, whichever comes first.
+/// Frees the handles of a language binding in MPI_Finalize and at the end of the program; the second call finds none.
 class EndOfHandles {
  public:
   /// `at_finalize` is called in MPI_Finalize, while MPI works; `at_exit` by std::exit, whether MPI works or not.
   EndOfHandles(void (*at_finalize)(), void (*at_exit)()) : at_finalize_(at_finalize), at_exit_(at_exit) {}
-  /// Begins, where it has not begun.  Call it whenever a handle is made, for MPI may have been initialised since.
+  /// Registers the callbacks that are not registered yet.  Call it whenever a handle is made, because MPI may have been
+  /// initialised since the last call.
   void watch();
 
  private:

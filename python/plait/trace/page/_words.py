@@ -13,7 +13,7 @@ _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069
 
 
 def number(value: float) -> str:
-    """Return a number with three digits where it is below 1000, and whole above."""
+    """Return a number with about three digits, two below 1, and whole from 100 on; whole numbers exactly."""
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
     size = abs(value)

@@ -66,9 +66,10 @@ def starts_others(command: str) -> bool:
 
 
 def programs(processes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The programs of a trace, in the order in which they began; launchers only where there is nothing else.
+    """Return the names of the programs of a trace: those of ranks first, then the others, each by start time.
 
-    Programs of ranks stand first: a launcher that is not known to be one starts them.
+    Launchers are left out unless there is nothing else. Ranks come first, because a launcher that is not known to be
+    one starts before them.
     """
     ordered = sorted(processes, key=lambda one: ((one.get("rank") or 0) < 0, one.get("begin") or 0))
     commands = [str(one.get("command") or "").strip() for one in ordered]

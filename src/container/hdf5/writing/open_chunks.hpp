@@ -12,35 +12,35 @@
 
 namespace plait::container::hdf5 {
 
-/// Where whole chunks come from, and where they go.  threads  Any number at once, on different chunks.
+/// Reads and writes whole chunks.  threads  Any number at once, on different chunks.
 class WholeChunks {
  public:
   virtual ~WholeChunks() = default;
   virtual std::int64_t chunk_bytes(std::int64_t number) const = 0;
-  /// Bytes of a chunk that lie in the array.
+  /// Bytes of a chunk that are within the extent of the array.
   virtual std::int64_t inside(std::int64_t number) const = 0;
-  /// What it has where nobody has written.
+  /// Fills a chunk with the fill value.
   virtual void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const = 0;
-  /// As it was put last, or as it was before.  errors  kSystem.
+  /// Reads a chunk as the last put() wrote it, or as it was in the file.  errors  kSystem.
   virtual void read_old(std::int64_t number, std::span<std::byte> chunk) = 0;
   /// errors  kSystem.
   virtual void put(std::int64_t number, std::span<const std::byte> chunk) = 0;
 };
 
-/// Whoever writes a part of a chunk has the rest read first, and the chunk is put when all of it has been written, or at
-/// the end.  Chunks that are open take 16 MiB, or the space of two.
+/// The first write to a part of a chunk reads the rest.  The chunk is put when all of it has been written, when the
+/// buffers are full, or by flush().  Buffers take at most 16 MiB, or two chunks if that is more.
 /// threads  Any number at once, on different chunks.
 class OpenChunks {
  public:
   explicit OpenChunks(WholeChunks& chunks) : chunks_(chunks) {}
 
-  /// Parts of one chunk, by offsets in it.
+  /// Writes parts of one chunk; offsets are relative to the chunk.
   void write(std::int64_t number, std::span<const store::WriteSegment> parts);
-  /// Reads a piece of a chunk, by the offset in it.  Whether it is open.
+  /// Reads a piece of a chunk; the offset is relative to the chunk.  Returns false if the chunk is not buffered.
   bool read(std::int64_t number, const store::ReadSegment& piece);
-  /// Puts all that are open.
+  /// Puts all buffered chunks.
   void flush();
-  /// Drops them.
+  /// Discards all buffered chunks without writing them.
   void forget() noexcept;
 
  private:
@@ -50,7 +50,7 @@ class OpenChunks {
   };
   using Entry = std::map<std::int64_t, Open>::iterator;
   void add(std::int64_t number, std::span<const store::WriteSegment> parts);
-  // Under the mutex, these.
+  // The caller of the functions below holds the mutex.
   void close(Entry one);
   void drop(Entry one);
 

@@ -20,7 +20,7 @@ bool yes_or_no(std::string_view text, bool& to) {
   return to || text == "no";
 }
 
-/// Parses a value into an optional, with one of the functions above.
+/// Parses a value by `parse` into an optional, which does not change if that fails.
 template <typename T, typename Parse>
 bool set(std::optional<T>& to, std::string_view text, Parse parse) {
   T value{};
