@@ -22,7 +22,7 @@ namespace plait::python {
 
 namespace {
 
-/// What a redistribution moves: the layouts, the bytes and the name of an element, and the options.
+/// The arguments of a redistribution: layouts, the size and name of an element, and options.
 struct RedistributionCall {
   Layout source;
   Layout target;

@@ -29,7 +29,7 @@ struct FolderMetadata {
   bool exists = false;
 };
 
-/// What only formats of folders, or of several objects, can do.
+/// Operations that only formats of several objects have, such as those of folders.
 class FolderFormat {
  public:
   virtual ~FolderFormat() = default;

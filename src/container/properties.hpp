@@ -1,4 +1,4 @@
-/// What applies to every property of arrays alike.
+/// Functions that treat every property of arrays alike.
 #pragma once
 
 #include <string>

@@ -35,28 +35,25 @@ void Outstanding::wait_for_all() {
 
 void Outstanding::cancel_all_and_wait() {
   std::unique_lock lock(mutex_);
-  const auto none = [this] { return requests_.empty(); };
-  while (!none()) {
-    std::vector<std::shared_ptr<DistantRequest::Impl>> all;
-    for (DistantRequest::Impl* const one : requests_) all.push_back(one->shared_from_this());
-    lock.unlock();
-    for (const auto& one : all) one->cancel();
-    all.clear();
-    lock.lock();
-    changed_.wait_for(lock, base::kBetweenInterruptions, none);
+  while (!requests_.empty()) {
+    cancel_all(lock);
+    changed_.wait_for(lock, base::kBetweenInterruptions, [this] { return requests_.empty(); });
   }
+}
+
+void Outstanding::cancel_all(std::unique_lock<std::mutex>& lock) {
+  std::vector<std::shared_ptr<DistantRequest::Impl>> all;
+  for (DistantRequest::Impl* const one : requests_) all.push_back(one->shared_from_this());
+  lock.unlock();
+  for (const auto& one : all) one->cancel();
+  all.clear();
+  lock.lock();
 }
 
 void Outstanding::wait_for_all_or_interrupt() {
   std::unique_lock lock(mutex_);
   const auto none = [this] { return requests_.empty(); };
-  const bool interrupted = base::wait_or_interrupt(changed_, lock, none, [&] {
-    std::vector<std::shared_ptr<DistantRequest::Impl>> all;
-    for (DistantRequest::Impl* const one : requests_) all.push_back(one->shared_from_this());
-    lock.unlock();
-    for (const auto& one : all) one->cancel();
-    lock.lock();
-  });
+  const bool interrupted = base::wait_or_interrupt(changed_, lock, none, [&] { cancel_all(lock); });
   if (interrupted) base::throw_system_error(EINTR, "interrupted while it waited for accesses to distant files");
 }
 

@@ -30,6 +30,9 @@ class Outstanding {
   void wait_for_all_or_interrupt();
 
  private:
+  /// Cancels without the lock, which may be needed for the end of a request.
+  void cancel_all(std::unique_lock<std::mutex>& lock);
+
   std::mutex mutex_;
   std::condition_variable changed_;
   std::set<DistantRequest::Impl*> requests_;

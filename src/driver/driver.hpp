@@ -59,7 +59,7 @@ class Driver {
   virtual std::unique_ptr<core::Source> open(Opening& opening) const = 0;
   /// Returns where a name of the kind leads, for callers that show a store or distinguish two names.  Nothing need be
   /// there, and a damaged store has no components.  Not collective.
-  /// By default to something without files, which is known by its name before a `?`.
+  /// The default leads to something without files, identified by its name before a `?`.
   /// errors  kArgument: a name that cannot be.
   virtual Located locate(const std::string& name) const;
   /// The files beside `path`, which is a real one, that hold or describe the bytes of a store of the kind there.

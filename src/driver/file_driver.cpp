@@ -15,7 +15,7 @@ namespace plait::driver {
 
 namespace {
 
-/// What rank 0 broadcasts.
+/// The record that rank 0 broadcasts.
 struct Findings {
   std::string array;  ///< as Opening::encode()
   store::Location location;

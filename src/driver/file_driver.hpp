@@ -15,7 +15,7 @@ namespace plait::driver {
 class FileDriver : public Driver {
  public:
   std::unique_ptr<core::Source> open(Opening& opening) const final;
-  /// By default to the file whose path stands between the prefix and a `?`, with `%XX` resolved.
+  /// The default leads to the file whose path is between the prefix and a `?`, with `%XX` decoded.
   Located locate(const std::string& name) const override;
 
   /// Checks whether these ranks can open a store of that name together.  The same on every rank.

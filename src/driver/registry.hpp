@@ -9,9 +9,9 @@
 
 namespace plait::driver {
 
-/// Those without a prefix come last.
+/// Drivers without a prefix come last.
 std::span<const Driver* const> drivers();
-/// Of a name: by its prefix; by its scheme, if it is a URL; else that of ordinary files.
+/// Finds the driver of a name: by its prefix; by its scheme, if it is a URL; else that of ordinary files.
 const Driver& driver_of(std::string_view name);
 /// What stands behind the prefix of a name, options included; a plain name as it is.
 std::string_view without_prefix(std::string_view name);

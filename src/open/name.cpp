@@ -23,7 +23,7 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// What stands before the first colon, if it looks like the prefix of a driver; a single letter, as of a time or a
+/// Returns the text before the first colon if it looks like the prefix of a driver; a single letter, as of a time or a
 /// drive, does not.
 std::string_view scheme_of(std::string_view name) {
   const std::size_t colon = name.find(':');
@@ -91,7 +91,7 @@ void check_plain_name(const std::string& name, bool is_new) {
         name, ", or write raw:", name, " for elements without a header");
 }
 
-/// What to do about `memory:/bucket/a.zarr`, which was a URL before it became a path of the standard library.
+/// Advice about `memory:/bucket/a.zarr`, a URL in which std::filesystem::path has merged the slashes.
 std::string url_advice(const std::string& name) {
   for (const store::ObjectStoreKind* kind : store::object_store_kinds())
     if (name.starts_with(text(kind->scheme, ":/")))

@@ -19,7 +19,7 @@ inline constexpr std::int64_t kMostPacked = std::int64_t{2} << 30;
 std::string filter_words(const Filter& filter);
 /// Why chunks with it cannot be unpacked.
 base::Rejection filter_rejection(const Filter& filter);
-/// Those that are not left out (bit i: filter i), in their order.  errors  kArgument: filter_rejection().
+/// Returns the filters that are not left out (bit i: filter i), in their order.  errors  kArgument: filter_rejection().
 codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out);
 
 /// Of those that Plait only unpacks, for chunks that it writes: bit i, filter i.

@@ -54,7 +54,7 @@ struct Extent {
   std::int64_t end = 0;  ///< where its end record begins
 };
 
-/// What the 64-bit extensions say, before the end at `end`; nothing: they are not there.
+/// Reads the 64-bit extensions before the end record at `end`; returns nothing if there are none.
 std::optional<Extent> find_wide(store::Store& store, std::int64_t end, const std::string& file) {
   const std::int64_t at = end - kLocatorBytes;
   if (at < 0) return std::nullopt;

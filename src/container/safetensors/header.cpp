@@ -67,7 +67,7 @@ class Handler {
   /// What has been found.
   std::vector<StatedArray>& arrays() { return arrays_; }
   ArrayAttributes& texts() { return texts_; }
-  /// Where the parser records how far it has come.
+  /// The position of the parser.
   const char** seen() { return &seen_; }
 
   bool null() { return wrong("null"); }

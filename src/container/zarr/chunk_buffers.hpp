@@ -39,7 +39,7 @@ class PackedBuffer {
     if (!buffer_) buffer_ = std::make_unique<codec::Buffer>();
     return bytes_ = buffer_->of(bytes);
   }
-  /// What of() has returned last.
+  /// The last result of of().
   std::span<const std::byte> bytes() const { return bytes_; }
   void release() noexcept {
     if (!buffer_) return;

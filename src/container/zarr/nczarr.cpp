@@ -27,7 +27,7 @@ constexpr Names kOfGroups{{"_nczarr_group", "_NCZARR_GROUP"}, ".nczgroup"};
 /// Null where it is damaged: without it the array is one of Zarr.
 Ordered parse(std::string_view text) { return Ordered::parse(text, nullptr, false); }
 
-/// What the library states of an array or group; no object where it states nothing.
+/// Returns the statement of the library about an array or group; null if there is none.
 Ordered stated(const StoredMetadata& metadata, const ArrayAttributes& attributes, const Names& names) {
   for (const char* const name : names.members)
     if (const ArrayAttribute* const found = find_attribute(attributes, name); found != nullptr && found->is_json())

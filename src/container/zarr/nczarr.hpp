@@ -1,4 +1,4 @@
-/// What netCDF's library adds to Zarr to keep its own model, NCZarr: dimensions of groups, and which of them arrays have.
+/// NCZarr, the additions of netCDF's library to Zarr: dimensions of groups, and references of arrays to them.
 ///
 /// In the array `g/w` of `lat` and `lon`, of which the group `g` defines `lon`, versions of the library write
 ///   from 4.9.3 on  `"_nczarr_array": {"dimension_references": ["/lat", "/g/lon"], ...}` in `g/w/.zattrs`,

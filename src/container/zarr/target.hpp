@@ -17,7 +17,7 @@ namespace plait::container::zarr {
 /// The object with the metadata of an array or group; if it has none, the one that a new array would have.
 /// prefix: of the names of its objects: empty, or with a `/` at the end.
 std::string metadata_object(store::ObjectStore& objects, const std::string& prefix);
-/// The same as a location, for that of an array or group.
+/// Returns the location of an array or group.
 FolderMetadata find_metadata(const std::filesystem::path& folder);
 
 /// The whole text of a file of metadata.  errors  kSystem: too large, or it cannot be read.

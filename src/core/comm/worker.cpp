@@ -135,7 +135,7 @@ std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tell
     auto request = base::make_owned<Request::Impl>(interruption_, std::uint64_t{0});
     std::optional<Request::Impl::Failure> failure;
     run([&] { failure = carry_out({std::move(body), request, 0, tells}); });
-    // What the signal's handler has raised is raised now, where it has come.
+    // The exception of the signal's handler is raised here, on the thread that received the signal.
     if (failure && failure->code == EINTR && base::interrupted())
       throw Error(failure->kind, failure->text, failure->code);
     request->finish(std::move(failure));
@@ -249,7 +249,7 @@ void Worker::run(base::FunctionRef<void()> task) {
 }
 
 void Worker::run_queued(base::FunctionRef<void()> task) {
-  // As it was thrown: what is no Error has not been agreed on.
+  // The exception is rethrown unchanged, because ranks have agreed on an Error only.
   std::exception_ptr failure;
   const auto kept = [&task, &failure] {
     try {

@@ -43,7 +43,7 @@ class TaskInterruption {
 /// The state that a Request shares with the thread.
 class Request::Impl {
  public:
-  /// Of task `number` of a Worker.
+  /// The state of task `number` of a Worker.
   Impl(std::shared_ptr<core::TaskInterruption> interruption, std::uint64_t number)
       : interruption_(std::move(interruption)), number_(number) {}
 

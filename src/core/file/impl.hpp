@@ -60,7 +60,7 @@ class File::Impl {
   /// Executes a read or a write.  call: when the program made it.  flags: those of its event.  Collective.
   void access(const core::AccessRequest& request, const base::RecordedCall& call, unsigned flags = 0);
   std::string explain(const core::AccessRequest& request) const;
-  /// As the functions of File, on the worker.
+  /// The functions of File of the same names, called on the worker.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory);
   void select_variable(const std::string& name, const std::optional<ArrayType>& type);
   void close();

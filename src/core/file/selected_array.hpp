@@ -50,7 +50,7 @@ class ArraySelection {
   void set_members(std::vector<container::Member> members) { members_ = std::move(members); }
   bool has_members() const { return !members_.empty(); }
 
-  /// As File::select().  store: nullptr for a pipe, where only the type counts.
+  /// Selects an array, as File::select() does.  store: nullptr for a pipe, where only the type counts.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory, const store::Store* store);
   /// Selects an array of a new file, the first one if `name` is empty, and returns its content.
   /// errors  kArgument: no array has the name, or another type than `type`.

@@ -1,4 +1,4 @@
-/// What a File has open.
+/// The store, dataset and source that a File has open.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ class FileStorage {
   bool is_open() const { return open_; }
   /// errors  kArgument: the file is closed or has failed.  kSystem: a rank has abandoned it.
   void check_open() const;
-  /// The same checks without the one for abandoned files, which needs the transport.
+  /// Performs these checks except for the one for abandoned files, which needs the transport.
   void check_open_here() const;
   /// Records that elements may be in the store only.
   void mark_written() { written_ = true; }

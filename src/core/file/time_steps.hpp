@@ -30,7 +30,7 @@ class TimeSteps {
   /// The type of the array that a pipe has before its first step.
   void set_type(const ArrayType& type) { types_[kOneVariable] = type; }
 
-  /// As File::begin_step() and File::end_step().  Collective.
+  /// Implements File::begin_step() and File::end_step().  Collective.
   bool begin(const Attributes& attributes);
   void end();
   /// Enters the next step; returns false if no more steps will come.  Part of a collective call.
@@ -41,7 +41,7 @@ class TimeSteps {
   /// Makes leave() discard the step: a write has failed.
   void spoil() { spoiled_ = true; }
 
-  /// As File::select_variable() of a pipe.
+  /// Implements File::select_variable() for a pipe.
   void select_variable(const std::string& name, const std::optional<ArrayType>& type);
 
  private:

@@ -26,7 +26,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   const std::exception_ptr failed = collective::caught([&] {
     if (first_) secret = Key::random().text();
   });
-  // Also after a failure, because the other ranks wait here; the error is reported by the phase.
+  // This also runs after a failure, because the other ranks wait here; the phase reports the error.
   secret = collective::broadcast_text(transport, secret);
   const std::string who = this_program();
   call.step([&] {

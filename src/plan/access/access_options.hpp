@@ -29,7 +29,7 @@ constexpr const char* to_string(Strategy strategy) {
   return "automatic";
 }
 
-/// What the caller decides; zeros leave it to the planner.
+/// The choices of the caller; zeros leave them to the planner.
 struct AccessOptions {
   Strategy strategy = Strategy::kAutomatic;
   std::int64_t memory_bytes = 0;  ///< limit of a rank's staging memory; 0: kDefaultMemory

@@ -8,7 +8,7 @@
 
 namespace plait::plan {
 
-/// What bounds shares and windows, apart from the section.
+/// The limits of shares and windows, apart from the section.
 struct ShareBounds {
   std::int64_t element_bytes = 1;
   std::int64_t data_offset = 0;  ///< where the file's array begins

@@ -69,7 +69,8 @@ class InterruptibleCalls {
     if (!open) base::throw_system_error(0, "MPI has ended; use streams before MPI_Finalize");
     bool left = false;
     std::unique_lock lock(call->mutex);
-    // Also if the call ends while a signal's handler runs: the handler may have raised an exception.
+    // This also applies if the call ends while a signal's handler runs, because the handler may have raised an
+    // exception.
     if (base::wait_or_interrupt(call->changed, lock, [&] { return call->ended || left; }, [&] { left = true; }))
       base::throw_system_error(EINTR, "interrupted while it waited for the rank that holds a shared position");
     if (call->error) std::rethrow_exception(call->error);

@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import pytest
-from zarr_locations import MemoryPath
 
 import plait
 
@@ -69,10 +68,12 @@ def check(path, arrays: dict[str, np.ndarray]) -> None:
 
 
 @pytest.mark.parametrize("source", ["h5", "nc"])
-@pytest.mark.parametrize("target", ["h5", "nc", "zarr"])
+@pytest.mark.parametrize(
+    ("location", "target"),
+    [("folder", "h5"), ("folder", "nc"), ("folder", "zarr"), ("memory", "zarr")],  # object stores have Zarr only
+    indirect=["location"],
+)
 def test_there_and_back(tmp_path, location, source, target):
-    if target != "zarr" and isinstance(location, MemoryPath):
-        pytest.skip("object stores have Zarr only")
     arrays = made(tmp_path / f"a.{source}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -160,7 +160,7 @@ State compare(int file, const FileChanges& changes, const std::string& path) {
   return any_old ? State::kUnchanged : State::kChanged;
 }
 
-/// Whether an attempt has ended: with the lock, or because the file system has none.
+/// Returns true if an attempt has ended: with the lock, or because the file system has no locks.
 bool try_lock(int journal, int how) { return ::flock(journal, how) == 0 || (errno != EINTR && errno != EWOULDBLOCK); }
 
 /// errors  kSystem, EINTR: the wait is to end.

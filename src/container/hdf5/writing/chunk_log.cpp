@@ -64,7 +64,7 @@ void ChunkLog::mend() noexcept {
 
 void ChunkLog::take(const Chunk& chunk) {
   const auto [known, is_new] = last_.try_emplace(chunk.number, chunk);
-  // What has been given space later has been written later, as accesses follow each other.
+  // Chunks with a later allocation were written later, because accesses follow each other.
   if (!is_new && known->second.offset < chunk.offset) known->second = chunk;
 }
 
@@ -78,7 +78,7 @@ void ChunkLog::look_locked() {
   const std::int64_t behind = end();
   std::array<std::byte, kHeaderBytes> header{};
   while (looked_ + kHeaderBytes <= behind) {
-    // What others have space for and have not written yet is no chunk of this rank's.
+    // Space that other ranks have allocated and not written yet holds no chunk of this rank.
     if (file_->size() < looked_ + kHeaderBytes) return;
     file_->read({{looked_, header.data(), kHeaderBytes}});
     if (number_in(header, 0) != mark_) return;

@@ -22,7 +22,7 @@ using base::text;
 using store::ReadSegment;
 using store::WriteSegment;
 
-/// What headers of chunks begin with.
+/// The first bytes of the headers of chunks.
 constexpr std::uint64_t kMark = 0x6b6e7568432e744cULL;
 
 class PendingCall : public store::Pending {

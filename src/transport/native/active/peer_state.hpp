@@ -18,7 +18,7 @@ enum class PeerState : std::uint8_t {
 };
 inline constexpr int kPeerStates = 5;
 
-/// What can happen to a rank.
+/// Events of a rank.
 enum class PeerEvent : std::uint8_t {
   kWanted,        ///< the first call was made, or all ranks are to be watched
   kTime,          ///< time has passed
@@ -43,7 +43,7 @@ struct PeerFacts {
   bool calls = false;     ///< the rank's own connection to this process is open
 };
 
-/// What a process stores about a rank.
+/// The stored state of a rank.
 struct PeerRecord {
   PeerState state = PeerState::kDisconnected;
   bool doubted = false;          ///< it did not answer although its own connection is open; the second time it is lost

@@ -1,4 +1,4 @@
-// What follows from each state of a rank and each event of it, under all facts, at times that the tests give.
+// Checks the transition for each state and event of a rank, under all facts, at times that the tests give.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -162,7 +162,7 @@ TEST(PeerRecord, ARankThatDoesNotAnswerThoughItCallsIsTriedOnceMore) {
   EXPECT_FALSE(stayed.after.doubted);
   // It has ended meanwhile.
   EXPECT_EQ(text_of(next_state(first.after, PeerEvent::kUnanswered, {kNow, true, false})), "G.!");
-  // What the next call finds counts anew.
+  // The next call begins to count again.
   const PeerTransition again = next_state(stayed.after, PeerEvent::kWanted, facts);
   EXPECT_EQ(text_of(next_state(again.after, PeerEvent::kUnanswered, facts)), "C>");
 }
