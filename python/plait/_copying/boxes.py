@@ -8,6 +8,7 @@ are the whole dimension and multiples of the units, of both ends and of what bot
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,12 +22,14 @@ from .windows import Window
 
 _Seconds = npt.NDArray[np.float64]
 
-# Of one core, warm, as `plait bench copy` has them within a factor of two; only their ratios choose.
+# Rates of a warm copy, within a factor of two of `plait bench copy` and of 400 cases of `plait bench orders` on 2 and on
+# 16 cores; only their ratios choose.
 _DECODED = 1.0e9  # bytes a second out of packed chunks
 _ENCODED = 0.35e9
-_MOVED = 2.5e9
+_MOVED = 2.5e9 * min(max((os.cpu_count() or 1) / 8, 1.0), 2.0)  # by all threads; more cores add no bandwidth
 _REQUEST = 4e-6  # seconds, of a stretch of a file
-_OPENING = 25e-6  # of a chunk
+_OPENING = 40e-6  # of a chunk
+_CHUNKED = 1e-3  # of an end in chunks
 _WINDOW = 1e-3
 _MOST_TRIED = {1: 4096, 2: 160, 3: 40, 4: 16}
 _FEWEST_TRIED = 6
@@ -211,12 +214,12 @@ def _seconds(stored: Storage, writes: bool, array: Content, tried: list[list[int
     if not stored.packed:
         inside = [np.minimum(grid, unit) for grid, unit in zip(grids, stored.chunks, strict=True)]
         runs = math.prod(shape) / _run(fastest, list(stored.chunks), inside)
-        return runs * _REQUEST + chunks * _OPENING + total / _MOVED
+        return _CHUNKED + runs * _REQUEST + chunks * _OPENING + total / _MOVED
     size = math.prod(stored.chunks) * itemsize
     if not writes:
-        return chunks * (size / _DECODED + _OPENING)
+        return _CHUNKED + chunks * (size / _DECODED + _OPENING)
     once = math.prod(-(-extent // unit) for extent, unit in zip(shape, stored.chunks, strict=True))
-    return chunks * (size / _ENCODED + _OPENING) + (chunks - once) * size / _DECODED
+    return _CHUNKED + chunks * (size / _ENCODED + _OPENING) + (chunks - once) * size / _DECODED
 
 
 def _run(fastest: list[int], whole: list[int], parts: list[_Seconds]) -> _Seconds:

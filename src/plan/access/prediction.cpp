@@ -32,6 +32,13 @@ constexpr double kCachedBytes = 8 << 20;
 constexpr std::int64_t kShortRun = 16 << 10;
 /// A writer that finds the lock of its file held sleeps, and this is the time to wake it.
 constexpr double kWakingSeconds = 20e-6;
+/// The time to start a thread, which an access by several threads waits for, and to end it.
+constexpr double kThreadSeconds = 50e-6;
+/// A copy of shorter runs takes several of them at a time: elements of 2 bytes cost a quarter of those of 8.
+constexpr double kFullRunBytes = 8;
+/// The runs of an array that stays in the cache of a core cost this part of those of a larger one.
+constexpr double kCachedRun = 0.4;
+constexpr double kCoreCacheBytes = 1 << 20;
 /// More writers are chosen if they take this part of the time of fewer ones at most: the time of several depends more
 /// on how near to each other the cores are.
 constexpr double kMoreWriters = 0.9;
@@ -60,10 +67,26 @@ double request_seconds(const AccessPlan& plan) {
   return plan.task().write ? plan.costs().write_request_seconds : plan.costs().request_seconds;
 }
 
-/// Returns the requests of a reader of a share: one for each window, or for each run that is contiguous in the file.
+/// Returns the requests of a reader of a share: one for each window, or for each run that is contiguous in the file, or
+/// for each group of runs that are read with the gaps between them.
 std::int64_t requests_of_share(const AccessPlan& plan, std::int64_t share, std::int64_t windows) {
   const std::int64_t run = std::max<std::int64_t>(plan.section().contiguous_elements(), 1);
-  return std::max(windows, base::ceil_divide(share, run));
+  return std::max(windows, base::ceil_divide(base::ceil_divide(share, run), usual_cover(plan).runs));
+}
+
+/// Returns how many bytes of the file are read for a byte of the section, gaps included.
+double bytes_per_wanted_byte(const AccessPlan& plan) {
+  const Cover cover = usual_cover(plan);
+  const std::int64_t run = std::max<std::int64_t>(plan.section().contiguous_elements(), 1);
+  return static_cast<double>(cover.file_elements) / static_cast<double>(cover.runs * run);
+}
+
+/// Returns the time of the runs of a copy to or from a local array of so many bytes, without its bytes.
+double runs_seconds(const AccessPlan& plan, std::int64_t runs, double array) {
+  if (runs == 0) return 0;
+  const double width = std::min(array / static_cast<double>(runs) / kFullRunBytes, 1.0);
+  const double cached = array <= kCoreCacheBytes ? kCachedRun : 1.0;
+  return static_cast<double>(runs) * plan.costs().run_seconds * width * cached;
 }
 
 /// Returns the shortest time of the messages between nodes: that of the bytes that leave a node, on its link.
@@ -93,7 +116,7 @@ double copy_seconds(const AccessPlan& plan) {
   const double rate = task.write && array > kCachedBytes
                           ? std::min(costs.copy_bytes_per_second, costs.store_bytes_per_second)
                           : costs.copy_bytes_per_second;
-  return hosted * (static_cast<double>(RunCounter(plan, rank).in_window()) * costs.run_seconds + array / rate);
+  return hosted * (runs_seconds(plan, RunCounter(plan, rank).in_window(), array) + array / rate);
 }
 
 double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int64_t share, std::int64_t windows) {
@@ -101,12 +124,14 @@ double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int6
   const AccessTask& task = plan.task();
   const double copying = copy_seconds(plan);
   const auto touched = static_cast<double>(requests_of_share(plan, share, windows));
-  const double waiting = task.workers > 1 ? static_cast<double>(windows + 1) * costs.step_seconds : 0;
+  const double starting = task.threads ? static_cast<double>(task.workers - 1) * kThreadSeconds : 0;
+  const double waiting = starting + (task.workers > 1 ? static_cast<double>(windows + 1) * costs.step_seconds : 0);
   const bool queue = writes_queue(plan);
   // If other ranks do not read, a reader has more of the memory and the cores that all share: measured, half of theirs.
   const std::int64_t least = task.write ? share : std::min(share, base::ceil_divide(elements(plan), task.workers));
   const double moved = queue ? static_cast<double>(elements(plan)) : static_cast<double>(share + least) / 2;
-  const double moving = moved * static_cast<double>(plan.element_bytes()) / costs.window_bytes_per_second;
+  const double moving =
+      moved * static_cast<double>(plan.element_bytes()) * bytes_per_wanted_byte(plan) / costs.window_bytes_per_second;
   if (!queue) return touched * request_seconds(plan) + moving + copying + waiting;
   if (readers == 1) return touched * costs.request_seconds + moving + copying + waiting;
   // While one of them writes, the others fill the next windows.
@@ -206,9 +231,8 @@ double direct_seconds(const AccessPlan& plan) {
   const double touching = hosted * static_cast<double>(runs.requests) * request_seconds(plan) * taking_turns;
   const double rate = array > kCachedBytes ? costs.store_bytes_per_second
                                            : std::max(costs.store_bytes_per_second, costs.window_bytes_per_second);
-  const double copying = runs.requests == runs.runs
-                             ? 0
-                             : static_cast<double>(runs.runs) * costs.run_seconds + array / costs.copy_bytes_per_second;
+  const double copying =
+      runs.requests == runs.runs ? 0 : runs_seconds(plan, runs.runs, array) + array / costs.copy_bytes_per_second;
   const double one_rank = hosted * (array / rate + copying);
   const double all_ranks = static_cast<double>(section_bytes(plan)) / costs.window_bytes_per_second;
   return touching + (writes_queue(plan) ? std::max(one_rank, all_ranks) : one_rank);

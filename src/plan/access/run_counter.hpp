@@ -17,6 +17,18 @@ struct DirectRuns {
   std::int64_t runs = 0;
 };
 
+/// Runs that one read of a window covers together with the gaps between them (a sieve).
+struct Cover {
+  std::int64_t runs = 1;
+  std::int64_t file_elements = 1;  ///< from the beginning of the first run to the end of the last one
+};
+
+/// Returns the usual cover of an access that reads by a sieve, and a single run if it does not.
+///
+/// Example: the middle (32, 40, 51) of 65x81x101 elements of 2 bytes.  The rows of a plane are 50 elements apart, so
+/// that one read covers all 40 of them; the planes are 4,151 elements apart, more than kSieveGap.
+Cover usual_cover(const AccessPlan& plan);
+
 /// Counts runs for each product of pieces, without listing them.
 /// cost  Independent of the number of elements.
 class RunCounter {

@@ -76,7 +76,9 @@ void Shares::divide_units(const Section& section, std::int64_t readers, const Sh
 }
 
 void Shares::size_windows(const Section& section, const ShareBounds& bounds) {
-  window_ = std::min({bounds.max_window, std::max<std::int64_t>(kWindowBytes / bounds.element_bytes, 1), share_});
+  const std::int64_t bytes =
+      std::clamp(share_ / bounds.min_windows * bounds.element_bytes, kMinWindowBytes, kWindowBytes);
+  window_ = std::min({bounds.max_window, std::max<std::int64_t>(bytes / bounds.element_bytes, 1), share_});
   if (window_ > unit_) window_ -= window_ % unit_;
   if (section.elements == 0) return;
   // Windows of whole units begin at a unit, smaller ones where the share begins.  In three shares or more share 1 is as

@@ -14,7 +14,9 @@ struct ShareBounds {
   std::int64_t data_offset = 0;  ///< where the file's array begins
   std::int64_t storage_unit = kStorageUnit;
   std::int64_t max_window = 1;  ///< elements that a window can have
-  bool whole_shards = false;    ///< each shard belongs to one reader
+  /// Smallest number of windows of a share, if they stay larger than kMinWindowBytes.
+  std::int64_t min_windows = 1;
+  bool whole_shards = false;  ///< each shard belongs to one reader
 };
 
 /// Returns the number of readers that help: with more of them a share would have less than 64 KiB.

@@ -13,6 +13,11 @@ inline constexpr std::int64_t kDefaultMemory = std::int64_t{32} << 20;
 /// Windows are this large if the memory suffices: the best of 128 KiB to 8 MiB in `plait bench io`, small enough to
 /// stay in a core's cache between the store and the ranks.
 inline constexpr std::int64_t kWindowBytes = std::int64_t{1} << 20;
+/// Windows are smaller than kWindowBytes, but not than this, if they are filled again and again then: the first use of
+/// memory costs as much as filling it several times.
+inline constexpr std::int64_t kMinWindowBytes = std::int64_t{128} << 10;
+/// Windows of a thread's share.  More windows cost threads nothing, but ranks, which wait for each other's.
+inline constexpr std::int64_t kThreadWindows = 4;
 /// Two windows a reader: one fills while the other one is distributed.
 inline constexpr int kSlots = 2;
 /// Messages between nodes that a rank has under way each way at most: the next one is packed, or unpacked, while one is
