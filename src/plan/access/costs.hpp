@@ -14,7 +14,7 @@ struct CostModel {
   double store_bytes_per_second = 4.6e9;  ///< from the page cache into cold memory
   double window_bytes_per_second = 6e9;   ///< from the page cache into a window that stays in the processor's cache
   double copy_bytes_per_second = 15e9;    ///< between a window and an array
-  double run_seconds = 0.7e-9;            ///< one run of such a copy, besides its bytes
+  double run_seconds = 2e-9;              ///< one run of such a copy, besides its bytes
   double step_seconds = 3e-6;             ///< one window's worth of waiting for each other
   // Between programs on different hosts.
   double network_bytes_per_second = 1.1e9;  ///< one TCP connection of a network of 10 Gbit/s

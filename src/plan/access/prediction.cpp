@@ -34,11 +34,11 @@ constexpr std::int64_t kShortRun = 16 << 10;
 constexpr double kWakingSeconds = 20e-6;
 /// The time to start a thread, which an access by several threads waits for, and to end it.
 constexpr double kThreadSeconds = 50e-6;
-/// A copy of shorter runs takes several of them at a time: elements of 2 bytes cost a quarter of those of 8.
+/// A copy of shorter runs takes several of them at a time: elements of 2 bytes cost half as much as those of 8.
 constexpr double kFullRunBytes = 8;
 /// The runs of an array that stays in the cache of a core cost this part of those of a larger one.
 constexpr double kCachedRun = 0.4;
-constexpr double kCoreCacheBytes = 1 << 20;
+constexpr double kCoreCacheBytes = 2 << 20;
 /// More writers are chosen if they take this part of the time of fewer ones at most: the time of several depends more
 /// on how near to each other the cores are.
 constexpr double kMoreWriters = 0.9;
@@ -84,7 +84,7 @@ double bytes_per_wanted_byte(const AccessPlan& plan) {
 /// Returns the time of the runs of a copy to or from a local array of so many bytes, without its bytes.
 double runs_seconds(const AccessPlan& plan, std::int64_t runs, double array) {
   if (runs == 0) return 0;
-  const double width = std::min(array / static_cast<double>(runs) / kFullRunBytes, 1.0);
+  const double width = std::min(std::sqrt(array / static_cast<double>(runs) / kFullRunBytes), 1.0);
   const double cached = array <= kCoreCacheBytes ? kCachedRun : 1.0;
   return static_cast<double>(runs) * plan.costs().run_seconds * width * cached;
 }
