@@ -17,11 +17,14 @@ target_include_directories(plait_test_support PRIVATE tests/cpp/support)
 target_compile_features(plait_test_support PRIVATE cxx_std_20)
 plait_warnings(plait_test_support)
 
+# The folders of internal headers that test programs include.
+set(plait_test_include_dirs "")
 add_custom_target(plait_tests)  # builds all test programs
 function(plait_test_program name library)
   add_executable(${name} ${ARGN})
   add_dependencies(plait_tests ${name})
-  target_include_directories(${name} PRIVATE src tests/cpp/support)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests/cpp/support
+    ${plait_test_include_dirs})
   target_link_libraries(${name} PRIVATE ${library})
   plait_warnings(${name})
   if(PLAIT_SANITIZE)
@@ -29,37 +32,18 @@ function(plait_test_program name library)
   endif()
 endfunction()
 
-# Sources that form no unit with others, and groups that PLAIT_UNITY_WIDE does not join: names in their unnamed
-# namespaces collide with those of other files.
-set(alone base/events/events distant/request_memory layout/index_set/pattern redistribution/families
-  simulation/replay/replay)
-list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
-set(apart core/stream distant/shared layout/index_set simulation/devices simulation/replay store/stripe
-  trace/formats/text1992 trace/report/time)
-list(TRANSFORM apart PREPEND cpp/)
-
-# ThreadSanitizer does not run the tests of these layers: the layer has no threads, or its tests start none.
-# tests/style/test_threads.py checks the list.
-set(threadless copy layout plan simulation trace)
-
-# Tests that take long.  The second level runs all their cases, the first level some of them.
-set(thorough_core "OutOfMemory.*")
-set(thorough_layout "Layout.EqualLayoutsHaveOneNormalFormAndOneText")
-set(thorough_open "Replaced.WithoutAnEndItIsAnError")
-
-file(GLOB test_folders RELATIVE ${PROJECT_SOURCE_DIR}/tests/cpp CONFIGURE_DEPENDS tests/cpp/*)
-foreach(folder IN LISTS test_folders)
-  file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/${folder}/*_test.cpp)
-  set(library plait)
-  if(folder MATCHES "^(base|trace)$")  # tests of the writer of events read what it wrote
-    set(library plait_trace)
-  elseif(folder STREQUAL "simulation")
-    set(library plait_simulation)
-  endif()
+# plait_cpp_tests(PROGRAM FOLDER LIBRARY SOURCE...): a GoogleTest program of a folder of tests/cpp.  These variables of
+# the caller hold:
+#   alone, apart        sources that form no unit with others, and groups that PLAIT_UNITY_WIDE does not join: names in
+#                       their unnamed namespaces collide with those of other files
+#   threadless          folders that ThreadSanitizer does not run: the layer has no threads, or its tests start none;
+#                       tests/style/test_threads.py checks the list
+#   thorough_FOLDER     tests that take long; the second level runs all their cases, the first level some of them
+function(plait_cpp_tests program folder library)
+  set(test_sources ${ARGN})
   if(NOT test_sources OR NOT TARGET ${library} OR (PLAIT_SANITIZE STREQUAL "thread" AND folder IN_LIST threadless))
-    continue()
+    return()
   endif()
-  set(program plait_${folder}_tests)
   plait_test_program(${program} ${library} ${test_sources})
   target_link_libraries(${program} PRIVATE plait_test_support GTest::gtest_main)
   # The tests spend their run time in the library, and their compile time in the optimiser.
@@ -72,6 +56,21 @@ foreach(folder IN LISTS test_folders)
       TEST_SUFFIX ".thorough" TEST_LIST ${program}_THOROUGH TEST_FILTER "${thorough_${folder}}"
       PROPERTIES LABELS "more" TIMEOUT 1800 ENVIRONMENT PLAIT_TEST_THOROUGH=1)
   endif()
+endfunction()
+
+set(alone distant/request_memory layout/index_set/pattern redistribution/families)
+list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
+set(apart core/stream distant/shared layout/index_set store/stripe)
+list(TRANSFORM apart PREPEND cpp/)
+set(threadless copy layout plan)
+set(thorough_core "OutOfMemory.*")
+set(thorough_layout "Layout.EqualLayoutsHaveOneNormalFormAndOneText")
+set(thorough_open "Replaced.WithoutAnEndItIsAnError")
+
+file(GLOB test_folders RELATIVE ${PROJECT_SOURCE_DIR}/tests/cpp CONFIGURE_DEPENDS tests/cpp/*)
+foreach(folder IN LISTS test_folders)
+  file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/${folder}/*_test.cpp)
+  plait_cpp_tests(plait_${folder}_tests ${folder} plait ${test_sources})
 endforeach()
 
 # The C interface, in C11.
@@ -114,30 +113,41 @@ if(plait_has_mpi AND MPIEXEC_EXECUTABLE)
   set_property(TEST c.mpi.4.nodes APPEND PROPERTY ENVIRONMENT PLAIT_NODE_SIZE=2)
 endif()
 
-# Fuzzing: readers of traces and files, and ends of pipes, read mutated inputs.  libFuzzer generates them if the
+# plait_fuzz_tests(PROGRAM LIBRARY SOURCE... CORPUS FOLDER READERS NAME...): a program that gives mutated inputs to
+# readers of files and traces and to ends of pipes, and a test for each of them.  libFuzzer generates the inputs if the
 # compiler is Clang and PLAIT_FUZZ is set, else tests/fuzz/driver.cpp.
-if(PLAIT_SANITIZE MATCHES "address|trap")
-  file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/*.cpp)
-  if(PLAIT_FUZZ AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    list(FILTER fuzz_sources INCLUDE REGEX "/((encoding|pipe|container)_)?target\\.cpp$")
-    plait_test_program(plait_fuzz plait_trace ${fuzz_sources})
-    target_link_options(plait_fuzz PRIVATE -fsanitize=fuzzer)
-  else()
-    plait_test_program(plait_fuzz plait_trace ${fuzz_sources} tests/cpp/support/sanitizer_options.cpp)
-    set_target_properties(plait_fuzz PROPERTIES ENABLE_EXPORTS ON)  # the library calls back where it is instrumented
-    set(readers plait blktrace blkcsv csv 1992 fio strace vscsi oracle-general encoding pipe-hello pipe-frames
-      pipe-answers npz safetensors netcdf zarr zarr-chunk zarr-shard hdf5-chunk hdf5-told)
-    foreach(reader IN LISTS readers)
-      add_test(NAME fuzz.${reader} COMMAND plait_fuzz --executions 2000 --seconds 60
-        --corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus ${reader})
-      set_tests_properties(fuzz.${reader} PROPERTIES LABELS fuzz TIMEOUT 600
-        ENVIRONMENT ASAN_OPTIONS=max_allocation_size_mb=1024)
-    endforeach()
-    list(JOIN readers "[\n ]" all_readers)
-    add_test(NAME fuzz.all COMMAND plait_fuzz list)  # the list above is complete
-    set_tests_properties(fuzz.all PROPERTIES LABELS fuzz PASS_REGULAR_EXPRESSION "^${all_readers}\n$")
+function(plait_fuzz_tests program library)
+  if(NOT PLAIT_SANITIZE MATCHES "address|trap")
+    return()
   endif()
-endif()
+  cmake_parse_arguments(PARSE_ARGV 2 fuzz "" CORPUS READERS)
+  set(common ${PROJECT_SOURCE_DIR}/tests/fuzz)
+  set(sources ${fuzz_UNPARSED_ARGUMENTS})
+  list(APPEND plait_test_include_dirs ${common})
+  if(PLAIT_FUZZ AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    plait_test_program(${program} ${library} ${common}/target.cpp ${sources})
+    target_link_options(${program} PRIVATE -fsanitize=fuzzer)
+    return()
+  endif()
+  plait_test_program(${program} ${library} ${common}/target.cpp ${common}/driver.cpp ${common}/mutate.cpp ${sources}
+    ${PROJECT_SOURCE_DIR}/tests/cpp/support/sanitizer_options.cpp)
+  set_target_properties(${program} PROPERTIES ENABLE_EXPORTS ON)  # the library calls back where it is instrumented
+  foreach(reader IN LISTS fuzz_READERS)
+    add_test(NAME fuzz.${reader} COMMAND ${program} --executions 2000 --seconds 60
+      --corpus ${fuzz_CORPUS} ${reader})
+    set_tests_properties(fuzz.${reader} PROPERTIES LABELS fuzz TIMEOUT 600
+      ENVIRONMENT ASAN_OPTIONS=max_allocation_size_mb=1024)
+  endforeach()
+  list(JOIN fuzz_READERS "[\n ]" all_readers)
+  add_test(NAME ${program}.all COMMAND ${program} list)  # the list is complete
+  set_tests_properties(${program}.all PROPERTIES LABELS fuzz PASS_REGULAR_EXPRESSION "^${all_readers}\n$")
+endfunction()
+
+plait_fuzz_tests(plait_fuzz plait tests/fuzz/array_targets.cpp tests/fuzz/container_target.cpp
+  tests/fuzz/encoding_target.cpp tests/fuzz/pipe_target.cpp
+  CORPUS ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus
+  READERS encoding pipe-hello pipe-frames pipe-answers npz safetensors netcdf zarr zarr-chunk zarr-shard hdf5-chunk
+    hdf5-told)
 
 if(NOT PLAIT_SANITIZE)
   file(GLOB_RECURSE bench_sources CONFIGURE_DEPENDS tests/cpp/*_bench.cpp)

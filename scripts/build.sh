@@ -10,10 +10,11 @@ cd "$plait_root"
 
 settings=(-Cbuild-dir="$plait_release")
 define() { settings+=("${@/#/-Ccmake.define.}"); }
-whole=(PLAIT_SIMULATION=ON PLAIT_FORTRAN=ON PLAIT_HISTORICAL=ON)
+parts=(PLAIT_SIMULATION=ON PLAIT_FORTRAN=ON PLAIT_HISTORICAL=ON)
+whole=(PLAIT_TRACE=ON "${parts[@]}")
 case "${1:-}" in
   "") define "${whole[@]}" ;;
-  --lean) [[ -e "$plait_release/build.ninja" ]] || define "${whole[@]/%ON/OFF}" ;;
+  --lean) [[ -e "$plait_release/build.ninja" ]] || define "${parts[@]/%ON/OFF}" ;;
   --tests) define "${whole[@]}" PLAIT_TESTS=ON && PLAIT_WERROR=ON ;;
   *) say "unknown argument '$1'; expected --lean, --tests or nothing" >&2; exit 2 ;;
 esac

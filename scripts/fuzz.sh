@@ -20,14 +20,34 @@ tree="$plait_root/.plait/build/fuzz-$kind"
 export ASAN_OPTIONS="detect_leaks=1:max_allocation_size_mb=1024"
 cmake -S "$plait_root" -B "$tree" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPLAIT_TESTS=ON -DPLAIT_MPI=OFF \
   -DPLAIT_FUZZ=ON -DPLAIT_SANITIZE="$kind" >"$plait_log/fuzz.log"
-cmake --build "$tree" --target plait_fuzz -j "$plait_jobs" >>"$plait_log/fuzz.log"
+declare -A corpus=([plait_fuzz]=tests/fuzz/corpus [plait_trace_fuzz]=trace/tests/fuzz/corpus)
+cmake --build "$tree" --target "${!corpus[@]}" -j "$plait_jobs" >>"$plait_log/fuzz.log"
 
+program_of() { # NAME
+  local program
+  for program in "${!corpus[@]}"; do
+    if "$tree/$program" list | grep -qxF -- "$1"; then
+      echo "$program"
+      return
+    fi
+  done
+  say "there is no reader of '$1'" >&2
+  return 2
+}
 if (($# == 2)) && [[ -f $2 ]]; then
-  exec "$tree/plait_fuzz" "$1" "$2"
+  program="$(program_of "$1")"
+  exec "$tree/$program" "$1" "$2"
 fi
 seconds=60
 if [[ ${1:-} =~ ^[0-9]+$ && ${1:-} != 1992 ]]; then
   seconds=$1
   shift
 fi
-exec "$tree/plait_fuzz" --seconds "$seconds" --seed "$RANDOM" --corpus "$plait_root/tests/fuzz/corpus" "$@"
+if (($# == 0)); then
+  mapfile -t names < <(for program in "${!corpus[@]}"; do "$tree/$program" list; done)
+  set -- "${names[@]}"
+fi
+for name in "$@"; do
+  program="$(program_of "$name")"
+  "$tree/$program" --seconds "$seconds" --seed "$RANDOM" --corpus "$plait_root/${corpus[$program]}" "$name"
+done

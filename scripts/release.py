@@ -99,10 +99,13 @@ def read_by_the_build() -> set[str]:
     words = {word.strip().rstrip(":") for line in told.splitlines() for word in (line, *line.split())}
     paths = {Path(os.path.normpath(RELEASE / word)) for word in words if "/" in word}
     paths |= {
-        path for path in (ROOT / "python/plait").rglob("*") if path.suffix in (".py", ".toml", ".css", ".js", ".typed")
+        path
+        for folder in (ROOT / "python", ROOT / "trace/python")
+        for path in folder.rglob("*")
+        if path.suffix in (".py", ".toml", ".css", ".js", ".typed")
     }
     below = {path.relative_to(ROOT) for path in paths if path.is_relative_to(ROOT) and path.is_file()}
-    kept = {path for path in below if path.parts[0] not in (".plait", "tests", "bench")}
+    kept = {path for path in below if not {".plait", "tests", "bench"} & {*path.parts[:2]}}
     if len(kept) < 500:
         raise FailedError(f"{RELEASE} tells of {len(kept)} files that it was built from; run make build")
     return set(map(str, kept))

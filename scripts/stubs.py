@@ -12,8 +12,9 @@ from pathlib import Path
 
 from nanobind.stubgen import StubGen
 
-FOLDER = Path(__file__).resolve().parents[1] / "python" / "plait"
-MODULES = ("_core", "_trace", "_simulation", "_mpi")
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = {"_core": "python", "_trace": "trace/python", "_simulation": "trace/python", "_mpi": "python"}
+"""The compiled modules, each with the folder of the package that has its stub."""
 
 # The form of a call that takes all arguments there are, to refuse them in words.
 REFUSING = re.compile(r"\*args, \*\*kwargs\)")
@@ -67,6 +68,11 @@ class Stubs(StubGen):  # type: ignore[misc]
             super().put_nb_func(type(type(fn).__name__, (), {"__nb_signature__": kept})(), name, **options)
 
 
+def path_of(name: str) -> Path:
+    """The file of the stub of one module."""
+    return ROOT / MODULES[name] / "plait" / f"{name}.pyi"
+
+
 def stub(name: str) -> str:
     """The stub of one module, laid out as ruff lays out sources."""
     module = importlib.import_module(f"plait.{name}")
@@ -74,11 +80,11 @@ def stub(name: str) -> str:
     writer.put(module)
     text = ARRAY.sub(r"\1", writer.get()).replace(UNHASHABLE, f"{UNHASHABLE}  # type: ignore[assignment]")
     for command in (["check", "--select", "I,F401", "--fix"], ["format"]):
-        ruff = [sys.executable, "-m", "ruff", *command, "--quiet", "--stdin-filename", str(FOLDER / f"{name}.pyi"), "-"]
+        ruff = [sys.executable, "-m", "ruff", *command, "--quiet", "--stdin-filename", str(path_of(name)), "-"]
         text = subprocess.run(ruff, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
     return text
 
 
 if __name__ == "__main__":
     for one in MODULES:
-        (FOLDER / f"{one}.pyi").write_text(stub(one), encoding="utf-8")
+        path_of(one).write_text(stub(one), encoding="utf-8")

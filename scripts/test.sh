@@ -45,19 +45,21 @@ on_hosts() { # HOSTS PLACE RANKS TEST...
 # The tests that depend on the network between hosts.
 between_hosts='_(distant|hosts|nodes|redistribute|redistribution_plans|shared_files|streams|stripes)\.py$'
 
+python_tests=(tests/python trace/tests/python)
+
 run() {
   case "$1" in
     build) scripts/build.sh --tests ;;
     format) scripts/format.sh --check ;;
     types)
-      python -m mypy python/plait bench/plait_bench scripts examples/python tests/types
+      python -m mypy python/plait trace/python/plait bench/plait_bench scripts examples/python tests/types
       python -m basedpyright examples/python tests/types
       ;;
     style) pytest -n "$plait_jobs" tests/style ;;
     cpp) release_tests -LE more ;;
     cpp-ranks) release_tests -L more ;;
-    python) pytest_together -m "not long" tests/python ;;
-    python-long) pytest_together -m long tests/python ;;
+    python) pytest_together -m "not long" "${python_tests[@]}" ;;
+    python-long) pytest_together -m long "${python_tests[@]}" ;;
     mpi-*) on_ranks "${1#mpi-}" tests/mpi ;;
     hosts-2) on_hosts 2 block 4 tests/mpi ;;
     hosts-3) on_hosts 3 cyclic 6 $(find tests/mpi -name 'test_*.py' | grep -E "$between_hosts" | sort) ;;

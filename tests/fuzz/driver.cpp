@@ -22,8 +22,6 @@
 #include "mutate.hpp"
 #include "received.hpp"
 #include "target.hpp"
-#include "trace/formats/registry.hpp"
-#include "trace_random.hpp"
 
 namespace {
 
@@ -87,7 +85,6 @@ std::string content(const std::filesystem::path& path) {
 }
 
 void first_inputs(const std::string& name, const Settings& settings, plait::fuzz::Corpus& corpus) {
-  using namespace plait::trace;
   const std::filesystem::path folder = std::filesystem::path(settings.corpus) / name;
   if (!settings.corpus.empty() && std::filesystem::is_directory(folder)) {
     std::vector<std::filesystem::path> paths;
@@ -100,23 +97,6 @@ void first_inputs(const std::string& name, const Settings& settings, plait::fuzz
     if (one.name != name) continue;
     for (std::string& input : one.right()) corpus.add(std::move(input));
     return;
-  }
-  const Format& format = find_format(name);
-  for (std::uint64_t seed = 0; format.create != nullptr && seed < 12; ++seed) {
-    Whole whole = seed < 4 ? sequential_trace(4 + 8 * seed, 4096) : random_trace(seed, 3 * seed);
-    if (seed >= 4) whole.description.files.resize(4);
-    WriteOptions options;
-    options.tick = seed % 2 == 0 ? 1 : 0;
-    options.base = seed % 3 == 0 ? 10 : 16;
-    options.separator = seed == 5 ? ';' : '\0';
-    options.plain = seed % 5 == 0;
-    std::string text;
-    const auto writer = format.create(sink_to(text), options);
-    for (const Process& process : whole.description.processes) writer->add(process);
-    for (const File& file : whole.description.files) writer->add(file);
-    writer->write(whole.events);
-    writer->finish(whole.description);
-    corpus.add(std::move(text));
   }
 }
 

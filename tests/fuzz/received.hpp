@@ -1,6 +1,7 @@
 /// Bytes that come from others, and what must hold whatever they are.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,12 +10,12 @@ namespace plait::fuzz {
 
 struct Received {
   std::string_view name;
-  void (*run)(std::string_view bytes);
+  std::function<void(std::string_view bytes)> run;
   /// Bytes that are right, to begin with.
-  std::vector<std::string> (*right)();
+  std::function<std::vector<std::string>()> right;
 };
 
-/// All of them: encoded values, those of pipes, and files.
+/// All that a program of fuzzing runs; each program defines it.
 const std::vector<Received>& received();
 
 }  // namespace plait::fuzz

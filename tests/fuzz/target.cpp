@@ -1,164 +1,43 @@
 #include "target.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "container_target.hpp"
-#include "encoding_target.hpp"
-#include "pipe_target.hpp"
-#include "plait/error.hpp"
-#include "plait/trace.hpp"
-#include "trace/formats/registry.hpp"
+#include "received.hpp"
 
 namespace plait::fuzz {
 
 namespace {
 
-using namespace plait::trace;
-
-const Format* chosen = nullptr;
-const Received* chosen_received = nullptr;
-
-/// What reading came to.
-struct Reading {
-  std::vector<Event> events;
-  Description description;
-  std::string error;
-};
-
-[[noreturn]] void fail(const std::string& what) {
-  std::fprintf(stderr, "fuzz: %s: %s\n", chosen == nullptr ? "?" : std::string(chosen->name).c_str(), what.c_str());
-  std::abort();
-}
-
-void demand(bool holds, const char* what) {
-  if (!holds) fail(what);
-}
-
-Reading read_all(const Format& format, std::string_view text, std::size_t room_size, const ReadOptions& options = {}) {
-  Reading found;
-  // An event takes at least some bits of a trace; what yields more than this makes events of nothing.
-  const std::size_t most = 64 * (text.size() + 16);
-  try {
-    const std::unique_ptr<Reader> reader = format.open(std::make_unique<Source>("input", bytes_of(text)), options);
-    std::vector<Event> room(room_size);
-    while (const std::size_t count = reader->read(room)) {
-      demand(count <= room.size(), "a reader filled more than the room that it was given");
-      found.events.insert(found.events.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
-      demand(found.events.size() <= most, "more events than the bytes can hold");
-    }
-    demand(reader->read(room) == 0, "a reader went on behind its end");
-    found.description = reader->description();
-  } catch (const Error& error) {
-    found.error = error.what();
-    demand(!found.error.empty(), "an error says nothing");
-  }
-  return found;
-}
-
-bool same_beside_events(const Description& one, const Description& other) {
-  return one.zero == other.zero && one.complete == other.complete && one.files == other.files &&
-         one.missed == other.missed && one.notes == other.notes;
-}
-
-std::string written(const Format& format, const Reading& whole, const WriteOptions& options) {
-  std::string text;
-  const std::unique_ptr<Writer> writer = format.create(sink_to(text), options);
-  for (const Process& process : whole.description.processes) writer->add(process);
-  for (const File& file : whole.description.files) writer->add(file);
-  writer->write(whole.events);
-  writer->finish(whole.description);
-  return text;
-}
-
-/// What was read can be written, and is read back the same.
-void round_trip(const Reading& whole) {
-  bool ordered = true;
-  for (std::size_t i = 1; i < whole.events.size(); ++i)
-    ordered = ordered && whole.events[i - 1].start <= whole.events[i].start;
-  for (const char* name : {"1992", "csv", "plait"}) {
-    if (!ordered && std::string_view(name) == "plait") continue;
-    const Format& format = find_format(name);
-    WriteOptions options;
-    options.tick = 1;
-    options.base = whole.events.size() % 2 == 0 ? 16 : 10;
-    const std::string text = written(format, whole, options);
-    const Reading again = read_all(format, text, 5);
-    if (!again.error.empty()) fail("what was written cannot be read: " + again.error + "\n" + text);
-    if (again.events != whole.events) fail(std::string("other events came back from ") + name + "\n" + text);
-    if (!same_beside_events(again.description, whole.description))
-      fail(std::string("another description came back from ") + name + "\n" + text);
-  }
-  if (whole.events.size() % 8 == 1) demand(!written(find_format("perfetto"), whole, {}).empty(), "nothing was written");
-  // Rounded and plain traces are read back as well, though not the same.
-  WriteOptions plain;
-  plain.plain = true;
-  const Reading rounded = read_all(find_format("1992"), written(find_format("1992"), whole, plain), 64);
-  if (!rounded.error.empty()) fail("what was written plain cannot be read: " + rounded.error);
-}
+const Received* chosen = nullptr;
 
 }  // namespace
 
-const std::vector<Received>& received() {
-  static const std::vector<Received> kAll = [] {
-    std::vector<Received> all = received_encodings();
-    for (const Received& one : received_by_pipes()) all.push_back(one);
-    for (const Received& one : received_in_files()) all.push_back(one);
-    return all;
-  }();
-  return kAll;
-}
-
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const Format& format : formats())
-    if (format.open != nullptr) all.emplace_back(format.name);
   for (const Received& one : received()) all.emplace_back(one.name);
   return all;
 }
 
 bool choose(std::string_view name) {
   chosen = nullptr;
-  chosen_received = nullptr;
   for (const Received& one : received())
-    if (one.name == name) chosen_received = &one;
-  if (chosen_received != nullptr) return true;
-  for (const Format& format : formats())
-    if (format.name == name && format.open != nullptr) {
-      chosen = &format;
-      return true;
-    }
-  return false;
+    if (one.name == name) chosen = &one;
+  return chosen != nullptr;
 }
 
 }  // namespace plait::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace plait::fuzz;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (chosen_received != nullptr) {
-    chosen_received->run(text);
-    return 0;
+  if (plait::fuzz::chosen == nullptr) {
+    std::fprintf(stderr, "fuzz: no reader was chosen\n");
+    std::abort();
   }
-  demand(chosen != nullptr, "no format was chosen");
-  for (const Format& format : formats())
-    if (format.recognise != nullptr) (void)format.recognise(text);
-  const Reading first = read_all(*chosen, text, 256);
-  const Reading second = read_all(*chosen, text, 3);
-  demand(first.error == second.error, "a second reading ends otherwise");
-  if (!first.error.empty()) return 0;
-  demand(first.events == second.events, "a second reading gives other events");
-  demand(same_beside_events(first.description, second.description) &&
-             first.description.processes == second.description.processes,
-         "a second reading gives another description");
-  round_trip(first);
+  plait::fuzz::chosen->run(std::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }
 

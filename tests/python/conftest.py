@@ -1,71 +1,12 @@
 """What the tests of the package share."""
 
-import itertools
-import os
-import signal
-from pathlib import Path
-
-import pytest
-from hypothesis import HealthCheck, settings
-from levels import (  # noqa: F401
+from fixtures import (  # noqa: F401
     _examples,
+    _no_settings_from_outside,
     effort,
+    location,
+    meeting_folder,
+    nothing_left,
     pytest_collection_modifyitems,
     pytest_pycollect_makeitem,
 )
-from zarr_locations import Location, MemoryPath
-
-settings.register_profile(
-    "fixed",
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-settings.load_profile("fixed")
-
-# A shell starts what is to run in the background with Ctrl-C ignored, and the programs that tests start inherit that.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("PLAIT_")]:
-        monkeypatch.delenv(name)
-    # It has Python write a line in pieces, and lines of several ranks then meet within each other.
-    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
-
-
-_buckets = itertools.count()
-
-
-@pytest.fixture(params=["folder", "memory"])
-def location(request: pytest.FixtureRequest, tmp_path: Path):
-    """Where a test has Zarr arrays: an empty folder, or a location in memory (zarr_locations.py)."""
-    if request.param == "folder":
-        folder = tmp_path / "location"
-        folder.mkdir()
-        yield folder
-        return
-    location: Location = MemoryPath(f"memory://bucket-{next(_buckets)}/location")
-    yield location
-    location.clear()
-
-
-@pytest.fixture
-def meeting_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A folder of the test's own in which programs meet, and in which they leave nothing."""
-    folder = tmp_path / "meet"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("PLAIT_MEET", str(folder))
-    yield folder
-    assert [one.name for one in folder.iterdir()] == []
-
-
-@pytest.fixture
-def nothing_left(tmp_path: Path):
-    """Fails a test that leaves temporary files of the library behind in its folder."""
-    yield
-    left = [path.name for path in tmp_path.rglob(".*plait-*")]
-    assert not left, f"temporary files were left behind: {left}"

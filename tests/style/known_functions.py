@@ -5,28 +5,28 @@ KNOWN_LINES = {
     "bindings/python/core_bits.cpp:plait::python::bind_bits": 89,
     "bindings/python/core_file.cpp:plait::python::bind_file": 91,
     "bindings/python/core_layout.cpp:plait::python::bind_layout": 201,
-    "bindings/python/trace/traces.cpp:plait::python::bind_traces": 80,
-    "src/trace/formats/binary/stream.cpp:plait::trace::binary::Stream::fields": 74,
-    "src/trace/formats/import/strace/act.cpp:plait::trace::strace::Act::call": 112,
-    "src/trace/formats/import/strace/calls.cpp:plait::trace::strace::what_does": 122,
-    "src/trace/formats/text1992/reader.cpp:plait::trace::text1992::Reader1992::take_record": 77,
-    "src/trace/formats/text1992/writer.cpp:plait::trace::text1992::Writer1992::record": 72,
+    "trace/bindings/python/trace/traces.cpp:plait::python::bind_traces": 80,
+    "trace/src/trace/formats/binary/stream.cpp:plait::trace::binary::Stream::fields": 74,
+    "trace/src/trace/formats/import/strace/act.cpp:plait::trace::strace::Act::call": 112,
+    "trace/src/trace/formats/import/strace/calls.cpp:plait::trace::strace::what_does": 122,
+    "trace/src/trace/formats/text1992/reader.cpp:plait::trace::text1992::Reader1992::take_record": 77,
+    "trace/src/trace/formats/text1992/writer.cpp:plait::trace::text1992::Writer1992::record": 72,
 }
 
 # Parameters.  They belong to a function of another language or library, or to the public interface.
 KNOWN_PARAMETERS = {
-    "bindings/python/trace/report.cpp:plait::python::analyse": 16,
-    "bindings/python/trace/traces.cpp:plait::python::finish": 7,
-    "bindings/python/trace/traces.cpp:plait::python::open_reader": 11,
-    "bindings/python/trace/traces.cpp:plait::python::open_writer": 8,
+    "trace/bindings/python/trace/report.cpp:plait::python::analyse": 16,
+    "trace/bindings/python/trace/traces.cpp:plait::python::finish": 7,
+    "trace/bindings/python/trace/traces.cpp:plait::python::open_reader": 11,
+    "trace/bindings/python/trace/traces.cpp:plait::python::open_writer": 8,
     "python/plait/notations/mpi.py:from_darray": 7,  # of MPI_Type_create_darray
     "src/container/hdf5/file.cpp:plait::container::hdf5::reject_link_out": 7,  # HDF5 calls it
     "src/core/redistribution/redistribute.cpp:plait::redistribute": 7,
     "src/core/redistribution/redistribute.cpp:plait::start_redistribute": 7,
     "src/layout/layout.cpp:plait::Layout::Layout": 6,
-    "src/trace/capture/calls/exec.c:unrecorded_exec": 6,  # of execveat
-    "src/trace/capture/calls/exec.c:exec_with": 8,
-    "src/trace/capture/uring/calls.c:forward": 7,  # of io_uring_register
+    "trace/src/trace/capture/calls/exec.c:unrecorded_exec": 6,  # of execveat
+    "trace/src/trace/capture/calls/exec.c:exec_with": 8,
+    "trace/src/trace/capture/uring/calls.c:forward": 7,  # of io_uring_register
 }
 
 # Functions of a class.

@@ -27,6 +27,8 @@ TEXT = {
     ".css",
     ".html",
 }
+#: The products beside the array library, each in a folder with the same folders in it.
+PRODUCTS = ("trace", "historical")
 CODE = {".c", ".f", ".f90", ".cpp", ".hpp", ".h", ".inl", ".py", ".sh", ".cmake", ".js", ".css"}
 
 
@@ -43,13 +45,23 @@ def project_files() -> list[Path]:
     return sorted(path for path in paths if (ROOT / path).is_file())
 
 
+def product(path: Path) -> str:
+    """The product that a file belongs to; the array library is at the top."""
+    return path.parts[0] if path.parts[0] in PRODUCTS else "array"
+
+
+def inside(path: Path) -> Path:
+    """The path of a file from the folder of its product: src/a.cpp for trace/src/a.cpp."""
+    return path.relative_to(path.parts[0]) if path.parts[0] in PRODUCTS else path
+
+
 def files_with(suffixes: set[str], *folders: str) -> list[Path]:
-    """The files with one of these suffixes, below these folders where any are named."""
+    """The files with one of these suffixes, below these folders of any product where any are named."""
     return [
         path
         for path in project_files()
         if (path.suffix in suffixes or (not path.suffix and path.name in ("Makefile", "run")))
-        and (not folders or path.parts[0] in folders)
+        and (not folders or inside(path).parts[0] in folders)
     ]
 
 

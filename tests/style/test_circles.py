@@ -6,12 +6,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from sources import files_with, read
+from sources import PRODUCTS, files_with, inside, read
 from test_layers import CPP, LAYERS, SOURCES, includes, layer_included
 
-FOLDERS_OF_INCLUDES = ("src", "include", "bindings/c", "tests/cpp/support", "tests/c/support")
+PUBLIC = ("include", *(f"{name}/include" for name in PRODUCTS))
+FOLDERS_OF_INCLUDES = (
+    "src",
+    *(f"{name}/src" for name in PRODUCTS),
+    *PUBLIC,
+    "bindings/c",
+    "tests/cpp/support",
+    "trace/tests/cpp/support",
+    "tests/c/support",
+)
 """Where the compiler looks for what no file beside the including one is called."""
-PACKAGES = {"plait": Path("python"), "plait_bench": Path("bench")}
+PACKAGES = (("plait", Path("python")), ("plait", Path("trace/python")), ("plait_bench", Path("bench")))
 
 
 def circle(graph: Mapping[str, set[str]]) -> list[str]:
@@ -32,7 +41,7 @@ def included_by(path: Path, files: set[str]) -> set[str]:
     """The files of the project that a file includes."""
     found = set()
     for name, quoted in includes(path):
-        folders = [str(path.parent), *FOLDERS_OF_INCLUDES] if quoted else ["include"]
+        folders = [str(path.parent), *FOLDERS_OF_INCLUDES] if quoted else PUBLIC
         paths = [os.path.normpath(Path(folder) / name) for folder in folders]
         found |= set([one for one in paths if one in files][:1])
     return found
@@ -41,8 +50,10 @@ def included_by(path: Path, files: set[str]) -> set[str]:
 def modules() -> dict[str, Path]:
     """The modules of the two packages, those in C++ by what is declared of them."""
     found: dict[str, Path] = {}
-    for package, folder in PACKAGES.items():
-        for path in files_with({".py", ".pyi"}, folder.parts[0]):
+    for package, folder in PACKAGES:
+        for path in files_with({".py", ".pyi"}):
+            if not path.is_relative_to(folder):
+                continue
             parts = path.relative_to(folder).with_suffix("").parts
             if parts[0] == package:
                 found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
@@ -84,7 +95,7 @@ def test_no_layer_uses_itself_by_way_of_others() -> None:
     graph: dict[str, set[str]] = {layer: set() for layer in LAYERS}
     for path in SOURCES:
         used = {layer for name, quoted in includes(path) if (layer := layer_included(name, quoted))}
-        graph[path.parts[1]] |= used - {path.parts[1]}
+        graph[inside(path).parts[1]] |= used - {inside(path).parts[1]}
     found = circle(graph)
     assert not found, f"these layers use each other: {' -> '.join(found)}"
 

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from sources import ROOT, files_with, read
+from sources import PRODUCTS, ROOT, files_with, inside, read
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
 
@@ -23,9 +23,10 @@ def mpi_flags() -> list[str]:
 
 
 def compile_alone(path: Path, language: str, compiler: str, standard: str) -> None:
-    name = path.relative_to("include")
+    name = inside(path).relative_to("include")
+    folders = ["-Iinclude", *(f"-I{product}/include" for product in PRODUCTS)]
     flags = mpi_flags() if "<mpi.h>" in read(path) else []
-    command = [compiler, f"-std={standard}", "-fsyntax-only", *WARNINGS, "-Iinclude", *flags, "-x", language, "-"]
+    command = [compiler, f"-std={standard}", "-fsyntax-only", *WARNINGS, *folders, *flags, "-x", language, "-"]
     text = f'#include "{name}"\n#include "{name}"\n'
     done = subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

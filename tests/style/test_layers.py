@@ -1,17 +1,18 @@
 """Who may include whom.
 
-A layer uses itself and the layers before it; a store knows no transport and a transport no store; MPI stays where it is
+The array library uses no other product.  A layer uses itself and the layers before it; a store knows no transport and a transport no store; MPI stays where it is
 named; layouts, plans and kernels do no I/O.  Tracing and simulation are products beside the others: only simulation
 uses tracing, nothing uses simulation, and both use `base`; tracing also one way to make a new file, and simulation the
 plans.
 """
 
+import os
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
-from sources import ROOT, files_with, read
+from sources import PRODUCTS, ROOT, files_with, inside, product, read
 
 LAYERS = (
     "base",
@@ -41,7 +42,7 @@ NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
 HISTORICAL = ("primitives1993/", "shared_files1998/", "trace/workloads1992/", "trace/formats/text1992/")
 USES_HISTORICAL = {
     "bindings/fortran/handles.cpp",  # plait_world is what the primitives work on
-    "src/trace/formats/registry.cpp",
+    "trace/src/trace/formats/registry.cpp",
 }
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
@@ -57,7 +58,7 @@ MPI_FOLDERS = (
     "tests/mpi/",
     "tests/c/mpi/",
     "tests/ga/",
-    "tests/python/trace/recording/recorded/",
+    "trace/tests/python/trace/recording/recorded/",
     "examples/",
 )
 
@@ -79,13 +80,13 @@ def layer_of_public(name: str) -> str:
     """
     stem = Path(name).stem
     sources = [path for path in files_with({".cpp"}, "src") if path.stem == stem]
-    layers = {path.parts[1] for path in sources if (name, True) in includes(path)}
-    layers = layers or {path.parts[1] for path in sources}
+    layers = {inside(path).parts[1] for path in sources if (name, True) in includes(path)}
+    layers = layers or {inside(path).parts[1] for path in sources}
     layers = layers or {layer for layer in LAYERS if (ROOT / "src" / layer / stem).is_dir() or layer == stem}
     assert len(layers) <= 1, f"{name} could belong to each of {sorted(layers)}"
     if layers:
         return layers.pop()
-    header = Path("include") / name
+    header = next(path for path in HEADERS if inside(path) == Path("include") / name)
     below = [layer_of_public(inner) for inner, _ in includes(header) if inner.startswith("plait/") and inner != name]
     return max(below, key=LAYERS.index, default=LAYERS[0])
 
@@ -99,11 +100,14 @@ def layer_included(name: str, quoted: bool) -> str | None:
 
 SOURCES = files_with(CPP, "src")
 HEADERS = files_with(CPP, "include")
+OF_THE_ARRAY_LIBRARY = [
+    path for path in files_with(CPP, "src", "include", "bindings", "tests") if product(path) == "array"
+]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_layer_uses_only_layers_before_it(path: Path) -> None:
-    own = path.parts[1]
+    own = inside(path).parts[1]
     assert own in LAYERS, f"{path} lies in no layer"
     for name, quoted in includes(path):
         used = layer_included(name, quoted)
@@ -114,10 +118,22 @@ def test_layer_uses_only_layers_before_it(path: Path) -> None:
         assert own == used or {own, used} not in STRANGERS, f'{path} ({own}) includes "{name}" ({used})'
 
 
+@pytest.mark.parametrize("path", OF_THE_ARRAY_LIBRARY, ids=str)
+def test_the_array_library_includes_no_other_product(path: Path) -> None:
+    folders = [f"{name}/{kind}" for name in PRODUCTS for kind in ("src", "include", "bindings", "bindings/python")]
+    strays = [
+        name
+        for name, _ in includes(path)
+        if any((ROOT / folder / name).is_file() for folder in folders)
+        or product(Path(os.path.normpath(path.parent / name))) != "array"
+    ]
+    assert not strays, f"{path} includes {strays} of other products"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_tracing_and_simulation_stand_beside_the_rest(path: Path) -> None:
     used = {name: layer_included(name, quoted) for name, quoted in includes(path) if name not in NEW_FILES}
-    own = path.parts[1]
+    own = inside(path).parts[1]
     allowed = BESIDE.get(own, set(LAYERS) - set(BESIDE))
     strays = [name for name, layer in used.items() if layer and layer not in allowed]
     assert not strays, f"{path} includes {strays}"
@@ -159,7 +175,7 @@ def test_pure_layers_do_no_io() -> None:
     strays = [
         f"{path}: <{name}>"
         for path in SOURCES
-        if path.parts[1] in PURE
+        if inside(path).parts[1] in PURE
         for name, _ in includes(path)
         if name in SYSTEM_HEADERS
     ]

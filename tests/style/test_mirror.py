@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from sources import project_files
+import pytest
+from sources import PRODUCTS, project_files
 
 SUPPORT = Path("support")  # of tests/cpp
 # What tests in Python are about besides modules and layers: other sources than these, jobs, and the project itself.
@@ -20,16 +21,27 @@ def with_parents(paths: set[Path]) -> set[Path]:
     return (paths | {parent for path in paths for parent in path.parents}) - {Path()}
 
 
-def test_cpp_tests_mirror_the_sources() -> None:
-    strays = sorted(map(str, folders("tests/cpp") - with_parents(folders("src")) - {SUPPORT}))
-    assert not strays, f"no folders of src, so rename these of tests/cpp or move their tests: {strays}"
+ROOTS = (Path(), *map(Path, PRODUCTS))
+
+
+@pytest.mark.parametrize("root", ROOTS, ids=str)
+def test_cpp_tests_mirror_the_sources(root: Path) -> None:
+    """Tests of a product may have folders of the array library as well, on which it stands."""
+    sources = with_parents(folders("src") | folders(str(root / "src")))
+    strays = sorted(map(str, folders(str(root / "tests/cpp")) - sources - {SUPPORT}))
+    assert not strays, f"no folders of src, so rename these of {root / 'tests/cpp'} or move their tests: {strays}"
 
 
 def test_python_tests_mirror_the_package() -> None:
-    public = {Path(*(part.lstrip("_") for part in path.parts)) for path in with_parents(folders("python/plait"))}
-    modules = {Path(path.stem.lstrip("_")) for path in project_files() if path.parent == Path("python/plait")}
-    layers = {Path(path.parts[0]) for path in folders("src")}
+    packages = [root / "python/plait" for root in ROOTS]
+    public = {
+        Path(*(part.lstrip("_") for part in path.parts))
+        for package in packages
+        for path in with_parents(folders(str(package)))
+    }
+    modules = {Path(path.stem.lstrip("_")) for path in project_files() if path.parent in packages}
+    layers = {Path(path.parts[0]) for root in ROOTS for path in folders(str(root / "src"))}
     known = public | modules | layers | {Path(name) for name in BESIDES}
-    for root in ("tests/python", "tests/mpi"):
-        strays = sorted(map(str, folders(root, "test_*.py") - known))
-        assert not strays, f"neither modules of python/plait nor layers, so rename these folders of {root}: {strays}"
+    for tests in (root / kind for root in ROOTS for kind in ("tests/python", "tests/mpi")):
+        strays = sorted(map(str, folders(str(tests), "test_*.py") - known))
+        assert not strays, f"neither modules of python/plait nor layers, so rename these folders of {tests}: {strays}"

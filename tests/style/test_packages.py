@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sources import ROOT, files_with, read
+from sources import ROOT, files_with, inside, read
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     from pip._vendor import tomli as tomllib
 
-CORE = [path for path in files_with({".py", ".pyi"}, "python") if path.parts[1] == "plait"]
+CORE = [path for path in files_with({".py", ".pyi"}, "python") if inside(path).parts[1] == "plait"]
 FINDS_THEM = Path("python/plait/cli/bench.py")
 """The one module that knows the name of the benchmarks' package."""
 

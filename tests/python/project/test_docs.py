@@ -37,6 +37,7 @@ from plait.cli import main
 
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+INCLUDES = ("include", "trace/include")
 RUN = {"python", "c", "cpp", "sh"}
 SECONDS = 300
 # Documents whose examples take seconds of processor time.
@@ -125,7 +126,13 @@ def run_compiled(text: str, folder: Path, language: str) -> str:
     libraries = Path(plait.__file__).parent
     source = f"example.{language}"
     (folder / source).write_text(text, encoding="utf-8")
-    command: list[str | Path] = [compiler, f"-std={standard}", "-Wall", f"-I{ROOT / 'include'}", source]
+    command: list[str | Path] = [
+        compiler,
+        f"-std={standard}",
+        "-Wall",
+        *(f"-I{ROOT / folder}" for folder in INCLUDES),
+        source,
+    ]
     if "int main(" not in text:
         run([*command, "-Werror", "-fsyntax-only"], folder)
         return ""
@@ -276,7 +283,8 @@ def test_every_name_of_patterns_is_told_of() -> None:
 
 def test_every_header_is_told_of() -> None:
     text = (ROOT / "docs/reference/cpp.md").read_text(encoding="utf-8")
-    missing = [header.name for header in (ROOT / "include/plait").glob("*.hpp") if f"plait/{header.name}" not in text]
+    headers = [*(ROOT / "include/plait").glob("*.hpp"), *ROOT.glob("*/include/plait/*.hpp")]
+    missing = [header.name for header in headers if f"plait/{header.name}" not in text]
     assert not missing, f"docs/reference/cpp.md lacks {missing}"
 
 
@@ -296,7 +304,8 @@ def test_every_c_name_is_told_of() -> None:
 def test_every_setting_is_told_of() -> None:
     text = (ROOT / "docs/reference/settings.md").read_text(encoding="utf-8")
     names: set[str] = set()
-    for path in [*(ROOT / "src").rglob("*.cpp"), *(ROOT / "python").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]:
+    folders = [ROOT / folder for folder in ("src", "python", "bench", "trace/src", "trace/python")]
+    for path in [path for folder in folders for path in folder.rglob("*") if path.suffix in (".cpp", ".py")]:
         for line in path.read_text(encoding="utf-8").splitlines():
             names |= set(re.findall(r"""(?:getenv\(|environ\.get\(|environ\[)["'](PLAIT_\w+)["']""", line))
     assert names, "no setting was found in the sources"

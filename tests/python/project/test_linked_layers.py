@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,12 +15,14 @@ import pytest
 ROOT = Path(__file__).parents[3]
 BUILD = Path(os.environ.get("PLAIT_RELEASE_BUILD", ROOT / ".plait" / "build" / "release"))
 sys.path.insert(0, str(ROOT / "tests" / "style"))
+from sources import PRODUCTS  # noqa: E402
 from test_layers import LAYERS  # noqa: E402
 
 
 def is_current(path: Path) -> bool:
     """Whether the object's source exists; a build leaves the objects of sources that are gone where they are."""
-    return (ROOT / Path(*path.parts[path.parts.index("src") :]).with_suffix("")).exists()
+    product = path.parts[0] if path.parts[0] in PRODUCTS else ""
+    return (ROOT / product / Path(*path.parts[path.parts.index("src") :]).with_suffix("")).exists()
 
 
 def is_listed(path: Path) -> bool:
@@ -27,9 +30,19 @@ def is_listed(path: Path) -> bool:
     return path.with_suffix("").exists()
 
 
+FOLDERS = [BUILD, *(BUILD / product for product in PRODUCTS)]
+UNIT = re.compile(rf"unity_(?:(?:{'|'.join(PRODUCTS)})_)?src_(\w+?)_")
 OBJECTS = [
-    path for path in sorted(BUILD.glob("CMakeFiles/plait*.dir/src/**/*.o")) if is_current(path.relative_to(BUILD))
-] + [path for path in sorted(BUILD.glob("CMakeFiles/plait*.dir/Unity/unity_src_*.o")) if is_listed(path)]
+    path
+    for folder in FOLDERS
+    for path in sorted(folder.glob("CMakeFiles/plait*.dir/src/**/*.o"))
+    if is_current(path.relative_to(BUILD))
+] + [
+    path
+    for folder in FOLDERS
+    for path in sorted(folder.glob("CMakeFiles/plait*.dir/Unity/unity_*.o"))
+    if UNIT.match(path.name) and is_listed(path)
+]
 
 
 def symbols() -> Iterator[tuple[Path, str, str]]:
@@ -46,7 +59,9 @@ def layer_of(path: Path) -> str:
     if "src" in path.parts:
         return path.parts[path.parts.index("src") + 1]
     # The unit of a folder, for example unity_src_layout_normal_cxx.cxx.o.
-    return next(layer for layer in LAYERS if path.name.startswith(f"unity_src_{layer}_"))
+    unit = UNIT.match(path.name)
+    assert unit
+    return unit[1]
 
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")

@@ -65,7 +65,8 @@ def test_included_files_exist() -> None:
 
 def test_every_header_is_shown() -> None:
     text = (DOCS / "api/c.md").read_text(encoding="utf-8") + (DOCS / "api/cpp.md").read_text(encoding="utf-8")
-    headers = {str(path.relative_to(ROOT)) for path in (ROOT / "include").rglob("*") if path.is_file()}
+    folders = [ROOT / "include", *ROOT.glob("*/include")]
+    headers = {str(path.relative_to(ROOT)) for folder in folders for path in folder.rglob("*") if path.is_file()}
     shown = {name.removeprefix("../../") for name in re.findall(r"^```\{literalinclude\} (\S+)", text, re.MULTILINE)}
     assert shown == headers
 

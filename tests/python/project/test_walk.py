@@ -135,7 +135,9 @@ def test_planted_gaps_are_found(row: int, changed: Functions, gap: str | None) -
 
 
 def test_named_paths_exist() -> None:
-    paths = set(re.findall(r"`((?:src|include|python|bindings|tests|scripts)/[\w./]+)`", TEXT))
+    paths = set(
+        re.findall(r"`((?:(?:trace|historical)/)?(?:src|include|python|bindings|tests|scripts)/[\w./]+)`", TEXT)
+    )
     assert len(paths) > 20
     # Paths that people make when they add something are spelled in capitals.
     missing = [path for path in sorted(paths) if "KIND" not in path and not (ROOT / path).exists()]
@@ -144,7 +146,8 @@ def test_named_paths_exist() -> None:
 
 def test_every_layer_and_kind_is_named() -> None:
     layers = section("Layers")
-    folders = [folder for folder in (ROOT / "src").iterdir() if folder.is_dir()]
+    sources = [ROOT / "src", *ROOT.glob("*/src")]
+    folders = [folder for source in sources for folder in source.iterdir() if folder.is_dir()]
     missing = [folder.name for folder in folders if not re.search(rf"^ .*\b{folder.name}\b  ", layers, re.MULTILINE)]
     kinds = [kind for layer in ("store", "transport") for kind in (ROOT / "src" / layer).iterdir() if kind.is_dir()]
     missing += [str(kind) for kind in kinds if f"`{kind.relative_to(ROOT)}`" not in layers]
@@ -154,7 +157,7 @@ def test_every_layer_and_kind_is_named() -> None:
 def test_named_symbols_exist() -> None:
     words = {
         word
-        for folder in ("src", "include", "python", "bench")
+        for folder in ("src", "include", "python", "bench", "trace", "historical")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in {".cpp", ".hpp", ".py"}
         for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))

@@ -1,0 +1,98 @@
+"""All formats of traces, whichever language reads them: what opening, reports, conversions, imports and help know.
+
+The library's own are listed in trace/src/trace/formats/registry.cpp; those that are read in Python are listed here.
+"""
+
+from __future__ import annotations
+
+from plait import _trace
+from plait._errors import ArgumentError
+from plait.trace.formats.format import Format, Functions
+
+
+def _parquet() -> Functions:
+    from plait.trace.formats.parquet import FUNCTIONS
+
+    return FUNCTIONS
+
+
+def _darshan() -> Functions:
+    from plait.trace.formats.darshan import FUNCTIONS
+
+    return FUNCTIONS
+
+
+def _dftracer() -> Functions:
+    from plait.trace.formats.dftracer import FUNCTIONS
+
+    return FUNCTIONS
+
+
+#: Those that are read in Python, in the order in which they are recognized.
+FORMATS: list[Format] = [
+    Format("parquet", _parquet, foreign=False, endings=(".parquet", ".pq")),
+    Format("darshan", _darshan),
+    Format("dftracer", _dftracer, several=True),
+]
+_trace.name_other_formats([one.name for one in FORMATS])  # in errors of the library
+
+
+def find(name: str) -> Format | None:
+    """Return the format of a name that is read in Python; None for one of the library.
+
+    Raises:
+        plait.ArgumentError: there is no format of that name.
+    """
+    for format in FORMATS:
+        if format.name == name:
+            return format
+    if name not in read_names() + written_names():
+        raise ArgumentError(
+            f"there is no trace format '{name}'; these can be read: {', '.join(read_names())}; "
+            f"these can be written: {', '.join(written_names())}"
+        )
+    return None
+
+
+def read_names() -> list[str]:
+    """Return the names of the formats that are read."""
+    return [name for name, _, read, _ in _trace.trace_formats() if read] + [one.name for one in FORMATS]
+
+
+def written_names() -> list[str]:
+    """Return the names of the formats that are written."""
+    library = [name for name, _, _, written in _trace.trace_formats() if written]
+    return library + [one.name for one in FORMATS if one.endings]
+
+
+def foreign_names() -> list[str]:
+    """Return the names of other tools' formats, which are read and not written."""
+    python = [one.name for one in FORMATS if one.foreign]
+    return python + [name for name, _, read, written in _trace.trace_formats() if read and not written]
+
+
+def written_as(path: str) -> Format | None:
+    """Return the format that a target's ending tells, of those that are written in Python."""
+    return next((one for one in FORMATS if one.endings and path.endswith(one.endings)), None)
+
+
+def target_format(path: str, name: str | None) -> Format | None:
+    """Return the format that a target is written in, of those that are written in Python; None: one of the library.
+
+    Raises:
+        plait.ArgumentError: there is no format of that name, it is only read, or the ending of the target tells none.
+    """
+    found = find(name) if name else written_as(path)
+    if found is not None and not found.endings:
+        raise ArgumentError(f"traces in the format {found.name} are read, not written")
+    if not name and not any(path.endswith(ending) for _, ending in endings()):
+        raise ArgumentError(
+            f"the name {path} does not tell the trace's format; name one of: {', '.join(written_names())}"
+        )
+    return found
+
+
+def endings() -> list[tuple[str, str]]:
+    """Return the formats that are written, each with the ending of names that tells it."""
+    library = [(name, ending) for name, ending, _, written in _trace.trace_formats() if written and ending]
+    return library + [(one.name, ending) for one in FORMATS for ending in one.endings]

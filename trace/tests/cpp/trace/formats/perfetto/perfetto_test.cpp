@@ -1,0 +1,121 @@
+// Traces for Perfetto: what is drawn where.  That the JSON is valid is seen in
+// trace/tests/python/trace/test_trace_convert.py.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plait/error.hpp"
+#include "trace_text_case.hpp"
+
+namespace plait::trace {
+namespace {
+
+/// The lines of the array of entries.
+std::vector<std::string> entries(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = text.find("[\n") + 2; text[at] == '{';) {
+    const std::size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at - (text[end - 1] == ',' ? 1 : 0)));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::vector<std::string> with(const std::vector<std::string>& lines, std::string_view part) {
+  std::vector<std::string> found;
+  std::copy_if(lines.begin(), lines.end(), std::back_inserter(found),
+               [&](const std::string& line) { return line.find(part) != std::string::npos; });
+  return found;
+}
+
+Event request(std::int64_t start, std::int64_t duration, std::uint16_t flags, std::uint64_t operation = 0) {
+  Event event;
+  event.start = start;
+  event.duration = duration;
+  event.flags = flags;
+  event.operation = operation;
+  event.process = 7;
+  event.thread = 8;
+  event.file = 2;
+  event.offset = 512;
+  event.length = event.result = 4096;
+  return event;
+}
+
+Whole whole_of(std::vector<Event> events) {
+  Whole whole;
+  whole.events = std::move(events);
+  whole.description.processes.push_back({7, 0, 3, "node1", "run \"it\"", kUnknown});
+  whole.description.files.push_back({7, 2, "data\n\xff\xc3\xa9"});
+  return whole;
+}
+
+TEST(TracePerfetto, ASliceForACall) {
+  const auto lines = entries(write_text("perfetto", whole_of({request(1'234'567, 2'000, flag::kLogical)})));
+  ASSERT_EQ(with(lines, "\"ph\":\"X\"").size(), 1U);
+  EXPECT_EQ(with(lines, "\"ph\":\"X\"")[0],
+            "{\"ph\":\"X\",\"name\":\"read\",\"pid\":7,\"cat\":\"logical\",\"tid\":8,\"ts\":1234.567,\"dur\":2,"
+            "\"args\":{\"file\":\"data\\u000a\\ufffd\xc3\xa9\",\"file_number\":2,\"offset\":512,\"length\":4096,"
+            "\"result\":4096,\"flags\":\"logical\"}}");
+  EXPECT_EQ(with(lines, "process_name")[0],
+            "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":7,\"tid\":0,"
+            "\"args\":{\"name\":\"rank 3 run \\\"it\\\" on node1\"}}");
+}
+
+TEST(TracePerfetto, AsynchronousCallsAndUnknownDurations) {
+  Event open = request(0, kUnknown, flag::kLogical);
+  open.kind = Kind::kOpen;
+  const auto lines =
+      entries(write_text("perfetto", whole_of({open, request(1000, 5000, flag::kLogical | flag::kAsynchronous),
+                                               request(2000, 5000, flag::kLogical | flag::kAsynchronous)})));
+  EXPECT_EQ(with(lines, "\"ph\":\"i\"").size(), 1U);
+  ASSERT_EQ(with(lines, "\"ph\":\"b\"").size(), 2U);
+  ASSERT_EQ(with(lines, "\"ph\":\"e\"").size(), 2U);
+  EXPECT_NE(with(lines, "\"ph\":\"e\"")[1].find("\"ts\":7,\"id\":\"0x2\""), std::string::npos);
+  EXPECT_TRUE(with(lines, "\"ph\":\"X\"").empty());
+}
+
+// Physical requests overlap, so they lie on tracks of their own, each joined to the call that it serves.
+TEST(TracePerfetto, ArrowsFromCallsToPhysicalRequests) {
+  const auto lines = entries(write_text(
+      "perfetto", whole_of({request(0, 9000, flag::kLogical, 5), request(1000, 3000, 0, 5), request(2000, 3000, 0, 5),
+                            request(4500, 100, 0, 6), request(5000, 100, 0, 5)})));
+  EXPECT_EQ(with(lines, "\"cat\":\"physical\"").size(), 4U);
+  const auto begins = with(lines, "\"ph\":\"s\"");
+  const auto ends = with(lines, "\"ph\":\"f\"");
+  ASSERT_EQ(begins.size(), 3U);  // no call has the operation 6
+  ASSERT_EQ(ends.size(), 3U);
+  for (const std::string& begin : begins) EXPECT_NE(begin.find("\"tid\":8,\"ts\":0,"), std::string::npos);
+  EXPECT_NE(ends[0].find("\"tid\":4294967296,\"ts\":1,\"id\":\"0x1\",\"bp\":\"e\""), std::string::npos);
+  EXPECT_NE(ends[1].find("\"tid\":4294967297,\"ts\":2,\"id\":\"0x2\""), std::string::npos);
+  EXPECT_NE(ends[2].find("\"tid\":4294967296,\"ts\":5,"), std::string::npos);  // the first is free again
+  EXPECT_EQ(with(lines, "thread_name").size(), 2U);
+}
+
+TEST(TracePerfetto, CountersHoldEachByteOnce) {
+  std::vector<Event> events;
+  for (int i = 0; i < 100; ++i) {
+    events.push_back(request(i * 1'000'000, 10, flag::kLogical));
+    events.push_back(request(i * 1'000'000, 10, 0));
+  }
+  const auto lines = with(entries(write_text("perfetto", whole_of(events))), "\"ph\":\"C\"");
+  const auto sum = [&](std::string_view name) {
+    std::int64_t bytes = 0;
+    for (const std::string& line : with(lines, name))
+      bytes += std::stoll(line.substr(line.find("\"read\":") + 7)) / 100;
+    return bytes;
+  };
+  EXPECT_EQ(sum("asked by the program"), 100 * 4096);
+  EXPECT_EQ(sum("at stores"), 100 * 4096);
+}
+
+TEST(TracePerfetto, IsWrittenNotRead) {
+  EXPECT_EQ(find_format("perfetto").open, nullptr);
+  const std::string text = write_text("perfetto", random_trace(5, 2000));
+  EXPECT_GT(entries(text).size(), 2000U);
+  EXPECT_TRUE(text.starts_with("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"));
+  EXPECT_TRUE(text.ends_with("}}\n"));
+}
+
+}  // namespace
+}  // namespace plait::trace

@@ -1,0 +1,152 @@
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "plait/error.hpp"
+#include "plait/trace.hpp"
+#include "received.hpp"
+#include "trace/formats/registry.hpp"
+#include "trace_random.hpp"
+
+namespace plait::fuzz {
+
+namespace {
+
+using namespace plait::trace;
+
+const Format* chosen = nullptr;
+
+/// What reading came to.
+struct Reading {
+  std::vector<Event> events;
+  Description description;
+  std::string error;
+};
+
+[[noreturn]] void fail(const std::string& what) {
+  std::fprintf(stderr, "fuzz: %s: %s\n", chosen == nullptr ? "?" : std::string(chosen->name).c_str(), what.c_str());
+  std::abort();
+}
+
+void demand(bool holds, const char* what) {
+  if (!holds) fail(what);
+}
+
+Reading read_all(const Format& format, std::string_view text, std::size_t room_size, const ReadOptions& options = {}) {
+  Reading found;
+  // An event takes at least some bits of a trace; what yields more than this makes events of nothing.
+  const std::size_t most = 64 * (text.size() + 16);
+  try {
+    const std::unique_ptr<Reader> reader = format.open(std::make_unique<Source>("input", bytes_of(text)), options);
+    std::vector<Event> room(room_size);
+    while (const std::size_t count = reader->read(room)) {
+      demand(count <= room.size(), "a reader filled more than the room that it was given");
+      found.events.insert(found.events.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+      demand(found.events.size() <= most, "more events than the bytes can hold");
+    }
+    demand(reader->read(room) == 0, "a reader went on behind its end");
+    found.description = reader->description();
+  } catch (const Error& error) {
+    found.error = error.what();
+    demand(!found.error.empty(), "an error says nothing");
+  }
+  return found;
+}
+
+bool same_beside_events(const Description& one, const Description& other) {
+  return one.zero == other.zero && one.complete == other.complete && one.files == other.files &&
+         one.missed == other.missed && one.notes == other.notes;
+}
+
+std::string written(const Format& format, const Reading& whole, const WriteOptions& options) {
+  std::string text;
+  const std::unique_ptr<Writer> writer = format.create(sink_to(text), options);
+  for (const Process& process : whole.description.processes) writer->add(process);
+  for (const File& file : whole.description.files) writer->add(file);
+  writer->write(whole.events);
+  writer->finish(whole.description);
+  return text;
+}
+
+/// What was read can be written, and is read back the same.
+void round_trip(const Reading& whole) {
+  bool ordered = true;
+  for (std::size_t i = 1; i < whole.events.size(); ++i)
+    ordered = ordered && whole.events[i - 1].start <= whole.events[i].start;
+  for (const char* name : {"1992", "csv", "plait"}) {
+    if (!ordered && std::string_view(name) == "plait") continue;
+    const Format& format = find_format(name);
+    WriteOptions options;
+    options.tick = 1;
+    options.base = whole.events.size() % 2 == 0 ? 16 : 10;
+    const std::string text = written(format, whole, options);
+    const Reading again = read_all(format, text, 5);
+    if (!again.error.empty()) fail("what was written cannot be read: " + again.error + "\n" + text);
+    if (again.events != whole.events) fail(std::string("other events came back from ") + name + "\n" + text);
+    if (!same_beside_events(again.description, whole.description))
+      fail(std::string("another description came back from ") + name + "\n" + text);
+  }
+  if (whole.events.size() % 8 == 1) demand(!written(find_format("perfetto"), whole, {}).empty(), "nothing was written");
+  // Rounded and plain traces are read back as well, though not the same.
+  WriteOptions plain;
+  plain.plain = true;
+  const Reading rounded = read_all(find_format("1992"), written(find_format("1992"), whole, plain), 64);
+  if (!rounded.error.empty()) fail("what was written plain cannot be read: " + rounded.error);
+}
+
+void run_reader(const Format& format, std::string_view text) {
+  chosen = &format;
+  for (const Format& one : formats())
+    if (one.recognise != nullptr) (void)one.recognise(text);
+  const Reading first = read_all(format, text, 256);
+  const Reading second = read_all(format, text, 3);
+  demand(first.error == second.error, "a second reading ends otherwise");
+  if (!first.error.empty()) return;
+  demand(first.events == second.events, "a second reading gives other events");
+  demand(same_beside_events(first.description, second.description) &&
+             first.description.processes == second.description.processes,
+         "a second reading gives another description");
+  round_trip(first);
+}
+
+std::vector<std::string> right_traces(const Format& format) {
+  std::vector<std::string> inputs;
+  for (std::uint64_t seed = 0; format.create != nullptr && seed < 12; ++seed) {
+    Whole whole = seed < 4 ? sequential_trace(4 + 8 * seed, 4096) : random_trace(seed, 3 * seed);
+    if (seed >= 4) whole.description.files.resize(4);
+    WriteOptions options;
+    options.tick = seed % 2 == 0 ? 1 : 0;
+    options.base = seed % 3 == 0 ? 10 : 16;
+    options.separator = seed == 5 ? ';' : '\0';
+    options.plain = seed % 5 == 0;
+    std::string text;
+    const auto writer = format.create(sink_to(text), options);
+    for (const Process& process : whole.description.processes) writer->add(process);
+    for (const File& file : whole.description.files) writer->add(file);
+    writer->write(whole.events);
+    writer->finish(whole.description);
+    inputs.push_back(std::move(text));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+const std::vector<Received>& received() {
+  static const std::vector<Received> kAll = [] {
+    std::vector<Received> all;
+    for (const Format& format : formats())
+      if (format.open != nullptr)
+        all.push_back({format.name, [&format](std::string_view text) { run_reader(format, text); },
+                       [&format] { return right_traces(format); }});
+    return all;
+  }();
+  return kAll;
+}
+
+}  // namespace plait::fuzz

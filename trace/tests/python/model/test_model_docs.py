@@ -1,0 +1,29 @@
+"""Every name of plait.model, and every member of its values, is told of in docs/reference/model.md."""
+
+import inspect
+import re
+from pathlib import Path
+
+from plait import model
+
+TEXT = (Path(__file__).parents[4] / "docs/reference/model.md").read_text(encoding="utf-8")
+
+
+def test_every_name_is_told_of():
+    missing = [name for name in model.__all__ if not re.search(rf"`{name}\b", TEXT)]
+    assert not missing
+
+
+def test_every_member_is_told_of():
+    kinds = (model.Requests, model.Row, model.Time)
+    members = {name for kind in kinds for name in (*kind.__dataclass_fields__, *vars(kind)) if not name.startswith("_")}
+    missing = [name for name in sorted(members) if not re.search(rf"`{name}\b", TEXT)]
+    assert not missing
+
+
+def test_signatures_are_told():
+    for name in ("predict", "requests_of", "io_time", "disk_requests", "distribution_time", "table8"):
+        told = re.search(rf"`{name}\(([^)]*)\)`", TEXT)
+        assert told, name
+        names = [one.split("=")[0].strip() for one in told[1].split(",") if one.strip() != "*"]
+        assert names == list(inspect.signature(getattr(model, name)).parameters), name

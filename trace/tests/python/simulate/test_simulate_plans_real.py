@@ -1,0 +1,107 @@
+"""Simulated accesses against real ones of MPI ranks: the file must be asked for the same, as traces tell."""
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import WELCOME, needs_mpi
+
+from plait import simulate, trace
+from plait.launch import find_mpiexec
+
+SHAPE = (600, 500)
+MEMORY = 1 << 18
+LAYOUTS = ("(block, *)", "(*, block)", "(cyclic(3), *)", "(*, cyclic)")
+REAL = """
+import sys
+import numpy as np
+from mpi4py import MPI
+import plait
+
+comm = MPI.COMM_WORLD
+order, strategy, memory, *layouts = sys.argv[1:]
+for number, text in enumerate(layouts):
+    layout = plait.Layout.parse(text + f" onto ({comm.size})", (600, 500))
+    about = dict(comm=comm, shape=(600, 500), dtype="f8", order=order, strategy=strategy, memory=int(memory))
+    mine = np.full(layout.local_shape(comm.rank), comm.rank, "f8")
+    with plait.open(f"a{number}.bin", "w", **about) as file:
+        file.write(mine, layout)
+    with plait.open(f"a{number}.bin", **about) as file:
+        assert (file.read(layout) == mine).all()
+"""
+
+
+def recorded(folder, ranks, node, *arguments):
+    """Requests and bytes of each access, in the order in which they were made, of all ranks together."""
+    environment = {**os.environ, **WELCOME, "PLAIT_TRACE": "t.plait", "PLAIT_MODEL": "builtin"}
+    if node:
+        environment["PLAIT_NODE_SIZE"] = str(node)
+    command = [find_mpiexec(), "-n", str(ranks), sys.executable, "-c", REAL, *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    with trace.open(folder / "t.plait") as found:
+        events = found.read()
+    events = events[np.isin(events["kind"], (trace.Kind.READ, trace.Kind.WRITE))]
+    asked = (events["flags"] & trace.Flag.LOGICAL) != 0
+    requests, sizes = Counter(), Counter()
+    for process in np.unique(events["process"]):
+        own = events["process"] == process
+        calls = np.sort(events[own & asked], order="start")["operation"].tolist()
+        for one in events[own & ~asked & np.isin(events["operation"], calls)]:
+            requests[calls.index(one["operation"])] += 1
+            sizes[calls.index(one["operation"])] += int(one["length"])
+    return [(requests[k], sizes[k]) for k in range(2 * len(LAYOUTS))]
+
+
+@needs_mpi
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize(
+    ("ranks", "node", "order", "strategy"),
+    [(2, 1, "C", "automatic"), (3, 0, "F", "two-phase"), (4, 2, "C", "two-phase"), (6, 2, "F", "automatic")],
+)
+def test_the_file_is_asked_for_the_same(tmp_path, ranks, node, order, strategy):
+    real = recorded(tmp_path, ranks, node, order, strategy, str(MEMORY), *LAYOUTS)
+    simulated = []
+    for layout in LAYOUTS:
+        for action in ("write", "read"):
+            one = simulate.run_plan(
+                action,
+                f"{layout} onto ({ranks})",
+                f"a.bin?shape={SHAPE[0]}x{SHAPE[1]}&order={order}",
+                machine=MACHINE,
+                per_node=node,
+                cached=True,
+                strategy=strategy,
+                memory=MEMORY,
+            )
+            assert sum(one["ranks"]["received_bytes"]) == one.message_bytes
+            assert node > 0 or one.messages == 0
+            simulated.append((one.requests, one.bytes))
+    assert simulated == real
+
+
+MACHINE = simulate.parse("[simulate.device]\nkind = 'ssd'")
+
+
+def test_machines_have_the_constants_of_the_planner():
+    """Or the simulation would choose other strategies than programs do."""
+    text = (Path(__file__).parents[4] / "src/plan/access/costs.hpp").read_text(encoding="utf-8")
+    built_in = {name: float(value) for name, value in re.findall(r"double (\w+) = ([\d.e-]+);", text)}
+    names = {
+        "request": "request_seconds",
+        "write_request": "write_request_seconds",
+        "store_rate": "store_bytes_per_second",
+        "window_rate": "window_bytes_per_second",
+        "copy_rate": "copy_bytes_per_second",
+        "run": "run_seconds",
+        "step": "step_seconds",
+    }
+    ranks = MACHINE.document()["ranks"]
+    assert {name: ranks[name] for name in names} == {name: built_in[other] for name, other in names.items()}
