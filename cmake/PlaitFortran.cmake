@@ -1,5 +1,4 @@
-# The Fortran libraries, for default integers of 4 and of 8 bytes: the 1993 primitives as external procedures, and the
-# module plait.
+# The Fortran libraries, for default integers of 4 and of 8 bytes: the module plait.
 include(CheckLanguage)
 include(CheckIncludeFileCXX)
 # One that was installed since is found.
@@ -29,14 +28,14 @@ if(NOT plait_has_descriptors)
   endif()
 endif()
 
-file(GLOB fortran_face_sources CONFIGURE_DEPENDS bindings/fortran/*.cpp bindings/fortran/*.f90
-  bindings/historical/primitives1993/fortran/*.cpp bindings/historical/primitives1993/fortran/*.f90)
+file(GLOB fortran_face_sources CONFIGURE_DEPENDS bindings/fortran/*.cpp bindings/fortran/*.f90)
+set_source_files_properties(bindings/fortran/plait.f90 PROPERTIES Fortran_PREPROCESS ON)
 foreach(kind "" _i8)
   set(library plait_fortran${kind})
   set(modules ${PROJECT_BINARY_DIR}/fortran${kind})
   add_library(${library} SHARED ${fortran_face_sources})
   set_target_properties(${library} PROPERTIES EXPORT_NAME fortran${kind} Fortran_MODULE_DIRECTORY ${modules})
-  target_include_directories(${library} PRIVATE src bindings/c bindings/historical)
+  target_include_directories(${library} PRIVATE src bindings/c)
   if(NOT plait_has_descriptors)
     target_compile_options(${library} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-idirafter${descriptor_folder}>)
   endif()

@@ -8,8 +8,8 @@
 #include <cstdio>
 
 #include "base/errors.hpp"
+#include "mpi_world.hpp"
 #include "objects.hpp"
-#include "primitives1993/runtime.hpp"
 #include "transport/mpi/finalize.hpp"
 
 using plait::fortran::find;
@@ -71,7 +71,7 @@ extern "C" {
 /// The ranks of MPI_COMM_WORLD, which the primitives work on as well; MPI is initialised where it is not.  Collective.
 plait_status plait_fortran_world(Ticket* comm) {
   return make_alone<plait_comm>(comm, [](plait_comm** made) {
-    return plait::c::guarded(nullptr, [&] { *made = new plait_comm(plait::primitives::runtime().comm); });
+    return plait::c::guarded(nullptr, [&] { *made = new plait_comm(plait::c::world()); });
   });
 }
 

@@ -6,7 +6,9 @@ module plait
   use plait_attributes
   use plait_steps
   use plait_distant
+#ifdef PLAIT_PRIMITIVES
   use plait_primitives
+#endif
   implicit none
   public
   private :: found_file, found_request

@@ -5,7 +5,7 @@ program module_errors
   type(plait_comm) :: comm
   type(plait_layout) :: layout, other
   type(plait_file) :: file
-  integer :: stat, array(6, 4), wrong(6, 3), ad, disks, row(6), lists(7), map(1)
+  integer :: stat, array(6, 4), wrong(6, 3)
   integer(8) :: wide(6, 4)
   real :: half(6, 4)
   character(300) :: text
@@ -47,37 +47,6 @@ program module_errors
   call plait_open(file, 'again.bin', 'w', comm, shape=[12, 4], element_bytes=4)
   call plait_abandon(file, stat)
   call expect(stat == 0, 'abandoned')
-
-  ! The primitives with their status.
-  lists = -1
-  lists(1) = 2
-  call proc_map(lists, 0, map, stat)
-  call expect(stat == 0, 'proc_map')
-  call proc_map(lists, 5, map, stat)
-  call expect(stat == 1, 'proc_map')
-  ad = array_map('A', lists, lists, lists, lists, stat)
-  call expect(stat == 0 .and. ad == 1, 'array_map')   ! code 2: CYCLIC
-  call array_type(ad, 'REAL*5x', stat)
-  call expect(stat == 1, 'array_type')
-  disks = -1
-  call popen(9, 'unit9', 'SEQUENTIAL', 'UNFORMATTED', 'NEW', disks, -1, stat)
-  call expect(stat == 0 .and. disks == 1, 'popen')
-  call popen(9, 'unit9', 0, 0, 1, -1, -1, stat)
-  call expect(stat == 1, 'popen twice')
-  call popen(8, 'unit8', 'SEQUENT', 'UNFORMATTED', 'NEW', -1, -1, stat)
-  call expect(stat == 1, 'popen in other words')
-  call plait_fda(9, row)
-  call expect(all(row == [9, 0, 0, 1, 1, 2]), 'fda')
-  call pwrite(array, 1, 1, ad, 9, array, 10, stat)
-  call expect(stat == 0, 'pwrite')
-  call pread(array, 0, 1, ad, 9, array, 10, stat)
-  call expect(stat == 1, 'pread')
-  call plait_message(text)
-  call expect(index(text, 'pread: the share of array') == 1, 'message')
-  call pclose(9, stat)
-  call expect(stat == 0, 'pclose')
-  call pclose(9, stat)
-  call expect(stat == 1, 'pclose twice')
   call plait_close(file)   ! nobody asks
 contains
   subroutine expect(good, what)

@@ -210,7 +210,7 @@ def test_shared_files_of_global_arrays(
     installed: Installed, tmp_path: Path, ranks: int, package: str, integer: str, options: list[str]
 ) -> None:
     """Programs that include sf.h and sf.fh, in one folder and in one of each process."""
-    programs = ROOT / "tests/ga"
+    programs = ROOT / "historical/tests/ga"
     own = [*flags(installed, package), "-pthread"]
     around = tmp_path / "around.o"
     installed.run(
@@ -226,7 +226,7 @@ def test_shared_files_of_global_arrays(
 
 
 def test_shared_files_need_no_threads_of_mpi(installed: Installed, tmp_path: Path) -> None:
-    programs = ROOT / "tests/ga"
+    programs = ROOT / "historical/tests/ga"
     sources = [programs / "calls.c", programs / "around.c"]
     installed.run(
         [installed.mpicc, *sources, "-o", tmp_path / "calls", *flags(installed, "plait-sf"), "-pthread"], tmp_path
@@ -236,7 +236,8 @@ def test_shared_files_need_no_threads_of_mpi(installed: Installed, tmp_path: Pat
 
 
 def test_every_header_is_installed(installed: Installed) -> None:
-    for header in [path.relative_to(ROOT) for path in (ROOT / "include").rglob("*.[hf]*")]:
+    folders = [ROOT / "include", *ROOT.glob("*/include")]
+    for header in [path.relative_to(folder.parent) for folder in folders for path in folder.rglob("*.[hf]*")]:
         assert (installed.prefix / header).exists(), f"{header} is not installed"
     for text in [*installed.prefix.rglob("*.pc"), *installed.prefix.rglob("*.cmake")]:
         assert str(installed.prefix.parent / "first") not in text.read_text(encoding="utf-8"), f"{text} cannot be moved"

@@ -39,11 +39,8 @@ STRANGERS = ({"store", "transport"},)
 BESIDE = {"trace": {"base", "trace"}, "simulation": {"base", "layout", "plan", "trace", "simulation"}}
 """Layers that stand beside the others, and which they use."""
 NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
-HISTORICAL = ("primitives1993/", "shared_files1998/", "trace/workloads1992/", "trace/formats/text1992/")
-USES_HISTORICAL = {
-    "bindings/fortran/handles.cpp",  # plait_world is what the primitives work on
-    "trace/src/trace/formats/registry.cpp",
-}
+HISTORICAL = ("trace/workloads1992/", "trace/formats/text1992/")
+USES_HISTORICAL = {"trace/src/trace/formats/registry.cpp"}
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
 IN_OBJECTS = ("src/container/zarr/",)
@@ -58,7 +55,7 @@ MPI_FOLDERS = (
     "tests/mpi/",
     "tests/c/mpi/",
     "tests/ga/",
-    "trace/tests/python/trace/recording/recorded/",
+    "tests/python/trace/recording/recorded/",
     "examples/",
 )
 
@@ -100,9 +97,8 @@ def layer_included(name: str, quoted: bool) -> str | None:
 
 SOURCES = files_with(CPP, "src")
 HEADERS = files_with(CPP, "include")
-OF_THE_ARRAY_LIBRARY = [
-    path for path in files_with(CPP, "src", "include", "bindings", "tests") if product(path) == "array"
-]
+INCLUDED_FOLDERS = ("src", "include", "bindings", "tests/cpp/support")
+"""Folders of a product in which the compiler looks for what its files include."""
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
@@ -118,16 +114,27 @@ def test_layer_uses_only_layers_before_it(path: Path) -> None:
         assert own == used or {own, used} not in STRANGERS, f'{path} ({own}) includes "{name}" ({used})'
 
 
-@pytest.mark.parametrize("path", OF_THE_ARRAY_LIBRARY, ids=str)
-def test_the_array_library_includes_no_other_product(path: Path) -> None:
-    folders = [f"{name}/{kind}" for name in PRODUCTS for kind in ("src", "include", "bindings", "bindings/python")]
-    strays = [
+def used_products(path: Path) -> set[str]:
+    """The products beside the array library from which a file includes something."""
+    return {
         name
-        for name, _ in includes(path)
-        if any((ROOT / folder / name).is_file() for folder in folders)
-        or product(Path(os.path.normpath(path.parent / name))) != "array"
-    ]
-    assert not strays, f"{path} includes {strays} of other products"
+        for name in PRODUCTS
+        for file, _ in includes(path)
+        if any((ROOT / name / folder / file).is_file() for folder in INCLUDED_FOLDERS)
+        or product(Path(os.path.normpath(path.parent / file))) == name
+    }
+
+
+@pytest.mark.parametrize("path", files_with(CPP, "src", "include", "bindings", "tests"), ids=str)
+def test_products_use_only_the_array_library(path: Path) -> None:
+    strays = used_products(path) - {product(path)}
+    assert not strays, f"{path} of the product {product(path)} includes files of {strays}"
+
+
+def test_use_of_products_is_found() -> None:
+    assert used_products(Path("trace/src/trace/report/report.cpp")) == {"trace"}
+    assert used_products(Path("historical/bindings/primitives1993/runtime.cpp")) == {"historical"}
+    assert used_products(Path("src/layout/layout.cpp")) == set()
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
@@ -166,7 +173,7 @@ def test_mpi_stays_in_its_folders() -> None:
     strays = [
         str(path)
         for path in files_with(CPP)
-        if not str(path).startswith(MPI_FOLDERS) and any(name == "mpi.h" for name, _ in includes(path))
+        if not str(inside(path)).startswith(MPI_FOLDERS) and any(name == "mpi.h" for name, _ in includes(path))
     ]
     assert not strays, f"<mpi.h> is included outside {MPI_FOLDERS}: {strays}"
 

@@ -95,12 +95,3 @@ def test_from_python_to_fortran(program, readers):
             file.write(np.array([count + 0.5, -1, 7.25], "f4"), variable="pressure")
             file.end_step()
     expect_well(job)
-
-
-@pytest.mark.sampled(1)
-@pytest.mark.parametrize("kind", [4, 8])
-@pytest.mark.parametrize(("writers", "readers"), [(2, 3), (4, 1)])
-def test_programs_of_1993(tmp_path, kind, writers, readers):
-    program = compile_program("pipe.f", tmp_path, kind)
-    ends = (("write", writers), ("read", readers))
-    expect_well(*[start(ranks, program, role, "pipe:flow", str(ranks)) for role, ranks in ends])

@@ -126,12 +126,3 @@ def test_fortran(kind, tmp_path):
     status, output = jobs.run(3, [program, tmp_path / "a.npy"])
     assert (status, sorted(output.splitlines())) == (0, [f"rank {rank} of 3" for rank in range(3)]), output
     assert (np.arange(48.0).reshape(8, 6) == np.load(tmp_path / "a.npy").T).all()
-
-
-@needs_fortran
-def test_primitives_of_1993(tmp_path):
-    program = compile_program("matrix.f90", tmp_path)
-    status, output = jobs.run(2, [program], cwd=tmp_path)
-    assert (status, "fda" in output) == (0, True), output
-    expected = np.array([[i + 0.001 * j for j in range(1, 8)] for i in range(1, 10)])
-    np.testing.assert_allclose(np.fromfile(tmp_path / "matrix.bin").reshape(9, 7, order="F"), expected, rtol=1e-15)

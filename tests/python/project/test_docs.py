@@ -37,7 +37,7 @@ from plait.cli import main
 
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-INCLUDES = ("include", "trace/include")
+INCLUDES = ("include", "trace/include", "historical/include")
 RUN = {"python", "c", "cpp", "sh"}
 SECONDS = 300
 # Documents whose examples take seconds of processor time.
@@ -137,7 +137,7 @@ def run_compiled(text: str, folder: Path, language: str) -> str:
         run([*command, "-Werror", "-fsyntax-only"], folder)
         return ""
     names = [*(["libplait_sf.so"] if shared else []), *(["libplait_mpi.so"] if mpi else []), "libplait.so"]
-    command += [f"-I{ROOT / 'include/plait/ga'}", "-o", "example", *(libraries / name for name in names)]
+    command += [f"-I{ROOT / 'historical/include/plait/ga'}", "-o", "example", *(libraries / name for name in names)]
     run([*command, f"-Wl,-rpath,{libraries}"], folder)
     return run([launcher, "-n", "4", "./example"] if mpi and launcher else ["./example"], folder)
 

@@ -59,7 +59,7 @@ def columbus(tmp_path_factory):
     if compiler is None or not (LIBRARIES / "libplait_sf.so").exists():
         pytest.skip("no MPI compiler wrapper, or Plait was built without MPI")
     program = tmp_path_factory.mktemp("programs") / "columbus"
-    where = [f"-I{ROOT / 'include/plait/ga'}", f"-L{LIBRARIES}", f"-Wl,-rpath,{LIBRARIES}"]
+    where = [f"-I{ROOT / 'historical/include/plait/ga'}", f"-L{LIBRARIES}", f"-Wl,-rpath,{LIBRARIES}"]
     if subprocess.run([compiler, "-fsyntax-only", "-include", "zlib.h", "-xc", "/dev/null"], check=False).returncode:
         pytest.skip("zlib's headers are not installed")
     warnings = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]

@@ -1,11 +1,18 @@
 """The 1993 primitives as external procedures of Fortran, with default integers of 4 and of 8 bytes."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
-from fortran import compile_program, launch, needs_fortran, run
+from fortran import MPIEXEC, compile_program, launch, needs_fortran, run
+from launching import WELCOME
 from mappings import declare, numbered, random_mapping
 
 pytestmark = needs_fortran
+PROGRAMS = Path(__file__).parents[2] / "fortran"
 NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 
 
@@ -13,7 +20,7 @@ NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"
 @pytest.mark.parametrize("kind", [4, 8])
 def test_figure_21(tmp_path, kind):
     """The thesis's program reads a matrix column-cyclic and writes it, changed, behind the one it has read."""
-    program = compile_program("figure21.f", tmp_path, kind)
+    program = compile_program(PROGRAMS / "figure21.f", tmp_path, kind)
     whole = (np.arange(64 * 64) * 3 % 1000).reshape(64, 64).astype(f"i{kind}")
     (tmp_path / "TEST").write_bytes(whole.tobytes(order="F"))
     assert run(program, 4, tmp_path) == ("", "")
@@ -27,7 +34,7 @@ def test_figure_21(tmp_path, kind):
 
 def test_figure_21_on_other_numbers_of_ranks(tmp_path):
     """It says what is wrong, once, and ends."""
-    program = compile_program("figure21.f", tmp_path)
+    program = compile_program(PROGRAMS / "figure21.f", tmp_path)
     (tmp_path / "TEST").write_bytes(bytes(64 * 64 * 4))
     for ranks in (1, 2, 6):
         _, said = run(program, ranks, tmp_path)
@@ -68,7 +75,7 @@ def test_any_mix_of_distributions(tmp_path, kind, ranks):
                     expected[f"ou{case}_{rank}"] = array.tobytes()
     for rank in range(ranks):
         (tmp_path / f"cases{rank}").write_text("\n".join(lines[rank]) + "\n", encoding="ascii")
-    assert run(compile_program("mixes.f90", tmp_path, kind), ranks, tmp_path) == ("", "")
+    assert run(compile_program(PROGRAMS / "mixes.f90", tmp_path, kind), ranks, tmp_path) == ("", "")
     for case, whole in enumerate(wholes, start=1):
         assert (tmp_path / f"whole{case}").read_bytes() == whole.tobytes(order="F")
     for name, content in expected.items():
@@ -78,7 +85,7 @@ def test_any_mix_of_distributions(tmp_path, kind, ranks):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
 def test_words_maps_types_and_tables(tmp_path, kind):
-    program = compile_program("matrix.f90", tmp_path, kind)
+    program = compile_program(PROGRAMS / "matrix.f90", tmp_path, kind)
     printed, said = run(program, 2, tmp_path)
     assert said == ""
     rows = {line.split()[0]: [int(n) for n in line.split()[1:]] for line in printed.splitlines()}
@@ -93,7 +100,7 @@ def test_words_maps_types_and_tables(tmp_path, kind):
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("kind", [4, 8])
 def test_errors_are_asked_for_or_told(tmp_path, kind, ranks):
-    program = compile_program("mistakes.f90", tmp_path, kind)
+    program = compile_program(PROGRAMS / "mistakes.f90", tmp_path, kind)
     printed, said = run(program, ranks, tmp_path)
     assert printed == ""
     lines = said.splitlines()  # once, of rank 0
@@ -109,7 +116,7 @@ def test_errors_are_asked_for_or_told(tmp_path, kind, ranks):
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_a_rank_that_leaves_early(tmp_path, ranks, node):
     """Nobody hangs, and a new file that was not closed is not kept."""
-    program = compile_program("leaves_early.f90", tmp_path)
+    program = compile_program(PROGRAMS / "leaves_early.f90", tmp_path)
     _, said = run(program, ranks, tmp_path, RANKS=str(ranks), PLAIT_NODE_SIZE=node)
     assert said.splitlines() == ["plait: unit 3 (left) was not closed, so the new file is discarded; call pclose"]
     assert [path.name for path in tmp_path.iterdir() if path.name != program.name] == []
@@ -120,7 +127,7 @@ def test_a_rank_that_leaves_early(tmp_path, ranks, node):
 @pytest.mark.parametrize("failing", [0, 2])
 def test_a_rank_that_fails(tmp_path, failing, node):
     """The launcher ends the others, which wait for it."""
-    program = compile_program("fails.f90", tmp_path)
+    program = compile_program(PROGRAMS / "fails.f90", tmp_path)
     done = launch(program, 3, tmp_path, RANK=str(failing), PLAIT_NODE_SIZE=node)
     assert done.returncode != 0
     assert f"plait: rank {failing} failed; unit 3 (left) was not closed" in done.stderr
@@ -129,7 +136,42 @@ def test_a_rank_that_fails(tmp_path, failing, node):
 
 def test_tables_come_after_the_first_primitive(tmp_path):
     """One rank alone asks for them, and waits for no other."""
-    program = compile_program("tables_first.f90", tmp_path)
+    program = compile_program(PROGRAMS / "tables_first.f90", tmp_path)
     printed, said = run(program, 2, tmp_path)
     assert printed == ""
     assert said == ""
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("kind", [4, 8])
+def test_mistakes_with_a_status(tmp_path, kind):
+    assert run(compile_program(PROGRAMS / "status_errors.f90", tmp_path, kind), 2, tmp_path) == ("", "")
+
+
+def test_ranks_without_mpi(tmp_path, meeting_folder):
+    program = compile_program(PROGRAMS / "matrix.f90", tmp_path)
+    command = [sys.executable, "-m", "plait.cli", "run", "-n", "2", "--", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, "fda" in done.stdout) == (0, True), done.stdout + done.stderr
+    expected = np.array([[i + 0.001 * j for j in range(1, 8)] for i in range(1, 10)])
+    np.testing.assert_allclose(np.fromfile(tmp_path / "matrix.bin").reshape(9, 7, order="F"), expected, rtol=1e-15)
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("kind", [4, 8])
+@pytest.mark.parametrize(("writers", "readers"), [(2, 3), (4, 1)])
+def test_pipes(tmp_path, meeting_folder, kind, writers, readers):
+    program = compile_program(PROGRAMS / "pipe.f", tmp_path, kind)
+    ends = [
+        subprocess.Popen(
+            [MPIEXEC, "-n", str(ranks), program, role, "pipe:flow", str(ranks)],
+            env={**os.environ, **WELCOME},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for role, ranks in (("write", writers), ("read", readers))
+    ]
+    printed = [end.communicate(timeout=300)[0] for end in ends]
+    assert ([end.returncode for end in ends], printed) == ([0, 0], ["", ""])

@@ -7,9 +7,9 @@ import subprocess
 import pytest
 from fortran import COMPILER, LIBRARIES, MPIEXEC, ROOT, launch
 
-PROGRAMS = ROOT / "tests/ga"
-HEADERS = ROOT / "include/plait/ga"
-SOURCES = ROOT / "bindings/historical/shared_files1998"
+PROGRAMS = ROOT / "historical/tests/ga"
+HEADERS = ROOT / "historical/include/plait/ga"
+SOURCES = ROOT / "historical/bindings/shared_files1998"
 MPICC = shutil.which("mpicc")
 INTEGERS = {4: ("plait_sf", "int32_t", []), 8: ("plait_sf_i8", "int64_t", ["-fdefault-integer-8"])}
 TOGETHER: dict[str, str] = {}

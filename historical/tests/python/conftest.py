@@ -1,0 +1,12 @@
+"""What the tests of the interfaces of 1993 and 1998 share with those of the array library."""
+
+from fixtures import (  # noqa: F401
+    _examples,
+    _no_settings_from_outside,
+    effort,
+    location,
+    meeting_folder,
+    nothing_left,
+    pytest_collection_modifyitems,
+    pytest_pycollect_makeitem,
+)

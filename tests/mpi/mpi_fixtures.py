@@ -1,0 +1,117 @@
+"""What the MPI tests of all products share: `mpiexec -n 4 python -m pytest tests/mpi` runs those of the array library.
+
+Every rank runs every test; a test makes the same collective calls on each of them.  ranks.py joins the reports.  Rank 0
+alone makes files.  It does so before it calls plait.open, where the other ranks wait, so that tests need few barriers.
+"""
+
+import itertools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
+
+import numpy as np
+from mpi4py import MPI
+from nodes import NODE_SIZES, SEVERAL_HOSTS
+from ranks import Ranks
+
+import plait
+
+_numbers = itertools.count()
+
+
+@pytest.hookimpl(trylast=True)  # the reporter that ranks.py silences is there
+def pytest_configure(config):
+    ranks = MPI.COMM_WORLD.size
+    expected = os.environ.get("PLAIT_TEST_RANKS", str(ranks))
+    if int(expected) != ranks:  # a launcher of another MPI starts as many jobs of one rank
+        raise pytest.UsageError(f"there are {ranks} ranks, not {expected}; is mpiexec that of another MPI?")
+    if config.pluginmanager.has_plugin("ranks"):  # of another product
+        return
+    if MPI.COMM_WORLD.size > 1:
+        config.pluginmanager.register(Ranks(), "ranks")
+    config.addinivalue_line("markers", "ranks(*numbers): only for so many ranks")
+    config.addinivalue_line("markers", "several_ranks: only for more than one rank")
+    config.addinivalue_line("markers", "several_hosts: only for ranks on the hosts of scripts/hosts.py")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out what is for other numbers of ranks: it runs with those."""
+    size = MPI.COMM_WORLD.size
+
+    def fits(item):
+        only = item.get_closest_marker("ranks")
+        node_size = getattr(item, "callspec", None) and item.callspec.params.get("apart", 0)
+        return (
+            (only is None or size in only.args)
+            and (item.get_closest_marker("several_ranks") is None or size > 1)
+            and (item.get_closest_marker("several_hosts") is None or SEVERAL_HOSTS)
+            and (node_size or 0) < size
+        )
+
+    left_out = [item for item in items if not fits(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if fits(item)]
+
+
+@pytest.fixture(scope="session")
+def comm():
+    """A communicator of all ranks."""
+    return MPI.COMM_WORLD.Dup()
+
+
+@pytest.fixture(scope="session")
+def session_folder(comm):
+    folder = Path(comm.bcast(tempfile.mkdtemp(prefix="plait-mpi-") if comm.rank == 0 else None))
+    yield folder
+    comm.Barrier()
+    if comm.rank == 0:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def shared(comm, session_folder, request):
+    """A folder of this test, the same for all ranks.  There once rank 0 has come to its first collective call."""
+    folder = session_folder / f"{next(_numbers)}-{request.node.originalname}"
+    if comm.rank == 0:
+        folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def disk(comm):
+    """A folder on each host's own disk: the same name everywhere; on one host, for all ranks."""
+    name = f"plait-disk-{comm.bcast(os.getpid())}-{next(_numbers)}"
+    folder = Path("/var/tmp" if SEVERAL_HOSTS else tempfile.gettempdir()) / name
+    folder.mkdir(exist_ok=True)
+    comm.Barrier()
+    yield folder
+    comm.Barrier()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=NODE_SIZES)
+def apart(request, comm):
+    """The communicator of all ranks, or one whose nodes have so many ranks each."""
+    if not request.param:
+        yield comm
+        return
+    os.environ["PLAIT_NODE_SIZE"] = str(request.param)
+    fresh = comm.Dup()
+    try:
+        plait.redistribute(np.zeros(1), *[plait.Layout((fresh.size,), "(block)", grid=(fresh.size,))] * 2, fresh)
+    finally:
+        del os.environ["PLAIT_NODE_SIZE"]
+    yield fresh
+    fresh.Free()
+
+
+@pytest.fixture(params=("one", "striped"))
+def place(request):
+    return request.param
