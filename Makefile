@@ -28,11 +28,11 @@ wheel: build  ## build wheels for MPICH, Open MPI and no MPI into .plait/dist
 demo: lean  ## write, read back and picture a terrain under many distributions
 	@.plait/env/bin/plait demo
 
-test: setup  ## compile with warnings as errors, then run the tests of C++, C, Python and MPI, and check the style
-	@scripts/test.sh
+test: setup  ## compile, test C++, C, Python and MPI, and check the style; PRODUCT=array, trace or historical tests one
+	@PRODUCT="$(PRODUCT)" scripts/test.sh
 
 test-all: setup  ## test, and the rest: more ranks, hosts, installation, linters, sanitizers, fuzzing, long tests
-	@scripts/test.sh --all
+	@PRODUCT="$(PRODUCT)" scripts/test.sh --all
 
 bench: build  ## compare reading and writing with MPI-IO, side by side
 	@.plait/env/bin/plait bench io

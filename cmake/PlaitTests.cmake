@@ -1,5 +1,6 @@
 # The tests that CTest runs, and benchmarks: a GoogleTest program for each folder of tests/cpp, and the C interface in one
-# process and on several ranks.  Labels: the folder's name; c, cpp, fuzz; mpi and ranks-N; more (left to `make test-all`).
+# process and on several ranks.  Labels: the folder's name; c, cpp, fuzz; mpi and ranks-N; more (left to `make test-all`);
+# product.NAME.
 find_package(GTest REQUIRED)
 include(GoogleTest)
 enable_testing()
@@ -38,6 +39,7 @@ endfunction()
 #                       their unnamed namespaces collide with those of other files
 #   threadless          folders that ThreadSanitizer does not run: the layer has no threads, or its tests start none;
 #                       tests/style/test_threads.py checks the list
+#   product             array or trace; the label product.NAME selects its tests
 #   thorough_FOLDER     tests that take long; the second level runs all their cases, the first level some of them
 function(plait_cpp_tests program folder library)
   set(test_sources ${ARGN})
@@ -50,14 +52,15 @@ function(plait_cpp_tests program folder library)
   target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-Og>)
   plait_unity(${program} "tests/(cpp/.*)/" ${alone} APART ${apart})
   gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 TEST_PREFIX "${folder}/"
-    PROPERTIES LABELS "cpp;${folder}" TIMEOUT 1800)
+    PROPERTIES LABELS "cpp;${folder};product.${product}" TIMEOUT 1800)
   if(DEFINED thorough_${folder} AND NOT PLAIT_SANITIZE)
     gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 120 TEST_PREFIX "${folder}/"
       TEST_SUFFIX ".thorough" TEST_LIST ${program}_THOROUGH TEST_FILTER "${thorough_${folder}}"
-      PROPERTIES LABELS "more" TIMEOUT 1800 ENVIRONMENT PLAIT_TEST_THOROUGH=1)
+      PROPERTIES LABELS "more;product.${product}" TIMEOUT 1800 ENVIRONMENT PLAIT_TEST_THOROUGH=1)
   endif()
 endfunction()
 
+set(product array)
 set(alone distant/request_memory layout/index_set/pattern redistribution/families)
 list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
 set(apart core/stream distant/shared layout/index_set store/stripe)
@@ -88,7 +91,7 @@ if(NOT PLAIT_SANITIZE STREQUAL "thread")
   file(GLOB c_test_sources CONFIGURE_DEPENDS tests/c/one/*.c)
   plait_c_test_program(plait_c_tests plait ${c_test_sources})
   add_test(NAME c COMMAND plait_c_tests)
-  set_tests_properties(c PROPERTIES LABELS c TIMEOUT 600)
+  set_tests_properties(c PROPERTIES LABELS "c;product.array" TIMEOUT 600)
 endif()
 
 # Tests the C interface on N ranks, which may be more than there are processors.  c.mpi.4.nodes has two ranks per node.
@@ -96,7 +99,7 @@ function(plait_mpi_test name ranks)
   add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:plait_c_mpi_tests>)
   set(environment PLAIT_TEST_RANKS=${ranks} PLAIT_MODEL=builtin OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe)
-  set_tests_properties(${name} PROPERTIES LABELS "c;mpi;ranks-${ranks};${ARGN}" TIMEOUT 900 RUN_SERIAL ON
+  set_tests_properties(${name} PROPERTIES LABELS "c;mpi;ranks-${ranks};product.array;${ARGN}" TIMEOUT 900 RUN_SERIAL ON
     ENVIRONMENT "${environment}")
 endfunction()
 
@@ -135,12 +138,12 @@ function(plait_fuzz_tests program library)
   foreach(reader IN LISTS fuzz_READERS)
     add_test(NAME fuzz.${reader} COMMAND ${program} --executions 2000 --seconds 60
       --corpus ${fuzz_CORPUS} ${reader})
-    set_tests_properties(fuzz.${reader} PROPERTIES LABELS fuzz TIMEOUT 600
+    set_tests_properties(fuzz.${reader} PROPERTIES LABELS "fuzz;product.${product}" TIMEOUT 600
       ENVIRONMENT ASAN_OPTIONS=max_allocation_size_mb=1024)
   endforeach()
   list(JOIN fuzz_READERS "[\n ]" all_readers)
   add_test(NAME ${program}.all COMMAND ${program} list)  # the list is complete
-  set_tests_properties(${program}.all PROPERTIES LABELS fuzz PASS_REGULAR_EXPRESSION "^${all_readers}\n$")
+  set_tests_properties(${program}.all PROPERTIES LABELS "fuzz;product.${product}" PASS_REGULAR_EXPRESSION "^${all_readers}\n$")
 endfunction()
 
 plait_fuzz_tests(plait_fuzz plait tests/fuzz/array_targets.cpp tests/fuzz/container_target.cpp

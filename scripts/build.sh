@@ -3,6 +3,7 @@
 #
 # usage: scripts/build.sh [--lean|--tests]      --lean leaves out simulation, Fortran and the interfaces of the 1990s;
 #                                               --tests also builds the C and C++ tests and makes warnings errors
+# PLAIT_PRODUCT=array, trace or historical leaves out the products that this one does not use.
 # The build tree under .plait/build stays, so a second run compiles only what changed.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
@@ -10,11 +11,19 @@ cd "$plait_root"
 
 settings=(-Cbuild-dir="$plait_release")
 define() { settings+=("${@/#/-Ccmake.define.}"); }
-parts=(PLAIT_SIMULATION=ON PLAIT_FORTRAN=ON PLAIT_HISTORICAL=ON)
-whole=(PLAIT_TRACE=ON "${parts[@]}")
+trace=ON historical=ON
+case "${PLAIT_PRODUCT:-all}" in
+  all) ;;
+  array) trace=OFF historical=OFF ;;
+  trace) historical=OFF ;;
+  historical) trace=OFF ;;
+  *) say "unknown product '$PLAIT_PRODUCT'; expected array, trace, historical or all" >&2; exit 2 ;;
+esac
+whole=(PLAIT_TRACE=$trace PLAIT_SIMULATION=ON PLAIT_FORTRAN=ON PLAIT_HISTORICAL=$historical)
+lean=(PLAIT_TRACE=$trace PLAIT_SIMULATION=OFF PLAIT_FORTRAN=OFF PLAIT_HISTORICAL=OFF)
 case "${1:-}" in
   "") define "${whole[@]}" ;;
-  --lean) [[ -e "$plait_release/build.ninja" ]] || define "${parts[@]/%ON/OFF}" ;;
+  --lean) [[ -e "$plait_release/build.ninja" ]] || define "${lean[@]}" ;;
   --tests) define "${whole[@]}" PLAIT_TESTS=ON && PLAIT_WERROR=ON ;;
   *) say "unknown argument '$1'; expected --lean, --tests or nothing" >&2; exit 2 ;;
 esac

@@ -6,6 +6,7 @@
 #                                     sanitizers, fuzzing, and tests that take long
 #        scripts/test.sh --all        both
 #        scripts/test.sh CHECK...     only these; scripts/test.sh --list names them
+#        PRODUCT=array, trace or historical: builds one product, with the array library, and runs its tests only
 # CTest and pytest run the tests; CONTRIBUTING.md says how to run single tests with them.
 set -euo pipefail
 . "$(dirname -- "${BASH_SOURCE[0]}")/env.sh"
@@ -45,29 +46,60 @@ on_hosts() { # HOSTS PLACE RANKS TEST...
 # The tests that depend on the network between hosts.
 between_hosts='_(distant|hosts|nodes|redistribute|redistribution_plans|shared_files|streams|stripes)\.py$'
 
-python_tests=(tests/python trace/tests/python)
+# What each product has; tests of the whole project are left out of those of the array library.
+product="${PRODUCT:-all}"
+of_the_project=(--ignore=tests/python/project --ignore=tests/python/bench)
+selected=(-L "product\.$product$")
+case "$product" in
+  all)
+    python_tests=(tests/python trace/tests/python historical/tests/python)
+    mpi_tests=(tests/mpi trace/tests/mpi historical/tests/mpi)
+    typed=(python/plait trace/python/plait bench/plait_bench scripts examples/python tests/types)
+    selected=()
+    ;;
+  array)
+    python_tests=(tests/python "${of_the_project[@]}")
+    mpi_tests=(tests/mpi)
+    typed=(python/plait scripts)
+    rest=(cpp-ranks mpi-1 mpi-3 mpi-6 python-long hosts-2 hosts-3 tidy address fuzz thread)
+    ;;
+  trace)
+    python_tests=(trace/tests/python)
+    mpi_tests=(trace/tests/mpi)
+    typed=(trace/python/plait)
+    rest=(mpi-1 mpi-3 mpi-6 python-long hosts-2 tidy address fuzz thread)
+    ;;
+  historical)
+    python_tests=(historical/tests/python)
+    mpi_tests=(historical/tests/mpi)
+    first=(build format style python mpi-2 mpi-4) # no C++ tests and no Python sources
+    rest=(mpi-1 mpi-3 mpi-6 python-long hosts-2 tidy)
+    ;;
+  *) say "unknown product '$product'; expected array, trace, historical or all" >&2; exit 2 ;;
+esac
+export PLAIT_PRODUCT="$product"
 
 run() {
   case "$1" in
     build) scripts/build.sh --tests ;;
     format) scripts/format.sh --check ;;
     types)
-      python -m mypy python/plait trace/python/plait bench/plait_bench scripts examples/python tests/types
-      python -m basedpyright examples/python tests/types
+      python -m mypy "${typed[@]}"
+      [[ "$product" != all ]] || python -m basedpyright examples/python tests/types
       ;;
     style) pytest -n "$plait_jobs" tests/style ;;
-    cpp) release_tests -LE more ;;
-    cpp-ranks) release_tests -L more ;;
+    cpp) release_tests "${selected[@]}" -LE more ;;
+    cpp-ranks) release_tests "${selected[@]}" -L more ;;
     python) pytest_together -m "not long" "${python_tests[@]}" ;;
     python-long) pytest_together -m long "${python_tests[@]}" ;;
-    mpi-*) on_ranks "${1#mpi-}" tests/mpi ;;
-    hosts-2) on_hosts 2 block 4 tests/mpi ;;
-    hosts-3) on_hosts 3 cyclic 6 $(find tests/mpi -name 'test_*.py' | grep -E "$between_hosts" | sort) ;;
+    mpi-*) on_ranks "${1#mpi-}" "${mpi_tests[@]}" ;;
+    hosts-2) on_hosts 2 block 4 "${mpi_tests[@]}" ;;
+    hosts-3) on_hosts 3 cyclic 6 $(find "${mpi_tests[@]}" -name 'test_*.py' | grep -E "$between_hosts" | sort) ;;
     install) pytest tests/install ;;
     tidy) scripts/tidy.sh ;;
-    address) sanitized address -LE fuzz ;;
-    fuzz) sanitized address -L fuzz ;;
-    thread) sanitized thread ;;
+    address) sanitized address "${selected[@]}" -LE fuzz ;;
+    fuzz) sanitized address "${selected[@]}" -L fuzz ;;
+    thread) sanitized thread "${selected[@]}" ;;
   esac
 }
 

@@ -1,6 +1,8 @@
 """Who may include whom.
 
-The array library uses no other product.  A layer uses itself and the layers before it; a store knows no transport and a transport no store; MPI stays where it is
+The array library uses no other product, and the others use only the array library.
+
+A layer uses itself and the layers before it; a store knows no transport and a transport no store; MPI stays where it is
 named; layouts, plans and kernels do no I/O.  Tracing and simulation are products beside the others: only simulation
 uses tracing, nothing uses simulation, and both use `base`; tracing also one way to make a new file, and simulation the
 plans.

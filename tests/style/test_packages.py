@@ -1,4 +1,7 @@
-"""Two packages of Python: plait, and the benchmarks, which stand on it and which it does without."""
+"""Two packages of Python: plait, and the benchmarks, which stand on it and which it does without.
+
+Of plait, the array library does without the modules of the other products.
+"""
 
 import ast
 import re
@@ -8,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sources import ROOT, files_with, inside, read
+from sources import ROOT, files_with, inside, product, read
+from test_circles import imported_by, modules
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -33,6 +37,29 @@ def project(folder: str) -> dict[str, Any]:
     """What a package says of itself."""
     settings: dict[str, Any] = tomllib.loads(read(Path(folder) / "pyproject.toml"))["project"]
     return settings
+
+
+MODULES = {module: path for module, path in modules().items() if module.split(".")[0] == "plait"}
+OTHERS = {module for module, path in MODULES.items() if product(path) != "array"}
+TESTS = [
+    path
+    for path in files_with({".py"}, "tests")
+    if product(path) == "array" and path.parts[1] in ("python", "mpi") and not {*path.parts} & {"project", "bench"}
+]
+
+
+@pytest.mark.parametrize("module", sorted(set(MODULES) - OTHERS))
+def test_the_array_library_imports_no_other_product(module: str) -> None:
+    path = MODULES[module]
+    strays = imported_by(read(path), module, set(MODULES), path.name == "__init__.py") & OTHERS
+    assert not strays, f"{path} imports {strays}; plait.cli.support finds what may be missing"
+
+
+@pytest.mark.parametrize("path", TESTS, ids=str)
+def test_tests_of_the_array_library_import_no_other_product(path: Path) -> None:
+    assert {"plait.trace", "plait.simulate", "plait.model", "plait.cli.trace"} <= OTHERS
+    strays = imported_by(read(path), path.stem, set(MODULES)) & OTHERS
+    assert not strays, f"{path} imports {strays}; move the test to the product"
 
 
 @pytest.mark.parametrize("path", CORE, ids=str)

@@ -6,7 +6,7 @@ import click
 
 import plait
 from plait.cli.bench import bench_is_here, find_bench, missing_bench
-from plait.cli.support import Commands
+from plait.cli.support import Commands, product_commands
 
 __all__ = ["main"]
 
@@ -38,10 +38,8 @@ class _Main(Commands):
         "demo": ("plait.cli.demo", "Write and read real data under eight distributions."),
         "info": ("plait.cli.info", "Show what a store holds, and which programs use a pipe."),
         "layout": ("plait.cli.layout", "Draw which rank owns what, and what a conversion moves."),
-        "model": ("plait.cli.model", "Predict the time of reading and writing an array."),
         "run": ("plait.cli.run", "Start ranks of a program without MPI."),
-        "simulate": ("plait.cli.simulate", "Replay traces with another cache, policy or device."),
-        "trace": ("plait.cli.trace", "Record the I/O of programs, and show what traces mean."),
+        **product_commands(),
     },
 )
 @click.version_option(plait.__version__, prog_name="plait")

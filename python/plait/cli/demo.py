@@ -11,7 +11,7 @@ import click
 import plait
 from plait._amounts import number, size
 from plait.cli.bench import find_bench
-from plait.cli.support import UserError, output
+from plait.cli.support import UserError, find_product, output
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -142,8 +142,10 @@ def _print_reads(console: Console, outcome: _Outcome) -> None:
 
 def _print_trace(console: Console, directory: Path) -> None:
     """Say what the ranks' own record of their requests means."""
-    from plait import trace
-
+    trace = find_product("trace")
+    if trace is None:
+        console.print("[bold]5.[/bold] The report on the ranks' requests is left out: this Plait was built without it.")
+        return
     report = trace.report(directory / "demo.plait")
     page = directory / "demo.html"
     report.html(page)

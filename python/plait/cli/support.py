@@ -9,6 +9,8 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -90,6 +92,24 @@ class Commands(click.Group):
             if not isinstance(error, plait.Error) and error.filename is not None and error.strerror:
                 text = f"{os.fsdecode(error.filename)}: {error.strerror}"
             raise UserError(" ".join(text.split())) from error
+
+
+_PRODUCTS = {
+    "model": ("plait.cli.model", "Predict the time of reading and writing an array."),
+    "simulate": ("plait.cli.simulate", "Replay traces with another cache, policy or device."),
+    "trace": ("plait.cli.trace", "Record the I/O of programs, and show what traces mean."),
+}
+"""The commands of products beside the array library, which may have been left out when Plait was built."""
+
+
+def product_commands() -> dict[str, tuple[str, str]]:
+    """Return the module and the description of each command of other products that is installed."""
+    return {name: command for name, command in _PRODUCTS.items() if find_spec(command[0]) is not None}
+
+
+def find_product(name: str) -> ModuleType | None:
+    """Return the module `plait.NAME` of another product, or None if it is not installed."""
+    return import_module(f"plait.{name}") if find_spec(f"plait.{name}") is not None else None
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import pytest
 from launching import run
 
 import plait.cli
-from plait.cli import main
+from plait.cli import main, support
 from plait.cli.bench import find_bench
 from plait.cli.support import Commands
 
@@ -55,20 +55,24 @@ def test_every_benchmark_is_listed():
     check(commands, commands.bench_command)
 
 
-@pytest.mark.parametrize("path", [(), ("trace",), ("model",)], ids=" ".join)
-def test_help_lists_what_there_is(path):
-    group = main
-    for name in path:
-        group = group.get_command(click.Context(group), name)
-    text = run(*path, "--help").output
-    names = group.list_commands(click.Context(group))
+def test_help_lists_what_there_is():
+    text = run("--help").output
+    names = main.list_commands(click.Context(main))
     assert names == sorted(names)
     for name in names:
         assert f"  {name}" in text
-        assert group.said_of(name) in text
+        assert main.said_of(name) in text
 
 
 def test_unknown_commands_are_told_the_known_ones():
-    result = run("trace", "nope")
+    result = run("nope")
     assert result.exit_code == 2
-    assert "'nope'; use one of: compare, convert, generate, import, record, report." in result.output
+    assert "'nope'; use one of: bench, completion, copy, demo, info, layout, " in result.output
+
+
+def test_commands_of_products_that_are_missing_are_not_listed(monkeypatch):
+    monkeypatch.setattr(support, "find_spec", lambda name: None)
+    assert support.product_commands() == {}
+    assert support.find_product("trace") is None
+    monkeypatch.setattr(support, "find_spec", lambda name: name == "plait.cli.trace" or None)
+    assert list(support.product_commands()) == ["trace"]

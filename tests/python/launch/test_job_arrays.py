@@ -1,7 +1,5 @@
-"""Files, redistributions, streams, pipes and traces between ranks without MPI, against NumPy."""
+"""Files, redistributions, streams and pipes between ranks without MPI, against NumPy."""
 
-import json
-import os
 import subprocess
 import sys
 
@@ -10,7 +8,6 @@ import numpy as np
 import pytest
 
 import plait
-import plait.trace
 
 ORACLE = """
 import random
@@ -194,33 +191,6 @@ def test_a_pipe_to_a_process_by_itself():
         for _ in file:
             assert file.read().tolist() == list(range(40))
         assert writer.wait(timeout=300) == 0
-
-
-@pytest.mark.long
-def test_traces_know_the_ranks(tmp_path):
-    source = f"""
-    layout = plait.Layout((60, 40), "(block, *)", grid=(size,))
-    with plait.open("{tmp_path}/a.npy", "w", comm=comm, shape=(60, 40), dtype="f8") as file:
-        file.write(np.zeros(layout.local_shape(rank)), layout)
-    """
-    status, output = jobs.run(3, jobs.python(source), env={**os.environ, "PLAIT_TRACE": str(tmp_path / "t.plait")})
-    assert status == 0, output
-    assert "write" in json.dumps(plait.trace.report(tmp_path / "t.plait"))
-    with plait.trace.open(tmp_path / "t.plait") as trace:
-        list(trace)
-        assert sorted(process.rank for process in trace.processes) == [0, 1, 2]
-
-
-@pytest.mark.long
-def test_recorded_programs_know_their_ranks(tmp_path):
-    path = tmp_path / "t.plait"
-    source = f"open('{tmp_path}/' + str(rank), 'w').write('x')"
-    command = [*jobs.PLAIT, "trace", "record", "-q", "-o", path, "--", *jobs.PLAIT, "run", "-n", "3"]
-    found = subprocess.run([*map(str, command), *jobs.python(source)], capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr
-    with plait.trace.open(path) as trace:
-        list(trace)
-        assert {process.rank for process in trace.processes} >= {0, 1, 2}
 
 
 def test_programs_without_a_job_are_not_changed():

@@ -1,8 +1,9 @@
-"""The reference of the primitives."""
+"""The reference of the primitives, and the example of README.md."""
 
 import re
 
-from fortran import ROOT
+import numpy as np
+from fortran import ROOT, compile_program, needs_fortran, run
 
 
 def test_every_primitive_is_told_of():
@@ -16,3 +17,12 @@ def test_every_primitive_is_told_of():
         name for name in sorted(names) if f"`{name}" not in text and f"`{name.removeprefix('plait_')}" not in text
     ]
     assert not missing, f"docs/reference/primitives.md lacks {missing}"
+
+
+@needs_fortran
+def test_the_example_runs(tmp_path):
+    text = (ROOT / "historical/README.md").read_text(encoding="utf-8")
+    source = tmp_path / "columns.f"
+    source.write_text(re.findall(r"```fortran\n(.*?)```", text, re.DOTALL)[0], encoding="utf-8")
+    assert run(compile_program(source, tmp_path), 2, tmp_path) == ("", "")
+    assert np.fromfile(tmp_path / "columns.bin", "i4").tolist() == [7] * 32
