@@ -8,7 +8,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/raw/format.hpp"
+#include "container/raw/raw_format.hpp"
 #include "container/registry.hpp"
 
 namespace plait::container {

@@ -6,14 +6,14 @@
 #include <system_error>
 #include <vector>
 
-#include "container/gzip/format.hpp"
-#include "container/hdf5/format.hpp"
-#include "container/netcdf/format.hpp"
-#include "container/npy/format.hpp"
-#include "container/npz/format.hpp"
-#include "container/raw/format.hpp"
-#include "container/safetensors/format.hpp"
-#include "container/zarr/format.hpp"
+#include "container/gzip/gzip_format.hpp"
+#include "container/hdf5/hdf5_format.hpp"
+#include "container/netcdf/netcdf_format.hpp"
+#include "container/npy/npy_format.hpp"
+#include "container/npz/npz_format.hpp"
+#include "container/raw/raw_format.hpp"
+#include "container/safetensors/safetensors_format.hpp"
+#include "container/zarr/zarr_format.hpp"
 #include "plait/error.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/posix/posix_store.hpp"

@@ -14,7 +14,7 @@
 #include "container/encoding.hpp"
 #include "container/foreign.hpp"
 #include "container/properties.hpp"
-#include "container/raw/format.hpp"
+#include "container/raw/raw_format.hpp"
 #include "container/registry.hpp"
 #include "driver/registry.hpp"
 #include "plait/error.hpp"

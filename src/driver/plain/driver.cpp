@@ -6,7 +6,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/foreign.hpp"
-#include "container/raw/format.hpp"
+#include "container/raw/raw_format.hpp"
 #include "container/registry.hpp"
 #include "driver/plain/new_file.hpp"
 #include "driver/plain/new_folder.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/raw/format.hpp"
+#include "container/raw/raw_format.hpp"
 #include "driver/stripe/new_file.hpp"
 #include "plait/disks.hpp"
 #include "plait/error.hpp"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "container/zarr/format.hpp"
 #include "container/zarr/new_array.hpp"
 #include "container/zarr/target.hpp"
+#include "container/zarr/zarr_format.hpp"
 #include "object_case.hpp"
 #include "plait/error.hpp"
 #include "store/memory/memory_store.hpp"

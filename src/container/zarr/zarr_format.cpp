@@ -1,4 +1,4 @@
-#include "container/zarr/format.hpp"
+#include "container/zarr/zarr_format.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "container/safetensors/format.hpp"
+#include "container/safetensors/safetensors_format.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "container/npz/format.hpp"
+#include "container/npz/npz_format.hpp"
 
 #include <zlib.h>
 
@@ -17,8 +17,8 @@
 #include "container/gzip/store.hpp"
 #include "container/members.hpp"
 #include "container/npy/encoding.hpp"
-#include "container/npy/format.hpp"
 #include "container/npy/header.hpp"
+#include "container/npy/npy_format.hpp"
 #include "container/npz/directory.hpp"
 #include "container/part_store.hpp"
 #include "container/registry.hpp"

@@ -1,4 +1,4 @@
-#include "container/raw/format.hpp"
+#include "container/raw/raw_format.hpp"
 
 #include <memory>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "container/npy/format.hpp"
+#include "container/npy/npy_format.hpp"
 
 #include <algorithm>
 #include <memory>

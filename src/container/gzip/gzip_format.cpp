@@ -1,4 +1,4 @@
-#include "container/gzip/format.hpp"
+#include "container/gzip/gzip_format.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "container/foreign.hpp"
 #include "container/gzip/store.hpp"
-#include "container/raw/format.hpp"
+#include "container/raw/raw_format.hpp"
 #include "container/registry.hpp"
 
 namespace plait::container::gzip {

@@ -1,4 +1,4 @@
-#include "container/hdf5/format.hpp"
+#include "container/hdf5/hdf5_format.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "container/netcdf/format.hpp"
+#include "container/netcdf/netcdf_format.hpp"
 
 #include <algorithm>
 #include <memory>
