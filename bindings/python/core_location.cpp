@@ -17,7 +17,7 @@
 #include "container/hdf5/netcdf4/netcdf_fill.hpp"
 #include "container/registry.hpp"
 #include "driver/locating.hpp"
-#include "driver/pipe/driver.hpp"
+#include "driver/pipe/pipe_driver.hpp"
 #include "driver/registry.hpp"
 #include "store/objects/object_store.hpp"
 #include "store/objects/open_objects.hpp"

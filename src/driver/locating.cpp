@@ -6,8 +6,8 @@
 
 #include "container/foreign.hpp"
 #include "container/registry.hpp"
-#include "driver/objects/driver.hpp"
-#include "driver/plain/driver.hpp"
+#include "driver/objects/objects_driver.hpp"
+#include "driver/plain/plain_driver.hpp"
 #include "driver/registry.hpp"
 #include "driver/replacing.hpp"
 #include "plait/error.hpp"

@@ -1,11 +1,11 @@
 #include "driver/registry.hpp"
 
-#include "driver/distant/driver.hpp"
-#include "driver/memory/driver.hpp"
-#include "driver/objects/driver.hpp"
-#include "driver/pipe/driver.hpp"
-#include "driver/plain/driver.hpp"
-#include "driver/stripe/driver.hpp"
+#include "driver/distant/distant_driver.hpp"
+#include "driver/memory/memory_driver.hpp"
+#include "driver/objects/objects_driver.hpp"
+#include "driver/pipe/pipe_driver.hpp"
+#include "driver/plain/plain_driver.hpp"
+#include "driver/stripe/stripe_driver.hpp"
 #include "store/objects/object_url.hpp"
 
 namespace plait::driver {

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "container/foreign.hpp"
 #include "container/registry.hpp"
-#include "driver/objects/driver.hpp"
+#include "driver/objects/objects_driver.hpp"
 #include "driver/registry.hpp"
 #include "store/objects/open_objects.hpp"
 #include "store/url.hpp"

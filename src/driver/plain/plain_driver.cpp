@@ -1,4 +1,4 @@
-#include "driver/plain/driver.hpp"
+#include "driver/plain/plain_driver.hpp"
 
 #include <cerrno>
 #include <filesystem>

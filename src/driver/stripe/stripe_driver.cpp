@@ -1,4 +1,4 @@
-#include "driver/stripe/driver.hpp"
+#include "driver/stripe/stripe_driver.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "driver/pipe/driver.hpp"
+#include "driver/pipe/pipe_driver.hpp"
 
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-#include "driver/memory/driver.hpp"
+#include "driver/memory/memory_driver.hpp"
 
 #include <algorithm>
 #include <cerrno>

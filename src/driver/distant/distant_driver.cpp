@@ -1,6 +1,6 @@
 // Arrays on the ranks' own disks are opened as shared files.
 
-#include "driver/distant/driver.hpp"
+#include "driver/distant/distant_driver.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "driver/objects/driver.hpp"
+#include "driver/objects/objects_driver.hpp"
 
 #include <cerrno>
 #include <utility>
@@ -6,8 +6,8 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/registry.hpp"
-#include "driver/plain/driver.hpp"
 #include "driver/plain/new_folder.hpp"
+#include "driver/plain/plain_driver.hpp"
 #include "store/objects/object_bytes.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
