@@ -7,7 +7,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/foreign.hpp"
-#include "container/gzip/store.hpp"
+#include "container/gzip/gzip_store.hpp"
 #include "container/raw/raw_format.hpp"
 #include "container/registry.hpp"
 

@@ -8,7 +8,7 @@
 #include "container/format.hpp"
 #include "container/hdf5/changing/changed_dataset.hpp"
 #include "container/hdf5/dataset.hpp"
-#include "container/hdf5/store.hpp"
+#include "container/hdf5/dataset_store.hpp"
 
 namespace plait::container::hdf5 {
 

@@ -14,7 +14,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
-#include "container/gzip/store.hpp"
+#include "container/gzip/gzip_store.hpp"
 #include "container/members.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/header.hpp"

@@ -15,8 +15,8 @@
 #include "core/file/unclosed.hpp"
 #include "distant/service.hpp"
 #include "distant/shared/folder.hpp"
+#include "driver/distant/array_store.hpp"
 #include "driver/distant/name.hpp"
-#include "driver/distant/store.hpp"
 
 namespace plait::driver::distant {
 

@@ -8,7 +8,7 @@
 #include "base/errors.hpp"
 #include "collective/broadcast.hpp"
 #include "driver/memory/bytes.hpp"
-#include "driver/memory/store.hpp"
+#include "driver/memory/bytes_store.hpp"
 
 namespace plait::driver::memory {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "container/hdf5/changing/fields.hpp"
-#include "container/hdf5/store.hpp"
+#include "container/hdf5/dataset_store.hpp"
 #include "container/hdf5/writing/chunk_log.hpp"
 #include "container/hdf5/writing/open_chunks.hpp"
 #include "store/posix/descriptor.hpp"

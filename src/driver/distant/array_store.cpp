@@ -1,4 +1,4 @@
-#include "driver/distant/store.hpp"
+#include "driver/distant/array_store.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -1,4 +1,4 @@
-#include "container/gzip/store.hpp"
+#include "container/gzip/gzip_store.hpp"
 
 #include <algorithm>
 #include <cerrno>

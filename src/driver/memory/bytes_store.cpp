@@ -1,4 +1,4 @@
-#include "driver/memory/store.hpp"
+#include "driver/memory/bytes_store.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "container/hdf5/store.hpp"
+#include "container/hdf5/dataset_store.hpp"
 
 #include <algorithm>
 #include <cerrno>
