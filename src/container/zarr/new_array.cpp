@@ -12,10 +12,10 @@
 #include "container/fill_value.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/registry.hpp"
-#include "container/zarr/attributes.hpp"
 #include "container/zarr/element_type.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/target.hpp"
+#include "container/zarr/zarr_attributes.hpp"
 
 namespace plait::container::zarr {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "base/process.hpp"
-#include "store/posix/attributes.hpp"
 #include "store/posix/descriptor.hpp"
+#include "store/posix/file_attributes.hpp"
 #include "store/posix/identity.hpp"
 
 namespace plait::store::posix {

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "container/attributes.hpp"
 #include "container/attributes_json.hpp"
-#include "container/hdf5/attributes.hpp"
+#include "container/hdf5/hdf5_attributes.hpp"
 #include "container/hdf5/writing/new_type.hpp"
 
 namespace plait::container::hdf5 {

@@ -1,5 +1,5 @@
 // Attributes and hierarchies in every kind of object store.
-#include "container/zarr/attributes.hpp"
+#include "container/zarr/zarr_attributes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "container/hdf5/attributes.hpp"
+#include "container/hdf5/hdf5_attributes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "container/zarr/attributes.hpp"
+#include "container/zarr/zarr_attributes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "store/posix/attributes.hpp"
+#include "store/posix/file_attributes.hpp"
 
 #include <sys/stat.h>
 #include <sys/xattr.h>
