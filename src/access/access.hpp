@@ -6,7 +6,7 @@
 
 #include "collective/stopwatch.hpp"
 #include "copy/local_array.hpp"
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 #include "store/store.hpp"
 #include "transport/transport.hpp"
 

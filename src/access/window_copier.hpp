@@ -6,7 +6,7 @@
 
 #include "copy/local_array.hpp"
 #include "copy/strided_copy.hpp"
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 
 namespace plait::access {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 #include "store/store.hpp"
 
 namespace plait::access {

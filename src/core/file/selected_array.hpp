@@ -10,7 +10,7 @@
 #include "container/content.hpp"
 #include "core/file/channel.hpp"
 #include "plait/file.hpp"
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 #include "store/store.hpp"
 
 namespace plait::core {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 #include "plan/conversion/pieces.hpp"
 #include "plan/conversion/runs.hpp"
 

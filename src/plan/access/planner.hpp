@@ -1,7 +1,7 @@
 /// The choice of a plan: the strategy and the readers by which an access is predicted to be fastest.
 #pragma once
 
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 
 namespace plait::plan {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 
 namespace plait::plan {
 

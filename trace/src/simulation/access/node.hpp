@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 #include "simulation/access/task.hpp"
 
 namespace plait::simulation {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 #include "simulation/access/barrier.hpp"
 #include "simulation/access/files.hpp"
 #include "simulation/access/network.hpp"

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "plait/layout.hpp"
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 #include "simulation/access/outcome.hpp"
 #include "simulation/access/settings.hpp"
 

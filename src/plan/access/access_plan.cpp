@@ -1,4 +1,4 @@
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 
 #include <algorithm>
 #include <numeric>

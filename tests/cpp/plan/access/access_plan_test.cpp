@@ -1,5 +1,5 @@
 // Access plans: shares and windows that hold each position once, and who owns what in them, against lists.
-#include "plan/access/access.hpp"
+#include "plan/access/access_plan.hpp"
 
 #include <gtest/gtest.h>
 
