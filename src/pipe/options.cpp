@@ -5,7 +5,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "pipe/meeting.hpp"
+#include "pipe/meeting_file.hpp"
 #include "store/url.hpp"
 
 namespace plait::pipe {

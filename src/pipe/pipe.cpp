@@ -5,7 +5,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "pipe/meeting.hpp"
+#include "pipe/meeting_file.hpp"
 #include "pipe/messages.hpp"
 #include "pipe/options.hpp"
 #include "pipe/protocol.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/file/channel.hpp"
-#include "pipe/meeting.hpp"
+#include "pipe/meeting_file.hpp"
 #include "pipe/options.hpp"
 #include "pipe/reader/announcements.hpp"
 #include "pipe/reader/delivery.hpp"

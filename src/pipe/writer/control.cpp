@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "base/wait/interruption.hpp"
 #include "collective/agree.hpp"
-#include "pipe/meeting.hpp"
+#include "pipe/meeting_file.hpp"
 #include "pipe/protocol.hpp"
 
 namespace plait::pipe {

@@ -8,7 +8,7 @@
 
 #include "core/file/channel.hpp"
 #include "core/file/source.hpp"
-#include "pipe/meeting.hpp"
+#include "pipe/meeting_file.hpp"
 #include "pipe/options.hpp"
 #include "pipe/writer/control.hpp"
 #include "pipe/writer/service.hpp"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "plan/conversion/meeting.hpp"
 #include "plan/conversion/owned_pieces.hpp"
+#include "plan/conversion/owner_coordinates.hpp"
 #include "plan/conversion/spans.hpp"
 
 namespace plait::plan {

@@ -1,4 +1,4 @@
-#include "transport/mpi/meeting.hpp"
+#include "transport/mpi/first_meeting.hpp"
 
 #include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"

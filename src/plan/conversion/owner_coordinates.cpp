@@ -14,7 +14,7 @@
 // meeting() estimates the cost of walking, of solving and of taking all coordinates, and takes the cheapest. Nested and
 // aligned maps are led back to the map inside them.
 
-#include "plan/conversion/meeting.hpp"
+#include "plan/conversion/owner_coordinates.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "pipe/meeting.hpp"
+#include "pipe/meeting_file.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
