@@ -9,7 +9,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/raw/raw_format.hpp"
-#include "driver/stripe/new_file.hpp"
+#include "driver/stripe/new_striped_file.hpp"
 #include "plait/disks.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"

@@ -8,7 +8,7 @@
 #include "base/encoding/encoder.hpp"
 #include "container/hdf5/writing/new_chunks.hpp"
 #include "container/hdf5/writing/new_content.hpp"
-#include "container/hdf5/writing/new_file.hpp"
+#include "container/hdf5/writing/new_hdf5_file.hpp"
 #include "container/hdf5/writing/object_header.hpp"
 #include "container/registry.hpp"
 

@@ -1,4 +1,4 @@
-#include "container/hdf5/writing/new_file.hpp"
+#include "container/hdf5/writing/new_hdf5_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

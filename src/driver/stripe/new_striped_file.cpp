@@ -1,4 +1,4 @@
-#include "driver/stripe/new_file.hpp"
+#include "driver/stripe/new_striped_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
