@@ -16,7 +16,7 @@
 #include "distant/service.hpp"
 #include "distant/shared/folder.hpp"
 #include "driver/distant/array_store.hpp"
-#include "driver/distant/name.hpp"
+#include "driver/distant/distant_name.hpp"
 
 namespace plait::driver::distant {
 

@@ -16,8 +16,8 @@
 #include "store/posix/replacement.hpp"
 #include "store/stripe/components.hpp"
 #include "store/stripe/description.hpp"
-#include "store/stripe/name.hpp"
 #include "store/stripe/replaced.hpp"
+#include "store/stripe/stripe_name.hpp"
 #include "store/stripe/striped_store.hpp"
 
 namespace plait::driver::stripe {

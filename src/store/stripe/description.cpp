@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"
-#include "store/stripe/name.hpp"
+#include "store/stripe/stripe_name.hpp"
 
 namespace plait::store::stripe {
 

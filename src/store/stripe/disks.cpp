@@ -5,7 +5,7 @@
 
 #include "store/posix/posix_store.hpp"
 #include "store/stripe/description.hpp"
-#include "store/stripe/name.hpp"
+#include "store/stripe/stripe_name.hpp"
 #include "store/url.hpp"
 
 namespace plait {

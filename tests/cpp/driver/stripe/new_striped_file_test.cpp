@@ -21,7 +21,7 @@
 #include "plait/disks.hpp"
 #include "plait/file.hpp"
 #include "store/posix/descriptor.hpp"
-#include "store/stripe/name.hpp"
+#include "store/stripe/stripe_name.hpp"
 #include "stripe_case.hpp"
 #include "transport/thread/team.hpp"
 #include "wrapped_transport.hpp"

@@ -1,4 +1,4 @@
-#include "driver/distant/name.hpp"
+#include "driver/distant/distant_name.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Names of arrays on the ranks' own disks, and a File on one by threads of one process.
-#include "driver/distant/name.hpp"
+#include "driver/distant/distant_name.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Names and descriptions of striped files.
-#include "store/stripe/name.hpp"
+#include "store/stripe/stripe_name.hpp"
 
 #include <array>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "store/stripe/name.hpp"
+#include "store/stripe/stripe_name.hpp"
 
 #include <utility>
 
