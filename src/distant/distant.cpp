@@ -7,7 +7,7 @@
 #include "collective/collective.hpp"
 #include "core/comm/guard.hpp"
 #include "core/comm/internals.hpp"
-#include "distant/impl.hpp"
+#include "distant/distant_file_impl.hpp"
 #include "distant/service.hpp"
 #include "plait/error.hpp"
 

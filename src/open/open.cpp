@@ -7,7 +7,7 @@
 #include "collective/collective.hpp"
 #include "container/properties.hpp"
 #include "core/comm/guard.hpp"
-#include "core/file/impl.hpp"
+#include "core/file/file_impl.hpp"
 #include "core/file/recorded.hpp"
 #include "driver/registry.hpp"
 #include "open/costs.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "container/format.hpp"
-#include "core/file/impl.hpp"
+#include "core/file/file_impl.hpp"
 #include "driver/driver.hpp"
 
 namespace plait::open {

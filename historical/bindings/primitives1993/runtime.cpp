@@ -16,7 +16,7 @@
 #include "collective/collective.hpp"
 #include "core/comm/internals.hpp"
 #include "core/comm/worker.hpp"
-#include "core/file/impl.hpp"
+#include "core/file/file_impl.hpp"
 #include "mpi_world.hpp"
 #include "plait/error.hpp"
 #include "transport/ending.hpp"

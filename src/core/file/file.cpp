@@ -8,7 +8,7 @@
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
 #include "core/comm/local_arrays.hpp"
-#include "core/file/impl.hpp"
+#include "core/file/file_impl.hpp"
 #include "core/file/recorded.hpp"
 
 namespace plait {

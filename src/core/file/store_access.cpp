@@ -42,7 +42,7 @@
 #include "core/comm/internals.hpp"
 #include "core/comm/local_arrays.hpp"
 #include "core/file/channel_access.hpp"
-#include "core/file/impl.hpp"
+#include "core/file/file_impl.hpp"
 #include "core/file/recorded.hpp"
 #include "core/redistribution/apart.hpp"
 #include "plan/access/explain_access.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/comm/worker.hpp"
-#include "core/file/impl.hpp"
+#include "core/file/file_impl.hpp"
 #include "core/stream/shared_position.hpp"
 #include "plait/stream.hpp"
 

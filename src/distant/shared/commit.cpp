@@ -9,7 +9,7 @@
 #include "base/encoding/encoder.hpp"
 #include "base/text.hpp"
 #include "collective/gather.hpp"
-#include "distant/shared/impl.hpp"
+#include "distant/shared/shared_file_impl.hpp"
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
 

@@ -19,7 +19,7 @@
 #include "collective/gather.hpp"
 #include "core/comm/guard.hpp"
 #include "core/comm/internals.hpp"
-#include "distant/shared/impl.hpp"
+#include "distant/shared/shared_file_impl.hpp"
 #include "plait/error.hpp"
 #include "store/location.hpp"
 #include "store/posix/descriptor.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "distant/impl.hpp"
+#include "distant/distant_file_impl.hpp"
 #include "distant/shared/stripe_map.hpp"
 
 namespace plait::distant::shared {

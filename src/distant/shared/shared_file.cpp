@@ -6,7 +6,7 @@
 #include "core/comm/guard.hpp"
 #include "core/comm/internals.hpp"
 #include "distant/service.hpp"
-#include "distant/shared/impl.hpp"
+#include "distant/shared/shared_file_impl.hpp"
 #include "plait/error.hpp"
 
 namespace plait {

@@ -1,4 +1,4 @@
-#include "distant/impl.hpp"
+#include "distant/distant_file_impl.hpp"
 
 #include <array>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "core/file/impl.hpp"
+#include "core/file/file_impl.hpp"
 
 #include <cerrno>
 #include <exception>

@@ -1,4 +1,4 @@
-#include "distant/shared/impl.hpp"
+#include "distant/shared/shared_file_impl.hpp"
 
 #include <unistd.h>
 
