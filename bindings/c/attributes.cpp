@@ -10,7 +10,7 @@
 #include "base/errors.hpp"
 #include "container/attributes.hpp"
 #include "container/attributes_json.hpp"
-#include "container/npy/header.hpp"
+#include "container/npy/npy_header.hpp"
 #include "objects.hpp"
 #include "options.hpp"
 

@@ -3,7 +3,7 @@
 #include "base/checked.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/npy/header.hpp"
+#include "container/npy/npy_header.hpp"
 #include "plan/section/chunks.hpp"
 
 namespace plait {

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "container/encoding.hpp"
 #include "container/npy/encoding.hpp"
-#include "container/npy/header.hpp"
+#include "container/npy/npy_header.hpp"
 
 namespace plait::container {
 

@@ -14,7 +14,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/attributes.hpp"
-#include "container/npy/header.hpp"
+#include "container/npy/npy_header.hpp"
 
 namespace plait::container {
 

@@ -5,7 +5,7 @@
 
 #include "base/errors.hpp"
 #include "container/members.hpp"
-#include "container/netcdf/header.hpp"
+#include "container/netcdf/netcdf_header.hpp"
 #include "container/registry.hpp"
 
 namespace plait::container::netcdf {

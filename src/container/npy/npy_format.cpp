@@ -8,7 +8,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
-#include "container/npy/header.hpp"
+#include "container/npy/npy_header.hpp"
 
 namespace plait::container::npy {
 

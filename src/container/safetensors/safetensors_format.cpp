@@ -10,7 +10,7 @@
 #include "container/attributes.hpp"
 #include "container/members.hpp"
 #include "container/registry.hpp"
-#include "container/safetensors/header.hpp"
+#include "container/safetensors/safetensors_header.hpp"
 
 namespace plait::container::safetensors {
 

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/fill_value.hpp"
-#include "container/npy/header.hpp"
+#include "container/npy/npy_header.hpp"
 #include "container/zarr/codecs.hpp"
 #include "container/zarr/document.hpp"
 #include "container/zarr/element_type.hpp"

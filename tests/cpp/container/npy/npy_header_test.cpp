@@ -1,5 +1,5 @@
 // Headers of .npy files: the bytes that NumPy writes, and every way in which they can be damaged.
-#include "container/npy/header.hpp"
+#include "container/npy/npy_header.hpp"
 
 #include <gtest/gtest.h>
 

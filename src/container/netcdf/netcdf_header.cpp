@@ -1,4 +1,4 @@
-#include "container/netcdf/header.hpp"
+#include "container/netcdf/netcdf_header.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "container/safetensors/header.hpp"
+#include "container/safetensors/safetensors_header.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes.hpp"
-#include "container/npy/header.hpp"
+#include "container/npy/npy_header.hpp"
 #include "container/safetensors/types.hpp"
 
 namespace plait::container::safetensors {

@@ -1,4 +1,4 @@
-#include "container/npy/header.hpp"
+#include "container/npy/npy_header.hpp"
 
 #include <cstring>
 #include <optional>
