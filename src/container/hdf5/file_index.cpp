@@ -10,8 +10,8 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/hdf5/chunk_coordinates.hpp"
-#include "container/hdf5/file.hpp"
 #include "container/hdf5/filters.hpp"
+#include "container/hdf5/hdf_file.hpp"
 
 namespace plait::container::hdf5 {
 

@@ -5,7 +5,7 @@
 
 #include "base/errors.hpp"
 #include "container/hdf5/changing/attribute_changes.hpp"
-#include "container/hdf5/file.hpp"
+#include "container/hdf5/hdf_file.hpp"
 #include "container/members.hpp"
 #include "container/registry.hpp"
 

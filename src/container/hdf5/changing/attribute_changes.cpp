@@ -11,7 +11,7 @@
 #include "container/hdf5/changing/file_locking.hpp"
 #include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/changing/private_image.hpp"
-#include "container/hdf5/file.hpp"
+#include "container/hdf5/hdf_file.hpp"
 #include "store/posix/identity.hpp"
 #include "store/posix/temporary.hpp"
 

@@ -5,7 +5,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/hdf5/changing/private_image.hpp"
-#include "container/hdf5/file.hpp"
+#include "container/hdf5/hdf_file.hpp"
 #include "container/hdf5/writing/new_attributes.hpp"
 #include "plait/error.hpp"
 

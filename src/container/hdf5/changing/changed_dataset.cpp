@@ -15,8 +15,8 @@
 #include "base/text.hpp"
 #include "container/chunk_pieces.hpp"
 #include "container/hdf5/changing/file_locking.hpp"
-#include "container/hdf5/file.hpp"
 #include "container/hdf5/filters.hpp"
+#include "container/hdf5/hdf_file.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
 #include "store/posix/byte_lock.hpp"
 

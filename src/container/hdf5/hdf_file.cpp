@@ -1,4 +1,4 @@
-#include "container/hdf5/file.hpp"
+#include "container/hdf5/hdf_file.hpp"
 
 #include <sys/stat.h>
 
