@@ -9,7 +9,7 @@
 
 #include "container/encoding.hpp"
 #include "copy/cast/element_cast.hpp"
-#include "pipe/description.hpp"
+#include "pipe/step_description.hpp"
 #include "plait/region.hpp"
 
 namespace plait::pipe {

@@ -11,10 +11,10 @@
 #include <span>
 #include <utility>
 
-#include "pipe/description.hpp"
 #include "pipe/messages.hpp"
 #include "pipe/protocol.hpp"
 #include "pipe/reader/delivery.hpp"
+#include "pipe/step_description.hpp"
 #include "pipe/writer/control.hpp"
 #include "pipe/writer/service.hpp"
 #include "pipe/writer/step_store.hpp"

@@ -13,7 +13,7 @@
 #include "plait/error.hpp"
 #include "primitives1993/calls.hpp"
 #include "primitives1993/lists.hpp"
-#include "store/stripe/description.hpp"
+#include "store/stripe/stripe_description.hpp"
 #include "store/url.hpp"
 
 namespace plait::primitives {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "distant/shared/description.hpp"
+#include "distant/shared/shared_file_description.hpp"
 #include "store/identity.hpp"
 #include "store/posix/descriptor.hpp"
 

@@ -23,7 +23,7 @@
 #include "plait/error.hpp"
 #include "store/location.hpp"
 #include "store/posix/descriptor.hpp"
-#include "store/stripe/description.hpp"
+#include "store/stripe/stripe_description.hpp"
 
 namespace plait {
 

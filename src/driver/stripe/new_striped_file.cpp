@@ -18,7 +18,7 @@
 #include "plait/error.hpp"
 #include "store/posix/replacement.hpp"
 #include "store/stripe/components.hpp"
-#include "store/stripe/description.hpp"
+#include "store/stripe/stripe_description.hpp"
 #include "store/stripe/stripe_name.hpp"
 #include "store/stripe/striped_store.hpp"
 

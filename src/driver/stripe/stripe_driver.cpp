@@ -15,8 +15,8 @@
 #include "store/posix/posix_store.hpp"
 #include "store/posix/replacement.hpp"
 #include "store/stripe/components.hpp"
-#include "store/stripe/description.hpp"
 #include "store/stripe/replaced.hpp"
+#include "store/stripe/stripe_description.hpp"
 #include "store/stripe/stripe_name.hpp"
 #include "store/stripe/striped_store.hpp"
 

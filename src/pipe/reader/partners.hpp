@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "copy/local_array.hpp"
-#include "pipe/description.hpp"
 #include "pipe/slot_memory.hpp"
+#include "pipe/step_description.hpp"
 #include "pipe/writer/step_store.hpp"
 #include "transport/native/link.hpp"
 

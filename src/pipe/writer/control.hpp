@@ -14,9 +14,9 @@
 
 #include "base/errors.hpp"
 #include "pipe/board.hpp"
-#include "pipe/description.hpp"
 #include "pipe/messages.hpp"
 #include "pipe/options.hpp"
+#include "pipe/step_description.hpp"
 #include "pipe/writer/schedule.hpp"
 #include "transport/native/server.hpp"
 

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "copy/local_array.hpp"
-#include "pipe/description.hpp"
 #include "pipe/messages.hpp"
 #include "pipe/slot_memory.hpp"
+#include "pipe/step_description.hpp"
 #include "plait/layout.hpp"
 #include "redistribution/message.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "store/posix/descriptor.hpp"
 #include "store/posix/replacement.hpp"
-#include "store/stripe/description.hpp"
+#include "store/stripe/stripe_description.hpp"
 
 namespace plait::store::stripe {
 

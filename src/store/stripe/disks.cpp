@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "store/posix/posix_store.hpp"
-#include "store/stripe/description.hpp"
+#include "store/stripe/stripe_description.hpp"
 #include "store/stripe/stripe_name.hpp"
 #include "store/url.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "store/posix/descriptor.hpp"
-#include "store/stripe/description.hpp"
+#include "store/stripe/stripe_description.hpp"
 
 namespace plait::store::stripe {
 

@@ -8,7 +8,7 @@
 
 #include "store/posix/posix_store.hpp"
 #include "store/store.hpp"
-#include "store/stripe/description.hpp"
+#include "store/stripe/stripe_description.hpp"
 
 namespace plait::store::stripe {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipe/description.hpp"
+#include "pipe/step_description.hpp"
 #include "plait/error.hpp"
 
 namespace {

@@ -20,7 +20,7 @@
 #include "folder.hpp"
 #include "plait/error.hpp"
 #include "store/new_file.hpp"
-#include "store/stripe/description.hpp"
+#include "store/stripe/stripe_description.hpp"
 
 namespace stripe_case {
 

@@ -9,8 +9,8 @@
 
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
-#include "distant/shared/description.hpp"
 #include "distant/shared/folder.hpp"
+#include "distant/shared/shared_file_description.hpp"
 #include "plait/error.hpp"
 
 namespace {

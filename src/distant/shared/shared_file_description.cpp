@@ -1,4 +1,4 @@
-#include "distant/shared/description.hpp"
+#include "distant/shared/shared_file_description.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "store/stripe/description.hpp"
+#include "store/stripe/stripe_description.hpp"
 
 #include <sys/random.h>
 

@@ -1,4 +1,4 @@
-#include "pipe/description.hpp"
+#include "pipe/step_description.hpp"
 
 #include <algorithm>
 #include <cerrno>
