@@ -22,7 +22,7 @@
 #include "transport/counter.hpp"
 #include "transport/node/group.hpp"
 #include "transport/shared_area.hpp"
-#include "transport/thread/calls.hpp"
+#include "transport/thread/call_board.hpp"
 
 namespace plait::transport::thread {
 

@@ -1,4 +1,4 @@
-#include "transport/thread/calls.hpp"
+#include "transport/thread/call_board.hpp"
 
 #include <algorithm>
 #include <cerrno>
