@@ -9,7 +9,7 @@
 
 #include "base/errors.hpp"
 #include "bind.hpp"
-#include "driver/registry.hpp"
+#include "driver/driver_registry.hpp"
 #include "open/opening.hpp"
 #include "parts.hpp"
 #include "plait/file.hpp"

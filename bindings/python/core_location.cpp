@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "container/format_registry.hpp"
 #include "container/hdf5/netcdf4/netcdf_fill.hpp"
-#include "container/registry.hpp"
+#include "driver/driver_registry.hpp"
 #include "driver/locating.hpp"
 #include "driver/pipe/pipe_driver.hpp"
-#include "driver/registry.hpp"
 #include "store/objects/object_store.hpp"
 #include "store/objects/open_objects.hpp"
 #include "string.hpp"

@@ -8,8 +8,8 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "container/format_registry.hpp"
 #include "container/raw/raw_format.hpp"
-#include "container/registry.hpp"
 
 namespace plait::container {
 

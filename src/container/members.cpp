@@ -7,9 +7,9 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/format_registry.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/properties.hpp"
-#include "container/registry.hpp"
 
 namespace plait::container {
 

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "container/foreign.hpp"
-#include "container/registry.hpp"
+#include "container/format_registry.hpp"
+#include "driver/driver_registry.hpp"
 #include "driver/objects/objects_driver.hpp"
 #include "driver/plain/plain_driver.hpp"
-#include "driver/registry.hpp"
 #include "driver/replacing.hpp"
 #include "plait/error.hpp"
 #include "store/posix/posix_store.hpp"

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "driver/registry.hpp"
+#include "driver/driver_registry.hpp"
 
 namespace plait::driver {
 

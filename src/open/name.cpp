@@ -8,9 +8,9 @@
 #include "base/nearest.hpp"
 #include "base/text.hpp"
 #include "container/foreign.hpp"
-#include "container/registry.hpp"
+#include "container/format_registry.hpp"
+#include "driver/driver_registry.hpp"
 #include "driver/objects/objects_driver.hpp"
-#include "driver/registry.hpp"
 #include "store/objects/open_objects.hpp"
 #include "store/url.hpp"
 

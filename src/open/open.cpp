@@ -9,7 +9,7 @@
 #include "core/comm/guard.hpp"
 #include "core/file/file_impl.hpp"
 #include "core/file/recorded.hpp"
-#include "driver/registry.hpp"
+#include "driver/driver_registry.hpp"
 #include "open/costs.hpp"
 #include "open/name.hpp"
 #include "open/opening.hpp"

@@ -13,10 +13,10 @@
 #include "container/array_type.hpp"
 #include "container/encoding.hpp"
 #include "container/foreign.hpp"
+#include "container/format_registry.hpp"
 #include "container/properties.hpp"
 #include "container/raw/raw_format.hpp"
-#include "container/registry.hpp"
-#include "driver/registry.hpp"
+#include "driver/driver_registry.hpp"
 #include "plait/error.hpp"
 
 namespace plait::open {

@@ -7,9 +7,9 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/foreign.hpp"
+#include "container/format_registry.hpp"
 #include "container/gzip/gzip_store.hpp"
 #include "container/raw/raw_format.hpp"
-#include "container/registry.hpp"
 
 namespace plait::container::gzip {
 

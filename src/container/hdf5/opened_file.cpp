@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "container/format_registry.hpp"
 #include "container/hdf5/changing/attribute_changes.hpp"
 #include "container/hdf5/hdf_file.hpp"
 #include "container/members.hpp"
-#include "container/registry.hpp"
 
 namespace plait::container::hdf5 {
 

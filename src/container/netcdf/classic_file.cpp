@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "container/format_registry.hpp"
 #include "container/members.hpp"
 #include "container/netcdf/netcdf_header.hpp"
-#include "container/registry.hpp"
 
 namespace plait::container::netcdf {
 

@@ -14,6 +14,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/format_registry.hpp"
 #include "container/gzip/gzip_store.hpp"
 #include "container/members.hpp"
 #include "container/npy/encoding.hpp"
@@ -21,7 +22,6 @@
 #include "container/npy/npy_header.hpp"
 #include "container/npz/directory.hpp"
 #include "container/part_store.hpp"
-#include "container/registry.hpp"
 #include "plait/error.hpp"
 
 namespace plait::container::npz {

@@ -8,8 +8,8 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/attributes.hpp"
+#include "container/format_registry.hpp"
 #include "container/members.hpp"
-#include "container/registry.hpp"
 #include "container/safetensors/safetensors_header.hpp"
 
 namespace plait::container::safetensors {

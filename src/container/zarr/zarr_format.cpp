@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes_json.hpp"
-#include "container/registry.hpp"
+#include "container/format_registry.hpp"
 #include "container/zarr/chunk_store.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/nczarr.hpp"

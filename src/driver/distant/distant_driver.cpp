@@ -10,7 +10,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "collective/broadcast.hpp"
-#include "container/registry.hpp"
+#include "container/format_registry.hpp"
 #include "core/comm/internals.hpp"
 #include "core/file/unclosed.hpp"
 #include "distant/service.hpp"

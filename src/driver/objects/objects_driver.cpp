@@ -5,7 +5,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/registry.hpp"
+#include "container/format_registry.hpp"
 #include "driver/plain/new_folder.hpp"
 #include "driver/plain/plain_driver.hpp"
 #include "store/objects/object_bytes.hpp"

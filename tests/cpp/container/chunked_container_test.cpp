@@ -10,7 +10,7 @@
 
 #include "chunk_case.hpp"
 #include "container/array_type.hpp"
-#include "container/registry.hpp"
+#include "container/format_registry.hpp"
 #include "plait/file.hpp"
 #include "plait/stream.hpp"
 #include "stream_case.hpp"

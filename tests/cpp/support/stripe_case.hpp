@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "driver/registry.hpp"
+#include "driver/driver_registry.hpp"
 #include "folder.hpp"
 #include "plait/error.hpp"
 #include "store/new_file.hpp"

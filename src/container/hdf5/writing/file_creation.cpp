@@ -6,11 +6,11 @@
 
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
+#include "container/format_registry.hpp"
 #include "container/hdf5/writing/new_chunks.hpp"
 #include "container/hdf5/writing/new_content.hpp"
 #include "container/hdf5/writing/new_hdf5_file.hpp"
 #include "container/hdf5/writing/object_header.hpp"
-#include "container/registry.hpp"
 
 namespace plait::container::hdf5 {
 

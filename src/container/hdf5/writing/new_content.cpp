@@ -13,11 +13,11 @@
 #include "container/attributes.hpp"
 #include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
+#include "container/format_registry.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/netcdf4/netcdf_fill.hpp"
 #include "container/members.hpp"
 #include "container/npy/encoding.hpp"
-#include "container/registry.hpp"
 #include "container/zarr/new_array.hpp"
 
 namespace plait::container::hdf5 {

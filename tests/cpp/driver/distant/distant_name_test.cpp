@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "driver/registry.hpp"
+#include "driver/driver_registry.hpp"
 #include "folder.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"

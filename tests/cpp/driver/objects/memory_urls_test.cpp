@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/comm/internals.hpp"
+#include "driver/driver_registry.hpp"
 #include "driver/locating.hpp"
-#include "driver/registry.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
 #include "plait/file.hpp"

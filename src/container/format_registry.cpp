@@ -1,4 +1,4 @@
-#include "container/registry.hpp"
+#include "container/format_registry.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "driver/registry.hpp"
+#include "driver/driver_registry.hpp"
 
 #include "driver/distant/distant_driver.hpp"
 #include "driver/memory/memory_driver.hpp"
