@@ -24,7 +24,7 @@
 namespace plait::pipe {
 
 using base::text;
-namespace host = transport::host;
+namespace host = base::host;
 using transport::native::Endpoints;
 using transport::native::Key;
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "transport/host/meeting_files.hpp"
+#include "base/host/meeting_files.hpp"
 #include "transport/native/endpoints.hpp"
 #include "transport/native/key.hpp"
 
@@ -21,7 +21,7 @@ struct Invitation {
   std::string who;  ///< a description of the program, for messages
 };
 
-using transport::host::meeting_folder;
+using base::host::meeting_folder;
 
 /// errors  kArgument: the name cannot be a file name.
 void check_pipe_name(std::string_view name, std::string_view shown);

@@ -7,10 +7,10 @@
 #include <exception>
 #include <span>
 
+#include "base/host/sockets.hpp"
 #include "collective/agree.hpp"
 #include "pipe/reader/partners.hpp"
 #include "plait/error.hpp"
-#include "transport/host/sockets.hpp"
 #include "transport/native/waiting.hpp"
 
 namespace plait::pipe {
@@ -49,7 +49,7 @@ Frame Announcements::ask(std::string& words, const std::function<void()>& check)
   using transport::native::Clock;
   while (transport::native::wait_for(link_->number(), POLLIN, Clock::now() + kBetweenChecks) == ETIMEDOUT) {
     check();
-    if (transport::host::is_silent(link_->number())) break;  // the link then reports the loss
+    if (base::host::is_silent(link_->number())) break;  // the link then reports the loss
   }
   const auto kind = static_cast<Frame>(receive_frame(*link_, words, no_limit()).kind);
   if (unsent && kind != Frame::kAborted && kind != Frame::kEnd) std::rethrow_exception(unsent);

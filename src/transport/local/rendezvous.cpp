@@ -18,11 +18,11 @@
 #include "base/errors.hpp"
 #include "base/files/allot.hpp"
 #include "base/files/folder.hpp"
+#include "base/host/host.hpp"
+#include "base/host/meeting_files.hpp"
 #include "base/text.hpp"
 #include "base/wait/interruption.hpp"
 #include "plait/error.hpp"
-#include "transport/host/host.hpp"
-#include "transport/host/meeting_files.hpp"
 
 namespace plait::transport::local {
 
@@ -38,9 +38,9 @@ constexpr std::int64_t kOwnDescriptors = 64;
 /// Never waits, whatever lies under the name.
 constexpr int kOpening = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 /// Locks: the first byte of the file is for who changes it, one behind it for each rank.
-constexpr host::LockRange kTurn{0, 1};
-constexpr host::LockRange kEveryone{1, 0};
-constexpr host::LockRange lock_of(int rank) { return {1 + rank, 1}; }
+constexpr base::host::LockRange kTurn{0, 1};
+constexpr base::host::LockRange kEveryone{1, 0};
+constexpr base::host::LockRange lock_of(int rank) { return {1 + rank, 1}; }
 
 [[noreturn]] void fail_system(const std::string& what, int code) {
   base::throw_system_error(code, what, ": ", std::strerror(code));
@@ -97,7 +97,7 @@ class Rendezvous::Turn {
     constexpr std::chrono::milliseconds kLongestNap{50};
     const auto begin = Clock::now();
     auto nap = std::chrono::milliseconds(1);  // it is held for some microseconds, as a rule
-    while (!host::take_lock(file_, kTurn)) {
+    while (!base::host::take_lock(file_, kTurn)) {
       if (errno != EAGAIN && errno != EACCES && errno != EINTR)
         fail_system(text("cannot lock ", of.path_, "; name a folder on a file system that has locks by PLAIT_MEET"),
                     errno);
@@ -107,7 +107,7 @@ class Rendezvous::Turn {
       nap = std::min(2 * nap, kLongestNap);
     }
   }
-  ~Turn() { host::give_lock(file_, kTurn); }
+  ~Turn() { base::host::give_lock(file_, kTurn); }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
@@ -115,7 +115,7 @@ class Rendezvous::Turn {
   /// Also of one whose own time is up, which is to tell the others.
   static constexpr std::chrono::milliseconds kPatienceForATurn{500};
   [[noreturn]] static void fail_stuck(const Rendezvous& of) {
-    const int process = host::locker(of.file_.number(), kTurn);
+    const int process = base::host::locker(of.file_.number(), kTurn);
     base::throw_system_error(ETIMEDOUT, "rank ", of.job_.rank, " of the job ", of.job_.name, " could not look at ",
                              of.path_, " within ", of.patience_.count(),
                              " s: ", process != 0 ? text("process ", process) : std::string("some rank of the job"),
@@ -130,7 +130,7 @@ Rendezvous::Entry& Rendezvous::entry(int rank) const {
 }
 
 Rendezvous::Rendezvous(const Job& job, Seconds patience)
-    : job_(job), path_(text(host::meeting_folder(), '/', job.name, kSuffix)), patience_(patience) {
+    : job_(job), path_(text(base::host::meeting_folder(), '/', job.name, kSuffix)), patience_(patience) {
   const std::size_t head = (sizeof(Header) + 63) / 64 * 64 + sizeof(Entry) * static_cast<std::size_t>(job.size);
   bytes_ = head + static_cast<std::size_t>(node::control_bytes(job.size));
   try {
@@ -140,8 +140,8 @@ Rendezvous::Rendezvous(const Job& job, Seconds patience)
       file_ = base::Descriptor(::open(path_.c_str(), kOpening | O_CREAT, 0600));
       if (file_.number() < 0) fail_system(text("cannot make ", path_), errno);
       const Turn turn(*this);
-      if (!host::leads_to(path_, file_.number())) continue;
-      if (host::is_locked(file_.number(), kEveryone)) {
+      if (!base::host::leads_to(path_, file_.number())) continue;
+      if (base::host::is_locked(file_.number(), kEveryone)) {
         if (!holds_job()) fail_system(text(path_, " is of another version of Plait, or of something else"), EPROTO);
         map();
       } else {
@@ -162,7 +162,8 @@ Rendezvous::Rendezvous(const Job& job, Seconds patience)
 void Rendezvous::clear() const noexcept {
   // Where another one has the first byte, that one, or who comes next, finds the file.
   const int file = file_.number();
-  if (file >= 0 && is_of_a_job(file) && host::take_lock(file) && host::leads_to(path_, file)) ::unlink(path_.c_str());
+  if (file >= 0 && is_of_a_job(file) && base::host::take_lock(file) && base::host::leads_to(path_, file))
+    ::unlink(path_.c_str());
 }
 
 Rendezvous::~Rendezvous() {
@@ -196,7 +197,7 @@ void Rendezvous::make() {
     fail_system(text("cannot write ", path_), code);
   map();
   header().size = job_.size;
-  host::boot_id().copy(header().host.data(), header().host.size() - 1);
+  base::host::boot_id().copy(header().host.data(), header().host.size() - 1);
 }
 
 void Rendezvous::register_rank() {
@@ -206,7 +207,7 @@ void Rendezvous::register_rank() {
     fail(ErrorKind::kArgument, 0,
          text("rank ", job_.rank, " of the job ", job_.name, " says that it has ", job_.size, " ranks, and others say ",
               shared.size, "; give all of them the same PLAIT_SIZE"));
-  if (host::boot_id() != shared.host.data())
+  if (base::host::boot_id() != shared.host.data())
     fail(ErrorKind::kArgument, 0,
          text("rank ", job_.rank, " of the job ", job_.name,
               " runs on another host than others; processes without MPI work together on one host, so start those of "
@@ -219,12 +220,12 @@ void Rendezvous::register_rank() {
               kOwnDescriptors + job_.size, " where there are ", job_.size,
               " ranks; allow more (ulimit -n, or ulimit -Hn), or start fewer ranks"));
   Entry& own = entry(job_.rank);
-  if (own.taken && host::is_locked(file_.number(), lock_of(job_.rank)))
+  if (own.taken && base::host::is_locked(file_.number(), lock_of(job_.rank)))
     fail(ErrorKind::kSystem, EADDRINUSE,
          text("two processes say that they are rank ", job_.rank, " of the job ", job_.name, ": ", own.process.number,
               " and ", ::getpid(), "; give each its own PLAIT_RANK, and another program another PLAIT_JOB"));
   look_for_ended();
-  if (!host::take_lock(file_.number(), lock_of(job_.rank))) fail_system(text("cannot lock ", path_), errno);
+  if (!base::host::take_lock(file_.number(), lock_of(job_.rank))) fail_system(text("cannot lock ", path_), errno);
   own.process = node::this_process_identity();
   if (!std::exchange(own.taken, true)) ++shared.arrived;
   if (shared.arrived < job_.size) return;
@@ -235,7 +236,7 @@ void Rendezvous::register_rank() {
 
 void Rendezvous::look_for_ended() {
   for (int rank = 0; rank < job_.size; ++rank)
-    if (entry(rank).taken && rank != job_.rank && !host::is_locked(file_.number(), lock_of(rank)))
+    if (entry(rank).taken && rank != job_.rank && !base::host::is_locked(file_.number(), lock_of(rank)))
       fail(ErrorKind::kSystem, EOWNERDEAD,
            text("rank ", rank, " of the job ", job_.name, " (process ", entry(rank).process.number,
                 ") has ended, or given up, before all ", job_.size, " ranks had come"));
@@ -296,15 +297,15 @@ void Rendezvous::throw_failure() const {
 }
 
 void remove_leftovers() {
-  const std::string folder = host::meeting_folder();
+  const std::string folder = base::host::meeting_folder();
   std::error_code ignored;
   for (const std::string& name : base::names_in(folder, ignored)) {
     if (!name.ends_with(kSuffix)) continue;
     const std::string path = text(folder, '/', name);
     const base::Descriptor file(::open(path.c_str(), kOpening));
     // All of it: whoever is just making it has the first byte.
-    if (file.number() >= 0 && is_of_a_job(file.number()) && host::take_lock(file.number()) &&
-        host::leads_to(path, file.number()))
+    if (file.number() >= 0 && is_of_a_job(file.number()) && base::host::take_lock(file.number()) &&
+        base::host::leads_to(path, file.number()))
       ::unlink(path.c_str());
   }
 }

@@ -8,8 +8,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "base/host/sockets.hpp"
 #include "base/text.hpp"
-#include "transport/host/sockets.hpp"
 
 namespace plait::transport::native {
 
@@ -29,9 +29,9 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
 
 }  // namespace
 
-std::string network_text(const host::NetworkAddress& address) {
+std::string network_text(const base::host::NetworkAddress& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
-  if (host::is_ipv4(address)) {
+  if (base::host::is_ipv4(address)) {
     ::inet_ntop(AF_INET, address.data() + 12, text.data(), text.size());
   } else {
     ::inet_ntop(AF_INET6, address.data(), text.data(), text.size());
@@ -39,9 +39,9 @@ std::string network_text(const host::NetworkAddress& address) {
   return text.data();
 }
 
-std::optional<host::NetworkAddress> parse_network_address(std::string_view text) {
+std::optional<base::host::NetworkAddress> parse_network_address(std::string_view text) {
   const std::string whole(text.substr(0, 64));
-  host::NetworkAddress address{};
+  base::host::NetworkAddress address{};
   if (::inet_pton(AF_INET6, whole.c_str(), address.data()) == 1) return address;
   address = {};
   address[10] = address[11] = 0xff;
@@ -52,8 +52,8 @@ std::optional<host::NetworkAddress> parse_network_address(std::string_view text)
 std::string Address::text() const {
   if (const auto* here = std::get_if<Local>(&where)) return "local:" + here->name;
   const auto& [host, port] = std::get<Tcp>(where);
-  return host::is_ipv4(host) ? base::text("tcp:", network_text(host), ':', port)
-                             : base::text("tcp:[", network_text(host), "]:", port);
+  return base::host::is_ipv4(host) ? base::text("tcp:", network_text(host), ':', port)
+                                   : base::text("tcp:[", network_text(host), "]:", port);
 }
 
 std::optional<Address> Address::parse(std::string_view text) {
@@ -61,7 +61,7 @@ std::optional<Address> Address::parse(std::string_view text) {
   constexpr std::string_view kTcp = "tcp:";
   if (text.starts_with(kLocal)) {
     const std::string_view name = text.substr(kLocal.size());
-    if (name.empty() || name.size() > host::LocalAddress::kMostBytes ||
+    if (name.empty() || name.size() > base::host::LocalAddress::kMostBytes ||
         !std::all_of(name.begin(), name.end(), name_letter))
       return std::nullopt;
     return Address{Local{std::string(name)}};
@@ -80,7 +80,7 @@ std::optional<Address> Address::parse(std::string_view text) {
 }
 
 SystemAddress::SystemAddress(const Address::Tcp& address) {
-  if (host::is_ipv4(address.host)) {
+  if (base::host::is_ipv4(address.host)) {
     sockaddr_in v4{};
     v4.sin_family = AF_INET;
     v4.sin_port = htons(address.port);

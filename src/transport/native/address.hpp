@@ -9,7 +9,7 @@
 #include <string_view>
 #include <variant>
 
-#include "transport/host/host.hpp"
+#include "base/host/host.hpp"
 
 namespace plait::transport::native {
 
@@ -18,7 +18,7 @@ struct Address {
     std::string name;
   };
   struct Tcp {
-    host::NetworkAddress host{};
+    base::host::NetworkAddress host{};
     std::uint16_t port = 0;
   };
   std::variant<Local, Tcp> where;
@@ -30,8 +30,8 @@ struct Address {
 };
 
 /// `10.0.0.1`, `2001:db8::1`.
-std::string network_text(const host::NetworkAddress& address);
-std::optional<host::NetworkAddress> parse_network_address(std::string_view text);
+std::string network_text(const base::host::NetworkAddress& address);
+std::optional<base::host::NetworkAddress> parse_network_address(std::string_view text);
 
 /// A TCP address for system calls: of IPv4 where it is one, so that hosts without IPv6 take it.
 struct SystemAddress {

@@ -10,8 +10,8 @@
 #include <span>
 #include <thread>
 
+#include "base/host/sockets.hpp"
 #include "base/wait/interruption.hpp"
-#include "transport/host/sockets.hpp"
 #include "transport/native/hello.hpp"
 #include "transport/native/retry_policy.hpp"
 #include "transport/native/waiting.hpp"
@@ -86,12 +86,12 @@ Attempt greet_server(base::Descriptor socket, const Key& key, Clock::time_point 
 
 Attempt attempt_once(const Address& to, const Key& key, Clock::time_point until) {
   const auto* tcp = std::get_if<Address::Tcp>(&to.where);
-  const host::LocalAddress local(tcp == nullptr ? std::get<Address::Local>(to.where).name : std::string());
+  const base::host::LocalAddress local(tcp == nullptr ? std::get<Address::Local>(to.where).name : std::string());
   const SystemAddress remote(tcp == nullptr ? Address::Tcp{} : *tcp);
   const int family = tcp == nullptr ? AF_UNIX : remote.storage.ss_family;
   base::Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.number() < 0) return failed_attempt(errno);
-  tcp == nullptr ? host::widen(socket.number(), 2 * kMostStreamed) : host::keep_alive(socket.number());
+  tcp == nullptr ? base::host::widen(socket.number(), 2 * kMostStreamed) : base::host::keep_alive(socket.number());
   const int code = tcp == nullptr ? connect_to(socket.number(), local.name(), local.length, until)
                                   : connect_to(socket.number(), remote.name(), remote.length, until);
   return code != 0 ? failed_attempt(code) : greet_server(std::move(socket), key, until);

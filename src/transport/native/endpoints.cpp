@@ -6,8 +6,8 @@
 #include <array>
 
 #include "base/errors.hpp"
+#include "base/host/host.hpp"
 #include "base/text.hpp"
-#include "transport/host/host.hpp"
 #include "transport/native/address.hpp"
 
 namespace plait::transport::native {
@@ -78,8 +78,8 @@ bool Endpoints::near() const {
 Endpoints own_host() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
-  const std::string boot = host::boot_id();
-  const std::uint64_t space = host::network_space();
+  const std::string boot = base::host::boot_id();
+  const std::uint64_t space = base::host::network_space();
   const bool known = !boot.empty() && space != 0;
   return {known ? as_word(base::text(boot, '/', space)) : std::string(kAnyHost), as_word(name.data()), {}};
 }

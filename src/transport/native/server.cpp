@@ -67,8 +67,8 @@ void check_ports(const Server::Options& options) {
 
 std::unique_ptr<Server> start_server(const Key& key, ServerLoop::Users users, const Server::Options& options) {
   check_ports(options);
-  std::vector<host::NetworkAddress> addresses;
-  if (options.other_hosts) addresses = choose_addresses(host::interfaces(), options.network);
+  std::vector<base::host::NetworkAddress> addresses;
+  if (options.other_hosts) addresses = choose_addresses(base::host::interfaces(), options.network);
   ServerLoop::Sockets sockets;
   sockets.local = listen_locally();
   Endpoints endpoints = own_host();
@@ -78,7 +78,7 @@ std::unique_ptr<Server> start_server(const Key& key, ServerLoop::Users users, co
     sockets.tcp = listen_on_network(options.first_port, options.last_port);
     if (!options.network.empty()) sockets.network = addresses;
     for (const auto& one : addresses)
-      if (sockets.tcp.ipv6 || host::is_ipv4(one))
+      if (sockets.tcp.ipv6 || base::host::is_ipv4(one))
         endpoints.addresses.push_back(Address{Address::Tcp{one, sockets.tcp.port}}.text());
   }
   return std::make_unique<RunningServer>(

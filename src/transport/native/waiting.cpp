@@ -8,8 +8,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "base/host/sockets.hpp"
 #include "base/wait/interruption.hpp"
-#include "transport/host/sockets.hpp"
 
 namespace plait::transport::native {
 
@@ -29,7 +29,7 @@ int wait_for(int socket, short events, Clock::time_point until) {
     if (found < 0 && errno != EINTR) return errno;
     if (base::interrupted()) return EINTR;
     if (found == 0 && last) return ETIMEDOUT;
-    if (found == 0 && host::is_silent(socket)) return EHOSTUNREACH;
+    if (found == 0 && base::host::is_silent(socket)) return EHOSTUNREACH;
   }
 }
 

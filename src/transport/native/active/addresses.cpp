@@ -9,9 +9,9 @@
 #include <span>
 
 #include "base/errors.hpp"
+#include "base/host/host.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "transport/host/host.hpp"
 
 namespace plait::transport::native {
 
@@ -108,7 +108,7 @@ std::vector<Endpoints> exchange_endpoints(Transport& transport, const Endpoints&
 
 std::vector<Address> leading_to(const Endpoints& to) {
   const bool near = to.near();
-  const auto here = host::own_addresses();
+  const auto here = base::host::own_addresses();
   std::vector<Address> found;
   for (const std::string& text : to.addresses) {
     auto address = Address::parse(text);

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "transport/host/sockets.hpp"
+#include "base/host/sockets.hpp"
 
 namespace plait::transport::native {
 
@@ -164,7 +164,7 @@ Connection::ReceiveResult Connection::resume(std::span<std::byte> rest, FrameTak
 
 bool Connection::is_silent() const {
   const std::scoped_lock lock(mutex_);
-  return !near_ && socket_.number() >= 0 && host::is_silent(socket_.number());
+  return !near_ && socket_.number() >= 0 && base::host::is_silent(socket_.number());
 }
 
 void Connection::leave(const FrameHead& last) noexcept {

@@ -10,9 +10,9 @@
 #include <new>
 #include <utility>
 
+#include "base/host/sockets.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "transport/host/sockets.hpp"
 #include "transport/native/retry_policy.hpp"
 
 namespace plait::transport::native {
@@ -90,13 +90,13 @@ ConnectionAttempt::Progress ConnectionAttempt::begin(Clock::time_point now) {
   if (!watch_) watch_ = loop_.handle(shared_from_this());
   const Address& to = addresses_[at_];
   const auto* tcp = std::get_if<Address::Tcp>(&to.where);
-  const host::LocalAddress local(tcp == nullptr ? std::get<Address::Local>(to.where).name : std::string());
+  const base::host::LocalAddress local(tcp == nullptr ? std::get<Address::Local>(to.where).name : std::string());
   const SystemAddress remote(tcp == nullptr ? Address::Tcp{} : *tcp);
   const int family = tcp == nullptr ? AF_UNIX : remote.storage.ss_family;
   socket_ = base::Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket_.number() < 0) return failed(errno, std::strerror(errno));
   tried_ = true;
-  tcp == nullptr ? host::widen(socket_.number(), 2 * kMostStreamed) : host::keep_alive(socket_.number());
+  tcp == nullptr ? base::host::widen(socket_.number(), 2 * kMostStreamed) : base::host::keep_alive(socket_.number());
   const int code = tcp == nullptr ? ::connect(socket_.number(), local.name(), local.length)
                                   : ::connect(socket_.number(), remote.name(), remote.length);
   if (code != 0 && errno == EAGAIN) {  // the backlog of a local server is full

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/errors.hpp"
-#include "transport/host/sockets.hpp"
+#include "base/host/sockets.hpp"
 #include "transport/native/random.hpp"
 
 namespace plait::transport::native {
@@ -56,7 +56,7 @@ LocalListener listen_locally() {
   fill_random(random);
   LocalListener made{base::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
                      "plait-" + hexadecimal(random)};
-  const host::LocalAddress own(made.name);
+  const base::host::LocalAddress own(made.name);
   const int socket = made.socket.number();
   if (socket < 0 || ::bind(socket, own.name(), own.length) != 0 || ::listen(socket, SOMAXCONN) != 0) {
     const int code = errno;

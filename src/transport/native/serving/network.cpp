@@ -17,11 +17,11 @@ namespace {
 
 /// The addresses with a common prefix.
 struct Network {
-  host::NetworkAddress begin{};
+  base::host::NetworkAddress begin{};
   unsigned bits = 0;
 
-  bool has(const host::NetworkAddress& address) const {
-    if (host::is_ipv4(begin) != host::is_ipv4(address)) return false;
+  bool has(const base::host::NetworkAddress& address) const {
+    if (base::host::is_ipv4(begin) != base::host::is_ipv4(address)) return false;
     const std::size_t whole = bits / 8;
     if (!std::equal(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(whole), address.begin())) return false;
     const unsigned rest = bits % 8;
@@ -34,7 +34,7 @@ std::optional<Network> parse_network(std::string_view text) {
   const std::size_t slash = text.find('/');
   const auto begin = parse_network_address(text.substr(0, slash));
   if (!begin) return std::nullopt;
-  const unsigned most = host::is_ipv4(*begin) ? 32 : 128;
+  const unsigned most = base::host::is_ipv4(*begin) ? 32 : 128;
   unsigned bits = most;
   if (slash != std::string_view::npos) {
     const std::string_view number = text.substr(slash + 1);
@@ -50,9 +50,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-[[noreturn]] void throw_unknown_network(std::string_view choice, const std::vector<host::Interface>& all) {
+[[noreturn]] void throw_unknown_network(std::string_view choice, const std::vector<base::host::Interface>& all) {
   std::string there;
-  for (const host::Interface& one : all) {
+  for (const base::host::Interface& one : all) {
     if (!there.empty()) there += ", ";
     there += one.name + ' ' + network_text(one.address);
   }
@@ -62,11 +62,12 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-std::vector<host::NetworkAddress> choose_addresses(const std::vector<host::Interface>& all, std::string_view choice) {
-  std::vector<host::NetworkAddress> found;
+std::vector<base::host::NetworkAddress> choose_addresses(const std::vector<base::host::Interface>& all,
+                                                         std::string_view choice) {
+  std::vector<base::host::NetworkAddress> found;
   const auto choose = [&](const auto& chosen) {
     bool any = false;
-    for (const host::Interface& one : all) {
+    for (const base::host::Interface& one : all) {
       if (!chosen(one)) continue;
       any = true;
       if (std::find(found.begin(), found.end(), one.address) == found.end()) found.push_back(one.address);
@@ -74,7 +75,7 @@ std::vector<host::NetworkAddress> choose_addresses(const std::vector<host::Inter
     return any;
   };
   if (trimmed(choice).empty()) {
-    choose([](const host::Interface& one) { return !one.loopback; });
+    choose([](const base::host::Interface& one) { return !one.loopback; });
     return found;
   }
   for (std::size_t begin = 0; begin <= choice.size();) {
@@ -82,8 +83,8 @@ std::vector<host::NetworkAddress> choose_addresses(const std::vector<host::Inter
     const std::string_view word = trimmed(choice.substr(begin, end - begin));
     begin = end + 1;
     const auto network = parse_network(word);
-    const bool any = network ? choose([&](const host::Interface& one) { return network->has(one.address); })
-                             : choose([&](const host::Interface& one) { return one.name == word; });
+    const bool any = network ? choose([&](const base::host::Interface& one) { return network->has(one.address); })
+                             : choose([&](const base::host::Interface& one) { return one.name == word; });
     if (!any) throw_unknown_network(word, all);
   }
   return found;

@@ -4,12 +4,13 @@
 #include <string_view>
 #include <vector>
 
-#include "transport/host/host.hpp"
+#include "base/host/host.hpp"
 
 namespace plait::transport::native {
 
 /// Those of `all` that are chosen: interface names, networks (`10.1.0.0/16`) or addresses, by commas; empty: all but
 /// loopback.  errors  kArgument: one of the choices chooses nothing; says which there are.
-std::vector<host::NetworkAddress> choose_addresses(const std::vector<host::Interface>& all, std::string_view choice);
+std::vector<base::host::NetworkAddress> choose_addresses(const std::vector<base::host::Interface>& all,
+                                                         std::string_view choice);
 
 }  // namespace plait::transport::native

@@ -31,9 +31,9 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/host/sockets.hpp"
 #include "base/text.hpp"
 #include "plait/error.hpp"
-#include "transport/host/sockets.hpp"
 
 namespace plait::transport::native {
 
@@ -154,7 +154,7 @@ bool ServerLoop::accept_one(int listener, bool local) {
     ++refused_;
     return true;
   }
-  local ? host::widen(socket.number(), 2 * kMostStreamed) : host::keep_alive(socket.number());
+  local ? base::host::widen(socket.number(), 2 * kMostStreamed) : base::host::keep_alive(socket.number());
   const std::uint64_t id = ++last_id_;
   // A connection that cannot be registered is closed here.
   try {
@@ -173,7 +173,7 @@ bool ServerLoop::comes_in_rightly(int socket) const {
   sockaddr_storage own{};
   socklen_t length = sizeof own;
   if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &length) != 0) return false;
-  host::NetworkAddress address{};
+  base::host::NetworkAddress address{};
   if (own.ss_family == AF_INET) {
     address[10] = address[11] = 0xff;
     std::memcpy(address.data() + 12, &reinterpret_cast<const sockaddr_in&>(own).sin_addr, 4);
@@ -276,7 +276,7 @@ void ServerLoop::check_silent_hosts(Clock::time_point now) {
   for (const auto& [number, peer] : peers_)
     if (!peer->near()) flushing_.push_back(peer);
   for (const auto& peer : flushing_)
-    if (host::is_silent(peer->socket())) end(peer->number(), "its host does not answer");
+    if (base::host::is_silent(peer->socket())) end(peer->number(), "its host does not answer");
   flushing_.clear();
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
-#include "transport/host/host.hpp"
+#include "base/host/host.hpp"
 #include "transport/native/event_loop.hpp"
 #include "transport/native/server.hpp"
 #include "transport/native/serving/listeners.hpp"
@@ -34,7 +34,7 @@ class ServerLoop : public EventLoop {
     LocalListener local;
     TcpListener tcp;  ///< none: without a socket
     /// On which connections of other hosts may come in; empty: all.
-    std::vector<host::NetworkAddress> network;
+    std::vector<base::host::NetworkAddress> network;
   };
 
   /// errors  kSystem

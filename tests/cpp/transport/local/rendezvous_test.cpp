@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/host/meeting_files.hpp"
 #include "job_case.hpp"
 #include "plait/error.hpp"
-#include "transport/host/meeting_files.hpp"
 #include "transport/local/job.hpp"
 
 namespace {
@@ -86,7 +86,7 @@ TEST(Rendezvous, AFileOfSomethingElseIsRefused) {
   const std::string path = meeting.folder() / "case.plait-job";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_EQ(::write(file, "something else of today", 23), 23);
-  ASSERT_TRUE(plait::transport::host::take_lock(file, {5, 1}));
+  ASSERT_TRUE(plait::base::host::take_lock(file, {5, 1}));
   const auto told = tell({{"case", 2, 0}}, 60);
   EXPECT_EQ(told[0].code, EPROTO);
   EXPECT_NE(told[0].text.find("another version of Plait"), std::string::npos);
@@ -110,8 +110,8 @@ TEST(Rendezvous, ATurnThatDoesNotComeIsAnErrorInTime) {
   const job_case::Meeting meeting;
   const std::filesystem::path path = meeting.folder() / "case.plait-job";
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  ASSERT_TRUE(plait::transport::host::take_lock(file, {0, 1}));
-  EXPECT_EQ(plait::transport::host::locker(file, {0, 1}), 0);
+  ASSERT_TRUE(plait::base::host::take_lock(file, {0, 1}));
+  EXPECT_EQ(plait::base::host::locker(file, {0, 1}), 0);
   const auto begin = std::chrono::steady_clock::now();
   const Told told = tell({{"case", 2, 0}}, 0.1)[0];
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));

@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "base/host/sockets.hpp"
 #include "native_case.hpp"
-#include "transport/host/sockets.hpp"
 #include "transport/native/hello.hpp"
 #include "transport/native/waiting.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 class Serving {
  public:
   Serving(const Key& key, int callers, bool accepts) : key_(key) {
-    const host::LocalAddress name(local);
+    const base::host::LocalAddress name(local);
     EXPECT_EQ(::bind(socket_.number(), name.name(), name.length), 0);
     EXPECT_EQ(::listen(socket_.number(), 8), 0);
     thread_ = std::thread([this, callers, accepts] {

@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/host/host.hpp"
+#include "base/host/sockets.hpp"
 #include "native_case.hpp"
-#include "transport/host/host.hpp"
-#include "transport/host/sockets.hpp"
 #include "transport/native/address.hpp"
 
 namespace plait::transport::native {
@@ -36,7 +36,7 @@ TEST(NativeServer, SaysWhereItIs) {
   EXPECT_TRUE(found.near());
   ASSERT_FALSE(found.addresses.empty());
   EXPECT_TRUE(found.addresses.front().starts_with("local:plait-"));
-  EXPECT_EQ(found.addresses.size(), 1 + host::own_addresses().size());
+  EXPECT_EQ(found.addresses.size(), 1 + base::host::own_addresses().size());
   for (const std::string& one : found.addresses) EXPECT_FALSE(one.starts_with("tcp:127.")) << one;
   const Endpoints again = Endpoints::parse(found.text());
   EXPECT_EQ(again.addresses, found.addresses);
@@ -60,12 +60,14 @@ TEST(NativeServer, OfAnotherHostIsNotReachedLocally) {
 }
 
 TEST(NativeServer, IsReachedByTheChosenNetworkOnly) {
-  if (host::own_addresses().empty()) GTEST_SKIP() << "this host has no address but those of the loopback interface";
+  if (base::host::own_addresses().empty())
+    GTEST_SKIP() << "this host has no address but those of the loopback interface";
   Served served("127.0.0.0/8");
   Endpoints other = served.only("tcp:");
   ASSERT_EQ(other.addresses.size(), 1U);
   EXPECT_NO_THROW(Link::connect(other, served.key, soon()));
-  other.addresses = {Address{Address::Tcp{host::own_addresses().front(), port_of(other.addresses.front())}}.text()};
+  other.addresses = {
+      Address{Address::Tcp{base::host::own_addresses().front(), port_of(other.addresses.front())}}.text()};
   const std::string error = error_of([&] { Link::connect(other, served.key, soon()); });
   EXPECT_NE(error.find("connection was closed"), std::string::npos) << error;
   EXPECT_GE(served.server->refused(), 1);
@@ -187,7 +189,7 @@ TEST(NativeServer, GoesOnWithoutDescriptors) {
   const rlimit none{static_cast<rlim_t>(next), before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   const auto address = Address::parse(served.only("local:").addresses.front()).value();
-  const host::LocalAddress to(std::get<Address::Local>(address.where).name);
+  const base::host::LocalAddress to(std::get<Address::Local>(address.where).name);
   EXPECT_EQ(::connect(waiting, to.name(), to.length), 0);
   send(*link, {1, 0, 0, 0}, some_bytes(100));
   EXPECT_EQ(take_body(*link, link->receive(soon())), some_bytes(100));

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "base/host/sockets.hpp"
 #include "native_case.hpp"
-#include "transport/host/sockets.hpp"
 
 namespace plait::transport::native {
 namespace {
@@ -64,7 +64,7 @@ class Mute {
       text = "tcp:127.0.0.1:" + std::to_string(ntohs(name.sin_port));
     } else {
       text = "local:plait-mute-" + std::to_string(::getpid());
-      const host::LocalAddress name(text.substr(6));
+      const base::host::LocalAddress name(text.substr(6));
       ::bind(socket_.number(), name.name(), name.length);
     }
     ::listen(socket_.number(), backlog);

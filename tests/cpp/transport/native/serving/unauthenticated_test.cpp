@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "base/host/sockets.hpp"
 #include "native_case.hpp"
-#include "transport/host/sockets.hpp"
 #include "transport/native/address.hpp"
 #include "transport/native/hello.hpp"
 #include "transport/native/waiting.hpp"
@@ -38,7 +38,7 @@ base::Descriptor call(const std::string& text) {
     EXPECT_EQ(::connect(socket.number(), to.name(), to.length), 0);
     return socket;
   }
-  const host::LocalAddress to(std::get<Address::Local>(address.where).name);
+  const base::host::LocalAddress to(std::get<Address::Local>(address.where).name);
   base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(::connect(socket.number(), to.name(), to.length), 0);
   return socket;

@@ -1,4 +1,4 @@
-#include "transport/host/host.hpp"
+#include "base/host/host.hpp"
 
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <fstream>
 
-namespace plait::transport::host {
+namespace plait::base::host {
 
 bool is_ipv4(const NetworkAddress& address) {
   return std::all_of(address.begin(), address.begin() + 10, [](auto byte) { return byte == 0; }) &&
@@ -62,4 +62,4 @@ std::uint64_t network_space() {
   return ::stat("/proc/self/ns/net", &space) == 0 ? space.st_ino : 0;
 }
 
-}  // namespace plait::transport::host
+}  // namespace plait::base::host

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace plait::transport::host {
+namespace plait::base::host {
 
 /// The folder named by PLAIT_MEET; else one of the user's own on this host, which is made where it is missing.
 /// errors  kSystem, kArgument: it cannot be made or written, or others may read or write in it; the user's own on this
@@ -29,4 +29,4 @@ void give_lock(int file, LockRange range = {});
 /// Whether a path still leads to an open file.
 bool leads_to(const std::string& path, int file);
 
-}  // namespace plait::transport::host
+}  // namespace plait::base::host

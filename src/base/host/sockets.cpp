@@ -1,4 +1,4 @@
-#include "transport/host/sockets.hpp"
+#include "base/host/sockets.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace plait::transport::host {
+namespace plait::base::host {
 
 namespace {
 
@@ -45,4 +45,4 @@ void widen(int socket, std::size_t bytes) {
   ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &wanted, sizeof wanted);
 }
 
-}  // namespace plait::transport::host
+}  // namespace plait::base::host

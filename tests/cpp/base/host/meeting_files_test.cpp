@@ -1,5 +1,5 @@
 // The folder in which programs meet, and locks that last as long as their holder.
-#include "transport/host/meeting_files.hpp"
+#include "base/host/meeting_files.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,13 +10,13 @@
 #include <string>
 
 #include "base/descriptor.hpp"
+#include "base/host/sockets.hpp"
 #include "folder.hpp"
 #include "plait/error.hpp"
-#include "transport/host/sockets.hpp"
 
 namespace {
 
-namespace host = plait::transport::host;
+namespace host = plait::base::host;
 using plait::base::Descriptor;
 
 /// PLAIT_MEET for one test.

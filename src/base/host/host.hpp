@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace plait::transport::host {
+namespace plait::base::host {
 
 /// IPv4 addresses as IPv6 writes them, so that one kind of socket does for both.
 using NetworkAddress = std::array<std::uint8_t, 16>;
@@ -30,4 +30,4 @@ std::string boot_id();
 /// Which networks this process sees: local sockets reach no further.  0 where the system does not say.
 std::uint64_t network_space();
 
-}  // namespace plait::transport::host
+}  // namespace plait::base::host

@@ -1,4 +1,4 @@
-#include "transport/host/meeting_files.hpp"
+#include "base/host/meeting_files.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 
-namespace plait::transport::host {
+namespace plait::base::host {
 
 using base::text;
 
@@ -92,4 +92,4 @@ bool leads_to(const std::string& path, int file) {
          named.st_ino == open.st_ino;
 }
 
-}  // namespace plait::transport::host
+}  // namespace plait::base::host

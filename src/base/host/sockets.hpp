@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace plait::transport::host {
+namespace plait::base::host {
 
 /// An abstract local socket's: without a file.
 struct LocalAddress {
@@ -30,4 +30,4 @@ bool is_silent(int socket);
 /// A local socket holds so many bytes that have been sent, where the system permits.
 void widen(int socket, std::size_t bytes);
 
-}  // namespace plait::transport::host
+}  // namespace plait::base::host
