@@ -17,7 +17,7 @@
 #include "plait/error.hpp"
 #include "string.hpp"
 #include "transport/local/rendezvous.hpp"
-#include "transport/node/leaving.hpp"
+#include "transport/shared_memory/leaving.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -93,7 +93,7 @@ NB_MODULE(_core, module) {
           },
           "mine"_a);
   module.def(
-      "set_leaving", [](const std::string& why) { plait::transport::node::set_leaving(why); }, "why"_a,
+      "set_leaving", [](const std::string& why) { plait::transport::shared_memory::set_leaving(why); }, "why"_a,
       "What to tell the other ranks of the end of this one.");
   module.def("remove_job_leftovers", plait::transport::local::remove_leftovers,
              "Remove what jobs have left that ended before all of their ranks had come together.");

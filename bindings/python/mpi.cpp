@@ -7,7 +7,7 @@
 #include "plait/mpi.hpp"
 #include "string.hpp"
 #include "transport/mpi/handles.hpp"
-#include "transport/node/leaving.hpp"
+#include "transport/shared_memory/leaving.hpp"
 #include "unlocked.hpp"
 
 namespace nb = nanobind;
@@ -30,7 +30,7 @@ NB_MODULE(_mpi, module) {
         const plait::python::Unlocked release;
         int ended = 0;
         if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
-        plait::transport::node::set_leaving(why);
+        plait::transport::shared_memory::set_leaving(why);
         plait::communicator::forget_comms();
       },
       "why"_a);

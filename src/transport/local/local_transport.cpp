@@ -14,11 +14,11 @@
 #include "transport/local/rendezvous.hpp"
 #include "transport/losses.hpp"
 #include "transport/native/active/native_active.hpp"
-#include "transport/node/group_meeting.hpp"
-#include "transport/node/leaving.hpp"
-#include "transport/node/peers.hpp"
-#include "transport/node/segment.hpp"
-#include "transport/node/windows.hpp"
+#include "transport/shared_memory/group_meeting.hpp"
+#include "transport/shared_memory/leaving.hpp"
+#include "transport/shared_memory/peers.hpp"
+#include "transport/shared_memory/segment.hpp"
+#include "transport/shared_memory/windows.hpp"
 
 namespace plait::transport::local {
 
@@ -27,21 +27,21 @@ namespace {
 /// What the processes share besides windows and arrays: a group's control block, and then what each has.
 struct Shared {
   static std::int64_t bytes(int size) {
-    return node::control_bytes(size) + static_cast<std::int64_t>(sizeof(Mailbox)) * size;
+    return shared_memory::control_bytes(size) + static_cast<std::int64_t>(sizeof(Mailbox)) * size;
   }
   Shared(std::byte* memory, int size)
-      : control(memory), mailboxes(reinterpret_cast<Mailbox*>(memory + node::control_bytes(size))) {}
+      : control(memory), mailboxes(reinterpret_cast<Mailbox*>(memory + shared_memory::control_bytes(size))) {}
   std::byte* control;
   Mailbox* mailboxes;
 };
 
-std::int64_t number_of(const std::vector<node::ProcessIdentity>& processes) {
+std::int64_t number_of(const std::vector<shared_memory::ProcessIdentity>& processes) {
   std::vector<std::int64_t> numbers;
-  for (const node::ProcessIdentity& one : processes) numbers.insert(numbers.end(), {one.number, one.started});
-  return node::hash_of(numbers);
+  for (const shared_memory::ProcessIdentity& one : processes) numbers.insert(numbers.end(), {one.number, one.started});
+  return shared_memory::hash_of(numbers);
 }
 
-class LocalTransport : public Transport, public node::GroupMeeting, public node::Leaver {
+class LocalTransport : public Transport, public shared_memory::GroupMeeting, public shared_memory::Leaver {
  public:
   LocalTransport(const Job& job, std::chrono::duration<double> patience) : rank_(job.rank), size_(job.size) {
     Rendezvous others(job, patience);
@@ -49,8 +49,8 @@ class LocalTransport : public Transport, public node::GroupMeeting, public node:
     memory_.emplace(others, Shared::bytes(size_));
     const Shared shared(memory_->data(), size_);
     group_.emplace(shared.control, rank_, size_,
-                   std::make_unique<PeerLiveness>(node::departures_of(shared.control, size_), rank_, progress_,
-                                                  node::watch(others.processes())));
+                   std::make_unique<PeerLiveness>(shared_memory::departures_of(shared.control, size_), rank_, progress_,
+                                                  shared_memory::watch(others.processes())));
     mailboxes_.emplace(shared.mailboxes, rank_, group_->liveness());
     listed_.emplace(*this);
   }
@@ -64,7 +64,7 @@ class LocalTransport : public Transport, public node::GroupMeeting, public node:
 
   /// An agreement that it is in, where a signal's handler ends the process, or another thread than the one that is in
   /// it, never gets the rest of its part.
-  void leave() noexcept final { node::record_departure(group_->departure(), rank_, progress_.ended()); }
+  void leave() noexcept final { shared_memory::record_departure(group_->departure(), rank_, progress_.ended()); }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -73,9 +73,11 @@ class LocalTransport : public Transport, public node::GroupMeeting, public node:
   int worker_on_node(int node_rank) const override { return node_rank; }
   int node_rank_of(int worker) const override { return worker; }
 
-  SharedWindows& windows(std::int64_t bytes) override { return node::at_least(windows_, *this, bytes); }
+  SharedWindows& windows(std::int64_t bytes) override { return shared_memory::at_least(windows_, *this, bytes); }
   Gates& gates() override { return *group_; }
-  std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return node::share(*this, bytes, node_group_); }
+  std::unique_ptr<SharedPart> share(std::int64_t bytes) override {
+    return shared_memory::share(*this, bytes, node_group_);
+  }
   std::int64_t node_group() const override { return node_group_; }
   std::span<std::byte> note(int node_rank) override { return group_->note(node_rank); }
 
@@ -87,18 +89,18 @@ class LocalTransport : public Transport, public node::GroupMeeting, public node:
   }
 
   void reduce_min(std::span<std::int64_t> values) override {
-    const node::Inside inside(progress_);
+    const shared_memory::Inside inside(progress_);
     group().reduce_min(values);
   }
   void broadcast(std::span<std::byte> bytes, int root) override {
-    const node::Inside inside(progress_);
+    const shared_memory::Inside inside(progress_);
     group().broadcast(bytes, root);
   }
   void broadcast_to_nodes(std::span<std::byte>) override {}
 
   bool ends_alone() const override { return true; }
 
-  std::unique_ptr<Counter> counter() override { return node::make_counter(*this); }
+  std::unique_ptr<Counter> counter() override { return shared_memory::make_counter(*this); }
 
   std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
     // Without Losses: those who wait look at the processes themselves.
@@ -108,28 +110,28 @@ class LocalTransport : public Transport, public node::GroupMeeting, public node:
  private:
   /// Also for the meeting of those who make something that they share.
   /// errors  kSystem: this process has been interrupted in a call, or has left.
-  node::Group& group() override {
-    node::Departed own;
-    if (group_->departure().known(own)) node::check(own, progress_);
+  shared_memory::Group& group() override {
+    shared_memory::Departed own;
+    if (group_->departure().known(own)) shared_memory::check(own, progress_);
     return *group_;
   }
 
   int rank_;
   int size_;
   std::int64_t node_group_ = 0;
-  node::Progress progress_;
-  std::optional<node::Segment> memory_;
-  std::optional<node::Group> group_;
+  shared_memory::Progress progress_;
+  std::optional<shared_memory::Segment> memory_;
+  std::optional<shared_memory::Group> group_;
   std::optional<Mailboxes> mailboxes_;
-  std::unique_ptr<node::Windows> windows_;
-  std::optional<node::LeavesAtEnd> listed_;
+  std::unique_ptr<shared_memory::Windows> windows_;
+  std::optional<shared_memory::LeavesAtEnd> listed_;
 };
 
 /// Once in each process that takes part in a job, not in its children.
 void watch_the_end() {
   static base::PerProcess<std::once_flag> watched;
   std::call_once(watched.get(), [] {
-    node::leave_at_endings();
+    shared_memory::leave_at_endings();
     std::atexit(run_endings);
   });
 }

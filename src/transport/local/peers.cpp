@@ -2,23 +2,23 @@
 
 #include <cstddef>
 
-#include "transport/node/peers.hpp"
+#include "transport/shared_memory/peers.hpp"
 
 namespace plait::transport::local {
 
 void PeerLiveness::check() {
   // An end comes before the look for a note, which a process that has ended can write no more.
   std::size_t lost = 0;
-  node::Departed departed;
+  shared_memory::Departed departed;
   while (lost < peers_.size() && !(peers_[lost] && peers_[lost]->ended() && !departures_[lost].known(departed))) ++lost;
   // This process's own note tells of what has been interrupted before.
-  node::Departure& own = departures_[static_cast<std::size_t>(rank_)];
-  if (node::find_fewest(departures_, departed)) node::check(departed, progress_, own);
-  if (lost < peers_.size()) node::check_ended(static_cast<int>(lost), progress_, own);
+  shared_memory::Departure& own = departures_[static_cast<std::size_t>(rank_)];
+  if (shared_memory::find_fewest(departures_, departed)) shared_memory::check(departed, progress_, own);
+  if (lost < peers_.size()) shared_memory::check_ended(static_cast<int>(lost), progress_, own);
 }
 
 void PeerLiveness::check_interruption() {
-  node::check_interruption(rank_, progress_, departures_[static_cast<std::size_t>(rank_)]);
+  shared_memory::check_interruption(rank_, progress_, departures_[static_cast<std::size_t>(rank_)]);
 }
 
 }  // namespace plait::transport::local

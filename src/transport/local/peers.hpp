@@ -8,7 +8,7 @@
 
 #include "base/process_watch.hpp"
 #include "transport/gates.hpp"
-#include "transport/node/departure.hpp"
+#include "transport/shared_memory/departure.hpp"
 
 namespace plait::transport::local {
 
@@ -17,16 +17,16 @@ class PeerLiveness : public Liveness {
  public:
   /// `departures`: of all processes, by their ranks, in memory that they share; each writes its own, `rank` that of
   /// this one.
-  PeerLiveness(std::span<node::Departure> departures, int rank, const node::Progress& progress,
+  PeerLiveness(std::span<shared_memory::Departure> departures, int rank, const shared_memory::Progress& progress,
                std::vector<std::shared_ptr<const base::ProcessWatch>> peers)
       : departures_(departures), rank_(rank), progress_(progress), peers_(std::move(peers)) {}
   void check() override;
   void check_interruption() override;
 
  private:
-  std::span<node::Departure> departures_;
+  std::span<shared_memory::Departure> departures_;
   int rank_;
-  const node::Progress& progress_;
+  const shared_memory::Progress& progress_;
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
 };
 

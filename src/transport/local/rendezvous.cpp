@@ -61,7 +61,7 @@ class Watching : public Liveness {
   explicit Watching(std::vector<std::shared_ptr<const base::ProcessWatch>> all) : all_(std::move(all)) {}
   void check() override {
     for (std::size_t rank = 0; rank < all_.size(); ++rank)
-      if (all_[rank] && all_[rank]->ended()) node::throw_ended(static_cast<int>(rank));
+      if (all_[rank] && all_[rank]->ended()) shared_memory::throw_ended(static_cast<int>(rank));
   }
 
  private:
@@ -87,7 +87,7 @@ struct Rendezvous::Header {
 /// What a rank tells of itself.
 struct alignas(64) Rendezvous::Entry {
   bool taken;
-  node::ProcessIdentity process;
+  shared_memory::ProcessIdentity process;
 };
 
 /// The file open, and its first byte locked.
@@ -132,7 +132,7 @@ Rendezvous::Entry& Rendezvous::entry(int rank) const {
 Rendezvous::Rendezvous(const Job& job, Seconds patience)
     : job_(job), path_(text(base::host::meeting_folder(), '/', job.name, kSuffix)), patience_(patience) {
   const std::size_t head = (sizeof(Header) + 63) / 64 * 64 + sizeof(Entry) * static_cast<std::size_t>(job.size);
-  bytes_ = head + static_cast<std::size_t>(node::control_bytes(job.size));
+  bytes_ = head + static_cast<std::size_t>(shared_memory::control_bytes(job.size));
   try {
     constexpr int kAttempts = 1000;  // each time the others have just come together, or gone
     for (int attempt = 0; memory_ == nullptr; ++attempt) {
@@ -151,7 +151,7 @@ Rendezvous::Rendezvous(const Job& job, Seconds patience)
     }
     wait();
     for (int rank = 0; rank < job.size; ++rank) processes_.push_back(entry(rank).process);
-    group_.emplace(memory_ + head, job.rank, job.size, std::make_unique<Watching>(node::watch(processes_)));
+    group_.emplace(memory_ + head, job.rank, job.size, std::make_unique<Watching>(shared_memory::watch(processes_)));
   } catch (...) {
     if (memory_ != nullptr) ::munmap(memory_, bytes_);
     clear();
@@ -226,7 +226,7 @@ void Rendezvous::register_rank() {
               " and ", ::getpid(), "; give each its own PLAIT_RANK, and another program another PLAIT_JOB"));
   look_for_ended();
   if (!base::host::take_lock(file_.number(), lock_of(job_.rank))) fail_system(text("cannot lock ", path_), errno);
-  own.process = node::this_process_identity();
+  own.process = shared_memory::this_process_identity();
   if (!std::exchange(own.taken, true)) ++shared.arrived;
   if (shared.arrived < job_.size) return;
   ::unlink(path_.c_str());

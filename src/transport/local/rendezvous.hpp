@@ -13,8 +13,8 @@
 #include "base/descriptor.hpp"
 #include "plait/error.hpp"
 #include "transport/local/job.hpp"
-#include "transport/node/group_meeting.hpp"
-#include "transport/node/peers.hpp"
+#include "transport/shared_memory/group_meeting.hpp"
+#include "transport/shared_memory/peers.hpp"
 
 namespace plait::transport::local {
 
@@ -23,7 +23,7 @@ namespace plait::transport::local {
 /// The file lies in the folder where programs meet, which is its user's alone.  A lock on the first byte orders those
 /// who come; one on a byte for each rank lasts as long as its process, so that what a killed job has left is known, and
 /// made anew.  The file loses its name as soon as all have come.
-class Rendezvous : public node::GroupMeeting {
+class Rendezvous : public shared_memory::GroupMeeting {
  public:
   using Seconds = std::chrono::duration<double>;
 
@@ -37,7 +37,7 @@ class Rendezvous : public node::GroupMeeting {
   Rendezvous& operator=(const Rendezvous&) = delete;
 
   /// By their ranks.
-  const std::vector<node::ProcessIdentity>& processes() const { return processes_; }
+  const std::vector<shared_memory::ProcessIdentity>& processes() const { return processes_; }
 
   int node_rank() const override { return job_.rank; }
   int node_size() const override { return job_.size; }
@@ -61,7 +61,7 @@ class Rendezvous : public node::GroupMeeting {
   [[noreturn]] void fail(ErrorKind kind, int code, std::string_view text);
   [[noreturn]] void throw_failure() const;
 
-  node::Group& group() override { return *group_; }
+  shared_memory::Group& group() override { return *group_; }
   void reduce_min(std::span<std::int64_t> values) override { group_->reduce_min(values); }
 
   Header& header() const { return *reinterpret_cast<Header*>(memory_); }
@@ -75,8 +75,8 @@ class Rendezvous : public node::GroupMeeting {
   base::Descriptor file_;
   std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
-  std::vector<node::ProcessIdentity> processes_;
-  std::optional<node::Group> group_;
+  std::vector<shared_memory::ProcessIdentity> processes_;
+  std::optional<shared_memory::Group> group_;
 };
 
 /// Removes what jobs, and nothing else, have left in the folder where programs meet that ended before all of

@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "transport/node/meeting.hpp"
+#include "transport/shared_memory/meeting.hpp"
 
 namespace plait::transport::mpi {
 
 /// By MPI's collectives.
-class FirstMeeting : public node::Meeting {
+class FirstMeeting : public shared_memory::Meeting {
  public:
   FirstMeeting(MPI_Comm node, MPI_Comm everyone);
   int node_rank() const override { return rank_; }

@@ -20,16 +20,16 @@
 #include "transport/mpi/messages.hpp"
 #include "transport/mpi/topology.hpp"
 #include "transport/native/active/native_active.hpp"
-#include "transport/node/group_meeting.hpp"
-#include "transport/node/leaving.hpp"
-#include "transport/node/segment.hpp"
-#include "transport/node/windows.hpp"
+#include "transport/shared_memory/group_meeting.hpp"
+#include "transport/shared_memory/leaving.hpp"
+#include "transport/shared_memory/segment.hpp"
+#include "transport/shared_memory/windows.hpp"
 
 namespace plait::transport::mpi {
 
 namespace {
 
-class MpiTransport : public Transport, public node::GroupMeeting, public node::Leaver {
+class MpiTransport : public Transport, public shared_memory::GroupMeeting, public shared_memory::Leaver {
  public:
   explicit MpiTransport(MPI_Comm communicator) {
     check(call(MPI_Comm_dup, communicator, everyone_.out()), "MPI_Comm_dup");
@@ -44,9 +44,9 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
     workers_ = topology.workers;
     nodes_ = topology.nodes;
     FirstMeeting meeting(topology.node.get(), everyone_.get());
-    control_.emplace(meeting, node::control_bytes(node_size_));
-    auto liveness = std::make_unique<PeerLiveness>(topology.node.get(), workers_,
-                                                   node::departures_of(control_->data(), node_size_), progress_);
+    control_.emplace(meeting, shared_memory::control_bytes(node_size_));
+    auto liveness = std::make_unique<PeerLiveness>(
+        topology.node.get(), workers_, shared_memory::departures_of(control_->data(), node_size_), progress_);
     liveness_ = liveness.get();
     group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
     const bool apart = nodes_apart();
@@ -63,17 +63,17 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
     kept() = nullptr;  // it uses what goes now
     listed_.reset();
     leave();
-    if (notices_->given_up() || (nodes_apart() && node::is_leaving())) everyone_.keep();
+    if (notices_->given_up() || (nodes_apart() && shared_memory::is_leaving())) everyone_.keep();
     if (messages_abandoned()) base::keep(windows_.release());
   }
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
 
   void leave() noexcept final {
-    node::record_departure(group_->departure(), rank_, progress_.calls());
+    shared_memory::record_departure(group_->departure(), rank_, progress_.calls());
     int ended = 0;
     // Other nodes hear of the end of the program only: a communicator is freed by all, as a rule.
-    if (node::is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
+    if (shared_memory::is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
   }
 
   int rank() const override { return rank_; }
@@ -88,9 +88,11 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
 
   std::shared_ptr<const std::vector<IndexSet>> nodes() const override { return nodes_; }
 
-  SharedWindows& windows(std::int64_t bytes) override { return node::at_least(windows_, *this, bytes); }
+  SharedWindows& windows(std::int64_t bytes) override { return shared_memory::at_least(windows_, *this, bytes); }
   Gates& gates() override { return group(); }
-  std::unique_ptr<SharedPart> share(std::int64_t bytes) override { return node::share(*this, bytes, node_group_); }
+  std::unique_ptr<SharedPart> share(std::int64_t bytes) override {
+    return shared_memory::share(*this, bytes, node_group_);
+  }
   std::int64_t node_group() const override { return node_group_; }
   std::span<std::byte> note(int node_rank) override { return group_->note(node_rank); }
 
@@ -111,7 +113,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   bool messages_abandoned() const override { return notices_->given_up(); }
 
   void reduce_min(std::span<std::int64_t> values) override {
-    const node::Inside inside(progress_);
+    const shared_memory::Inside inside(progress_);
     if (nodes_apart()) check_running();
     check_taking_part();
     group_->reduce_min(values);
@@ -122,7 +124,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   }
 
   void broadcast(std::span<std::byte> bytes, int root) override {
-    const node::Inside inside(progress_);
+    const shared_memory::Inside inside(progress_);
     check_taking_part();
     if (!nodes_apart()) return group_->broadcast(bytes, root);
     // What a wait leaves that has been given up, MPI may still touch.
@@ -154,7 +156,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
             "less; call MPI_Init_thread, or use streams of another mode than 1");
       return make_remote_counter(everyone_.get(), *notices_);
     }
-    return node::make_counter(*this);
+    return shared_memory::make_counter(*this);
   }
 
   std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
@@ -166,7 +168,7 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   using Mailbox = std::array<std::byte, kMostBroadcast>;
 
   // For the meeting of those who make something that they share.
-  node::Group& group() override {
+  shared_memory::Group& group() override {
     liveness_->check_uninterrupted();
     return *group_;
   }
@@ -186,15 +188,15 @@ class MpiTransport : public Transport, public node::GroupMeeting, public node::L
   std::shared_ptr<const std::vector<IndexSet>> nodes_;  // null where there is only one
   std::int64_t node_group_ = 0;
   bool threads_ = false;  // whether any thread may call MPI
-  node::Progress progress_;
+  shared_memory::Progress progress_;
   std::unique_ptr<Mailbox> mailbox_;  // between nodes, made beforehand: an agreement must not fail for want of memory
-  std::optional<node::Segment> control_;
-  std::optional<node::Group> group_;
+  std::optional<shared_memory::Segment> control_;
+  std::optional<shared_memory::Group> group_;
   PeerLiveness* liveness_ = nullptr;  // the group's
   std::optional<Notices> notices_;
   std::optional<Leaders> leaders_;  // where there are several nodes, on the first process of each of them
-  std::unique_ptr<node::Windows> windows_;
-  std::optional<node::LeavesAtEnd> listed_;
+  std::unique_ptr<shared_memory::Windows> windows_;
+  std::optional<shared_memory::LeavesAtEnd> listed_;
 };
 
 }  // namespace
@@ -212,7 +214,7 @@ void check_running() {
 std::shared_ptr<Transport> make_transport(MPI_Comm communicator) {
   check_running();
   watch_finalize();
-  node::leave_at_endings();
+  shared_memory::leave_at_endings();
   return std::make_shared<MpiTransport>(communicator);
 }
 

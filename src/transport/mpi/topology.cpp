@@ -11,7 +11,7 @@
 
 #include "transport/mpi/call.hpp"
 #include "transport/mpi/check.hpp"
-#include "transport/node/peers.hpp"
+#include "transport/shared_memory/peers.hpp"
 
 namespace plait::transport::mpi {
 
@@ -51,7 +51,7 @@ Topology::Topology(MPI_Comm everyone) {
   static std::atomic<std::int64_t> made{0};
   const char* setting = std::getenv("PLAIT_NODE_SIZE");
   std::array<std::int64_t, 2> told{setting != nullptr ? std::atoi(setting) : 0,
-                                   node::hash_of(std::array<std::int64_t, 2>{::getpid(), ++made})};
+                                   shared_memory::hash_of(std::array<std::int64_t, 2>{::getpid(), ++made})};
   check(call(MPI_Bcast, told.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
   cookie = told[1];
   int index = 0;
@@ -69,7 +69,7 @@ Topology::Topology(MPI_Comm everyone) {
   std::vector<std::int64_t> processes;
   for (const int process : all_of(node.get(), ::getpid(), node_size)) processes.push_back(process);
   std::sort(processes.begin(), processes.end());
-  node_group = node::hash_of(processes);
+  node_group = shared_memory::hash_of(processes);
 
   OwnComm heads;
   check(call(MPI_Comm_split, everyone, node_rank == 0 ? 0 : MPI_UNDEFINED, rank, heads.out()), "MPI_Comm_split");

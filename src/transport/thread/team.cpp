@@ -20,8 +20,8 @@
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "transport/counter.hpp"
-#include "transport/node/group.hpp"
 #include "transport/shared_area.hpp"
+#include "transport/shared_memory/group.hpp"
 #include "transport/thread/call_board.hpp"
 
 namespace plait::transport::thread {
@@ -174,8 +174,10 @@ class ReceiveTicket : public Ticket {
 /// What the threads of a team have in common.
 struct Team {
   explicit Team(int workers)
-      : size(workers), control(allocate(node::control_bytes(workers))), area_parts(static_cast<std::size_t>(workers)) {
-    std::memset(control.get(), 0, static_cast<std::size_t>(node::control_bytes(workers)));
+      : size(workers),
+        control(allocate(shared_memory::control_bytes(workers))),
+        area_parts(static_cast<std::size_t>(workers)) {
+    std::memset(control.get(), 0, static_cast<std::size_t>(shared_memory::control_bytes(workers)));
   }
   int size;
   AlignedBytes control;
@@ -304,7 +306,7 @@ class ThreadTransport : public Transport {
 
  private:
   std::shared_ptr<Team> team_;
-  node::Group group_;
+  shared_memory::Group group_;
   ThreadWindows windows_;
   std::int64_t capacity_ = 0;
 };

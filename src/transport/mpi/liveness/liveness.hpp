@@ -13,8 +13,8 @@
 #include "base/process_watch.hpp"
 #include "transport/gates.hpp"
 #include "transport/losses.hpp"
-#include "transport/node/departure.hpp"
-#include "transport/node/peers.hpp"
+#include "transport/shared_memory/departure.hpp"
+#include "transport/shared_memory/peers.hpp"
 
 namespace plait::transport::mpi {
 
@@ -24,8 +24,8 @@ class PeerLiveness : public Liveness {
  public:
   /// Collective over `node`; `workers` are the numbers to name in errors, `departures` the node's, `progress` that of
   /// this process.
-  PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<node::Departure> departures,
-               const node::Progress& progress);
+  PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<shared_memory::Departure> departures,
+               const shared_memory::Progress& progress);
   void check() override;
   void check_interruption() override;
   /// errors  kSystem: this process has been interrupted in a collective call before.
@@ -42,9 +42,9 @@ class PeerLiveness : public Liveness {
   void check_node();
 
   std::vector<int> workers_;
-  std::span<node::Departure> departures_;
+  std::span<shared_memory::Departure> departures_;
   int node_rank_ = 0;
-  const node::Progress& progress_;
+  const shared_memory::Progress& progress_;
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
   std::function<void()> look_;
   Losses* losses_ = nullptr;

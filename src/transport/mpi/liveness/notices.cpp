@@ -31,7 +31,7 @@ constexpr int kMostTold = 64;
 
 }  // namespace
 
-Notices::Notices(MPI_Comm everyone, std::int64_t cookie, std::span<node::Departure> board, Liveness& liveness,
+Notices::Notices(MPI_Comm everyone, std::int64_t cookie, std::span<shared_memory::Departure> board, Liveness& liveness,
                  FirstOfNodes leaders)
     : everyone_(everyone), cookie_(cookie), board_(board), liveness_(liveness), leaders_(std::move(leaders)) {}
 
@@ -55,8 +55,8 @@ void Notices::take() {
 }
 
 void Notices::send_on() {
-  node::Departed departed;
-  if (!node::find_fewest(board_, departed)) return;
+  shared_memory::Departed departed;
+  if (!shared_memory::find_fewest(board_, departed)) return;
   std::int64_t sent_calls = sent_calls_;
   do {
     if (departed.calls >= sent_calls) return;

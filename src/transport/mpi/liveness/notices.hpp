@@ -15,7 +15,7 @@
 
 #include "base/function_ref.hpp"
 #include "transport/gates.hpp"
-#include "transport/node/departure.hpp"
+#include "transport/shared_memory/departure.hpp"
 
 namespace plait::transport::mpi {
 
@@ -32,7 +32,7 @@ class Notices {
  public:
   /// `leaders`: none where this process is not one of them.  `cookie` is the same for all, and another one for each
   /// communicator.  `board`: the departures of the node, by its members.  `liveness` looks, and throws.
-  Notices(MPI_Comm everyone, std::int64_t cookie, std::span<node::Departure> board, Liveness& liveness,
+  Notices(MPI_Comm everyone, std::int64_t cookie, std::span<shared_memory::Departure> board, Liveness& liveness,
           FirstOfNodes leaders);
   ~Notices();
   Notices(const Notices&) = delete;
@@ -56,7 +56,7 @@ class Notices {
  private:
   struct Wire {
     std::int64_t cookie = 0;
-    node::Departed departed;
+    shared_memory::Departed departed;
   };
   /// What there was to see of operations.
   enum class TestResult : std::uint8_t { kNothing, kProgress, kEnd };
@@ -67,7 +67,7 @@ class Notices {
 
   MPI_Comm everyone_;
   std::int64_t cookie_;
-  std::span<node::Departure> board_;
+  std::span<shared_memory::Departure> board_;
   Liveness& liveness_;
   FirstOfNodes leaders_;
   // Beforehand: who leaves may have no memory.  Each has fewer calls than the one before it, and who agrees on

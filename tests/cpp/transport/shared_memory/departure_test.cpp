@@ -1,5 +1,5 @@
 // Who of those that have left is told of: the one that has made the fewest calls, whoever left first.
-#include "transport/node/departure.hpp"
+#include "transport/shared_memory/departure.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@
 #include <vector>
 
 #include "plait/error.hpp"
-#include "transport/node/group.hpp"
+#include "transport/shared_memory/group.hpp"
 
 namespace {
 
 using plait::Error;
-using plait::transport::node::Departed;
-using plait::transport::node::Departure;
-using plait::transport::node::Progress;
+using plait::transport::shared_memory::Departed;
+using plait::transport::shared_memory::Departure;
+using plait::transport::shared_memory::Progress;
 
 Departed departed(std::int64_t worker, std::int64_t calls, std::string_view why = "has left the program") {
   Departed made;
@@ -167,14 +167,14 @@ TEST(Departure, IsNeverSeenHalfWritten) {
 }
 
 TEST(Departure, AControlBlockHasOneForEachMember) {
-  using plait::transport::node::control_bytes;
+  using plait::transport::shared_memory::control_bytes;
   constexpr int kMembers = 3;
   const auto bytes = static_cast<std::size_t>(control_bytes(kMembers));
   ASSERT_EQ(bytes % 64, 0U);
   const std::unique_ptr<std::byte, decltype(&std::free)> control(static_cast<std::byte*>(std::aligned_alloc(64, bytes)),
                                                                  &std::free);
   std::memset(control.get(), 0, bytes);
-  std::vector<plait::transport::node::Group> members;
+  std::vector<plait::transport::shared_memory::Group> members;
   for (int rank = 0; rank < kMembers; ++rank) members.emplace_back(control.get(), rank, kMembers, nullptr);
   members[2].departure().record(departed(7, 3));
   const auto departures = members[0].departures();

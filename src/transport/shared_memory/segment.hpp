@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <memory>
 
-#include "transport/node/meeting.hpp"
 #include "transport/shared_area.hpp"
+#include "transport/shared_memory/meeting.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 /// POSIX shared memory whose name is gone before the constructor returns, so that nothing stays behind of a job that is
 /// killed later.
@@ -34,4 +34,4 @@ class Segment {
 /// errors  kSystem, on everyone: no room, no shared memory.
 std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int64_t group);
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

@@ -1,9 +1,9 @@
-#include "transport/node/group.hpp"
+#include "transport/shared_memory/group.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 std::int64_t control_bytes(int members) {
   return static_cast<std::int64_t>(sizeof(Common)) +
@@ -83,4 +83,4 @@ void Group::hand_out(std::span<std::int64_t> values) {
   std::copy_n(common_->result.begin(), values.size(), values.begin());
 }
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

@@ -1,9 +1,9 @@
-#include "transport/node/windows.hpp"
+#include "transport/shared_memory/windows.hpp"
 
 #include <atomic>
 #include <utility>
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 namespace {
 constexpr std::int64_t kPage = 4096;
@@ -24,4 +24,4 @@ std::unique_ptr<Counter> make_counter(Meeting& meeting) {
   return std::make_unique<MemoryCounter>(word, std::move(segment));
 }
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "transport/counter.hpp"
-#include "transport/node/meeting.hpp"
-#include "transport/node/segment.hpp"
+#include "transport/shared_memory/meeting.hpp"
+#include "transport/shared_memory/segment.hpp"
 #include "transport/transport.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 class Windows : public SharedWindows {
  public:
@@ -31,4 +31,4 @@ Windows& at_least(std::unique_ptr<Windows>& windows, Meeting& meeting, std::int6
 /// errors  as Segment
 std::unique_ptr<Counter> make_counter(Meeting& meeting);
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "transport/gates.hpp"
-#include "transport/node/departure.hpp"
+#include "transport/shared_memory/departure.hpp"
 #include "transport/transport.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 /// One worker's part of the control block.
 struct alignas(64) Member {
@@ -75,4 +75,4 @@ class Group : public Gates {
   unsigned parity_ = 0;
 };
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

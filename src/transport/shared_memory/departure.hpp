@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 /// What is known of a worker that has left.
 struct Departed {
@@ -91,4 +91,4 @@ void check(const Departed& departed, const Progress& progress, Departure& own);
 /// The one with the fewest calls of those that these tell of; whether there is any.
 bool find_fewest(std::span<const Departure> departures, Departed& departed) noexcept;
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

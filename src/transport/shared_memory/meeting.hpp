@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 /// Every function is collective: over the node, or everyone.
 /// errors  kSystem: what carries the messages fails, or a process has ended or left.
@@ -24,4 +24,4 @@ class Meeting {
   virtual void largest(std::span<std::int64_t> values) = 0;
 };
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/process_watch.hpp"
-#include "transport/node/departure.hpp"
+#include "transport/shared_memory/departure.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 /// A process as others see it.  Numbers mean the same only inside one namespace.
 struct ProcessIdentity {
@@ -34,4 +34,4 @@ std::int64_t hash_of(std::span<const std::int64_t> numbers);
 /// errors  kSystem, EINTR: it is interrupted.
 void check_interruption(int worker, const Progress& progress, Departure& own);
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

@@ -1,4 +1,4 @@
-#include "transport/node/leaving.hpp"
+#include "transport/shared_memory/leaving.hpp"
 
 #include <mutex>
 #include <set>
@@ -6,7 +6,7 @@
 #include "base/process.hpp"
 #include "transport/ending.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 namespace {
 
@@ -87,4 +87,4 @@ void leave_at_endings() {
   });
 }
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

@@ -1,4 +1,4 @@
-#include "transport/node/departure.hpp"
+#include "transport/shared_memory/departure.hpp"
 
 #include <sched.h>
 
@@ -8,9 +8,9 @@
 #include <cstddef>
 
 #include "base/errors.hpp"
-#include "transport/node/peers.hpp"
+#include "transport/shared_memory/peers.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 namespace {
 
@@ -100,4 +100,4 @@ bool find_fewest(std::span<const Departure> departures, Departed& departed) noex
   return found;
 }
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

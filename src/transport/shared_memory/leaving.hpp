@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
-#include "transport/node/departure.hpp"
+#include "transport/shared_memory/departure.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 /// What can be told of it from now on, in words that follow "rank N": that it has left the program, and why, where
 /// that is known.
@@ -44,4 +44,4 @@ class LeavesAtEnd {
 /// called; a child of this process has to call it anew.
 void leave_at_endings();
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

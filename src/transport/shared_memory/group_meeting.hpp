@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "transport/node/group.hpp"
-#include "transport/node/meeting.hpp"
+#include "transport/shared_memory/group.hpp"
+#include "transport/shared_memory/meeting.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 /// By the control block of a group.
 class GroupMeeting : public Meeting {
@@ -33,4 +33,4 @@ class GroupMeeting : public Meeting {
   virtual void reduce_min(std::span<std::int64_t> values) = 0;
 };
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

@@ -1,4 +1,4 @@
-#include "transport/node/peers.hpp"
+#include "transport/shared_memory/peers.hpp"
 
 #include <sys/stat.h>
 
@@ -7,7 +7,7 @@
 #include "base/errors.hpp"
 #include "base/wait/interruption.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 ProcessIdentity this_process_identity() {
   struct stat space{};
@@ -48,4 +48,4 @@ void check_interruption(int worker, const Progress& progress, Departure& own) {
                            " was interrupted in a collective call; nothing more can be done together");
 }
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory

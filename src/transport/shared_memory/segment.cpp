@@ -1,4 +1,4 @@
-#include "transport/node/segment.hpp"
+#include "transport/shared_memory/segment.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@
 #include "base/files/allot.hpp"
 #include "base/text.hpp"
 
-namespace plait::transport::node {
+namespace plait::transport::shared_memory {
 
 namespace {
 
@@ -235,4 +235,4 @@ Segment::~Segment() {
   if (data_ != nullptr) ::munmap(data_, bytes_);
 }
 
-}  // namespace plait::transport::node
+}  // namespace plait::transport::shared_memory
