@@ -61,7 +61,7 @@ function(plait_cpp_tests program folder library)
 endfunction()
 
 set(product array)
-set(alone distant/request_memory layout/index_set/pattern redistribution/families)
+set(alone distant/request_memory layout/index_set/pattern exchange/families)
 list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
 set(apart core/stream distant/shared layout/index_set store/stripe)
 list(TRANSFORM apart PREPEND cpp/)

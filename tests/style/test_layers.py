@@ -27,7 +27,7 @@ LAYERS = (
     "container",
     "collective",
     "access",
-    "redistribution",
+    "exchange",
     "core",
     "communicator",
     "distant",

@@ -16,9 +16,9 @@
 #include "core/comm/local_arrays.hpp"
 #include "core/comm/worker.hpp"
 #include "core/redistribution/apart.hpp"
+#include "exchange/exchange.hpp"
 #include "plan/conversion/partners.hpp"
 #include "plan/section/section_products.hpp"
-#include "redistribution/redistribute.hpp"
 
 namespace plait {
 
@@ -100,8 +100,7 @@ class Planned {
   }
   void run(const Sides& sides) {
     if (!exchange_) {
-      redistribution::gather_all(*pairs_, sides.from, sides.to, element_bytes_,
-                                 useful_threads(*pairs_, element_bytes_));
+      exchange::gather_all(*pairs_, sides.from, sides.to, element_bytes_, useful_threads(*pairs_, element_bytes_));
     } else if (pairs_->elements() > 0) {
       exchange_->run();
     }
@@ -117,7 +116,7 @@ class Planned {
   std::int64_t element_bytes_;
   Comm comm_;
   std::optional<plan::Pairs> pairs_;
-  std::optional<redistribution::Exchange> exchange_;
+  std::optional<exchange::Exchange> exchange_;
 };
 
 }  // namespace moving

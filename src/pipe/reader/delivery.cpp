@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "exchange/share.hpp"
 #include "pipe/protocol.hpp"
 #include "plait/error.hpp"
 #include "plan/conversion/partners.hpp"
-#include "redistribution/share.hpp"
 
 namespace plait::pipe {
 
@@ -53,15 +53,14 @@ bool Delivery::serves(const std::string& source, std::int64_t element_bytes, con
 }
 
 void Delivery::look_around(Target& target, Partners& partners) const {
-  const redistribution::DimensionOrder order = pairs_.target_order();
-  std::vector<redistribution::Share> shares;
+  const exchange::DimensionOrder order = pairs_.target_order();
+  std::vector<exchange::Share> shares;
   for (std::size_t i = 0; i < target.sources.size(); ++i) {
     Source& source = target.sources[i];
     source.near = partners.of(partners.process_of(source.rank)).near();
-    if (cast_)
-      source.cast = std::make_unique<redistribution::PackedMessage>(source.products, order, cast_->target_bytes());
+    if (cast_) source.cast = std::make_unique<exchange::PackedMessage>(source.products, order, cast_->target_bytes());
     if (!source.near || cast_) {
-      source.packed = std::make_unique<redistribution::PackedMessage>(source.products, order, element_bytes_);
+      source.packed = std::make_unique<exchange::PackedMessage>(source.products, order, element_bytes_);
       continue;
     }
     for (const plan::Product& product : source.products) shares.push_back({target.mapped.size(), product});
@@ -69,7 +68,7 @@ void Delivery::look_around(Target& target, Partners& partners) const {
   }
   if (!shares.empty())
     target.gather.emplace(pairs_.with_dropped(layout_.padded_shape(target.rank), 1),
-                          redistribution::order_of(pairs_.source()), order, element_bytes_, std::move(shares));
+                          exchange::order_of(pairs_.source()), order, element_bytes_, std::move(shares));
 }
 
 copy::LocalArray Delivery::mapped(const Source& source, const StepDescription& step, std::size_t variable,
@@ -94,8 +93,8 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
     target.gather->fit(sources, array);
     auto& stage = buffers_.stage;
     if (!stage || stage->bytes() < target.gather->stage_bytes()) stage.emplace(target.gather->stage_bytes());
-    const redistribution::Gather* const gathers[] = {&*target.gather};
-    redistribution::gather(gathers, sources, {&array, 1}, stage->data(), {});
+    const exchange::Gather* const gathers[] = {&*target.gather};
+    exchange::gather(gathers, sources, {&array, 1}, stage->data(), {});
   }
   for (const Source& source : target.sources) {
     if (!source.near || !source.packed) continue;

@@ -12,13 +12,13 @@
 #include "collective/stopwatch.hpp"
 #include "copy/cast/element_cast.hpp"
 #include "copy/local_array.hpp"
+#include "exchange/gather.hpp"
+#include "exchange/message.hpp"
 #include "pipe/reader/partners.hpp"
 #include "pipe/step_description.hpp"
 #include "plait/region.hpp"
 #include "plan/access/costs.hpp"
 #include "plan/section/region_pairs.hpp"
-#include "redistribution/gather.hpp"
-#include "redistribution/message.hpp"
 
 namespace plait::pipe {
 
@@ -33,7 +33,7 @@ struct DeliveryRequest {
 
 /// Buffers that all deliveries of a reader share, one at a time.
 struct DeliveryBuffers {
-  std::optional<redistribution::Stage> stage;
+  std::optional<exchange::Stage> stage;
   std::vector<std::byte> frame;
   std::vector<std::byte> converted;
 };
@@ -75,15 +75,15 @@ class Delivery {
     std::int64_t rank = 0;
     std::vector<plan::Product> products;
     bool near = false;
-    std::unique_ptr<const redistribution::PackedMessage> packed;  // if from another host, or to be converted
-    std::unique_ptr<const redistribution::PackedMessage> cast;    // for the converted elements
+    std::unique_ptr<const exchange::PackedMessage> packed;  // if from another host, or to be converted
+    std::unique_ptr<const exchange::PackedMessage> cast;    // for the converted elements
   };
   /// One local array.
   struct Target {
     std::int64_t rank = 0;
     std::vector<Source> sources;
-    std::optional<redistribution::Gather> gather;  // from mapped sources
-    std::vector<std::size_t> mapped;               // the numbers of those sources
+    std::optional<exchange::Gather> gather;  // from mapped sources
+    std::vector<std::size_t> mapped;         // the numbers of those sources
   };
   Traffic traffic_of(const Target& target, const Source& source) const;
   void take(const StepDescription& step, std::size_t variable, Partners& partners,

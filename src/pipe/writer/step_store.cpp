@@ -56,8 +56,8 @@ int StepStore::descriptor(int slot) const {
   return slots_[static_cast<std::size_t>(slot)].memory.descriptor();
 }
 
-std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layout& source, const Wanted& wanted,
-                                                                     std::int64_t element_bytes) {
+std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& source, const Wanted& wanted,
+                                                               std::int64_t element_bytes) {
   const std::scoped_lock lock(plans_mutex_);
   Wanted alike = wanted;  // equal in all that the plan depends on
   alike.step = alike.slot = 0;
@@ -71,8 +71,8 @@ std::shared_ptr<const redistribution::PackedMessage> StepStore::plan(const Layou
   const plan::RegionPairs pairs(source, Layout::parse(wanted.layout), wanted.region, wanted.fill_halo);
   if (!pairs.source().has_rank(wanted.sender) || !pairs.target().has_rank(wanted.receiver))
     base::throw_argument_error("the reader asked for a rank that the layout lacks");
-  auto packed = std::make_shared<const redistribution::PackedMessage>(pairs.products(wanted.sender, wanted.receiver),
-                                                                      pairs.target_order(), element_bytes);
+  auto packed = std::make_shared<const exchange::PackedMessage>(pairs.products(wanted.sender, wanted.receiver),
+                                                                pairs.target_order(), element_bytes);
   if (plans_.size() == kMaxPlans) plans_.pop_back();
   plans_.push_front({key, packed});
   return packed;

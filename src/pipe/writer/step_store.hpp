@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "copy/local_array.hpp"
+#include "exchange/message.hpp"
 #include "pipe/messages.hpp"
 #include "pipe/slot_memory.hpp"
 #include "pipe/step_description.hpp"
 #include "plait/layout.hpp"
-#include "redistribution/message.hpp"
 
 namespace plait::pipe {
 
@@ -47,7 +47,7 @@ class StepStore {
 
     std::int64_t step_ = 0;
     int slot_ = 0;
-    std::shared_ptr<const redistribution::PackedMessage> packed_;
+    std::shared_ptr<const exchange::PackedMessage> packed_;
     copy::LocalArray from_;
     std::int64_t element_bytes_ = 1;
   };
@@ -66,7 +66,7 @@ class StepStore {
   };
   struct CachedPlan {
     std::string key;
-    std::shared_ptr<const redistribution::PackedMessage> packed;
+    std::shared_ptr<const exchange::PackedMessage> packed;
   };
   static constexpr std::size_t kMaxPlans = 64;
   struct StoredArray {
@@ -75,8 +75,8 @@ class StepStore {
     copy::LocalArray from;
   };
   StoredArray find_array(const Wanted& wanted) const;
-  std::shared_ptr<const redistribution::PackedMessage> plan(const Layout& source, const Wanted& wanted,
-                                                            std::int64_t element_bytes);
+  std::shared_ptr<const exchange::PackedMessage> plan(const Layout& source, const Wanted& wanted,
+                                                      std::int64_t element_bytes);
 
   const std::int64_t process_;
   mutable std::mutex mutex_;

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "exchange/message.hpp"
 #include "plait/error.hpp"
 #include "plait/layout.hpp"
 #include "plan/conversion/partners.hpp"
-#include "redistribution/message.hpp"
 
 namespace plait::plan {
 namespace {
@@ -76,7 +76,7 @@ void check(const Layout& source, const Layout& target, const Region& region) {
     const copy::LocalArray to{rank, local.array.data, pairs.with_dropped(local.array.steps, 0)};
     std::int64_t taken = 0;
     for (const std::int64_t sender : pairs.senders_of(rank)) {
-      const redistribution::PackedMessage message(pairs.products(sender, rank), pairs.target_order(), 8);
+      const exchange::PackedMessage message(pairs.products(sender, rank), pairs.target_order(), 8);
       std::vector<std::int64_t> packed(static_cast<std::size_t>(message.elements()));
       auto* bytes = reinterpret_cast<std::byte*>(packed.data());
       message.pack(0, message.elements(), sources.at(sender).array, bytes);
@@ -161,7 +161,7 @@ TEST(RegionPairs, HugeArraysAreNotCounted) {
   EXPECT_EQ(senders.size(), 1000U);
   std::int64_t elements = 0;
   for (const std::int64_t sender : senders)
-    elements += redistribution::PackedMessage(pairs.products(sender, 17), pairs.target_order(), 8).elements();
+    elements += exchange::PackedMessage(pairs.products(sender, 17), pairs.target_order(), 8).elements();
   EXPECT_EQ(elements, target.local_elements(17));
 }
 

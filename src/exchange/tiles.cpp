@@ -1,4 +1,4 @@
-#include "redistribution/tiles.hpp"
+#include "exchange/tiles.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include "base/checked.hpp"
 #include "copy/strided_copy.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 namespace {
 
@@ -181,4 +181,4 @@ void Tiles::run(std::span<const copy::LocalArray> sources, const copy::LocalArra
   }
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -1,7 +1,7 @@
 // What tests of redistributions share: arrays full of their own positions, and one worker's part.
 #pragma once
 
-#include "redistribution/redistribute.hpp"
+#include "exchange/exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,9 +38,9 @@ using plait::Layout;
 using plait::MutablePart;
 using plait::Order;
 using plait::copy::LocalArray;
+using plait::exchange::Exchange;
+using plait::exchange::Reach;
 using plait::plan::Pairs;
-using plait::redistribution::Exchange;
-using plait::redistribution::Reach;
 using plait::transport::Transport;
 using plait::transport::thread::run_team;
 

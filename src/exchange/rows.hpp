@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "copy/local_array.hpp"
-#include "redistribution/families.hpp"
-#include "redistribution/prefetch.hpp"
-#include "redistribution/share.hpp"
+#include "exchange/families.hpp"
+#include "exchange/prefetch.hpp"
+#include "exchange/share.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// A plan for one target whose fastest dimension is that of its sources.
 ///
@@ -126,4 +126,4 @@ class Rows {
   bool streamed_ = false;
 };
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

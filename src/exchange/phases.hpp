@@ -7,13 +7,13 @@
 
 #include "collective/first_error.hpp"
 #include "copy/local_array.hpp"
+#include "exchange/message.hpp"
 #include "plan/access/staging.hpp"
 #include "plan/section/section_products.hpp"
-#include "redistribution/message.hpp"
 #include "transport/gates.hpp"
 #include "transport/transport.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// In each phase a worker packs a chunk for every worker that it has something for, side by side in one window; then it
 /// takes its chunks of the phase before out of the others' windows.  A worker has two windows, so that nobody waits for
@@ -71,4 +71,4 @@ class Phases {
   collective::FirstError error_;  // for want of memory: the others wait for this worker's part all the same
 };
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -10,14 +10,14 @@
 
 #include "collective/agree.hpp"
 #include "copy/local_array.hpp"
+#include "exchange/gather.hpp"
+#include "exchange/pairwise.hpp"
+#include "exchange/phases.hpp"
+#include "exchange/pull.hpp"
 #include "plan/section/section_products.hpp"
-#include "redistribution/gather.hpp"
-#include "redistribution/pairwise.hpp"
-#include "redistribution/phases.hpp"
-#include "redistribution/pull.hpp"
 #include "transport/transport.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// How the workers of a node reach each other's arrays, as they find out together at each run.
 enum class Reach : std::uint8_t {
@@ -110,4 +110,4 @@ class Exchange {
 void gather_all(const plan::Pairs& pairs, std::span<const copy::LocalArray> from, std::span<const copy::LocalArray> to,
                 std::int64_t element_bytes, int threads);
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

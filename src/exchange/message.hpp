@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "copy/local_array.hpp"
-#include "redistribution/share.hpp"
+#include "exchange/share.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// Products of pieces, one after the other.  Packed, the elements of each lie in the target's local order.
 /// threads  Any; pack() and unpack() allocate a little.
@@ -37,4 +37,4 @@ class PackedMessage {
   std::vector<Part> parts_;
 };
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "redistribute_case.hpp"
+#include "exchange_case.hpp"
 
 namespace {
 
@@ -100,8 +100,7 @@ TEST(Redistribute, OneProcessGathersAllTargets) {
     std::vector<Bytes> after = untouched_like(expected);
     const auto from = access_case::arrays_over(source, before, element_bytes);
     const auto to = access_case::arrays_over(target, after, element_bytes);
-    plait::redistribution::gather_all(whole(source, target), from, to, element_bytes,
-                                      static_cast<int>(pick(random, 1, 3)));
+    plait::exchange::gather_all(whole(source, target), from, to, element_bytes, static_cast<int>(pick(random, 1, 3)));
     ASSERT_TRUE(after == expected);
   }
 }
@@ -176,7 +175,7 @@ TEST(Redistribute, RefusesWhatDoesNotFit) {
 
 TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
   // As arrays of megabytes are, with runs short enough for row programs.
-  const std::int64_t usual = plait::redistribution::streamed_target.exchange(1);
+  const std::int64_t usual = plait::exchange::streamed_target.exchange(1);
   const Extents shape{300, 330};
   using plait::Order;
   const std::vector<Layout> layouts{
@@ -217,7 +216,7 @@ TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
         }
       }
   }
-  plait::redistribution::streamed_target = usual;
+  plait::exchange::streamed_target = usual;
 }
 
 }  // namespace

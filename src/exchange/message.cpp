@@ -1,13 +1,13 @@
-#include "redistribution/message.hpp"
+#include "exchange/message.hpp"
 
 #include <algorithm>
 
 #include "copy/strided_copy.hpp"
+#include "exchange/families.hpp"
 #include "plan/conversion/partners.hpp"
 #include "plan/section/section.hpp"
-#include "redistribution/families.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 PackedMessage::PackedMessage(std::vector<plan::Product> products, const DimensionOrder& target_order,
                              std::int64_t element_bytes)
@@ -73,4 +73,4 @@ void PackedMessage::unpack(std::int64_t begin, std::int64_t end, const std::byte
                    });
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

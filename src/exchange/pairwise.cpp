@@ -1,4 +1,4 @@
-#include "redistribution/pairwise.hpp"
+#include "exchange/pairwise.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "base/errors.hpp"
 #include "transport/ring.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 namespace {
 
@@ -214,4 +214,4 @@ void Pairwise::wait_until_taken() {
     transport_.gates().wait(slot(transport_.node_rank(), i).taken, last_put_[static_cast<std::size_t>(i)]);
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

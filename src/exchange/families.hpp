@@ -10,7 +10,7 @@
 #include "plait/layout.hpp"
 #include "plan/conversion/pieces.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// Runs of `length` consecutive positions on both sides, repeated by nested loops: the loop (count, a_step, b_step)
 /// begins the runs inside it `a_step` positions further on in the source and `b_step` in the target.  Loops of small
@@ -71,4 +71,4 @@ void for_each_nest(std::span<const Families* const> families, const Extents& a_s
   }
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -9,7 +9,7 @@
 #include "plait/layout.hpp"
 #include "plan/conversion/products.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// One product of pieces from one source: `a` counts positions of the source array, `b` positions of the target.
 struct Share {
@@ -26,4 +26,4 @@ inline DimensionOrder order_of(const Layout& layout) { return {layout.order().be
 /// Targets of so many bytes and more go past the caches: they would not stay there in any case.  Tests lower it.
 inline std::atomic<std::int64_t> streamed_target{std::int64_t{4} << 20};
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "copy/local_array.hpp"
-#include "redistribution/gather.hpp"
+#include "exchange/gather.hpp"
 #include "transport/peer_memory.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// Arrays smaller than this are not worth the system calls.  Tests lower it.
 inline std::atomic<std::int64_t> least_pulled{std::int64_t{256} << 10};
@@ -62,4 +62,4 @@ class Pull {
   Way way_ = Way::kNone;
 };
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -13,15 +13,15 @@
 // adding another. Gaps below kLeastGap are read along. When the region of one source is full, the band's rows are put
 // together and the next band begins.
 
-#include "redistribution/pull.hpp"
+#include "exchange/pull.hpp"
 
 #include <algorithm>
 
 #include "base/memory/recycled.hpp"
 #include "copy/nest.hpp"
-#include "redistribution/families.hpp"
+#include "exchange/families.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 namespace {
 
@@ -266,4 +266,4 @@ void Pull::pull_rows(std::span<const copy::LocalArray> sources, const copy::Loca
   copy::settle();
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -1,5 +1,5 @@
 // Families of pieces against element by element lists.
-#include "redistribution/families.hpp"
+#include "exchange/families.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 namespace {
 
 using plait::IndexSet;
+using plait::exchange::Families;
+using plait::exchange::Family;
 using plait::plan::Piece;
 using plait::plan::Pieces;
-using plait::redistribution::Families;
-using plait::redistribution::Family;
 using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;  // position in the source, in the target
 
 Pairs sorted(Pairs pairs) {
@@ -64,7 +64,7 @@ std::vector<Pieces> examples() {
 
 TEST(Families, HoldTheSameElementsInNoMorePositions) {
   for (const Pieces& pieces : examples()) {
-    const Families families = plait::redistribution::families_of(pieces);
+    const Families families = plait::exchange::families_of(pieces);
     EXPECT_LE(families.size(), pieces.size());
     ASSERT_EQ(positions_of(families), positions_of(pieces));
     for (const Family& family : families)
@@ -78,7 +78,7 @@ TEST(Families, SingleElementsAreCountedTwice) {
   // Away from the ends: runs of one element, 64 of them in each of 49 periods.
   const Pieces pieces = plait::plan::intersect(IndexSet::blocks(0, 1, 2, 12800), IndexSet::blocks(0, 128, 256, 12800));
   EXPECT_GE(pieces.size(), 64U);
-  const Families families = plait::redistribution::families_of(pieces);
+  const Families families = plait::exchange::families_of(pieces);
   EXPECT_LE(families.size(), 4U);
   const auto most = std::max_element(families.begin(), families.end(),
                                      [](const Family& x, const Family& y) { return x.elements() < y.elements(); });

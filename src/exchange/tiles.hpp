@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "copy/local_array.hpp"
-#include "redistribution/families.hpp"
-#include "redistribution/share.hpp"
+#include "exchange/families.hpp"
+#include "exchange/share.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// A plan for one target, whatever its order and those of its sources; independent of where the arrays lie.
 ///
@@ -68,4 +68,4 @@ class Tiles {
   bool streamed_ = false;
 };
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "copy/local_array.hpp"
-#include "redistribution/rows.hpp"
-#include "redistribution/share.hpp"
-#include "redistribution/tiles.hpp"
+#include "exchange/rows.hpp"
+#include "exchange/share.hpp"
+#include "exchange/tiles.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// One of several equal parts of some work.
 struct WorkPart {
@@ -71,4 +71,4 @@ class Stage {
   std::vector<std::byte> memory_;
 };
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

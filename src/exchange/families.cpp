@@ -1,8 +1,8 @@
-#include "redistribution/families.hpp"
+#include "exchange/families.hpp"
 
 #include <algorithm>
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 namespace {
 
@@ -58,4 +58,4 @@ Families families_of(const plan::Pieces& pieces) {
   return result;
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -13,7 +13,7 @@
 // (a = 0, b = 8*s, 8 bytes, repeated 250 times by a_step 8 and b_step 32). find_zips() sees that the four runs begin 8
 // bytes apart, repeat equally often and fill b_step: one zip of 4 ways makes the whole row.
 
-#include "redistribution/rows.hpp"
+#include "exchange/rows.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@
 #include "copy/strided_copy.hpp"
 #include "copy/zip.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 namespace {
 
@@ -376,4 +376,4 @@ void Rows::move(const Part& part, std::span<const std::byte* const> bases, std::
   }
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "redistribution/redistribute.hpp"
+#include "exchange/exchange.hpp"
 #include "transport/thread/team.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 namespace {
 
@@ -36,4 +36,4 @@ void gather_all(const plan::Pairs& pairs, std::span<const copy::LocalArray> from
   });
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -1,4 +1,4 @@
-#include "redistribution/redistribute.hpp"
+#include "exchange/exchange.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "plan/conversion/partners.hpp"
 #include "transport/shared_area.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 namespace {
 
@@ -374,4 +374,4 @@ std::string Exchange::explain() const {
   return text;
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -1,11 +1,11 @@
-#include "redistribution/phases.hpp"
+#include "exchange/phases.hpp"
 
 #include <algorithm>
 
 #include "base/checked.hpp"
 #include "transport/ring.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 namespace {
 
@@ -104,4 +104,4 @@ void Phases::take(std::int64_t phase, const copy::LocalArray& to) {
   }
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

@@ -1,5 +1,5 @@
 // Redistributions of arrays in shared memory, of sections, and between layouts of different numbers of ranks.
-#include "redistribute_case.hpp"
+#include "exchange_case.hpp"
 
 namespace {
 
@@ -59,7 +59,7 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
 
 /// Private arrays: windows at first, when the workers try to read each other's memory, and then what suits.
 TEST(Redistribute, LetsTheSystemReadFromProcessToProcess) {
-  plait::redistribution::least_pulled = 0;
+  plait::exchange::least_pulled = 0;
   Random random(14);
   int pulled = 0;
   int by_windows = 0;
@@ -93,7 +93,7 @@ TEST(Redistribute, LetsTheSystemReadFromProcessToProcess) {
     });
     ASSERT_TRUE(after == expected);
   }
-  plait::redistribution::least_pulled = std::int64_t{256} << 10;
+  plait::exchange::least_pulled = std::int64_t{256} << 10;
   EXPECT_GT(pulled, 10);
   EXPECT_GT(by_windows, 10);
 }
@@ -136,7 +136,7 @@ TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
     });
     const auto from = access_case::arrays_over(source, before, 2);
     const auto to = access_case::arrays_over(target, after, 2);
-    plait::redistribution::gather_all(pairs, from, to, 2, 2);
+    plait::exchange::gather_all(pairs, from, to, 2, 2);
     ASSERT_TRUE(after == expected) << "in one process";
     for (const bool see_all : {true, false}) {
       for (Bytes& array : after) std::fill(array.begin(), array.end(), kUntouched);

@@ -8,13 +8,13 @@
 #include "collective/messages_in_flight.hpp"
 #include "collective/reserve.hpp"
 #include "copy/local_array.hpp"
+#include "exchange/message.hpp"
 #include "plan/access/staging.hpp"
 #include "plan/section/section_products.hpp"
-#include "redistribution/message.hpp"
 #include "transport/gates.hpp"
 #include "transport/transport.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// In round d each worker sends to the worker d positions further on and receives from the one d positions before it
 /// (the pairwise exchange of Bordawekar 1993, figure 16), this node's workers first; pairs that have nothing in common
@@ -95,4 +95,4 @@ class Pairwise {
   collective::Reserve reserve_;
 };
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

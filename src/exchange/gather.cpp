@@ -1,11 +1,11 @@
-#include "redistribution/gather.hpp"
+#include "exchange/gather.hpp"
 
 #include <algorithm>
 
 #include "base/checked.hpp"
 #include "copy/strided_copy.hpp"
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 namespace {
 
@@ -80,4 +80,4 @@ void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalA
   copy::settle();
 }
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange

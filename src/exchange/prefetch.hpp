@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace plait::redistribution {
+namespace plait::exchange {
 
 /// Stretches of memory that will be read soon.  They are asked for in ascending order, whole, also where only a part is
 /// wanted now: that is what the hardware's own prefetching goes along with, and it hides the translation of addresses.
@@ -62,4 +62,4 @@ class Prefetch {
   std::int64_t quota_ = 0;
 };
 
-}  // namespace plait::redistribution
+}  // namespace plait::exchange
