@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <nanobind/nanobind.h>
 
-#include "communicator/mpi.hpp"
+#include "core/mpi/mpi_comms.hpp"
 #include "plait/mpi.hpp"
 #include "string.hpp"
 #include "transport/mpi/handles.hpp"
@@ -31,7 +31,7 @@ NB_MODULE(_mpi, module) {
         int ended = 0;
         if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
         plait::transport::shared_memory::set_leaving(why);
-        plait::communicator::forget_comms();
+        plait::core::forget_comms();
       },
       "why"_a);
   module.def("library_version", [] {

@@ -29,7 +29,6 @@ LAYERS = (
     "access",
     "exchange",
     "core",
-    "communicator",
     "distant",
     "pipe",
     "driver",
@@ -49,7 +48,7 @@ IN_OBJECTS = ("src/container/zarr/",)
 """Formats that reach their files through store/objects only, so that they work in memory and in a network."""
 MPI_FOLDERS = (
     "src/transport/mpi/",
-    "src/communicator/",
+    "src/core/mpi/",
     "include/plait/mpi.hpp",
     "include/plait_mpi.h",
     "bindings/",
@@ -70,17 +69,23 @@ def includes(path: Path) -> list[tuple[str, bool]]:
     return [(quoted or angled, bool(quoted)) for quoted, angled in INCLUDE.findall(read(path))]
 
 
+def declares(path: Path, name: str, folder: str) -> bool:
+    """True if a source in a folder of the public header's name includes that header."""
+    return inside(path).parts[2:3] == (folder,) and (name, True) in includes(path)
+
+
 @cache
 def layer_of_public(name: str) -> str:
     """The layer that a public header belongs to.
 
-    That is where the source file of the same name lies, or of several the one that includes it; a header without one
-    belongs where what it includes belongs.
+    That is where the source file of the same name lies, or of several the one that includes it, or the folder of that
+    name that includes it; a header without one belongs where what it includes belongs.
     """
     stem = Path(name).stem
     sources = [path for path in files_with({".cpp"}, "src") if path.stem == stem]
     layers = {inside(path).parts[1] for path in sources if (name, True) in includes(path)}
     layers = layers or {inside(path).parts[1] for path in sources}
+    layers = layers or {inside(path).parts[1] for path in files_with({".cpp"}, "src") if declares(path, name, stem)}
     layers = layers or {layer for layer in LAYERS if (ROOT / "src" / layer / stem).is_dir() or layer == stem}
     assert len(layers) <= 1, f"{name} could belong to each of {sorted(layers)}"
     if layers:

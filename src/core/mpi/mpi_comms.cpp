@@ -1,4 +1,4 @@
-#include "communicator/mpi.hpp"
+#include "core/mpi/mpi_comms.hpp"
 
 #include <mpi.h>
 
@@ -52,7 +52,7 @@ int key_of_holders() {
   int& key = holders().key;
   if (key == MPI_KEYVAL_INVALID) {
     check(call(MPI_Comm_create_keyval, MPI_COMM_NULL_COPY_FN, on_free, &key, nullptr), "MPI_Comm_create_keyval");
-    transport::at_ending(transport::EndingStage::kThreads, communicator::forget_comms);
+    transport::at_ending(transport::EndingStage::kThreads, core::forget_comms);
   }
   return key;
 }
@@ -77,7 +77,7 @@ Comm make_comm(MPI_Comm communicator) {
   return made;
 }
 
-void communicator::forget_comms() noexcept {
+void core::forget_comms() noexcept {
   while (true) {
     Comm forgotten;  // which goes when nothing is locked: it waits for what was started
     const std::scoped_lock lock(holders().mutex);
