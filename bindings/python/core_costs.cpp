@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "bind.hpp"
-#include "open/costs.hpp"
+#include "core/costs/measured_costs.hpp"
 #include "string.hpp"
 
 namespace nb = nanobind;
@@ -24,17 +24,17 @@ void bind_costs(nb::module_& module) {
   module.def(
       "costs",
       [](bool builtin) {
-        const std::shared_ptr<const plan::CostModel> found = builtin ? nullptr : open::costs_here();
+        const std::shared_ptr<const plan::CostModel> found = builtin ? nullptr : core::costs_here();
         const plan::CostModel model = found ? *found : plan::CostModel{};
         std::map<std::string, double> values;
         for (const plan::CostTerm& term : plan::kCostTerms) values[term.name] = model.*term.value;
         return std::pair(model.source, values);
       },
       "builtin"_a);
-  module.def("costs_path", &open::costs_path);
+  module.def("costs_path", &core::costs_path);
   module.def("this_machine", [] {
-    const open::Machine found = open::this_machine();
-    return std::tuple(open::kCostsVersion, found.host, found.processor, found.cores);
+    const core::Machine found = core::this_machine();
+    return std::tuple(core::kCostsVersion, found.host, found.processor, found.cores);
   });
 }
 

@@ -7,10 +7,10 @@
 #include "collective/collective.hpp"
 #include "container/properties.hpp"
 #include "core/comm/guard.hpp"
+#include "core/costs/measured_costs.hpp"
 #include "core/file/file_impl.hpp"
 #include "core/file/recorded.hpp"
 #include "driver/driver_registry.hpp"
-#include "open/costs.hpp"
 #include "open/name.hpp"
 #include "open/opening.hpp"
 #include "transport/thread/team.hpp"
@@ -45,7 +45,7 @@ plan::AccessOptions access_options(const FileOptions& options) {
   if (options.readers < 0)
     base::throw_argument_error("readers=", options.readers, " is negative; give a number of ranks, or 0");
   result.readers = options.readers;
-  result.costs = open::costs_here();
+  result.costs = core::costs_here();
   return result;
 }
 

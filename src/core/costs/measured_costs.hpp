@@ -11,7 +11,7 @@
 
 #include "plan/access/costs.hpp"
 
-namespace plait::open {
+namespace plait::core {
 
 /// Identifies this host, so that constants that another host has measured are not used.
 struct Machine {
@@ -42,4 +42,4 @@ std::string costs_path();
 /// threads Any.
 std::shared_ptr<const plan::CostModel> costs_here();
 
-}  // namespace plait::open
+}  // namespace plait::core

@@ -1,5 +1,5 @@
 // Constants of the cost model in files: what is taken, what is refused, and that choices follow them on all ranks.
-#include "open/costs.hpp"
+#include "core/costs/measured_costs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,9 +30,9 @@ using plait::File;
 using plait::FileOptions;
 using plait::Layout;
 using plait::Mode;
-using plait::open::costs_here;
-using plait::open::Machine;
-using plait::open::parse_costs;
+using plait::core::costs_here;
+using plait::core::Machine;
+using plait::core::parse_costs;
 using plait::plan::CostModel;
 
 const Machine kMachine{"node7", "A Processor", 4};
@@ -119,7 +119,7 @@ class CostFiles : public plait_test::InFolder {
 
 /// A file for this machine, in which one line is another.
 std::string file_of_here(const std::string& instead_of = "", const std::string& line = "") {
-  const Machine here = plait::open::this_machine();
+  const Machine here = plait::core::this_machine();
   std::string out = file_of(instead_of, line);
   const auto replace = [&](const std::string& old, const std::string& now) {
     if (const std::size_t at = out.find(old); at != std::string::npos) out.replace(at, old.size(), now);
@@ -132,8 +132,8 @@ std::string file_of_here(const std::string& instead_of = "", const std::string& 
 TEST_F(CostFiles, OfThisHostAreFoundOnce) {
   const Setting unnamed("PLAIT_MODEL", "");
   const Setting cache("XDG_CACHE_HOME", path("a"));
-  const std::string own = "/plait/model/" + plait::open::this_machine().host + ".toml";
-  EXPECT_EQ(plait::open::costs_path(), path("a") + own);
+  const std::string own = "/plait/model/" + plait::core::this_machine().host + ".toml";
+  EXPECT_EQ(plait::core::costs_path(), path("a") + own);
   const std::string at = put("a" + own, file_of_here("step_seconds", "step_seconds = 0.125"));
   const auto found = costs_here();
   ASSERT_NE(found, nullptr);
@@ -147,7 +147,7 @@ TEST_F(CostFiles, OfThisHostAreFoundOnce) {
 
 TEST_F(CostFiles, OfThisHostThatAreDamagedAreToldOfOnce) {
   const Setting unnamed("PLAIT_MODEL", "");
-  const std::string own = "/plait/model/" + plait::open::this_machine().host + ".toml";
+  const std::string own = "/plait/model/" + plait::core::this_machine().host + ".toml";
   for (const auto& [content, words] : {std::pair<std::string, std::string>{"what?", "is not of the form"},
                                        {file_of_here("version", "version = 7"), "is of version 7"},
                                        {file_of_here("cores", "cores = 100000"), "measured with 100000 cores"},
@@ -181,10 +181,10 @@ TEST_F(CostFiles, WithoutAFolderThereAreNone) {
   const Setting unnamed("PLAIT_MODEL", "");
   const Setting relative("HOME", "somewhere");
   const Setting cache("XDG_CACHE_HOME", "else");
-  EXPECT_EQ(plait::open::costs_path(), "");
+  EXPECT_EQ(plait::core::costs_path(), "");
   EXPECT_EQ(costs_here(), nullptr);
   const Setting absolute("HOME", path("me"));
-  EXPECT_TRUE(plait::open::costs_path().starts_with(path("me/.cache/plait/model/")));
+  EXPECT_TRUE(plait::core::costs_path().starts_with(path("me/.cache/plait/model/")));
 }
 
 TEST_F(CostFiles, DecideOnAllRanks) {

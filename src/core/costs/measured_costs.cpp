@@ -1,4 +1,4 @@
-#include "open/costs.hpp"
+#include "core/costs/measured_costs.hpp"
 
 #include <unistd.h>
 
@@ -26,7 +26,7 @@
 #include "base/text_reader.hpp"
 #include "plait/error.hpp"
 
-namespace plait::open {
+namespace plait::core {
 
 namespace {
 
@@ -227,4 +227,4 @@ std::shared_ptr<const CostModel> costs_here() {
   return read.emplace(std::pair(named, path), costs).first->second;
 }
 
-}  // namespace plait::open
+}  // namespace plait::core
