@@ -10,7 +10,7 @@
 #include "base/errors.hpp"
 #include "bind.hpp"
 #include "driver/driver_registry.hpp"
-#include "open/opening.hpp"
+#include "driver/file_opening.hpp"
 #include "parts.hpp"
 #include "plait/file.hpp"
 #include "string.hpp"
@@ -42,7 +42,7 @@ Mode mode_named(const std::string& name) {
 
 /// How a new array would be stored.
 container::Content new_array(const std::string& path, const FileOptions& options) {
-  const auto file = open::new_file(path, driver::driver_of(path).contents(), options);
+  const auto file = driver::new_file(path, driver::driver_of(path).contents(), options);
   return static_cast<const container::Content&>(file->content());
 }
 

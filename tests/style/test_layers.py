@@ -32,7 +32,6 @@ LAYERS = (
     "distant",
     "pipe",
     "driver",
-    "open",
     "trace",
     "simulation",
 )

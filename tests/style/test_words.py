@@ -26,7 +26,7 @@ STORED = re.compile(
 )
 #: Functions of the standard library and of other folders.
 STORED_STAYS = re.compile(r"(?:\.|->|pop_)front\(|\bUntold\b|\belements_with_room\b")
-STORING = re.compile(r"src/(?:container|codec|driver|open)/")
+STORING = re.compile(r"src/(?:container|codec|driver)/")
 
 HOME = re.compile(r"(?<![A-Za-z])homes?(?![a-z])|(?<![A-Za-z])Homes?(?![a-z:])|[a-z]Homes?(?![a-z])")
 #: What is public, what its errors and descriptions say, and folders of people.
@@ -61,7 +61,7 @@ OPTION = re.compile(
     r"src/distant/shared/|src/driver/distant/|include/plait/shared_file\.hpp|bindings/python/core_shared\.cpp"
     r"|python/plait/(shared\.py|_core\.pyi)|python/plait/draw/panel\.py|bench/plait_bench/(shared|columbus)/"
     r"|scripts/(hosts\.py|test\.sh|several_hosts/)|examples/python/columbus\.py"
-    r"|tests/(mpi|stress|python/(distant|launch)|cpp/(distant|driver/distant|core|open))/"
+    r"|tests/(mpi|stress|python/(distant|launch)|cpp/(distant|driver|core))/"
 )
 #: What is no identifier: comments, texts, docstrings.
 PROSE = {

@@ -11,8 +11,8 @@
 #include "core/file/file_impl.hpp"
 #include "core/file/recorded.hpp"
 #include "driver/driver_registry.hpp"
-#include "open/name.hpp"
-#include "open/opening.hpp"
+#include "driver/file_opening.hpp"
+#include "driver/name_check.hpp"
 #include "transport/thread/team.hpp"
 
 namespace plait {
@@ -89,14 +89,14 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
         if (context.path().find('\0') != std::string::npos)
           base::throw_argument_error("the name of the file, which begins with \"", context.path().c_str(),
                                      "\", contains a null character; leave that out");
-        open::check_name(context.path(), context.mode() == Mode::kWrite);
+        driver::check_name(context.path(), context.mode() == Mode::kWrite);
         check_options_of_new(options, context.path(), context.mode());
         if (transport.rank() == 0) access = access_options(options);
       });
   // Counted where all ranks are known to open: one that refuses its arguments never comes here.
   context.set_number(transport.next_number());
   const driver::Driver& driver = driver::driver_of(context.path());
-  open::FileOpening opening(file, options, call, driver.contents(), access);
+  driver::FileOpening opening(file, options, call, driver.contents(), access);
   file.storage().open(driver.open(opening));
   opening.share();
 }

@@ -1,4 +1,4 @@
-#include "open/opening.hpp"
+#include "driver/file_opening.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -19,7 +19,7 @@
 #include "driver/driver_registry.hpp"
 #include "plait/error.hpp"
 
-namespace plait::open {
+namespace plait::driver {
 
 using base::text;
 using container::Format;
@@ -253,4 +253,4 @@ void FileOpening::share() {
   call_.step([&] { changes->share(transport.counter(), transport.size() == 1); });
 }
 
-}  // namespace plait::open
+}  // namespace plait::driver

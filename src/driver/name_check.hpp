@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace plait::open {
+namespace plait::driver {
 
 /// Checks a name before anything is looked for or made under it.
 /// is_new: whether a file is to be made.
@@ -11,4 +11,4 @@ namespace plait::open {
 /// text lists the valid names, and states how to write the name of an ordinary file.
 void check_name(const std::string& name, bool is_new);
 
-}  // namespace plait::open
+}  // namespace plait::driver

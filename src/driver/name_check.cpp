@@ -1,4 +1,4 @@
-#include "open/name.hpp"
+#include "driver/name_check.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -14,7 +14,7 @@
 #include "store/objects/open_objects.hpp"
 #include "store/url.hpp"
 
-namespace plait::open {
+namespace plait::driver {
 
 using base::text;
 
@@ -139,4 +139,4 @@ void check_name(const std::string& name, bool is_new) {
     check_name_behind_prefix(name, is_new);
 }
 
-}  // namespace plait::open
+}  // namespace plait::driver

@@ -8,7 +8,7 @@
 #include "core/file/file_impl.hpp"
 #include "driver/driver.hpp"
 
-namespace plait::open {
+namespace plait::driver {
 
 /// What a new store of that name is to hold, and how: nothing is made.
 /// errors  kArgument: options that are missing or make no sense, or that a file of this name does not have.
@@ -58,4 +58,4 @@ class FileOpening : public driver::Opening {
   std::unique_ptr<container::Dataset> dataset_;   ///< until the File has it
 };
 
-}  // namespace plait::open
+}  // namespace plait::driver
