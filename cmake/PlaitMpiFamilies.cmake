@@ -1,5 +1,5 @@
 # A wheel for several families of MPI: a library and a module for each, linked with no MPI.  They take MPI's functions
-# from the library that the program has loaded (python/plait/_libraries/families.py).
+# from the library that the program has loaded (python/plait/_base/libraries/families.py).
 #
 # PLAIT_MPI_FAMILIES   FAMILY=COMPILER_WRAPPER for each; the first is the MPI of this tree, which FindMPI finds.
 set(plait_mpi_libraries plait_mpi)

@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from plait_bench.cells import CELLS, Cell
     from plait_bench.results import CaseResult, CellResult, IoResults
 else:
-    from plait._later import later as _later
+    from plait._base.later import later as _later
 
     __getattr__, __dir__ = _later(
         __name__, {"cells": ["CELLS", "Cell"], "results": ["CaseResult", "CellResult", "IoResults"]}

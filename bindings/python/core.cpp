@@ -41,7 +41,7 @@ void translate(const std::exception_ptr& error, void*) {
     std::rethrow_exception(error);
   } catch (const plait::Error& known) {
     if (PyErr_Occurred() != nullptr) return;  // what has ended a wait, such as KeyboardInterrupt
-    const nb::object errors = nb::module_::import_("plait._errors");
+    const nb::object errors = nb::module_::import_("plait._base.errors");
     const nb::object text = plait::python::text_of(known.what());
     const nb::object value = known.kind() == plait::ErrorKind::kArgument
                                  ? errors.attr("ArgumentError")(text)

@@ -12,7 +12,7 @@ std::string shown(nb::handle value) {
 }
 
 void throw_type_error(const std::string& text) {
-  const nb::object error = nb::module_::import_("plait._errors").attr("ArgumentTypeError")(text);
+  const nb::object error = nb::module_::import_("plait._base.errors").attr("ArgumentTypeError")(text);
   PyErr_SetObject(error.type().ptr(), error.ptr());
   nb::raise_python_error();
 }

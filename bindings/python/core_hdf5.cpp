@@ -21,7 +21,7 @@ std::vector<nb::object>& held() {
   return held;
 }
 
-nb::object call(const char* name) { return nb::module_::import_("plait._libraries.hdf5").attr(name)(); }
+nb::object call(const char* name) { return nb::module_::import_("plait._base.libraries.hdf5").attr(name)(); }
 
 }  // namespace
 

@@ -5,8 +5,8 @@ Errors are here from the beginning; all of arrays and files is imported when the
 
 from typing import TYPE_CHECKING
 
-from . import _forks as _forks  # from now on, whatever is used later
-from ._errors import ArgumentError, Error, StoreError
+from ._base import forks as _forks  # noqa: F401 - from now on, whatever is used later
+from ._base.errors import ArgumentError, Error, StoreError
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ._steps import Step
     from ._stream import Stream
 else:
-    from ._later import later as _later
+    from ._base.later import later as _later
 
     __getattr__, __dir__ = _later(
         __name__,

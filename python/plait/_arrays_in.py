@@ -12,7 +12,7 @@ from . import _core
 from ._arguments.array_types import type_of
 from ._arguments.buffers import path_of
 from ._attributes import Attributes
-from ._errors import ArgumentError, naming
+from ._base.errors import ArgumentError, naming
 from ._location import locate
 
 BETWEEN = "::"

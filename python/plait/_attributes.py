@@ -11,8 +11,8 @@ import numpy as np
 
 from ._arguments.array_types import descr_of
 from ._arguments.words import shown
+from ._base.errors import ArgumentError
 from ._core import ArrayAttribute, File, GroupAttributes
-from ._errors import ArgumentError
 from ._guard import call, checks
 
 _TEXTS = "text"

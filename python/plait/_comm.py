@@ -9,9 +9,10 @@ import pickle
 import sys
 from typing import Any
 
-from . import _core, _forks
+from . import _core
 from ._arguments.words import kind, shown
-from ._errors import ArgumentError, ArgumentTypeError
+from ._base import forks
+from ._base.errors import ArgumentError, ArgumentTypeError
 from ._guard import alone
 
 #: What callers may pass as ``comm``: a Comm, an mpi4py communicator, or None for one process alone.
@@ -132,9 +133,9 @@ def comm_of(comm: CommLike) -> _core.Comm:
         return _core.Comm()
     if isinstance(comm, Comm):
         return comm._core
-    if _forks.mpi_process is not None:
+    if forks.mpi_process is not None:
         raise ArgumentError(
-            f"MPI belongs to process {_forks.mpi_process}, and this is process {os.getpid()}, a forked child of it; "
+            f"MPI belongs to process {forks.mpi_process}, and this is process {os.getpid()}, a forked child of it; "
             f"work without comm in this process"
         )
     if not hasattr(comm, "py2f"):
@@ -142,7 +143,7 @@ def comm_of(comm: CommLike) -> _core.Comm:
     if not comm or comm.Is_inter():
         found = "an intercommunicator" if comm else "COMM_NULL"
         raise ArgumentError(f"comm is {found}; pass the communicator of the processes that hold the array")
-    from ._libraries.families import mpi_module
+    from ._base.libraries.families import mpi_module
 
     module = mpi_module()
     _tell_the_end()
@@ -151,7 +152,7 @@ def comm_of(comm: CommLike) -> _core.Comm:
 
 def _leave() -> None:
     """Let the communicators go, and keep for the other ranks why this one leaves, if by an exception."""
-    if _forks.mpi_process is not None:
+    if forks.mpi_process is not None:
         return
     error = getattr(sys, "last_value", None)  # of a program that it has ended, as the interpreter prints it
     told = "" if error is None or hasattr(sys, "ps1") else f"{type(error).__name__}: {error}"

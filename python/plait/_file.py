@@ -22,8 +22,8 @@ from ._arguments.layouts import LayoutLike
 from ._arguments.region import Region, Slices, slices_of
 from ._arguments.values import Array
 from ._arguments.words import shape_text
+from ._base.errors import ArgumentError, ArgumentTypeError, naming
 from ._core import Layout
-from ._errors import ArgumentError, ArgumentTypeError, naming
 from ._guard import Reporter, call, checks, fail_here
 from ._held import flag_of
 from ._indexing.array_like import ArrayLike

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
 
 from ._arguments.layouts import layout_of
-from ._errors import ArgumentError, ArgumentTypeError, Error, store_error
+from ._base.errors import ArgumentError, ArgumentTypeError, Error, store_error
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")

@@ -14,8 +14,8 @@ from ._arguments.arrays import LocalArrays, in_order, ranks_held
 from ._arguments.sizes import bytes_of
 from ._arguments.values import Array
 from ._arguments.words import shown
+from ._base.errors import ArgumentError
 from ._core import Layout
-from ._errors import ArgumentError
 from ._guard import call
 
 _MOST_BYTES = 1 << 62

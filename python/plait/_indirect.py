@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arguments.words import array_kind
-from ._errors import ArgumentError
+from ._base.errors import ArgumentError
 from ._guard import entry
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from . import _core
 from ._arguments.words import shown
+from ._base.errors import ArgumentError
 from ._core import Located
-from ._errors import ArgumentError
 
 PIPE_PREFIX = _core.pipe_prefix()
 

@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._arguments.array_types import type_of
 from ._arguments.buffers import path_of
-from ._errors import naming
+from ._base.errors import naming
 from ._guard import call, checks, fail_here
 from ._steps import Attribute
 

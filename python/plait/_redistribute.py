@@ -19,9 +19,9 @@ from ._arguments.layouts import LayoutLike, layout_of, layout_pair
 from ._arguments.region import Region, slices_of
 from ._arguments.values import Array, plain_array
 from ._arguments.words import shape_text
+from ._base.errors import ArgumentError
 from ._comm import CommLike, comm_of
 from ._core import Layout
-from ._errors import ArgumentError
 from ._guard import Reporter, agreed_already, call, checks
 from ._held import (
     as_given,

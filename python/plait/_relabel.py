@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arguments.layouts import LayoutLike, layout_of, layout_pair
+from ._base.errors import ArgumentError
 from ._core import Layout, compose
-from ._errors import ArgumentError
 from ._guard import entry
 from .notations._table import Dimension, Table, table_of
 

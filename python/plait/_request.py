@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from . import _core
 from ._arguments.values import Array
-from ._errors import Error
+from ._base.errors import Error
 
 _Result = TypeVar("_Result")
 _Started = _core.Request | _core.StreamRequest | _core.DistantRequest

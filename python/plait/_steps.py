@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from ._arguments.array_types import array_type
 from ._arguments.words import shown
+from ._base.errors import ArgumentError
 from ._core import ArrayType
 from ._core import File as CoreFile
-from ._errors import ArgumentError
 from ._guard import Reporter, call, checks, fail_here
 
 VARIABLE = "data"

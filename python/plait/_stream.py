@@ -15,7 +15,7 @@ from ._arguments.buffers import whole
 from ._arguments.recycled import new_array
 from ._arguments.values import Array, array_of, plain_array
 from ._arguments.words import array_kind
-from ._errors import ArgumentError
+from ._base.errors import ArgumentError
 from ._guard import call, checks
 from ._request import Request
 

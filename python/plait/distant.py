@@ -13,9 +13,9 @@ import numpy.typing as npt
 from . import _core
 from ._arguments.buffers import whole
 from ._arguments.words import kind
+from ._base.errors import ArgumentError, naming
 from ._byte_file import ByteFile, Out
 from ._comm import CommLike, comm_of
-from ._errors import ArgumentError, naming
 from ._guard import alone, call, checks, fail_here
 from ._held import flag_of
 from ._request import Request

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from . import _core
 from ._arguments.buffers import whole
+from ._base.errors import naming
 from ._byte_file import ByteFile, Out
 from ._comm import CommLike, comm_of
-from ._errors import naming
 from ._guard import alone, call, checks, fail_here
 from ._held import flag_of
 from ._request import Request

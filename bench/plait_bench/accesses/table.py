@@ -7,7 +7,7 @@ import statistics
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from plait._amounts import seconds
+from plait._base.amounts import seconds
 from plait_bench.accesses.driver import AccessesResults
 from plait_bench.text import machine_line, titled_table, version_line
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from .._base.errors import ArgumentError
 from .._core import Comm, Layout
-from .._errors import ArgumentError
 from .arrays import Arrays, LocalArrays, check_arrays, new_arrays, ranks_held
 from .layouts import LayoutLike, layout_of
 from .region import Region, Slices, region_shape, slices_of

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._base.errors import ArgumentError
 from .._core import ArrayType
-from .._errors import ArgumentError
 from .dtypes import dtype_of
 from .words import shown
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .._base.errors import ArgumentError
 from .._core import Comm, Layout
-from .._errors import ArgumentError
 from .recycled import new_array
 from .values import Array, array_of, value_of
 from .words import array_kind, shape_text

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .values import plain_array
 from .words import kind, shown
 

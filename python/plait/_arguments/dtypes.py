@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .words import shown
 
 _NAMES = [np.dtype(code).name for code in np.typecodes["All"] if code not in "OSUV"]

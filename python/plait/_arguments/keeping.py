@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._attributes import given_attributes
+from .._base.errors import ArgumentError
 from .._core import ArrayProperties
-from .._errors import ArgumentError
 from .words import shown
 
 PROPERTIES = tuple(name for name in vars(ArrayProperties) if not name.startswith("_"))

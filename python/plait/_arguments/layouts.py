@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._base.errors import ArgumentError
 from .._core import Layout
-from .._errors import ArgumentError
 from .words import array_kind
 
 #: A layout, or its text with or without the shape in front.

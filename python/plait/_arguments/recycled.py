@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .sizes import bytes_of
 from .values import Array
 from .words import shown

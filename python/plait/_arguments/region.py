@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from .._errors import ArgumentError, ArgumentIndexError
+from .._base.errors import ArgumentError, ArgumentIndexError
 from .words import shown
 
 #: One index or slice for each dimension; Ellipsis stands for the whole of those that are left out.

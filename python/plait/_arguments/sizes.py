@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .words import shown
 
 _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

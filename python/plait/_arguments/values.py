@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .words import array_kind, shown
 
 Array = npt.NDArray[Any]

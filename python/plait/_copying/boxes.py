@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from .._base.errors import ArgumentError
 from .._core import Content
-from .._errors import ArgumentError
 from .windows import Window
 
 _Seconds = npt.NDArray[np.float64]

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .selection import Selection
 from .shaping import ShapedSource
 from .steps import Skipped, Source, SourceStep, StepArray, Target

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._arguments.buffers import path_of
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .._guard import Reporter
 from .._location import comes_in_steps, same_components, same_location
 from .names import TargetName

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import _core
+from .._base.errors import ArgumentError
 from .._comm import comm_of
-from .._errors import ArgumentError
 from .._guard import Reporter, checks
 from .._location import comes_in_steps
 from .checking import Checks

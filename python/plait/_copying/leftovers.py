@@ -10,7 +10,7 @@ import shutil
 import socket
 from pathlib import Path
 
-from .._errors import Error
+from .._base.errors import Error
 from .._location import local_path, locate_new
 from .._open import open as open_file
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from .._arguments.words import shown
 from .._arrays_in import BETWEEN
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .._location import FileNumber, files_of
 
 _FIELD = re.compile(r"\{(step|variable)(?::([^{}]*))?\}")

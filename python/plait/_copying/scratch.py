@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .._base.errors import Error
 from .._comm import CommLike
 from .._core import Layout
-from .._errors import Error
 from .._file import File
 from .._location import local_path
 from .._open import Unfinished, open

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .._arguments.words import shown
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .steps import SourceStep, StepArray, Target, UnreadableArray
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from .._arguments.values import Array
-from .._errors import store_error
+from .._base.errors import store_error
 from .steps import StepArray
 from .windows import Window
 

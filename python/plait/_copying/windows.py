@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from .._base.errors import ArgumentError
 from .._core import Content, Layout
-from .._errors import ArgumentError
 
 _SMALL = 1 << 20  # bytes that are not worth distributing over all ranks
 

@@ -12,7 +12,7 @@ import xarray
 from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEntrypoint
 from xarray.core.indexing import LazilyIndexedArray
 
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .._location import format_at, local_path
 from .arrays import LazyArray
 from .found import Group, group_in, names_of_groups

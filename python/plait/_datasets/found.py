@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from .._arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
+from .._base.errors import ArgumentError
 from .._decoding import has_fill_of_zarr_2
-from .._errors import ArgumentError
 from .._indexing.array_like import pieces
 from .._location import format_at, locate
 from .._open import open

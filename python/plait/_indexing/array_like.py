@@ -12,8 +12,8 @@ from .._arguments.region import Slices
 from .._arguments.values import Array, value_of
 from .._arguments.words import shape_text
 from .._attributes import FileAttributes
+from .._base.errors import ArgumentError, ArgumentTypeError
 from .._core import Comm, File, Layout
-from .._errors import ArgumentError, ArgumentTypeError
 from .._guard import alone
 from .index import Index, index_of
 from .measured import Measured

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .._arguments.dtypes import dtype_of
 from .._arguments.shaped import Shaped
 from .._arguments.values import Array
-from .._errors import ArgumentError, ArgumentTypeError
+from .._base.errors import ArgumentError, ArgumentTypeError
 from .._guard import alone
 
 

@@ -20,9 +20,9 @@ from .._arguments.region import Region, Slices, slices_of
 from .._arguments.values import Array
 from .._arguments.words import shape_text
 from .._attributes import Attributes
+from .._base.errors import ArgumentError, ArgumentTypeError
 from .._comm import CommLike, comm_of
 from .._core import Layout
-from .._errors import ArgumentError, ArgumentTypeError
 from .._file import File
 from .._guard import alone, checks
 from .._indexing.index import index_of

@@ -18,9 +18,9 @@ from .._arguments.sizes import bytes_of
 from .._arguments.words import shape_text, shown
 from .._arrays_in import arrays_in
 from .._attributes import Attributes, given_attributes
+from .._base.errors import ArgumentError
 from .._comm import CommLike, comm_of
 from .._decoding import TimeConversion
-from .._errors import ArgumentError
 from .._file import File
 from .._guard import checks
 from .._held import flag_of

@@ -17,8 +17,8 @@ from .. import _core
 from .._arguments.words import shown
 from .._arrays_in import BETWEEN, ArrayInfo, arrays_in
 from .._attributes import Attributes
+from .._base.errors import ArgumentError
 from .._decoding import PACKING, Packing, TimeConversion, TimeUnits, has_fill_of_zarr_2
-from .._errors import ArgumentError
 from .._location import format_at, locate
 
 _TIME = ("units", "calendar")

@@ -14,7 +14,7 @@ from .. import _core
 from .._arguments.buffers import path_of
 from .._arguments.words import shown
 from .._arrays_in import BETWEEN
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from .._guard import agreed_already, checks
 
 Name = str | os.PathLike[str]

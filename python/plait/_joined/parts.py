@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .._arguments.region import Slices
 from .._arguments.words import shape_text
 from .._attributes import Attributes
-from .._errors import store_error
+from .._base.errors import store_error
 from .._file import File
 from .decoding import PartDecoding
 

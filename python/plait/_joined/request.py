@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from .._errors import Error
+from .._base.errors import Error
 from .._request import Request
 
 _Result = TypeVar("_Result")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import plait
-from plait._amounts import number, size
+from plait._base.amounts import number, size
 from plait.cli.bench import find_bench
 from plait.cli.support import UserError, find_product, output
 

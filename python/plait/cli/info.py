@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import plait
-from plait._amounts import count, shown, size
+from plait._base.amounts import count, shown, size
 from plait.cli.lists import Shape
 from plait.cli.names import StoreName
 from plait.cli.support import output

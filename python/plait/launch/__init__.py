@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         require_mpi,
     )
 else:
-    from plait._later import later as _later
+    from plait._base.later import later as _later
 
     __getattr__, __dir__ = _later(
         __name__,

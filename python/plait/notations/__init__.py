@@ -15,6 +15,6 @@ __all__ = ["chunks", "dask", "distarray", "dtensor", "jax", "mpi", "pencil", "sc
 if TYPE_CHECKING:
     from . import chunks, dask, distarray, dtensor, jax, mpi, pencil, scalapack
 else:
-    from .._later import later as _later
+    from .._base.later import later as _later
 
     __getattr__, __dir__ = _later(__name__, submodules=__all__)

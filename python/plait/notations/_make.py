@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._base.errors import ArgumentError
 from .._core import Layout
-from .._errors import ArgumentError
 
 Ranks = npt.NDArray[np.int64]
 #: Distributions of one dimension in the order of their use, each with its grid axes, the major one first.

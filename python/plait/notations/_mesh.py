@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 from . import _spelling
 from ._make import Ranks, refusal
 from ._table import Table, positions_of

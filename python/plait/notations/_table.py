@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._base.errors import ArgumentError
 from .._core import Layout
-from .._errors import ArgumentError
 from . import _spelling, _tiles
 from ._make import Ranks, gen_block, indirect, make, rank_table, refusal, shown, unless_zero
 

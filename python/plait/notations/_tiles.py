@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from .._base.errors import ArgumentError
 from .._core import Layout
-from .._errors import ArgumentError
 from ._make import Ranks, gen_block, indirect, make
 
 #: Consecutive indices (a range of step 1), or ascending ones.

@@ -10,8 +10,8 @@ import numpy as np
 
 from plait._guard import entry
 
+from .._base.errors import ArgumentError
 from .._core import Layout
-from .._errors import ArgumentError
 from ._make import gen_block, integers, make, refusal, same_length
 from ._table import check_back, check_parts, table_of
 

@@ -11,8 +11,8 @@ import numpy as np
 from plait._guard import entry
 
 from .._arguments.words import shape_text
+from .._base.errors import ArgumentError
 from .._core import Layout
-from .._errors import ArgumentError
 from ._make import gen_block, integers, make, refusal, same_length, unless_zero
 from ._table import Dimension, Table, check_parts, table_of
 from ._tiles import Indices, spell

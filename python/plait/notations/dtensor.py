@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from plait._guard import entry
 
+from .._base.errors import ArgumentError
 from .._core import Layout
-from .._errors import ArgumentError
 from ._make import Ranks, indirect, integers, make_on_axes, rank_table, refusal, same_length
 from ._mesh import fits, own_meshes
 from ._table import Table, check_parts, table_of

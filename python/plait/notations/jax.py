@@ -10,8 +10,8 @@ import numpy as np
 
 from plait._guard import entry
 
+from .._base.errors import ArgumentError
 from .._core import Layout
-from .._errors import ArgumentError
 from ._make import Ranks, integers, make_on_axes, rank_table, refusal
 from ._mesh import fits, own_meshes, spec_of_dimensions
 from ._table import Table, check_parts, table_of

@@ -9,8 +9,8 @@ import numpy as np
 
 from plait._guard import entry
 
+from .._base.errors import ArgumentError
 from .._core import Layout
-from .._errors import ArgumentError
 from ._make import Ranks, integers, make, rank_table, refusal, same_length, unless_zero
 from ._table import check_back, check_parts, table_of
 

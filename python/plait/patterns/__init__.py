@@ -23,7 +23,7 @@ from ._sequential import GSA, GSI, GSS
 if TYPE_CHECKING:
     from ._drive import DriveResult, drive
 else:
-    from .._later import later as _later
+    from .._base.later import later as _later
 
     __getattr__, __dir__ = _later(__name__, {"_drive": ["DriveResult", "drive"]})
 

@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from .._arguments.words import shown
-from .._errors import ArgumentError
+from .._base.errors import ArgumentError
 
 Kind = Literal["read", "write"]
 

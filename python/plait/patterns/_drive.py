@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments.words import shown
+from .._base.errors import ArgumentError, StoreError
 from .._comm import CommLike
-from .._errors import ArgumentError, StoreError
 from ._base import Access, Pattern
 
 if TYPE_CHECKING:

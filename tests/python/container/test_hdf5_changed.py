@@ -14,7 +14,7 @@ from array_reads import refused
 from hdf5_files import CHUNK, array_of, made
 
 import plait
-from plait._libraries.hdf5 import library as path_of_library
+from plait._base.libraries.hdf5 import library as path_of_library
 
 h5py = pytest.importorskip("h5py")
 

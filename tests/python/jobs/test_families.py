@@ -8,7 +8,7 @@ import pytest
 from launching import launch, needs_mpi
 
 from plait import ArgumentError
-from plait._libraries import families
+from plait._base.libraries import families
 
 
 def library(version, **functions):
@@ -69,7 +69,7 @@ def test_a_process_without_mpi_is_told(monkeypatch):
 
 PROGRAM = """
 from mpi4py import MPI
-from plait._libraries import families
+from plait._base.libraries import families
 found = families._library_in_use()
 print(families.version_of(found) == MPI.Get_library_version().rstrip("\\0\\n "), families.family_of(found))
 print(len(list(families.loaded_libraries())))

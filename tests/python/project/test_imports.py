@@ -41,9 +41,10 @@ def test_importing_the_package_loads_little():
     assert not found & HEAVY
     assert {name for name in found if name.split(".")[0] == "plait"} <= {
         "plait",
-        "plait._errors",
-        "plait._forks",
-        "plait._later",
+        "plait._base",
+        "plait._base.errors",
+        "plait._base.forks",
+        "plait._base.later",
         "plait._version",
     }
 

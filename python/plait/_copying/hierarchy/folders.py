@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from ..._errors import store_error
+from ..._base.errors import store_error
 from ..._location import locate_new
 
 

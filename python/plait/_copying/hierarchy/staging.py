@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 
 from ... import _core
-from ..._errors import Error, store_error
+from ..._base.errors import Error, store_error
 from ..._guard import agreed_already, checks
 from ..._location import locate_new
 from ..leftovers import remove_leftovers, temporary_prefix

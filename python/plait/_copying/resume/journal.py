@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import _core
-from ..._errors import ArgumentError, Error
+from ..._base.errors import ArgumentError, Error
 from ..._file import File
 from ..._guard import Reporter, checks
 from ..._open import Unfinished

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import _core
-from ..._errors import Error, store_error
+from ..._base.errors import Error, store_error
 from ..boxes import Boxes
 from ..hierarchy.folders import advise
 from ..plans import Route

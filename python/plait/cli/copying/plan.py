@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from plait._amounts import count, seconds, shown, size
+from plait._base.amounts import count, seconds, shown, size
 from plait.cli.support import output
 
 if TYPE_CHECKING:

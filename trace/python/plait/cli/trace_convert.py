@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait._amounts import shown
+from plait._base.amounts import shown
 from plait.cli.support import messages, progress_bar, writing_to
 from plait.trace.formats import read_names, written_names
 

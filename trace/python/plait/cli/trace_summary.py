@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from plait._amounts import shown
+from plait._base.amounts import shown
 from plait.cli.support import messages, output
 from plait.trace import Summary
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 
 
 def positive(name: str, value: float, unit: str = "") -> float:

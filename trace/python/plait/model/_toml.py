@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 
 if sys.version_info >= (3, 11):
     from tomllib import TOMLDecodeError, loads

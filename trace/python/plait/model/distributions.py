@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.model._checks import ceil_div, positive, whole
 from plait.model.equations import disk_requests, io_time
 

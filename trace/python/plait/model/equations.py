@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.model._checks import ceil_div, not_negative, positive, whole
 
 Bound = Literal["processor bound", "disk bound", "neither", "both"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from importlib import resources
 from typing import Any
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.model._toml import tables, text_of
 from plait.model.distributions import Disks
 

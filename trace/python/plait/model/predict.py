@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from plait._base.errors import ArgumentError
 from plait._core import Layout
-from plait._errors import ArgumentError
 from plait.model._checks import ceil_div, not_negative, whole
 from plait.model.equations import (
     Bound,

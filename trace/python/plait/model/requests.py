@@ -10,8 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from plait._base.errors import ArgumentError
 from plait._core import Layout
-from plait._errors import ArgumentError
 from plait.model._checks import ceil_div, whole
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plait.simulate._sources import TraceWarning
     from plait.simulate.plans import PlanRun, StoredArray, run_plan, stored_array
 else:
-    from plait._later import later as _later
+    from plait._base.later import later as _later
 
     __getattr__, __dir__ = _later(
         __name__,

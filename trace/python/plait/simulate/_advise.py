@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from plait._amounts import seconds, share
-from plait._amounts import size as shown_size
+from plait._base.amounts import seconds, share
+from plait._base.amounts import size as shown_size
 from plait._guard import entry
 from plait.simulate._machine import Machine, load
 from plait.simulate._recording import Recording, Traces, record

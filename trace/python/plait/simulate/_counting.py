@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _simulation
-from plait._amounts import count as counted
-from plait._amounts import share
-from plait._amounts import size as shown_size
 from plait._arguments.words import shown
-from plait._errors import ArgumentTypeError
+from plait._base.amounts import count as counted
+from plait._base.amounts import share
+from plait._base.amounts import size as shown_size
+from plait._base.errors import ArgumentTypeError
 from plait._guard import entry
 from plait.simulate._sources import Remarks, Trace, TraceWarning, feed, is_keys, shape_of
 

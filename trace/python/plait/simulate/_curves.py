@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from plait import _simulation
-from plait._amounts import count as counted
 from plait._arguments.words import shown
-from plait._errors import ArgumentError, ArgumentTypeError
+from plait._base.amounts import count as counted
+from plait._base.errors import ArgumentError, ArgumentTypeError
 from plait._guard import entry
 from plait.simulate._sources import Trace, block_of, feed, is_keys, shape_of
 

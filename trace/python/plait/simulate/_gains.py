@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from plait import _trace
-from plait._amounts import seconds, share
-from plait._errors import Error
+from plait._base.amounts import seconds, share
+from plait._base.errors import Error
 from plait._guard import entry
 from plait.simulate._advise import Advice, Change, advised
 from plait.simulate._machine import Machine, load

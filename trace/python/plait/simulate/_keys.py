@@ -6,7 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from plait import _simulation
-from plait._amounts import seconds, size
+from plait._base.amounts import seconds, size
 from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, RATE, SHARE, TEXT, TIME
 
 READ_AHEAD = tuple(_simulation.READ_AHEAD.split(","))

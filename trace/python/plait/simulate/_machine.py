@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.simulate._keys import DEVICE, SECTIONS, SHARED, TIER, Key, device_keys
 from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, TEXT, amount, nearest, whole
 

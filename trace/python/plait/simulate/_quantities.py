@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 
 TIME, BYTES, RATE, COUNT, SHARE, CHOICE, TEXT, FLAG = range(8)
 """What an amount is; the first six as the compiled module numbers them."""

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from plait import _simulation
-from plait._amounts import count
-from plait._errors import ArgumentError
+from plait._base.amounts import count
+from plait._base.errors import ArgumentError
 from plait.simulate._on_device import OnDevice
 
 Traces = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plait._amounts import seconds, share, size
+from plait._base.amounts import seconds, share, size
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.simulate._keys import READ_AHEAD, WRITE, device_keys
 from plait.simulate._machine import Machine
 from plait.simulate._quantities import BYTES, CHOICE, nearest, whole

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from plait._amounts import count as counted
-from plait._amounts import size as shown_size
 from plait._arguments.sizes import bytes_of
 from plait._arguments.words import array_kind, shown
-from plait._errors import ArgumentError, ArgumentTypeError
+from plait._base.amounts import count as counted
+from plait._base.amounts import size as shown_size
+from plait._base.errors import ArgumentError, ArgumentTypeError
 from plait.trace import EVENT, Flag, Kind
 from plait.trace import open as open_trace
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from plait.trace.analysis.comparison import Comparison, compare
     from plait.trace.recording.record import record
 else:
-    from plait._later import later as _later
+    from plait._base.later import later as _later
 
     __getattr__, __dir__ = _later(
         __name__,

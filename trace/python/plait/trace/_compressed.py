@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any, BinaryIO, cast
 
-from plait._errors import ArgumentError, StoreError, store_error
+from plait._base.errors import ArgumentError, StoreError, store_error
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"

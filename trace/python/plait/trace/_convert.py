@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plait import _trace
 from plait._arguments.buffers import trace_name
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait._guard import entry
 from plait.trace import formats
 from plait.trace._open import open as open_trace

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from plait._arguments.buffers import trace_name
 from plait._arguments.words import kind
-from plait._errors import ArgumentError, ArgumentTypeError
+from plait._base.errors import ArgumentError, ArgumentTypeError
 from plait._guard import entry
 from plait.trace import formats
 from plait.trace._reader import ReadOptions, Trace

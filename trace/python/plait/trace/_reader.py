@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from plait import _trace
 from plait._arguments.buffers import trace_name
-from plait._errors import Error, StoreError
+from plait._base.errors import Error, StoreError
 from plait.trace._compressed import DecompressedFile, opener_of
 from plait.trace._event import EVENT, Counters, Flag, Kind, MissedCalls, Process, TracedFile
 from plait.trace.recording.obstacles import is_of_a_program, is_of_mappings

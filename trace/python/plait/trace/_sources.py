@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.trace import formats
 from plait.trace._compressed import damages, failure, opener_of, unpacking
 from plait.trace._transfer import write_out

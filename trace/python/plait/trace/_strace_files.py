@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.trace._compressed import failure, opener_of, unpacking
 
 _EPOCH = re.compile(rb"\d+\.\d+")

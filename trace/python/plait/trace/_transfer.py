@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import numpy.typing as npt
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.trace import formats
 from plait.trace._event import Counters, Flag, Kind
 from plait.trace._reader import Trace

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from plait import _trace
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait._guard import entry
 from plait.trace._reader import Trace
 from plait.trace._summary import Summary

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plait._amounts import seconds
+from plait._base.amounts import seconds
 from plait.cli.support import output
 
 if TYPE_CHECKING:

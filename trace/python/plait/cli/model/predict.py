@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from plait._amounts import number, seconds
+from plait._base.amounts import number, seconds
 from plait.cli.lists import Shape
 from plait.cli.support import UserError, output
 

@@ -119,7 +119,7 @@ def replay_command(traces: tuple[str, ...], machine: str, measured: bool, file: 
 
 def _tell_pace(results: list[Any]) -> None:
     """Tell how long reading and replaying took, and which share of it reading was."""
-    from plait._amounts import seconds, share
+    from plait._base.amounts import seconds, share
 
     reading, replaying = results[0].reading, sum(one.replaying for one in results)
     requests = sum(one["recorded"]["requests"] for one in results)

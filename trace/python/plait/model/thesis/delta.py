@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.model.distributions import layout_text
 from plait.model.equations import disk_requests
 from plait.model.machine import Machine, load

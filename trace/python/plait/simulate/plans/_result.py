@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from plait._amounts import count, seconds, share, size
+from plait._base.amounts import count, seconds, share, size
 from plait.simulate.plans._phases import PHASES
 
 _LISTED = 8

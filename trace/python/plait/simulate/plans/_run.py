@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from plait import _simulation
 from plait._arguments.layouts import layout_of
 from plait._arguments.sizes import bytes_of
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait._guard import entry
 from plait.simulate._machine import Machine, load
 from plait.simulate._quantities import nearest

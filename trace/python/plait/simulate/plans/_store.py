@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.simulate._quantities import BYTES, nearest, whole
 
 _KEYS = ("shape", "dtype", "order", "offset", "chunks")

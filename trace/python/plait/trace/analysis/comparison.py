@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from plait import _amounts
+from plait._base import amounts as _amounts
 from plait._guard import entry
 from plait.trace.analysis.document import Document, Report, report
 

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from plait import _amounts
+from plait._base import amounts as _amounts
 from plait.trace.analysis.text_parts import conclusion_lines, number, short, table
 
 Document = dict[str, Any]

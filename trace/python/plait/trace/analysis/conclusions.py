@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from plait import _amounts
+from plait._base import amounts as _amounts
 from plait.trace.analysis.counter_conclusions import counter_conclusions
 from plait.trace.analysis.coverage import hidden
 from plait.trace.analysis.severity import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from plait import _amounts
+from plait._base import amounts as _amounts
 from plait.trace.analysis.severity import Conclusion
 
 Document = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from plait import _amounts
+from plait._base import amounts as _amounts
 from plait.trace.analysis.text_parts import short, table
 
 Document = dict[str, Any]

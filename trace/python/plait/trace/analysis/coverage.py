@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plait import _amounts
+from plait._base import amounts as _amounts
 from plait.trace.analysis.severity import Conclusion
 from plait.trace.recording.obstacles import is_of_a_program, is_of_mappings
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-from plait import _amounts, _trace
+from plait import _trace
 from plait._arguments.buffers import trace_name
-from plait._errors import ArgumentError
+from plait._base import amounts as _amounts
+from plait._base.errors import ArgumentError
 from plait._guard import entry
 from plait.trace._compressed import DecompressedFile, opener_of
 from plait.trace._sources import TemporaryCopy, wanted_format

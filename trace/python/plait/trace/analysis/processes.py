@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from plait import _amounts
+from plait._base import amounts as _amounts
 from plait.trace.analysis.conclusions import STRAGGLER
 
 Document = dict[str, Any]

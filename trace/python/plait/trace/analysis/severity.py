@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from plait import _amounts
+from plait._base import amounts as _amounts
 
 Document = dict[str, Any]
 

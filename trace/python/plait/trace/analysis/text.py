@@ -13,8 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from plait import _amounts
-from plait._amounts import MIB
+from plait._base import amounts as _amounts
+from plait._base.amounts import MIB
 from plait.trace.analysis.conclusions import FOOTNOTE
 from plait.trace.analysis.counter_text import counter_sections
 from plait.trace.analysis.text_parts import conclusion_lines, number, short, table

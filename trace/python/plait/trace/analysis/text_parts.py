@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from plait import _amounts
+from plait._base import amounts as _amounts
 
 _STYLES = {"high": "bold red", "medium": "yellow", "low": "cyan", "good": "green"}
 

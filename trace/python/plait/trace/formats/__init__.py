@@ -6,7 +6,7 @@ The library's own are listed in trace/src/trace/formats/registry.cpp; those that
 from __future__ import annotations
 
 from plait import _trace
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.trace.formats.format import Format, Functions
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 from plait.trace._event import EVENT, Counters, Flag, Interface, Kind, MissedCalls, Process, TracedFile
 from plait.trace._spool import Spool
 from plait.trace.formats.darshan_counters import calls_and_bytes, values_of

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 
 TRACED = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 _MAGIC = 6567223

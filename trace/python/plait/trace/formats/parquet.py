@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from plait._errors import ArgumentError, StoreError, store_error
+from plait._base.errors import ArgumentError, StoreError, store_error
 from plait._trace import INTERFACE_WORDS, KIND_WORDS
 from plait.trace._event import EVENT, UNKNOWN, Counters, MissedCalls, Process, TracedFile
 from plait.trace._reader import Description, Trace

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import plait
-from plait._errors import ArgumentError, store_error
+from plait._base.errors import ArgumentError, store_error
 from plait.trace.page._join import read, script, style
 from plait.trace.page._static import comparison_parts, program_name, report_parts
 from plait.trace.page._words import escaped

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import asdict, dataclass, field
 
-from plait._errors import ArgumentError
+from plait._base.errors import ArgumentError
 
 _MAGIC = b"\x89PLAIT\r\n"
 _HEADER_OFFSET = 1024  # of the header; docs/formats.md tells of it

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from plait._arguments.words import kind, shown
-from plait._errors import ArgumentError, ArgumentTypeError, StoreError
+from plait._base.errors import ArgumentError, ArgumentTypeError, StoreError
 from plait.trace.recording.choice import Choice, keep
 from plait.trace.recording.obstacles import LIBRARY, why_not
 

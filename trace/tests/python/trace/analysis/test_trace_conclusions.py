@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from plait import _amounts, trace
+from plait import trace
+from plait._base import amounts as _amounts
 from plait.cli import main
 from plait.trace.analysis.coverage import coverage
 from plait.trace.analysis.processes import shown_processes, stragglers

@@ -12,7 +12,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType
 
-from .._errors import ArgumentError
+from ..errors import ArgumentError
 
 #: What MPI_Get_library_version says of libraries with MPICH's binary interface, as its ABI initiative lists them.
 LIKE_MPICH = re.compile("MPICH|Intel|MVAPICH|ParaStation|Cray", re.IGNORECASE)
@@ -25,7 +25,7 @@ def mpi_module() -> ModuleType:
     Raises plait.ArgumentError where there is none for the MPI that the process has loaded.
     """
     try:
-        from .. import _mpi
+        from ... import _mpi
     except ImportError as error:
         built = _built()
         if not built:
@@ -36,7 +36,7 @@ def mpi_module() -> ModuleType:
     return _mpi
 
 
-def _built(folder: Path = Path(__file__).parents[1]) -> dict[str, Path]:
+def _built(folder: Path = Path(__file__).parents[2]) -> dict[str, Path]:
     """The families that there are modules for, and these."""
     found = {}
     for path in folder.glob("_mpi_*.so"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 
@@ -24,6 +23,8 @@ def later(
     group_of = {name: group for group in groups for names in group.values() for name in names}
 
     def attribute(name: str) -> Any:
+        from importlib import import_module  # not at the top: importing the package needs it only here
+
         if name in submodules:
             return import_module(f"{package}.{name}")
         if name not in group_of:

@@ -1,0 +1,1 @@
+"""What everything in the package uses: errors, forks, late imports, shared libraries, and numbers as text."""
