@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from ._arguments.recycled import set_recycled_memory
     from ._arrays_in import ArrayInfo, DimensionInfo, GroupInfo, arrays_in, groups_in
     from ._attributes import Attributes, FileAttributes
-    from ._comm import Comm, world
+    from ._calls.comm import Comm, world
+    from ._calls.request import Request
     from ._copying import Copied, copy
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
     from ._file import File
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from ._pipes import PipeStatus, pipe_names, pipe_status
     from ._redistribute import Redistribution, empty, iredistribute, redistribute
     from ._relabel import relabel, same_up_to_ranks
-    from ._request import Request
     from ._steps import Step
     from ._stream import Stream
 else:
@@ -42,13 +42,13 @@ else:
     __getattr__, __dir__ = _later(
         __name__,
         {
-            "_comm": ["Comm", "world"],
+            "_calls.comm": ["Comm", "world"],
             "_core": ["BitPermutation", "Conversion", "IndexSet", "Layout", "Message", "compose"],
             "_file": ["File"],
             "_indirect": ["indirect"],
             "_open": ["open"],
             "_redistribute": ["Redistribution", "empty", "iredistribute", "redistribute"],
-            "_request": ["Request"],
+            "_calls.request": ["Request"],
             "_steps": ["Step"],
             "_stream": ["Stream"],
         },

@@ -12,8 +12,8 @@ import numpy as np
 from ._arguments.array_types import descr_of
 from ._arguments.words import shown
 from ._base.errors import ArgumentError
+from ._calls.guard import call, checks
 from ._core import ArrayAttribute, File, GroupAttributes
-from ._guard import call, checks
 
 _TEXTS = "text"
 _JSON = "json"

@@ -14,7 +14,6 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from . import _core
-from ._abandon import abandon
 from ._arguments.accessed import Accessed
 from ._arguments.array_types import array_type, type_of
 from ._arguments.arrays import Arrays, parts_of
@@ -23,11 +22,12 @@ from ._arguments.region import Region, Slices, slices_of
 from ._arguments.values import Array
 from ._arguments.words import shape_text
 from ._base.errors import ArgumentError, ArgumentTypeError, naming
+from ._calls.abandon import abandon
+from ._calls.guard import Reporter, call, checks, fail_here
+from ._calls.request import Request
 from ._core import Layout
-from ._guard import Reporter, call, checks, fail_here
 from ._held import flag_of
 from ._indexing.array_like import ArrayLike
-from ._request import Request
 from ._steps import VARIABLE, Stepped, variable_name
 from ._stream import Stream, open_stream
 

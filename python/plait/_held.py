@@ -15,8 +15,8 @@ from ._arguments.sizes import bytes_of
 from ._arguments.values import Array
 from ._arguments.words import shown
 from ._base.errors import ArgumentError
+from ._calls.guard import call
 from ._core import Layout
-from ._guard import call
 
 _MOST_BYTES = 1 << 62
 

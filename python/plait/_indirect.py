@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ._arguments.words import array_kind
 from ._base.errors import ArgumentError
-from ._guard import entry
+from ._calls.guard import entry
 
 
 @entry

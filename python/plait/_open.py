@@ -17,9 +17,9 @@ from ._arguments.sizes import bytes_of
 from ._arguments.words import shown
 from ._attributes import given_groups
 from ._base.errors import ArgumentError, naming
-from ._comm import CommLike, comm_of
+from ._calls.comm import CommLike, comm_of
+from ._calls.guard import call, checks
 from ._file import File
-from ._guard import call, checks
 from ._location import comes_in_steps, with_format
 from ._steps import variable_name
 

@@ -12,7 +12,7 @@ from . import _core
 from ._arguments.array_types import type_of
 from ._arguments.buffers import path_of
 from ._base.errors import naming
-from ._guard import call, checks, fail_here
+from ._calls.guard import call, checks, fail_here
 from ._steps import Attribute
 
 

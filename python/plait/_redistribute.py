@@ -20,9 +20,10 @@ from ._arguments.region import Region, slices_of
 from ._arguments.values import Array, plain_array
 from ._arguments.words import shape_text
 from ._base.errors import ArgumentError
-from ._comm import CommLike, comm_of
+from ._calls.comm import CommLike, comm_of
+from ._calls.guard import Reporter, agreed_already, call, checks
+from ._calls.request import Request
 from ._core import Layout
-from ._guard import Reporter, agreed_already, call, checks
 from ._held import (
     as_given,
     check_room,
@@ -33,7 +34,6 @@ from ._held import (
     ranks_taking_part,
     shared_arrays,
 )
-from ._request import Request
 
 
 def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Array | Any:

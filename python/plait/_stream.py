@@ -16,8 +16,8 @@ from ._arguments.recycled import new_array
 from ._arguments.values import Array, array_of, plain_array
 from ._arguments.words import array_kind
 from ._base.errors import ArgumentError
-from ._guard import call, checks
-from ._request import Request
+from ._calls.guard import call, checks
+from ._calls.request import Request
 
 if TYPE_CHECKING:
     from ._file import File

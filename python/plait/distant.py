@@ -15,10 +15,10 @@ from ._arguments.buffers import whole
 from ._arguments.words import kind
 from ._base.errors import ArgumentError, naming
 from ._byte_file import ByteFile, Out
-from ._comm import CommLike, comm_of
-from ._guard import alone, call, checks, fail_here
+from ._calls.comm import CommLike, comm_of
+from ._calls.guard import alone, call, checks, fail_here
+from ._calls.request import Request
 from ._held import flag_of
-from ._request import Request
 
 __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
 

@@ -12,10 +12,10 @@ from . import _core
 from ._arguments.buffers import whole
 from ._base.errors import naming
 from ._byte_file import ByteFile, Out
-from ._comm import CommLike, comm_of
-from ._guard import alone, call, checks, fail_here
+from ._calls.comm import CommLike, comm_of
+from ._calls.guard import alone, call, checks, fail_here
+from ._calls.request import Request
 from ._held import flag_of
-from ._request import Request
 from .distant import PathLike, text_of, wait_all
 
 __all__ = ["SharedFile", "open", "wait_all"]

@@ -16,8 +16,8 @@ from .._arguments.buffers import whole
 from .._arguments.sizes import bytes_of
 from .._arguments.words import kind
 from .._base.errors import ArgumentError
-from .._comm import CommLike, comm_of
-from .._guard import agreed_already, checks
+from .._calls.comm import CommLike, comm_of
+from .._calls.guard import agreed_already, checks
 from .._held import flag_of
 from .._joined import names_of_parts
 from .._location import with_format

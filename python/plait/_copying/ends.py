@@ -8,7 +8,7 @@ from typing import Any
 
 from .._arguments.buffers import path_of
 from .._base.errors import ArgumentError
-from .._guard import Reporter
+from .._calls.guard import Reporter
 from .._location import comes_in_steps, same_components, same_location
 from .names import TargetName
 from .serial import RawSource, SerialSource, is_stream

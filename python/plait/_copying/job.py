@@ -10,8 +10,8 @@ from typing import Any
 
 from .. import _core
 from .._base.errors import ArgumentError
-from .._comm import comm_of
-from .._guard import Reporter, checks
+from .._calls.comm import comm_of
+from .._calls.guard import Reporter, checks
 from .._location import comes_in_steps
 from .checking import Checks
 from .ends import source_of

@@ -16,8 +16,8 @@ from .. import _core
 from .._arguments.arrays import LocalArrays, new_arrays, ranks_held
 from .._arguments.values import Array
 from .._base.errors import ArgumentError, Error
+from .._calls.guard import Reporter, checks
 from .._core import Layout
-from .._guard import Reporter, checks
 from .boxes import Boxes, Storage, make_storage, predicted
 from .passes import buffers, passes
 from .plans import ArrayPlan, Route, planned

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .._base.errors import Error
-from .._comm import CommLike
+from .._calls.comm import CommLike
 from .._core import Layout
 from .._file import File
 from .._location import local_path

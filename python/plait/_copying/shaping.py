@@ -14,8 +14,8 @@ from .._arguments.array_types import array_type
 from .._arguments.dtypes import dtype_of
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
+from .._calls.guard import Reporter, checks
 from .._core import Layout
-from .._guard import Reporter, checks
 from .attributes import cast_fill
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 

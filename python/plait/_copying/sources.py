@@ -16,10 +16,10 @@ import numpy.typing as npt
 from .._arguments.array_types import array_type, type_of
 from .._arrays_in import BETWEEN, element_type, fill_of, groups_in, members_in
 from .._base.errors import ArgumentError, Error, store_error
-from .._comm import CommLike
+from .._calls.comm import CommLike
+from .._calls.guard import Reporter, checks
 from .._core import ArrayType, Content, Layout
 from .._file import File
-from .._guard import Reporter, checks
 from .._joined import concat
 from .._location import locate
 from .._open import open

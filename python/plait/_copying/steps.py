@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from .._arguments.array_types import array_type, type_of
 from .._arrays_in import GroupInfo
+from .._calls.guard import Reporter
 from .._core import Content, Layout
-from .._guard import Reporter
 from .._steps import Attribute
 from .boxes import Storage
 

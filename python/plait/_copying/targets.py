@@ -14,10 +14,10 @@ from .. import _core
 from .._arguments.buffers import path_of
 from .._arrays_in import BETWEEN, GroupInfo
 from .._base.errors import ArgumentError, Error
-from .._comm import CommLike, comm_of
+from .._calls.comm import CommLike, comm_of
+from .._calls.guard import checks, fail_here
 from .._core import ArrayDescription, Content, FileOptions, Layout
 from .._file import File
-from .._guard import checks, fail_here
 from .._location import local_path, locate_new
 from .._open import Unfinished, open_as
 from .._steps import VARIABLE

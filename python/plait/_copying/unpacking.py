@@ -12,9 +12,9 @@ from .._arguments.array_types import array_type
 from .._arguments.values import Array
 from .._arrays_in import fill_of
 from .._attributes import Attributes, given_attributes
+from .._calls.guard import Reporter, checks
 from .._core import Layout
 from .._decoding import Packing, has_fill_of_zarr_2
-from .._guard import Reporter, checks
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 
 

@@ -13,7 +13,7 @@ from .._arguments.dtypes import dtype_of
 from .._arguments.shaped import Shaped
 from .._arguments.values import Array
 from .._base.errors import ArgumentError, ArgumentTypeError
-from .._guard import alone
+from .._calls.guard import alone
 
 
 class Measured(Shaped):

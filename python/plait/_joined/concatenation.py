@@ -21,14 +21,14 @@ from .._arguments.values import Array
 from .._arguments.words import shape_text
 from .._attributes import Attributes
 from .._base.errors import ArgumentError, ArgumentTypeError
-from .._comm import CommLike, comm_of
+from .._calls.comm import CommLike, comm_of
+from .._calls.guard import alone, checks
+from .._calls.request import Request
 from .._core import Layout
 from .._file import File
-from .._guard import alone, checks
 from .._indexing.index import index_of
 from .._indexing.measured import Measured
 from .._indexing.moving import read_index
-from .._request import Request
 from .decoding import owned
 from .parts import JoinedParts, OpenParts, Part, Piece, pieces_of
 from .request import JointRequest

@@ -19,10 +19,10 @@ from .._arguments.words import shape_text, shown
 from .._arrays_in import arrays_in
 from .._attributes import Attributes, given_attributes
 from .._base.errors import ArgumentError
-from .._comm import CommLike, comm_of
+from .._calls.comm import CommLike, comm_of
+from .._calls.guard import checks
 from .._decoding import TimeConversion
 from .._file import File
-from .._guard import checks
 from .._held import flag_of
 from .._location import comes_in_steps, locate
 from .._open import open

@@ -15,7 +15,7 @@ from .._arguments.buffers import path_of
 from .._arguments.words import shown
 from .._arrays_in import BETWEEN
 from .._base.errors import ArgumentError
-from .._guard import agreed_already, checks
+from .._calls.guard import agreed_already, checks
 
 Name = str | os.PathLike[str]
 

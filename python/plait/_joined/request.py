@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from .._base.errors import Error
-from .._request import Request
+from .._calls.request import Request
 
 _Result = TypeVar("_Result")
 

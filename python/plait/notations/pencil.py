@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plait._guard import entry
+from plait._calls.guard import entry
 
 from .._base.errors import ArgumentError
 from .._core import Layout

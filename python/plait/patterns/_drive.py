@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .._arguments.words import shown
 from .._base.errors import ArgumentError, StoreError
-from .._comm import CommLike
+from .._calls.comm import CommLike
 from ._base import Access, Pattern
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import _core
-from ..._guard import agreed_already, checks
+from ..._calls.guard import agreed_already, checks
 from ..._location import local_path, locate
 from ..leftovers import temporary_prefix
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from ... import _core
 from ..._base.errors import Error, store_error
-from ..._guard import agreed_already, checks
+from ..._calls.guard import agreed_already, checks
 from ..._location import locate_new
 from ..leftovers import remove_leftovers, temporary_prefix
 from .additions import Additions, holds_entries

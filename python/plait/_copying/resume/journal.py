@@ -19,8 +19,8 @@ from typing import Any
 
 from ... import _core
 from ..._base.errors import ArgumentError, Error
+from ..._calls.guard import Reporter, checks
 from ..._file import File
-from ..._guard import Reporter, checks
 from ..._open import Unfinished
 from ..boxes import Boxes, Storage, make_storage
 from ..plans import Route

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ... import _core
 from ..._arrays_in import BETWEEN, arrays_in
 from ..._base.errors import ArgumentError, Error
-from ..._guard import Reporter, checks
+from ..._calls.guard import Reporter, checks
 from ..._location import local_path, locate, locate_new
 from ..names import array_part
 from .journal import Journal

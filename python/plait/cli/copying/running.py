@@ -18,7 +18,7 @@ import click
 
 import plait
 from plait._arrays_in import BETWEEN
-from plait._comm import LAUNCHED
+from plait._calls.comm import LAUNCHED
 from plait._location import comes_in_steps, locate_new
 from plait.cli.copying.stopping import ended_in_time
 from plait.launch import LaunchError, RankProgram, require_mpi

@@ -10,7 +10,7 @@ from typing import Any
 
 from plait._base.amounts import seconds, share
 from plait._base.amounts import size as shown_size
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.simulate._machine import Machine, load
 from plait.simulate._recording import Recording, Traces, record
 from plait.simulate._result import Result

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from plait._base.errors import ArgumentError, StoreError
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.simulate._measuring import MIB, PAGE, PARTS, Measured, measure
 from plait.simulate.plans._here import constants_text
 

@@ -14,7 +14,7 @@ from plait._base.amounts import count as counted
 from plait._base.amounts import share
 from plait._base.amounts import size as shown_size
 from plait._base.errors import ArgumentTypeError
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.simulate._sources import Remarks, Trace, TraceWarning, feed, is_keys, shape_of
 
 

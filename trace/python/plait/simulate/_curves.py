@@ -11,7 +11,7 @@ from plait import _simulation
 from plait._arguments.words import shown
 from plait._base.amounts import count as counted
 from plait._base.errors import ArgumentError, ArgumentTypeError
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.simulate._sources import Trace, block_of, feed, is_keys, shape_of
 
 Of = Literal["requests", "blocks", "bytes"]

@@ -11,7 +11,7 @@ from typing import Any
 from plait import _trace
 from plait._base.amounts import seconds, share
 from plait._base.errors import Error
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.simulate._advise import Advice, Change, advised
 from plait.simulate._machine import Machine, load
 from plait.simulate._recording import read

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from plait import _simulation
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.simulate._machine import Machine, load
 from plait.simulate._recording import Recording, Traces, record
 from plait.simulate._result import Result, Sweep

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from plait import _trace
 from plait._arguments.buffers import trace_name
 from plait._base.errors import ArgumentError
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.trace import formats
 from plait.trace._open import open as open_trace
 from plait.trace._reader import Description

@@ -11,7 +11,7 @@ from pathlib import Path
 from plait._arguments.buffers import trace_name
 from plait._arguments.words import kind
 from plait._base.errors import ArgumentError, ArgumentTypeError
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.trace import formats
 from plait.trace._reader import ReadOptions, Trace
 from plait.trace._sources import check_readable, files_of, format_of

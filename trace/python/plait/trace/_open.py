@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from plait._arguments.buffers import trace_name
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.trace._reader import ReadOptions, Trace
 from plait.trace._sources import TemporaryCopy, wanted_format
 

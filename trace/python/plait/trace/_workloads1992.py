@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from plait import _trace
 from plait._base.errors import ArgumentError
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.trace._reader import Trace
 from plait.trace._summary import Summary
 from plait.trace._transfer import transfer

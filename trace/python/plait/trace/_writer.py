@@ -13,7 +13,7 @@ import numpy.typing as npt
 from plait import _trace
 from plait._arguments.buffers import trace_name
 from plait._base.errors import ArgumentError
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.trace import formats
 from plait.trace._event import Counters, MissedCalls, Process, TracedFile
 

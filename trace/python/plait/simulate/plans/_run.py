@@ -11,7 +11,7 @@ from plait import _simulation
 from plait._arguments.layouts import layout_of
 from plait._arguments.sizes import bytes_of
 from plait._base.errors import ArgumentError
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.simulate._machine import Machine, load
 from plait.simulate._quantities import nearest
 from plait.simulate._settings import device_settings

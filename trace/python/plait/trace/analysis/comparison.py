@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from plait._base import amounts as _amounts
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.trace.analysis.document import Document, Report, report
 
 _FILES = 50

@@ -17,7 +17,7 @@ from plait import _trace
 from plait._arguments.buffers import trace_name
 from plait._base import amounts as _amounts
 from plait._base.errors import ArgumentError
-from plait._guard import entry
+from plait._calls.guard import entry
 from plait.trace._compressed import DecompressedFile, opener_of
 from plait.trace._sources import TemporaryCopy, wanted_format
 from plait.trace.analysis.conclusions import conclusions

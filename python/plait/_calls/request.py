@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from . import _core
-from ._arguments.values import Array
-from ._base.errors import Error
+from .. import _core
+from .._arguments.values import Array
+from .._base.errors import Error
 
 _Result = TypeVar("_Result")
 _Started = _core.Request | _core.StreamRequest | _core.DistantRequest

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
 
-from ._arguments.layouts import layout_of
-from ._base.errors import ArgumentError, ArgumentTypeError, Error, store_error
+from .._arguments.layouts import layout_of
+from .._base.errors import ArgumentError, ArgumentTypeError, Error, store_error
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")

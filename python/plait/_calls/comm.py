@@ -9,11 +9,11 @@ import pickle
 import sys
 from typing import Any
 
-from . import _core
-from ._arguments.words import kind, shown
-from ._base import forks
-from ._base.errors import ArgumentError, ArgumentTypeError
-from ._guard import alone
+from .. import _core
+from .._arguments.words import kind, shown
+from .._base import forks
+from .._base.errors import ArgumentError, ArgumentTypeError
+from .guard import alone
 
 #: What callers may pass as ``comm``: a Comm, an mpi4py communicator, or None for one process alone.
 CommLike = Any
@@ -143,7 +143,7 @@ def comm_of(comm: CommLike) -> _core.Comm:
     if not comm or comm.Is_inter():
         found = "an intercommunicator" if comm else "COMM_NULL"
         raise ArgumentError(f"comm is {found}; pass the communicator of the processes that hold the array")
-    from ._base.libraries.families import mpi_module
+    from .._base.libraries.families import mpi_module
 
     module = mpi_module()
     _tell_the_end()

@@ -1,0 +1,1 @@
+"""How collective calls run: communicators, errors that all ranks get, calls that are waited for, handles given up."""
