@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from . import simulate as simulate
     from . import trace as trace
     from ._arguments.recycled import set_recycled_memory
-    from ._arrays_in import ArrayInfo, DimensionInfo, GroupInfo, arrays_in, groups_in
-    from ._attributes import Attributes, FileAttributes
     from ._calls.comm import Comm, world
     from ._calls.request import Request
     from ._copying import Copied, copy
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
-    from ._file import File
+    from ._file.arrays_in import ArrayInfo, DimensionInfo, GroupInfo, arrays_in, groups_in
+    from ._file.attributes import Attributes, FileAttributes
+    from ._file.file import File
+    from ._file.open import open
+    from ._file.pipes import PipeStatus, pipe_names, pipe_status
+    from ._file.steps import Step
+    from ._file.stream import Stream
     from ._indirect import indirect
     from ._joined import Concatenation, concat
-    from ._open import open
-    from ._pipes import PipeStatus, pipe_names, pipe_status
     from ._redistribute import Redistribution, empty, iredistribute, redistribute
     from ._relabel import relabel, same_up_to_ranks
-    from ._steps import Step
-    from ._stream import Stream
 else:
     from ._base.later import later as _later
 
@@ -44,22 +44,22 @@ else:
         {
             "_calls.comm": ["Comm", "world"],
             "_core": ["BitPermutation", "Conversion", "IndexSet", "Layout", "Message", "compose"],
-            "_file": ["File"],
+            "_file.file": ["File"],
             "_indirect": ["indirect"],
-            "_open": ["open"],
+            "_file.open": ["open"],
             "_redistribute": ["Redistribution", "empty", "iredistribute", "redistribute"],
             "_calls.request": ["Request"],
-            "_steps": ["Step"],
-            "_stream": ["Stream"],
+            "_file.steps": ["Step"],
+            "_file.stream": ["Stream"],
         },
         {"_arguments.recycled": ["set_recycled_memory"]},
         {
-            "_arrays_in": ["ArrayInfo", "DimensionInfo", "GroupInfo", "arrays_in", "groups_in"],
-            "_attributes": ["Attributes", "FileAttributes"],
+            "_file.arrays_in": ["ArrayInfo", "DimensionInfo", "GroupInfo", "arrays_in", "groups_in"],
+            "_file.attributes": ["Attributes", "FileAttributes"],
         },
         {"_copying": ["Copied", "copy"]},
         {"_joined": ["Concatenation", "concat"]},
-        {"_pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
+        {"_file.pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"_relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[
             "config",

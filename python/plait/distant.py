@@ -14,10 +14,10 @@ from . import _core
 from ._arguments.buffers import whole
 from ._arguments.words import kind
 from ._base.errors import ArgumentError, naming
-from ._byte_file import ByteFile, Out
 from ._calls.comm import CommLike, comm_of
 from ._calls.guard import alone, call, checks, fail_here
 from ._calls.request import Request
+from ._file.byte_file import ByteFile, Out
 from ._held import flag_of
 
 __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from . import _core
 from ._arguments.buffers import whole
 from ._base.errors import naming
-from ._byte_file import ByteFile, Out
 from ._calls.comm import CommLike, comm_of
 from ._calls.guard import alone, call, checks, fail_here
 from ._calls.request import Request
+from ._file.byte_file import ByteFile, Out
 from ._held import flag_of
 from .distant import PathLike, text_of, wait_all
 

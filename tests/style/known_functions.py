@@ -39,5 +39,5 @@ KNOWN_METHODS = {
     "plait::simulation::BufferCache": 35,
     "plait::simulation::Rank": 33,
     "plait::transport::native::ActiveEnd": 39,
-    "python/plait/_file.py:File": 32,
+    "python/plait/_file/file.py:File": 32,
 }

@@ -83,6 +83,6 @@ def test_all_properties_are_arguments_of_open():
     declared = re.findall(r"^  [\w:<>]+ (\w+)\{\};", members, re.M)
     listed = re.findall(r'visit\("(\w+)", "[^"]+", &ArrayProperties::(\w+)\)', header)
     assert [member for _, member in listed] == declared
-    source = ast.parse(read(Path("python/plait/_open.py")))
+    source = ast.parse(read(Path("python/plait/_file/open.py")))
     (function,) = (node for node in source.body if isinstance(node, ast.FunctionDef) and node.name == "open")
     assert {name for name, _ in listed} <= {argument.arg for argument in function.args.kwonlyargs}

@@ -34,14 +34,13 @@ def test_cpp_tests_mirror_the_sources(root: Path) -> None:
 
 def test_python_tests_mirror_the_package() -> None:
     packages = [root / "python/plait" for root in ROOTS]
-    public = {
-        Path(*(part.lstrip("_") for part in path.parts))
-        for package in packages
-        for path in with_parents(folders(str(package)))
-    }
-    modules = {Path(path.stem.lstrip("_")) for path in project_files() if path.parent in packages}
+    sources = {path.relative_to(root) for root in packages for path in project_files() if path.is_relative_to(root)}
+    names = {path.parent for path in sources} | {path.with_suffix("") for path in sources if path.suffix == ".py"}
+    # A private package at the top only groups what it holds, so tests need not be in a folder of its name.
+    names |= {Path(*path.parts[1:]) for path in names if path.parts and path.parts[0].startswith("_")}
+    public = {Path(*(part.lstrip("_") for part in path.parts)) for path in with_parents(names)}
     layers = {Path(path.parts[0]) for root in ROOTS for path in folders(str(root / "src"))}
-    known = public | modules | layers | {Path(name) for name in BESIDES}
+    known = public | layers | {Path(name) for name in BESIDES}
     for tests in (root / kind for root in ROOTS for kind in ("tests/python", "tests/mpi")):
         strays = sorted(map(str, folders(str(tests), "test_*.py") - known))
         assert not strays, f"neither modules of python/plait nor layers, so rename these folders of {tests}: {strays}"

@@ -18,9 +18,9 @@ from .._arguments.words import kind
 from .._base.errors import ArgumentError
 from .._calls.comm import CommLike, comm_of
 from .._calls.guard import agreed_already, checks
+from .._file.location import with_format
 from .._held import flag_of
 from .._joined import names_of_parts
-from .._location import with_format
 from .ends import check_names, check_streams, without_streams
 from .job import Job
 from .moving import Progress

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._arrays_in import BETWEEN, GroupInfo, fill_of
 from .._core import ArrayAttribute, Content, GroupAttributes
-from .._location import locate_new
+from .._file.arrays_in import BETWEEN, GroupInfo, fill_of
+from .._file.location import locate_new
 from .steps import StepArray
 
 _MOST_SHOWN = 8

@@ -9,7 +9,7 @@ from typing import Any
 from .._arguments.buffers import path_of
 from .._base.errors import ArgumentError
 from .._calls.guard import Reporter
-from .._location import comes_in_steps, same_components, same_location
+from .._file.location import comes_in_steps, same_components, same_location
 from .names import TargetName
 from .serial import RawSource, SerialSource, is_stream
 from .sources import FileSource, NamedSource, PipeSource, SourceOptions, holds_arrays

@@ -12,7 +12,7 @@ from .. import _core
 from .._base.errors import ArgumentError
 from .._calls.comm import comm_of
 from .._calls.guard import Reporter, checks
-from .._location import comes_in_steps
+from .._file.location import comes_in_steps
 from .checking import Checks
 from .ends import source_of
 from .moving import Mover, Progress, Ranks

@@ -11,8 +11,8 @@ import socket
 from pathlib import Path
 
 from .._base.errors import Error
-from .._location import local_path, locate_new
-from .._open import open as open_file
+from .._file.location import local_path, locate_new
+from .._file.open import open as open_file
 
 _LONGEST = 100  # longer names are shortened in temporary names, in bytes
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from functools import partial
 
 from .._arguments.words import shown
-from .._arrays_in import BETWEEN
 from .._base.errors import ArgumentError
-from .._location import FileNumber, files_of
+from .._file.arrays_in import BETWEEN
+from .._file.location import FileNumber, files_of
 
 _FIELD = re.compile(r"\{(step|variable)(?::([^{}]*))?\}")
 _WIDTH = re.compile(r"0?\d{0,2}d?")

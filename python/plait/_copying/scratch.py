@@ -11,9 +11,9 @@ from typing import Any
 from .._base.errors import Error
 from .._calls.comm import CommLike
 from .._core import Layout
-from .._file import File
-from .._location import local_path
-from .._open import Unfinished, open
+from .._file.file import File
+from .._file.location import local_path
+from .._file.open import Unfinished, open
 from .names import array_part
 from .resume.journal import Entry, scratch_key
 from .steps import Region, StepArray

@@ -20,7 +20,7 @@ from .._arguments.array_types import extents_of
 from .._arguments.dtypes import dtype_of
 from .._base.errors import ArgumentError, Error, StoreError, store_error
 from .._core import Layout
-from .._steps import VARIABLE
+from .._file.steps import VARIABLE
 from .boxes import Storage
 from .steps import Region, SourceStep, StepArray
 

@@ -14,16 +14,16 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from .._arguments.array_types import array_type, type_of
-from .._arrays_in import BETWEEN, element_type, fill_of, groups_in, members_in
 from .._base.errors import ArgumentError, Error, store_error
 from .._calls.comm import CommLike
 from .._calls.guard import Reporter, checks
 from .._core import ArrayType, Content, Layout
-from .._file import File
+from .._file.arrays_in import BETWEEN, element_type, fill_of, groups_in, members_in
+from .._file.file import File
+from .._file.location import locate
+from .._file.open import open
+from .._file.steps import VARIABLE
 from .._joined import concat
-from .._location import locate
-from .._open import open
-from .._steps import VARIABLE
 from .serial import NoReaderError
 from .steps import Region, SourceStep, StepArray, UnreadableArray
 

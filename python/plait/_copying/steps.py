@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments.array_types import array_type, type_of
-from .._arrays_in import GroupInfo
 from .._calls.guard import Reporter
 from .._core import Content, Layout
-from .._steps import Attribute
+from .._file.arrays_in import GroupInfo
+from .._file.steps import Attribute
 from .boxes import Storage
 
 _Wrapped = TypeVar("_Wrapped", bound="WrappedSource")

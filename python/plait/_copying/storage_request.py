@@ -9,12 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from .._arguments.keeping import fill_text, set_properties
 from .._arguments.words import kind, shown
 from .._base.amounts import count
 from .._base.errors import ArgumentError
 from .._core import ArrayDescription, ArrayType
-from .._location import locate_new
+from .._file.keeping import fill_text, set_properties
+from .._file.location import locate_new
 from .steps import StepArray
 
 Extents = Mapping[str, int] | Sequence[int]

@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 
 from .. import _core
 from .._arguments.buffers import path_of
-from .._arrays_in import BETWEEN, GroupInfo
 from .._base.errors import ArgumentError, Error
 from .._calls.comm import CommLike, comm_of
 from .._calls.guard import checks, fail_here
 from .._core import ArrayDescription, Content, FileOptions, Layout
-from .._file import File
-from .._location import local_path, locate_new
-from .._open import Unfinished, open_as
-from .._steps import VARIABLE
+from .._file.arrays_in import BETWEEN, GroupInfo
+from .._file.file import File
+from .._file.location import local_path, locate_new
+from .._file.open import Unfinished, open_as
+from .._file.steps import VARIABLE
 from .attributes import TargetAttributes
 from .boxes import Storage
 from .hierarchy.consolidating import consolidate

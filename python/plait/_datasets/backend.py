@@ -13,7 +13,7 @@ from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEn
 from xarray.core.indexing import LazilyIndexedArray
 
 from .._base.errors import ArgumentError
-from .._location import format_at, local_path
+from .._file.location import format_at, local_path
 from .arrays import LazyArray
 from .found import Group, group_in, names_of_groups
 

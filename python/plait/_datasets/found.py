@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
 from .._base.errors import ArgumentError
 from .._decoding import has_fill_of_zarr_2
-from .._indexing.array_like import pieces
-from .._location import format_at, locate
-from .._open import open
+from .._file.arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
+from .._file.indexing.array_like import pieces
+from .._file.location import format_at, locate
+from .._file.open import open
 from .dimensions import name_dimensions
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"

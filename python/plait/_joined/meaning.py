@@ -15,11 +15,11 @@ import numpy as np
 
 from .. import _core
 from .._arguments.words import shown
-from .._arrays_in import BETWEEN, ArrayInfo, arrays_in
-from .._attributes import Attributes
 from .._base.errors import ArgumentError
 from .._decoding import PACKING, Packing, TimeConversion, TimeUnits, has_fill_of_zarr_2
-from .._location import format_at, locate
+from .._file.arrays_in import BETWEEN, ArrayInfo, arrays_in
+from .._file.attributes import Attributes
+from .._file.location import format_at, locate
 
 _TIME = ("units", "calendar")
 MEANING = (

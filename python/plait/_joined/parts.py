@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from .._arguments.region import Slices
 from .._arguments.words import shape_text
-from .._attributes import Attributes
 from .._base.errors import store_error
-from .._file import File
+from .._file.attributes import Attributes
+from .._file.file import File
 from .decoding import PartDecoding
 
 

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 import plait
-from plait._attributes import json_value
 from plait._base.amounts import shown
+from plait._file.attributes import json_value
 from plait.cli.support import output
 
 _LONGEST = 100

@@ -153,7 +153,7 @@ def copy_command(
             f"found one name, {target}, but a source and a target are needed, as in: plait copy field.npy copy.npy"
         )
     from plait._copying import NoReaderError
-    from plait._location import with_format
+    from plait._file.location import with_format
     from plait.cli.copying.running import StoppedError, world
 
     if format_ is not None and target != "-":

@@ -7,10 +7,10 @@ import os
 from typing import Any
 
 import plait
-from plait._arguments.keeping import PROPERTIES
-from plait._attributes import json_value
 from plait._core import Located
-from plait._location import comes_in_steps, locate
+from plait._file.attributes import json_value
+from plait._file.keeping import PROPERTIES
+from plait._file.location import comes_in_steps, locate
 from plait.cli.attributes import described, groups_of
 from plait.cli.support import UserError
 

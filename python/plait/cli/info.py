@@ -77,7 +77,7 @@ def _finite(value: Any) -> Any:
 
 
 def _all_pipes() -> Iterator[Document]:
-    from plait._location import PIPE_PREFIX
+    from plait._file.location import PIPE_PREFIX
     from plait.cli.describing import describe
 
     for name in plait.pipe_names():

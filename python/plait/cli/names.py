@@ -27,7 +27,7 @@ class StoreName(_Type):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete pipes that have a writer, and names of files."""
-        from plait._location import PIPE_PREFIX
+        from plait._file.location import PIPE_PREFIX
 
         found = []
         if incomplete and (PIPE_PREFIX.startswith(incomplete) or incomplete.startswith(PIPE_PREFIX)):

@@ -17,8 +17,8 @@ from .._calls.comm import CommLike
 from ._base import Access, Pattern
 
 if TYPE_CHECKING:
-    from .._file import File
-    from .._stream import Stream
+    from .._file.file import File
+    from .._file.stream import Stream
 
 Part = npt.NDArray[Any]
 Callback = Callable[[Access, Part], None]

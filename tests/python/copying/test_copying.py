@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import plait
 from plait._copying.windows import cut
 from plait._core import Content
-from plait._location import local_path, same_location
+from plait._file.location import local_path, same_location
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 

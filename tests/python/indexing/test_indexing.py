@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 import plait
-from plait._indexing import pieces
+from plait._file.indexing import pieces
 
 DTYPES = ["f8", "u1", ">i2", "c16", "S3", "M8[s]", [("a", "i4"), ("b", "f8")]]
 

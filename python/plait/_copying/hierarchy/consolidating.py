@@ -21,7 +21,7 @@ from typing import Any
 
 from ... import _core
 from ..._calls.guard import agreed_already, checks
-from ..._location import local_path, locate
+from ..._file.location import local_path, locate
 from ..leftovers import temporary_prefix
 
 METADATA = "zarr.json"

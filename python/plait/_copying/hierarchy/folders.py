@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from ..._base.errors import store_error
-from ..._location import locate_new
+from ..._file.location import locate_new
 
 
 def check_mount_point(target: str) -> None:

@@ -11,7 +11,7 @@ import contextlib
 import json
 
 from ... import _core
-from ..._location import locate_new
+from ..._file.location import locate_new
 
 _METADATA = ("zarr.json", ".zarray", ".zgroup")
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from ... import _core
 from ..._base.errors import Error, store_error
 from ..._calls.guard import agreed_already, checks
-from ..._location import locate_new
+from ..._file.location import locate_new
 from ..leftovers import remove_leftovers, temporary_prefix
 from .additions import Additions, holds_entries
 from .consolidating import consolidate, consolidate_here

@@ -20,8 +20,8 @@ from typing import Any
 from ... import _core
 from ..._base.errors import ArgumentError, Error
 from ..._calls.guard import Reporter, checks
-from ..._file import File
-from ..._open import Unfinished
+from ..._file.file import File
+from ..._file.open import Unfinished
 from ..boxes import Boxes, Storage, make_storage
 from ..plans import Route
 from .journal_lines import boot_id, busy, cannot_open, lock, make_durable, route_of, told_route, valid, was, whole_lines

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import _core
-from ..._arrays_in import BETWEEN, arrays_in
 from ..._base.errors import ArgumentError, Error
 from ..._calls.guard import Reporter, checks
-from ..._location import local_path, locate, locate_new
+from ..._file.arrays_in import BETWEEN, arrays_in
+from ..._file.location import local_path, locate, locate_new
 from ..names import array_part
 from .journal import Journal
 from .journal_lines import clear, settle

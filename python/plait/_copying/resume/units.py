@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..._file import File
+from ..._file.file import File
 from ..boxes import Boxes, Storage
 
 _CHANGES = ".plait-changes"  # where chunks are before they are renamed

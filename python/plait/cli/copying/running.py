@@ -17,9 +17,9 @@ from typing import Any
 import click
 
 import plait
-from plait._arrays_in import BETWEEN
 from plait._calls.comm import LAUNCHED
-from plait._location import comes_in_steps, locate_new
+from plait._file.arrays_in import BETWEEN
+from plait._file.location import comes_in_steps, locate_new
 from plait.cli.copying.stopping import ended_in_time
 from plait.launch import LaunchError, RankProgram, require_mpi
 

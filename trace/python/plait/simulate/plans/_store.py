@@ -97,7 +97,7 @@ def _extents(name: str, key: str, text: str) -> tuple[int, ...]:
 def _found(name: str) -> StoredArray:
     """Return the array of a file that is there."""
     import plait
-    from plait._location import locate
+    from plait._file.location import locate
 
     where = locate(name)
     if where.only_in or where.components or where.unit:

@@ -11,10 +11,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy.typing as npt
 
-from ._arguments.buffers import address, to_fill, to_write, whole
-from ._calls.abandon import abandon
-from ._calls.guard import call, fail_here
-from ._calls.request import Request
+from .._arguments.buffers import address, to_fill, to_write, whole
+from .._calls.abandon import abandon
+from .._calls.guard import call, fail_here
+from .._calls.request import Request
 
 __all__ = ["ByteFile", "Out"]
 

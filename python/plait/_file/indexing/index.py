@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments.region import Slices, bounds_of, whole_number, wrapped
-from .._arguments.words import shape_text, shown
-from .._base.errors import ArgumentError, ArgumentIndexError
+from ..._arguments.region import Slices, bounds_of, whole_number, wrapped
+from ..._arguments.words import shape_text, shown
+from ..._base.errors import ArgumentError, ArgumentIndexError
 
 _WHOLE = slice(None)
 _BACKWARDS = slice(None, None, -1)

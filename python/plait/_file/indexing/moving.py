@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments.recycled import new_array
-from .._arguments.region import Slices
+from ..._arguments.recycled import new_array
+from ..._arguments.region import Slices
 from .index import Index
 from .pieces import pieces_of
 

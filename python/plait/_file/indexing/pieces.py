@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments.region import Slices
+from ..._arguments.region import Slices
 from .index import Index, Numbers, Points
 
 _SCRATCH = 8 << 20

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments.array_types import descr_of
-from ._arguments.words import shown
-from ._base.errors import ArgumentError
-from ._calls.guard import call, checks
-from ._core import ArrayAttribute, File, GroupAttributes
+from .._arguments.array_types import descr_of
+from .._arguments.words import shown
+from .._base.errors import ArgumentError
+from .._calls.guard import call, checks
+from .._core import ArrayAttribute, File, GroupAttributes
 
 _TEXTS = "text"
 _JSON = "json"

@@ -8,10 +8,10 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .._attributes import given_attributes
+from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._core import ArrayProperties
-from .words import shown
+from .attributes import given_attributes
 
 PROPERTIES = tuple(name for name in vars(ArrayProperties) if not name.startswith("_"))
 """The names of all properties of an array, as C++ lists them (for_each_property)."""

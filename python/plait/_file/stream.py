@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
-from ._arguments.buffers import whole
-from ._arguments.recycled import new_array
-from ._arguments.values import Array, array_of, plain_array
-from ._arguments.words import array_kind
-from ._base.errors import ArgumentError
-from ._calls.guard import call, checks
-from ._calls.request import Request
+from .. import _core
+from .._arguments.buffers import whole
+from .._arguments.recycled import new_array
+from .._arguments.values import Array, array_of, plain_array
+from .._arguments.words import array_kind
+from .._base.errors import ArgumentError
+from .._calls.guard import call, checks
+from .._calls.request import Request
 
 if TYPE_CHECKING:
-    from ._file import File
+    from .file import File
 
 
 class Stream:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments.array_types import array_type
-from ._arguments.words import shown
-from ._base.errors import ArgumentError
-from ._calls.guard import Reporter, call, checks, fail_here
-from ._core import ArrayType
-from ._core import File as CoreFile
+from .._arguments.array_types import array_type
+from .._arguments.words import shown
+from .._base.errors import ArgumentError
+from .._calls.guard import Reporter, call, checks, fail_here
+from .._core import ArrayType
+from .._core import File as CoreFile
 
 VARIABLE = "data"
 """The array of a file, and the first one of a pipe's step."""

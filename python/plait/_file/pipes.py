@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arguments.array_types import type_of
-from ._arguments.buffers import path_of
-from ._base.errors import naming
-from ._calls.guard import call, checks, fail_here
-from ._steps import Attribute
+from .. import _core
+from .._arguments.array_types import type_of
+from .._arguments.buffers import path_of
+from .._base.errors import naming
+from .._calls.guard import call, checks, fail_here
+from .steps import Attribute
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .._arguments.region import Slices
-from .._arguments.values import Array, value_of
-from .._arguments.words import shape_text
-from .._attributes import FileAttributes
-from .._base.errors import ArgumentError, ArgumentTypeError
-from .._calls.guard import alone
-from .._core import Comm, File, Layout
+from ..._arguments.region import Slices
+from ..._arguments.values import Array, value_of
+from ..._arguments.words import shape_text
+from ..._base.errors import ArgumentError, ArgumentTypeError
+from ..._calls.guard import alone
+from ..._core import Comm, File, Layout
+from ..attributes import FileAttributes
 from .index import Index, index_of
 from .measured import Measured
 from .moving import read_index, write_index

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments.dtypes import dtype_of
-from .._arguments.shaped import Shaped
-from .._arguments.values import Array
-from .._base.errors import ArgumentError, ArgumentTypeError
-from .._calls.guard import alone
+from ..._arguments.dtypes import dtype_of
+from ..._arguments.shaped import Shaped
+from ..._arguments.values import Array
+from ..._base.errors import ArgumentError, ArgumentTypeError
+from ..._calls.guard import alone
 
 
 class Measured(Shaped):

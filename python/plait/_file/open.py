@@ -9,19 +9,19 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from . import _core
-from ._arguments.array_types import array_type, descr_of, extents_of
-from ._arguments.buffers import path_of, whole
-from ._arguments.keeping import PROPERTIES, assign, set_properties
-from ._arguments.sizes import bytes_of
-from ._arguments.words import shown
-from ._attributes import given_groups
-from ._base.errors import ArgumentError, naming
-from ._calls.comm import CommLike, comm_of
-from ._calls.guard import call, checks
-from ._file import File
-from ._location import comes_in_steps, with_format
-from ._steps import variable_name
+from .. import _core
+from .._arguments.array_types import array_type, descr_of, extents_of
+from .._arguments.buffers import path_of, whole
+from .._arguments.sizes import bytes_of
+from .._arguments.words import shown
+from .._base.errors import ArgumentError, naming
+from .._calls.comm import CommLike, comm_of
+from .._calls.guard import call, checks
+from .attributes import given_groups
+from .file import File
+from .keeping import PROPERTIES, assign, set_properties
+from .location import comes_in_steps, with_format
+from .steps import variable_name
 
 Unfinished = Literal["remove", "keep", "continue"]
 ArrayLike = tuple[Any, ...] | list[Any] | Mapping[str, Any]

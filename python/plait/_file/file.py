@@ -13,23 +13,23 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from . import _core
-from ._arguments.accessed import Accessed
-from ._arguments.array_types import array_type, type_of
-from ._arguments.arrays import Arrays, parts_of
-from ._arguments.layouts import LayoutLike
-from ._arguments.region import Region, Slices, slices_of
-from ._arguments.values import Array
-from ._arguments.words import shape_text
-from ._base.errors import ArgumentError, ArgumentTypeError, naming
-from ._calls.abandon import abandon
-from ._calls.guard import Reporter, call, checks, fail_here
-from ._calls.request import Request
-from ._core import Layout
-from ._held import flag_of
-from ._indexing.array_like import ArrayLike
-from ._steps import VARIABLE, Stepped, variable_name
-from ._stream import Stream, open_stream
+from .. import _core
+from .._arguments.accessed import Accessed
+from .._arguments.array_types import array_type, type_of
+from .._arguments.arrays import Arrays, parts_of
+from .._arguments.layouts import LayoutLike
+from .._arguments.region import Region, Slices, slices_of
+from .._arguments.values import Array
+from .._arguments.words import shape_text
+from .._base.errors import ArgumentError, ArgumentTypeError, naming
+from .._calls.abandon import abandon
+from .._calls.guard import Reporter, call, checks, fail_here
+from .._calls.request import Request
+from .._core import Layout
+from .._held import flag_of
+from .indexing.array_like import ArrayLike
+from .steps import VARIABLE, Stepped, variable_name
+from .stream import Stream, open_stream
 
 #: What a read fills: an array, or a list of them.
 Out = TypeVar("Out", bound=Arrays)

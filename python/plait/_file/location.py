@@ -7,10 +7,10 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import _core
-from ._arguments.words import shown
-from ._base.errors import ArgumentError
-from ._core import Located
+from .. import _core
+from .._arguments.words import shown
+from .._base.errors import ArgumentError
+from .._core import Located
 
 PIPE_PREFIX = _core.pipe_prefix()
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arguments.array_types import type_of
-from ._arguments.buffers import path_of
-from ._attributes import Attributes
-from ._base.errors import ArgumentError, naming
-from ._location import locate
+from .. import _core
+from .._arguments.array_types import type_of
+from .._arguments.buffers import path_of
+from .._base.errors import ArgumentError, naming
+from .attributes import Attributes
+from .location import locate
 
 BETWEEN = "::"
 """Between the path of a file and the name of an array in it."""
