@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from ._file.pipes import PipeStatus, pipe_names, pipe_status
     from ._file.steps import Step
     from ._file.stream import Stream
-    from ._indirect import indirect
     from ._joined import Concatenation, concat
-    from ._redistribute import Redistribution, empty, iredistribute, redistribute
-    from ._relabel import relabel, same_up_to_ranks
+    from ._redistribution.redistribute import Redistribution, empty, iredistribute, redistribute
+    from .notations._indirect import indirect
+    from .notations._relabel import relabel, same_up_to_ranks
 else:
     from ._base.later import later as _later
 
@@ -45,9 +45,9 @@ else:
             "_calls.comm": ["Comm", "world"],
             "_core": ["BitPermutation", "Conversion", "IndexSet", "Layout", "Message", "compose"],
             "_file.file": ["File"],
-            "_indirect": ["indirect"],
+            "notations._indirect": ["indirect"],
             "_file.open": ["open"],
-            "_redistribute": ["Redistribution", "empty", "iredistribute", "redistribute"],
+            "_redistribution.redistribute": ["Redistribution", "empty", "iredistribute", "redistribute"],
             "_calls.request": ["Request"],
             "_file.steps": ["Step"],
             "_file.stream": ["Stream"],
@@ -60,7 +60,7 @@ else:
         {"_copying": ["Copied", "copy"]},
         {"_joined": ["Concatenation", "concat"]},
         {"_file.pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
-        {"_relabel": ["relabel", "same_up_to_ranks"]},
+        {"notations._relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[
             "config",
             "distant",

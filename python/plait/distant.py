@@ -18,7 +18,7 @@ from ._calls.comm import CommLike, comm_of
 from ._calls.guard import alone, call, checks, fail_here
 from ._calls.request import Request
 from ._file.byte_file import ByteFile, Out
-from ._held import flag_of
+from ._redistribution.held import flag_of
 
 __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
 

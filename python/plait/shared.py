@@ -15,7 +15,7 @@ from ._calls.comm import CommLike, comm_of
 from ._calls.guard import alone, call, checks, fail_here
 from ._calls.request import Request
 from ._file.byte_file import ByteFile, Out
-from ._held import flag_of
+from ._redistribution.held import flag_of
 from .distant import PathLike, text_of, wait_all
 
 __all__ = ["SharedFile", "open", "wait_all"]

@@ -26,7 +26,7 @@ from .._calls.abandon import abandon
 from .._calls.guard import Reporter, call, checks, fail_here
 from .._calls.request import Request
 from .._core import Layout
-from .._held import flag_of
+from .._redistribution.held import flag_of
 from .indexing.array_like import ArrayLike
 from .steps import VARIABLE, Stepped, variable_name
 from .stream import Stream, open_stream

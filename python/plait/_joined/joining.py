@@ -25,7 +25,7 @@ from .._file.attributes import Attributes, given_attributes
 from .._file.file import File
 from .._file.location import comes_in_steps, locate
 from .._file.open import open
-from .._held import flag_of
+from .._redistribution.held import flag_of
 from .concatenation import Concatenation
 from .decoding import PartDecoding
 from .element_types import ElementTypes

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from notation_layouts import layouts, numbers, owned
 
 import plait
-from plait import _relabel
+from plait.notations import _relabel
 
 
 def staying(source, target):

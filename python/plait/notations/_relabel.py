@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments.layouts import LayoutLike, layout_of, layout_pair
-from ._base.errors import ArgumentError
-from ._calls.guard import entry
-from ._core import Layout, compose
-from .notations._table import Dimension, Table, table_of
+from .._arguments.layouts import LayoutLike, layout_of, layout_pair
+from .._base.errors import ArgumentError
+from .._calls.guard import entry
+from .._core import Layout, compose
+from ._table import Dimension, Table, table_of
 
 #: Up to so many ranks the assignment is solved on a full matrix (32 MiB), beyond on the messages that exist.
 DENSE = 2048

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._arguments.arrays import LocalArrays, in_order, ranks_held
-from ._arguments.sizes import bytes_of
-from ._arguments.values import Array
-from ._arguments.words import shown
-from ._base.errors import ArgumentError
-from ._calls.guard import call
-from ._core import Layout
+from .. import _core
+from .._arguments.arrays import LocalArrays, in_order, ranks_held
+from .._arguments.sizes import bytes_of
+from .._arguments.values import Array
+from .._arguments.words import shown
+from .._base.errors import ArgumentError
+from .._calls.guard import call
+from .._core import Layout
 
 _MOST_BYTES = 1 << 62
 

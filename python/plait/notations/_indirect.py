@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ._arguments.words import array_kind
-from ._base.errors import ArgumentError
-from ._calls.guard import entry
+from .._arguments.words import array_kind
+from .._base.errors import ArgumentError
+from .._calls.guard import entry
 
 
 @entry

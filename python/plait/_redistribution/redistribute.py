@@ -12,19 +12,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
-from ._arguments.arrays import Arrays, LocalArrays, Parts, check_arrays, new_arrays, parts_of
-from ._arguments.dtypes import dtype_of
-from ._arguments.layouts import LayoutLike, layout_of, layout_pair
-from ._arguments.region import Region, slices_of
-from ._arguments.values import Array, plain_array
-from ._arguments.words import shape_text
-from ._base.errors import ArgumentError
-from ._calls.comm import CommLike, comm_of
-from ._calls.guard import Reporter, agreed_already, call, checks
-from ._calls.request import Request
-from ._core import Layout
-from ._held import (
+from .. import _core
+from .._arguments.arrays import Arrays, LocalArrays, Parts, check_arrays, new_arrays, parts_of
+from .._arguments.dtypes import dtype_of
+from .._arguments.layouts import LayoutLike, layout_of, layout_pair
+from .._arguments.region import Region, slices_of
+from .._arguments.values import Array, plain_array
+from .._arguments.words import shape_text
+from .._base.errors import ArgumentError
+from .._calls.comm import CommLike, comm_of
+from .._calls.guard import Reporter, agreed_already, call, checks
+from .._calls.request import Request
+from .._core import Layout
+from .held import (
     as_given,
     check_room,
     checked_dtype,
