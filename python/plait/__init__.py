@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from ._file.pipes import PipeStatus, pipe_names, pipe_status
     from ._file.steps import Step
     from ._file.stream import Stream
-    from ._joined import Concatenation, concat
     from ._redistribution.redistribute import Redistribution, empty, iredistribute, redistribute
+    from ._views.joined import Concatenation, concat
     from .notations._indirect import indirect
     from .notations._relabel import relabel, same_up_to_ranks
 else:
@@ -58,7 +58,7 @@ else:
             "_file.attributes": ["Attributes", "FileAttributes"],
         },
         {"_copying": ["Copied", "copy"]},
-        {"_joined": ["Concatenation", "concat"]},
+        {"_views.joined": ["Concatenation", "concat"]},
         {"_file.pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"notations._relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[

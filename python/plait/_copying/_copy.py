@@ -19,8 +19,8 @@ from .._base.errors import ArgumentError
 from .._calls.comm import CommLike, comm_of
 from .._calls.guard import agreed_already, checks
 from .._file.location import with_format
-from .._joined import names_of_parts
 from .._redistribution.held import flag_of
+from .._views.joined import names_of_parts
 from .ends import check_names, check_streams, without_streams
 from .job import Job
 from .moving import Progress

@@ -23,7 +23,7 @@ from .._file.file import File
 from .._file.location import locate
 from .._file.open import open
 from .._file.steps import VARIABLE
-from .._joined import concat
+from .._views.joined import concat
 from .serial import NoReaderError
 from .steps import Region, SourceStep, StepArray, UnreadableArray
 

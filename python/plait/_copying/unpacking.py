@@ -12,9 +12,9 @@ from .._arguments.array_types import array_type
 from .._arguments.values import Array
 from .._calls.guard import Reporter, checks
 from .._core import Layout
-from .._decoding import Packing, has_fill_of_zarr_2
 from .._file.arrays_in import fill_of
 from .._file.attributes import Attributes, given_attributes
+from .._views.decoding import Packing, has_fill_of_zarr_2
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 
 

@@ -12,8 +12,8 @@ import xarray
 from xarray.backends import AbstractDataStore, BackendEntrypoint, StoreBackendEntrypoint
 from xarray.core.indexing import LazilyIndexedArray
 
-from .._base.errors import ArgumentError
-from .._file.location import format_at, local_path
+from ..._base.errors import ArgumentError
+from ..._file.location import format_at, local_path
 from .arrays import LazyArray
 from .found import Group, group_in, names_of_groups
 

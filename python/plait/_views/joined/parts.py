@@ -6,11 +6,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .._arguments.region import Slices
-from .._arguments.words import shape_text
-from .._base.errors import store_error
-from .._file.attributes import Attributes
-from .._file.file import File
+from ..._arguments.region import Slices
+from ..._arguments.words import shape_text
+from ..._base.errors import store_error
+from ..._file.attributes import Attributes
+from ..._file.file import File
 from .decoding import PartDecoding
 
 

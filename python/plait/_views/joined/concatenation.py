@@ -12,23 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._arguments.accessed import Accessed
-from .._arguments.arrays import Arrays, ranks_held
-from .._arguments.layouts import LayoutLike
-from .._arguments.region import Region, Slices, slices_of
-from .._arguments.values import Array
-from .._arguments.words import shape_text
-from .._base.errors import ArgumentError, ArgumentTypeError
-from .._calls.comm import CommLike, comm_of
-from .._calls.guard import alone, checks
-from .._calls.request import Request
-from .._core import Layout
-from .._file.attributes import Attributes
-from .._file.file import File
-from .._file.indexing.index import index_of
-from .._file.indexing.measured import Measured
-from .._file.indexing.moving import read_index
+from ... import _core
+from ..._arguments.accessed import Accessed
+from ..._arguments.arrays import Arrays, ranks_held
+from ..._arguments.layouts import LayoutLike
+from ..._arguments.region import Region, Slices, slices_of
+from ..._arguments.values import Array
+from ..._arguments.words import shape_text
+from ..._base.errors import ArgumentError, ArgumentTypeError
+from ..._calls.comm import CommLike, comm_of
+from ..._calls.guard import alone, checks
+from ..._calls.request import Request
+from ..._core import Layout
+from ..._file.attributes import Attributes
+from ..._file.file import File
+from ..._file.indexing.index import index_of
+from ..._file.indexing.measured import Measured
+from ..._file.indexing.moving import read_index
 from .decoding import owned
 from .parts import JoinedParts, OpenParts, Part, Piece, pieces_of
 from .request import JointRequest

@@ -8,8 +8,8 @@ import numpy as np
 from xarray.backends import BackendArray, CachingFileManager
 from xarray.core import indexing
 
-from .._file.file import File
-from .._file.open import open
+from ..._file.file import File
+from ..._file.open import open
 from .found import Found
 
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import ArgumentError
-from .._decoding import has_fill_of_zarr_2
-from .._file.arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
-from .._file.indexing.array_like import pieces
-from .._file.location import format_at, locate
-from .._file.open import open
+from ..._base.errors import ArgumentError
+from ..._file.arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
+from ..._file.indexing.array_like import pieces
+from ..._file.location import format_at, locate
+from ..._file.open import open
+from ..decoding import has_fill_of_zarr_2
 from .dimensions import name_dimensions
 
 _DIMENSIONS = "_ARRAY_DIMENSIONS"

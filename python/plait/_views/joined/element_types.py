@@ -6,7 +6,7 @@ do not fit; int32 fits int16 with ``scale_factor``, and both become float64.
 
 from __future__ import annotations
 
-from .._base.errors import ArgumentError
+from ..._base.errors import ArgumentError
 from .decoding import PartDecoding
 
 

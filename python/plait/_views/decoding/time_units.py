@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import ArgumentError
+from ..._base.errors import ArgumentError
 from .calendars import NAMES, day_number
 
 _SECONDS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from .._arguments.region import Slices
-from .._core import Layout, layout_section
+from ..._arguments.region import Slices
+from ..._core import Layout, layout_section
 from .parts import Piece
 
 Window = tuple[slice, ...]

@@ -12,20 +12,20 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from .. import _core
-from .._arguments.buffers import whole
-from .._arguments.sizes import bytes_of
-from .._arguments.words import shape_text, shown
-from .._base.errors import ArgumentError
-from .._calls.comm import CommLike, comm_of
-from .._calls.guard import checks
-from .._decoding import TimeConversion
-from .._file.arrays_in import arrays_in
-from .._file.attributes import Attributes, given_attributes
-from .._file.file import File
-from .._file.location import comes_in_steps, locate
-from .._file.open import open
-from .._redistribution.held import flag_of
+from ... import _core
+from ..._arguments.buffers import whole
+from ..._arguments.sizes import bytes_of
+from ..._arguments.words import shape_text, shown
+from ..._base.errors import ArgumentError
+from ..._calls.comm import CommLike, comm_of
+from ..._calls.guard import checks
+from ..._file.arrays_in import arrays_in
+from ..._file.attributes import Attributes, given_attributes
+from ..._file.file import File
+from ..._file.location import comes_in_steps, locate
+from ..._file.open import open
+from ..._redistribution.held import flag_of
+from ..decoding import TimeConversion
 from .concatenation import Concatenation
 from .decoding import PartDecoding
 from .element_types import ElementTypes

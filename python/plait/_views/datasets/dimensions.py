@@ -18,7 +18,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from .._file.arrays_in import ArrayInfo, DimensionInfo, GroupInfo
+from ..._file.arrays_in import ArrayInfo, DimensionInfo, GroupInfo
 
 _NO_VARIABLES = ("ARRAY", "REFERENCE", "STD_B", "TIME")
 """HDF5's names of element types that netCDF's library does not support; it skips arrays of these types."""

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._arguments.words import shown
-from .._base.errors import ArgumentError
-from .._decoding import PACKING, Packing, TimeConversion, TimeUnits, has_fill_of_zarr_2
-from .._file.arrays_in import BETWEEN, ArrayInfo, arrays_in
-from .._file.attributes import Attributes
-from .._file.location import format_at, locate
+from ... import _core
+from ..._arguments.words import shown
+from ..._base.errors import ArgumentError
+from ..._file.arrays_in import BETWEEN, ArrayInfo, arrays_in
+from ..._file.attributes import Attributes
+from ..._file.location import format_at, locate
+from ..decoding import PACKING, Packing, TimeConversion, TimeUnits, has_fill_of_zarr_2
 
 _TIME = ("units", "calendar")
 MEANING = (

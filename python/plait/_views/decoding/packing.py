@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._base.errors import ArgumentError
+from ..._base.errors import ArgumentError
 
 PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
 """Attributes that decoding applies, so that decoded arrays do not have them."""

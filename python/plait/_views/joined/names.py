@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from .. import _core
-from .._arguments.buffers import path_of
-from .._arguments.words import shown
-from .._base.errors import ArgumentError
-from .._calls.guard import agreed_already, checks
-from .._file.arrays_in import BETWEEN
+from ... import _core
+from ..._arguments.buffers import path_of
+from ..._arguments.words import shown
+from ..._base.errors import ArgumentError
+from ..._calls.guard import agreed_already, checks
+from ..._file.arrays_in import BETWEEN
 
 Name = str | os.PathLike[str]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from .._base.errors import Error
-from .._calls.request import Request
+from ..._base.errors import Error
+from ..._calls.request import Request
 
 _Result = TypeVar("_Result")
 

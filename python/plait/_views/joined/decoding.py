@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments.values import Array
-from .._core import Layout
-from .._decoding import Packing, TimeConversion
+from ..._arguments.values import Array
+from ..._core import Layout
+from ..decoding import Packing, TimeConversion
 
 
 @dataclass(frozen=True)
