@@ -1,0 +1,39 @@
+"""Prints on one page which folders of src include which, from the highest layer to the lowest.
+
+Each line has a folder and the folders that its files include. The order of folders and the folders that public headers
+count to are those of tests/style/test_layers.py. docs/architecture.md shows the result.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "style"))
+
+from test_layers import BESIDE, LAYERS, SOURCES, includes, layer_included
+
+NODES = tuple(layer for layer in LAYERS if layer not in BESIDE)
+"""The layers of the array library, the lowest first."""
+
+
+def include_graph() -> dict[str, set[str]]:
+    """Return for each layer of the array library which others its files include."""
+    graph: dict[str, set[str]] = {layer: set() for layer in NODES}
+    for path in SOURCES:
+        layer = path.parts[1]
+        if layer in graph:
+            used = {layer_included(name, quoted) for name, quoted in includes(path)}
+            graph[layer] |= {name for name in used if name} - {layer}
+    return graph
+
+
+def page() -> str:
+    """Return the graph as text: a line for each layer."""
+    graph = include_graph()
+    lines = [[layer, *(name for name in reversed(NODES) if name in graph[layer])] for layer in reversed(NODES)]
+    return "".join(f" {first:<11} {' '.join(rest) or '-'}\n" for first, *rest in lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
