@@ -40,7 +40,7 @@ BESIDE = {"trace": {"base", "trace"}, "simulation": {"base", "layout", "plan", "
 """Layers that stand beside the others, and which they use."""
 NEW_FILES = {"driver/plain/new_file.hpp", "store/new_file.hpp"}
 HISTORICAL = ("trace/workloads1992/", "trace/formats/text1992/")
-USES_HISTORICAL = {"trace/src/trace/report/analysis.cpp"}
+USES_HISTORICAL = {"trace/src/trace/formats/registry.cpp"}
 PURE = {"layout", "plan", "copy"}
 SYSTEM_HEADERS = {"fcntl.h", "unistd.h", "fstream", "filesystem", "sys/mman.h", "sys/socket.h", "thread", "mutex"}
 IN_OBJECTS = ("src/container/zarr/",)
