@@ -1,4 +1,4 @@
-/// Attributes of arrays and groups, as formats read and write them.
+/// Attributes of arrays and groups, common to all formats.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,23 @@
 
 namespace plait::container {
 
-/// What nobody calls an attribute, and damage may make of one.
+/// Limit for the bytes of an attribute. A larger size is the result of damage.
 inline constexpr std::int64_t kMostAttributeBytes = std::int64_t{1} << 28;
 
-/// The one of that name; null where there is none.
+/// Returns the attribute of that name; nullptr if there is none.
 const ArrayAttribute* find_attribute(const ArrayAttributes& attributes, std::string_view name);
 
-/// How many values it has.
+/// Returns the number of values.
 std::int64_t count_of(const ArrayAttribute& attribute);
 
-/// An attribute that is one text, or several.
+/// Makes an attribute with one text.
 ArrayAttribute text_attribute(std::string name, std::string text);
 
-/// Text of a file that says nothing of its encoding: UTF-8 where it is that, else Latin-1.
+/// Converts text of a file that does not state its encoding: it is UTF-8 if it is valid UTF-8, otherwise Latin-1.
 std::string utf8_of(std::string_view bytes);
 
-/// errors  kArgument: names that are empty, no UTF-8 or there twice; values that are not as many as the shape says.
+/// Checks attributes of a caller.
+/// errors  kArgument: a name is empty, not UTF-8 or used twice; the number of values differs from the shape.
 void check_attributes(const ArrayAttributes& attributes, const std::string& where);
 
 }  // namespace plait::container

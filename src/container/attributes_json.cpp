@@ -1,3 +1,16 @@
+// JSON with NaN and infinities.
+//
+// Problem: Python and Zarr write NaN and Infinity as bare words. The JSON library neither reads nor writes them, and as
+// strings they could not be distinguished from texts with these contents.
+//
+// Idea: before parsing, marked_json() turns the words into strings that begin with the mark U+0001. A text that begins
+// with the mark gets a second one. After writing, json_text() undoes both.
+//
+// Example: {"a": NaN, "b": "NaN", "c": "\u0001x"}
+//    for the parser    {"a": "\u0001NaN", "b": "NaN", "c": "\u0001\u0001x"}
+//    in attributes     a is the number NaN, b the text NaN, c the text U+0001 x
+//    from json_text()  the first line again
+
 #include "container/attributes_json.hpp"
 
 #include <algorithm>
@@ -24,11 +37,11 @@ using base::Rejection;
 using base::text;
 using Json = nlohmann::ordered_json;
 
-/// Marks the words for numbers that JSON does not have while they are texts.  Other texts that begin with it get it
-/// twice.
+/// Mark of strings that stand for numbers that JSON does not have. Other texts that begin with the mark get a second
+/// one.
 constexpr char kMark = '\x01';
-constexpr std::string_view kQuotedMark = "\"\\u0001";  // as JSON spells its beginning
-/// Of lists and objects around the value of an attribute: the metadata, and the object of attributes.
+constexpr std::string_view kQuotedMark = "\"\\u0001";  // the mark at the beginning of a string in JSON
+/// Nesting around the value of an attribute: the metadata, and the object of attributes.
 constexpr std::size_t kAround = 2;
 constexpr std::array<std::string_view, 3> kWords{"NaN", "Infinity", "-Infinity"};
 
@@ -51,7 +64,7 @@ Json json_of_real(double value) {
 
 std::string plain_text(const std::string& marked) { return marked.starts_with(kMark) ? marked.substr(1) : marked; }
 
-/// How deep lists and objects are nested.
+/// Returns the nesting of lists and objects.
 std::size_t nesting_of(std::string_view json) {
   std::size_t depth = 0;
   std::size_t most = 0;
@@ -76,7 +89,7 @@ double real_of_half(std::uint16_t bits) {
   return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
 }
 
-/// One number of so many bytes, of which `kind` says what they are.
+/// Decodes one number. `kind` is the type code of its dtype.
 Json json_of_bytes(std::span<const std::byte> bytes, char kind, bool big) {
   std::array<std::byte, 16> buffer{};
   std::ranges::copy(bytes, buffer.begin());
@@ -121,7 +134,7 @@ Json json_of_dimension(const ArrayAttribute& attribute, std::size_t dimension, s
   return list;
 }
 
-/// What the values of a list have in common.
+/// The common type of the values of a list.
 enum class Common : std::uint8_t { kNothing, kTexts, kTruth, kWhole, kNatural, kReal };
 
 Common common_of(const Json& value) {
@@ -133,10 +146,10 @@ Common common_of(const Json& value) {
   return value.is_number_integer() ? Common::kWhole : Common::kNothing;
 }
 
-/// Goes through lists in lists of one shape, and collects what is in them.
+/// Flattens nested lists of one shape, and collects their values.
 class Flattening {
  public:
-  /// Whether all of it is of one kind and one shape.
+  /// Adds a value. Returns false if the values have no common type, or the lists no common shape.
   bool take(const Json& value, std::size_t depth) {
     if (!value.is_array()) {
       const Common its = common_of(value);
@@ -160,7 +173,7 @@ class Flattening {
   const std::vector<const Json*>& values() const { return values_; }
 
  private:
-  /// Whole numbers and real ones are real ones together.
+  /// Returns true if a number of the other type is compatible: integers and real numbers together are real numbers.
   bool widens(Common other) const {
     const auto number = [](Common one) { return one >= Common::kWhole; };
     const bool natural = common_ == Common::kNatural || other == Common::kNatural;
@@ -201,8 +214,8 @@ ArrayAttribute attribute_of(const std::string& name, const Json& value) {
   return made;
 }
 
-/// Turns words that JSON does not have, such as NaN, into strings.  If `marks`, these strings begin with a mark, and
-/// other strings that begin with the mark get a second mark.
+/// Turns words that JSON does not have, such as NaN, into strings. If `marks` is true, these strings begin with a mark,
+/// and other strings that begin with the mark get a second mark.
 std::string with_marks(std::string_view text, bool marks) {
   std::string result;
   result.reserve(text.size());

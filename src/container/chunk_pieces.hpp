@@ -1,4 +1,4 @@
-/// Segments of a store in which the elements lie chunk by chunk.
+/// Segments of a store with consecutive chunks.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,10 @@
 
 namespace plait::container {
 
-/// Calls `take` with the number of the chunk, the offset in it, that in the segment, and the length of each piece of a
-/// segment that lies in one chunk.
+/// Splits a segment at the borders of chunks. Calls `take` for each piece with the number of its chunk, its offset in
+/// the chunk, its offset in the segment, and its length.
+/// Example: chunks of 100 bytes and a segment of 150 bytes at offset 170: take(1, 70, 0, 30), take(2, 0, 30, 100),
+/// take(3, 0, 130, 20).
 template <typename Take>
 void for_each_chunk(std::int64_t chunk_bytes, std::int64_t offset, std::int64_t bytes, const Take& take) {
   for (std::int64_t done = 0; done < bytes;) {
@@ -22,11 +24,11 @@ void for_each_chunk(std::int64_t chunk_bytes, std::int64_t offset, std::int64_t 
   }
 }
 
-/// Puts together what follows each other in one chunk, so that it is written at once.
+/// Collects consecutive parts of one chunk, so that they are written by one call.
 template <typename Write>
 class PartsOfChunk {
  public:
-  /// write: takes the number of a chunk, and parts by their offsets in it.
+  /// write: a function of the number of a chunk and its parts, whose offsets are relative to the chunk.
   explicit PartsOfChunk(Write write) : write_(std::move(write)) {}
 
   void add(std::int64_t number, const store::WriteSegment& part) {
@@ -34,7 +36,7 @@ class PartsOfChunk {
     number_ = number;
     parts_.push_back(part);
   }
-  /// Behind the last one.
+  /// Writes the parts of the last chunk.
   void finish() {
     if (!parts_.empty()) write_(number_, parts_);
     parts_.clear();

@@ -13,46 +13,46 @@
 
 namespace plait::container {
 
-/// An array, and where it lies: from an offset on, as a whole or chunk by chunk, as plan/section/chunks.hpp says.
+/// An array and its location: from an offset on, contiguous or in chunks, as plan/section/chunks.hpp defines.
 struct Content : ArrayDescription {
   std::int64_t data_offset = 0;
-  /// Whether a part of a chunk costs as much as all of it, because it is compressed as a whole.
+  /// True if a part of a chunk costs as much as all of it, because the chunk is compressed as a whole.
   bool packed = false;
-  /// The value of elements that are not written, as an element; empty: zero, or the format does not say.
+  /// The value of elements that are not written, as one element; empty if it is zero or the format states none.
   std::vector<std::byte> fill{};
 
   Content() = default;
   Content(ArrayType array, std::int64_t offset) : data_offset(offset) { type = std::move(array); }
-  /// The bytes up to the end of the array.  errors  kArgument: more than 2^63 - 1.
+  /// Returns the bytes up to the end of the array.  errors  kArgument: more than 2^63 - 1.
   std::int64_t bytes() const;
   bool in_chunks() const { return chunk && !chunk->empty(); }
-  /// The shapes as plans need them; empty: the array has no chunks or shards.
+  /// Returns the chunk shape as plans need it; empty if the array has no chunks.
   Extents chunk_shape() const { return chunk.value_or(Extents()); }
   Extents shard_shape() const { return shard.value_or(Extents()); }
 };
 
 /// An array in the listing of a file.
 struct Member : Content {
-  std::string element{};    ///< what the format calls the type of its elements
+  std::string element{};    ///< name of the element type in the format
   std::int64_t stored = 0;  ///< bytes that the array takes in the file
-  std::string storage{};    ///< how they are stored, for people: `contiguous`
-  /// The position in the header of a new file at which the offset of the array is written, in formats that know it only
-  /// at the end.
+  std::string storage{};    ///< kind of storage for listings, such as `contiguous`
+  /// Position in the header of a new file where the offset of the array is written, for formats that know it only at
+  /// the end.
   std::int64_t address_field = 0;
-  /// Why it cannot be opened.
+  /// The reason why the array cannot be opened.
   base::Rejection rejection{};
   /// False for an array that has a name and attributes, but no shape and no elements (a null dataspace of HDF5).
   bool has_elements = true;
 };
 
-/// The arrays of a new file, and the bytes that it begins with.
+/// The arrays of a new file, and its first bytes.
 struct NewContent : Content {
   std::vector<std::byte> head;
-  /// Of the whole file where something follows the array; else 0.
+  /// Size of the whole file if something follows the array; otherwise 0.
   std::int64_t file_bytes = 0;
-  /// All arrays of a file that holds several by their names; this content is that of the first.
+  /// All arrays of a file that holds several under names. The content itself is that of the first one.
   std::vector<Member> members{};
-  /// Texts of the metadata of groups, by the names of these, of a format of folders.
+  /// Metadata texts of groups, by the names of the groups, for formats of folders.
   std::map<std::string, std::string> groups{};
 };
 

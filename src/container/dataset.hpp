@@ -12,16 +12,16 @@
 
 namespace plait::container {
 
-/// Changes of elements that take effect only at the end, all at once.
+/// Changes of elements that take effect at the end, all at once.
 class DeferredChanges {
  public:
   virtual ~DeferredChanges() = default;
-  /// Whether the ranks that write need a counter that they share.  The same on every rank.
+  /// Returns true if the ranks that write need a shared counter. The result is the same on every rank.
   virtual bool needs_counter() const { return false; }
-  /// Gives this rank its end of the counter, before the first write.  alone: whether no other process writes.
+  /// Passes this rank's end of the counter, before the first write. alone: true if no other process writes.
   virtual void share(std::unique_ptr<transport::Counter> /*counter*/, bool /*alone*/) {}
-  /// Lets the changes take effect.  One rank calls it, when all ranks have written.
-  /// errors  kSystem: none has taken effect.
+  /// Makes the changes take effect. One rank calls it, after all ranks have written.
+  /// errors  kSystem: no change has taken effect.
   virtual void commit() = 0;
 };
 
@@ -29,15 +29,16 @@ class DeferredChanges {
 class AttributeWriter {
  public:
   virtual ~AttributeWriter() = default;
-  /// Called before any change of elements takes effect.  One rank calls it, when all ranks have written.
-  /// errors  kSystem: why write() would fail, as far as this can be known.
+  /// Checks that write() can succeed. One rank calls it, after all ranks have written and before any change of elements
+  /// takes effect.
+  /// errors  kSystem: the reason why write() would fail, as far as this can be known.
   virtual void prepare() = 0;
-  /// Changes the attributes, which Format::attribute_rejection() permits.  The rank that has called prepare() calls it.
+  /// Changes the attributes, which Format::attribute_rejection() permits. The rank that has called prepare() calls it.
   /// errors  kSystem.
   virtual void write(const AttributeChanges& changes) = 0;
 };
 
-/// An array that one rank has open.  Formats whose arrays lie in the file as they are need no class of their own.
+/// An array that one rank has open. Formats that store arrays without encoding need no derived class.
 class Dataset {
  public:
   /// store: the elements, decoded, at the offsets that `content` states.
@@ -50,14 +51,15 @@ class Dataset {
   const Content& content() const { return content_; }
   const std::shared_ptr<store::Store>& store() const { return store_; }
 
-  /// Returns what Format::attach() needs on other ranks, such as an index: a text of a few MiB at most.
+  /// Returns the data that Format::attach() needs on other ranks, such as an index: a few MiB at most.
   virtual std::string encoded() const { return {}; }
-  /// Makes the array ready for changes in place.  One rank calls it, before encoded().
-  /// errors  kArgument: the array cannot change in place.  kSystem: another program changes it.
+  /// Prepares the array for changes in place. One rank calls it, before encoded().
+  /// errors  kArgument: the array cannot change in place. kSystem: another program changes it.
   virtual void prepare_changes() {}
-  /// nullptr: every write takes effect at once.  The same on every rank, once prepare_changes() was called.
+  /// Returns the changes; nullptr if every write takes effect at once. The result is the same on every rank after
+  /// prepare_changes().
   virtual DeferredChanges* deferred_changes() { return nullptr; }
-  /// nullptr: the attributes do not change in place.
+  /// Returns the writer of attributes; nullptr if they do not change in place.
   virtual AttributeWriter* attribute_writer() { return nullptr; }
 
  private:

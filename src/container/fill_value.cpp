@@ -18,7 +18,9 @@ namespace {
 
 using nlohmann::json;
 
-/// The bits of a number of half precision (IEEE 754 binary16); nothing where it has not exactly that value.
+/// Returns the bits of a number of half precision (IEEE 754 binary16); nothing if it does not have exactly that value.
+/// Example: 1.5 is 0.75 * 2^1: the unit is 2^-10, the number has 1536 units, and the bits are (14 << 10) + 1536 =
+/// 0x3e00.
 std::optional<std::uint64_t> half_bits(double value) {
   const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value)) return sign | 0x7e00;
@@ -32,7 +34,7 @@ std::optional<std::uint64_t> half_bits(double value) {
   const double units = std::ldexp(fraction, exponent - unit);
   if (units != std::floor(units)) return std::nullopt;
   const auto count = static_cast<std::uint64_t>(units);
-  // Of normal numbers the 11th bit is counted to the exponent, which begins with 1.
+  // The 11th bit of a normal number is 1. It adds 1 to the exponent field, whose values of normal numbers begin with 1.
   return sign | ((static_cast<std::uint64_t>(unit + 24) << 10) + count);
 }
 
@@ -45,7 +47,7 @@ std::optional<double> real_of(const json& value) {
 }
 
 std::optional<std::uint64_t> real_bits(const json& value, std::size_t bytes) {
-  // The bits themselves, of a NaN that has a payload.
+  // A string 0x... has the bits themselves, such as those of a NaN with a payload.
   if (value.is_string() && value.get_ref<const std::string&>().starts_with("0x")) {
     const std::string& digits = value.get_ref<const std::string&>();
     std::uint64_t bits = 0;
@@ -61,7 +63,7 @@ std::optional<std::uint64_t> real_bits(const json& value, std::size_t bytes) {
   return std::bit_cast<std::uint64_t>(*number);
 }
 
-/// The bits of one number of the kind, which has so many bytes.
+/// Returns the bits of one number of `bytes` bytes. `kind` is the type code of its dtype.
 std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t bytes) {
   if (kind == 'f') return real_bits(value, bytes);
   if (kind == 'b') {
@@ -74,7 +76,7 @@ std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t b
     const std::size_t digits = kind == 'u' ? bits : bits - 1;
     return digits == 64 || number >> digits == 0 ? std::optional(number) : std::nullopt;
   }
-  // What version 2 writes for 0 where the type is of whole numbers.
+  // Version 2 of Zarr writes 0.0 as the fill value of integer types.
   if (value.is_number_float() && value.get<double>() == 0) return 0;
   if (!value.is_number_integer() || kind == 'u') return std::nullopt;
   const auto number = value.get<std::int64_t>();

@@ -1,4 +1,4 @@
-/// The value of elements that no chunk holds, as JSON spells it.
+/// The value of elements that no chunk holds, in the notation of JSON.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace plait::container::zarr {
 
-/// Encodes a fill value as an element; empty if the type has no such value.  dtype: as in .npy headers.  Strings and
-/// opaque bytes are hexadecimal digits, as in `0x6162`; the rest of the element is zero.
+/// Encodes a fill value as an element; empty if the type has no such value. dtype: in the notation of .npy headers.
+/// Strings and opaque bytes are hexadecimal digits, as in `0x6162`; the rest of the element is zero.
 std::vector<std::byte> fill_of(const nlohmann::json& value, const std::string& dtype);
 
-/// The value that FileOptions give, as JSON.  errors  kArgument: elements of that dtype cannot have it.
+/// Returns the fill value of FileOptions as JSON.  errors  kArgument: elements of that dtype cannot have it.
 nlohmann::json fill_given(const std::string& path, const std::string& given, const std::string& dtype);
 
 }  // namespace plait::container::zarr

@@ -11,15 +11,15 @@
 
 namespace plait::container {
 
-/// A folder that is to appear with a new array in it.
+/// A folder with a new array that appears under its name when it is complete.
 struct NewFolder {
-  std::string target;  ///< what appears: the array's folder, or the highest one above it that is not there yet
-  std::string file;    ///< in it: what the array's store begins with, as `group/array/zarr.json`
-  /// Other files in it, and what they hold.
+  std::string target;  ///< folder that appears: that of the array, or the highest missing one above it
+  std::string file;    ///< file in it with which the store of the array begins, such as `group/array/zarr.json`
+  /// Names and contents of other files in it.
   std::vector<std::pair<std::string, std::string>> others;
-  /// Whether what has the name when it appears may be replaced; empty: whatever it is.
+  /// Returns true if an object that has the name when the folder appears may be replaced. If empty, any object may.
   std::function<bool()> replaces;
-  /// Called when it has appeared, to drop copies of metadata that lack it; empty: there are none.
+  /// Called after the folder has appeared, to remove copies of metadata that lack it; may be empty.
   std::function<void()> on_appearance;
 };
 
@@ -29,17 +29,17 @@ struct FolderMetadata {
   bool exists = false;
 };
 
-/// Operations that only formats of several objects have, such as those of folders.
+/// Operations that only formats of folders or several objects have.
 class FolderFormat {
  public:
   virtual ~FolderFormat() = default;
-  /// Returns the metadata of an array or group, or what that of a new one would be; for the path of a folder or the URL of
-  /// objects, and the name of an array in it.  A folder that contains this file has this format.
-  /// errors  kArgument: a name that cannot be.  kSystem.
+  /// Returns the metadata of an array or group, or that of a new one. The arguments are the path of a folder or the URL
+  /// of objects, and the name of an array in it. A folder that contains this file has this format.
+  /// errors  kArgument: a name is impossible.  kSystem.
   virtual FolderMetadata metadata_of(std::string_view path, std::optional<std::string_view> array) const = 0;
-  /// Where a new array goes.  One rank calls it.  groups: texts of their metadata, by names, for those that are made
-  /// with it.
-  /// errors  kArgument: a name that cannot be, or something in the way that is no such array.  kSystem.
+  /// Returns the folder of a new array. One rank calls it. groups: metadata texts of the groups that are made with it,
+  /// by their names.
+  /// errors  kArgument: a name is impossible, or an object in the way is no such array.  kSystem.
   virtual NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                                const std::map<std::string, std::string>& groups) const = 0;
 };

@@ -1,4 +1,4 @@
-/// Formats of files with arrays.
+/// The interface of file formats with arrays.
 #pragma once
 
 #include <cstddef>
@@ -23,26 +23,26 @@ namespace plait::container {
 /// Bytes that contain the signatures of all formats, including HDF5's after a user block of up to 4096 bytes.
 inline constexpr std::size_t kHeaderBytes = 4096 + 8;
 
-/// An existing file of a format.  One rank opens it, and lets it go when it has what it needs.
+/// An existing file of a format. One rank opens it, and releases it when it has read what it needs.
 class OpenedFile {
  public:
   virtual ~OpenedFile() = default;
-  /// The arrays that the name stands for, in the order of the file: those of the file or group, or the one array.
-  /// errors  kArgument: nothing has that name.  kSystem: damaged.
+  /// Returns the arrays that the name refers to, in the order of the file: those of the file or group, or the one
+  /// array.
+  /// errors  kArgument: nothing has that name. kSystem: the file is damaged.
   virtual std::vector<Member> arrays() { return {}; }
-  /// The groups of the file with their attributes, the root first; empty if the format has no groups.
-  /// errors  kSystem: damaged.
+  /// Returns the groups of the file with their attributes, the root first; empty if the format has no groups.
+  /// errors  kSystem: the file is damaged.
   virtual std::vector<GroupAttributes> groups() { return {}; }
-  /// Called before dataset() if the array is to change in place.
+  /// Checks that arrays can change in place. It is called before dataset().
   /// errors  kArgument: files of this format do not change in place.
   virtual void check_changeable() const {}
-  /// Opens the array that the name stands for.  stated: what the caller says of it, which formats that state nothing
-  /// need.
-  /// errors  kArgument: no array or several have that name; `stated` lacks something.  kSystem: damaged.
+  /// Opens the array that the name refers to. stated: the caller's description, for formats without one.
+  /// errors  kArgument: no array or several have that name; `stated` is incomplete. kSystem: the file is damaged.
   virtual std::unique_ptr<Dataset> dataset(const FileOptions& stated) = 0;
 };
 
-/// A file that is to be made, on one rank.  Formats whose arrays lie in the file as they are need no class of their own.
+/// A file to be created, on one rank. Formats that store arrays without encoding need no derived class.
 class NewFile {
  public:
   explicit NewFile(NewContent content) : content_(std::move(content)) {}
@@ -51,7 +51,7 @@ class NewFile {
   NewFile& operator=(const NewFile&) = delete;
 
   const NewContent& content() const { return content_; }
-  /// Returns what Format::attach_new() needs on other ranks, if the options do not suffice.
+  /// Returns the data that Format::attach_new() needs on other ranks, if the options do not suffice.
   virtual std::string encoded() const { return {}; }
   /// Opens the first array on this rank.  store: a file that begins with the head of content().
   virtual std::unique_ptr<Dataset> dataset(std::shared_ptr<store::Store> store) const {
@@ -62,27 +62,28 @@ class NewFile {
   NewContent content_;
 };
 
-/// What is the same for all files of a format.
+/// Properties that all files of a format share.
 struct FormatTraits {
-  /// The prefix that states the format in names, which is also its name in `format=`, such as `hdf5`; empty if none.
+  /// Prefix that states the format in names, and its name in `format=`, such as `hdf5`; empty if there is none.
   std::string_view name{};
-  /// What names of its files end with, such as `.npy`; empty: any name.
+  /// Suffix of file names, such as `.npy`; empty if files may have any name.
   std::string_view suffix{};
-  /// What such a file is, in words.
+  /// Description of such a file, such as "an HDF5 file".
   std::string kind{};
-  /// Whether files state the shape and the element type of what they hold.
+  /// True if files state the shape and the element type of their arrays.
   bool states_type = true;
-  /// Whether files hold arrays under names: `FILE::NAME`.
+  /// True if files hold arrays under names: `FILE::NAME`.
   bool names_arrays = false;
-  /// Whether new files keep their arrays in chunks, as FileOptions say.
+  /// True if new files store their arrays in chunks, according to FileOptions.
   bool keeps_chunks = false;
-  /// Whether a program can go on with what another one has left of a new file: nothing of it is in memory alone.
+  /// True if a program can continue a new file that another one has left incomplete, because no part of it is in memory
+  /// only.
   bool keeps_unfinished = true;
-  /// The order of all arrays; empty: each has its own.
+  /// The order of all arrays; empty if each array has its own.
   std::optional<Order> only_order{};
 };
 
-/// A format.  Without state: any number of threads may use it.
+/// A format. It has no state, so any number of threads may use it.
 class Format {
  public:
   explicit Format(FormatTraits traits) : traits_(std::move(traits)) {}
@@ -94,34 +95,35 @@ class Format {
 
   /// Returns true if a file that begins with these bytes has this format.  header: kHeaderBytes, or the whole file.
   virtual bool begins(std::span<const std::byte> header) const = 0;
-  /// Returns true if a file that has a name of this format contains this format.  May search the store for signatures
-  /// that begins() does not see in `header`.  errors  kSystem.
+  /// Returns true if a file that has a name of this format contains this format. It may search the store for signatures
+  /// that `header` does not contain.
+  /// errors  kSystem.
   virtual bool recognizes(store::Store& /*store*/, std::span<const std::byte> header) const { return begins(header); }
 
-  /// Opens an existing file on one rank.  name: of the file, or of an array in it.  store: the file; of a folder, the
-  /// one that describes it.
+  /// Opens an existing file on one rank.
+  /// name: the name of the file, or of an array in it. store: the file; for a folder, the file that describes it.
   /// errors  kSystem.
   virtual std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const = 0;
-  /// Opens on another rank the array that one rank has opened.  content: its content.  encoded: as of Dataset.
+  /// Opens the array that one rank has opened on another rank. content: its content. encoded: see Dataset::encoded().
   /// errors  kSystem.
   virtual std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store,
                                           const std::string& /*name*/, std::string_view /*encoded*/) const {
     return std::make_unique<Dataset>(std::move(content), std::move(store));
   }
 
-  /// Describes a new file; makes nothing.
-  /// errors  kArgument: options that are missing or make no sense, or a format that is only read.
+  /// Describes a new file, but does not create it.
+  /// errors  kArgument: options are missing or make no sense, or the format is read-only.
   virtual std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const = 0;
   /// Describes on another rank the new file that one rank has described; the head may be left out.
   virtual std::unique_ptr<NewFile> attach_new(const std::string& name, const FileOptions& options,
                                               std::string_view /*encoded*/) const {
     return create(name, options);
   }
-  /// Returns why a new file of that name cannot have an attribute, of a group or of an array.
+  /// Returns the reason why a new file of that name cannot have an attribute of a group or array.
   virtual base::Rejection attribute_rejection(const std::string& name, const ArrayAttribute& attribute,
                                               bool of_group) const;
 
-  /// nullptr: its files are ordinary files.
+  /// Returns the operations of folders; nullptr if files of this format are ordinary files.
   virtual const FolderFormat* folder() const { return nullptr; }
 
  private:

@@ -25,7 +25,7 @@ namespace {
 std::vector<const Format*>& list() {
   static std::vector<const Format*> list = [] {
     std::vector<const Format*> all{&npy::format(), &gzip::format(), &npz::format()};
-    // Of two formats of one name or suffix, new files have the first one.
+    // If two formats have one name or suffix, new files get the first one.
     all.insert(all.end(), hdf5::formats().begin(), hdf5::formats().end());
     all.insert(all.end(), {&netcdf::format(), &safetensors::format(), &zarr::format(), &raw::format()});
     return all;
@@ -33,7 +33,7 @@ std::vector<const Format*>& list() {
   return list;
 }
 
-/// In letters of any case.
+/// Compares the end of a path with a suffix, ignoring case.
 bool ends_with(std::string_view path, std::string_view suffix) {
   const auto same = [](char a, char b) { return a == b || (a >= 'A' && a <= 'Z' && a - 'A' + 'a' == b); };
   return path.size() >= suffix.size() && std::ranges::equal(path.substr(path.size() - suffix.size()), suffix, same);
@@ -50,14 +50,14 @@ const Format* by_ending(std::string_view path) {
   return *std::ranges::find_if(formats(), [&](const Format* one) { return ends_with(path, one->traits().suffix); });
 }
 
-/// By the ending of a file's name.
+/// Returns true if the suffix of a file is that of a format that names its arrays.
 bool names_arrays(std::string_view file) {
   return std::ranges::any_of(formats(), [&](const Format* one) {
     return one->traits().names_arrays && ends_with(file, one->traits().suffix);
   });
 }
 
-/// The format that a name states in header, `FORMAT:NAME`; nullptr: none.
+/// Returns the format that the prefix of a name states, `FORMAT:NAME`; nullptr if there is none.
 const Format* stated_format(std::string_view name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos || name.substr(colon).starts_with("::") || name.substr(colon).starts_with("://"))
@@ -67,8 +67,8 @@ const Format* stated_format(std::string_view name) {
   return nullptr;
 }
 
-/// Returns the format that a store contains, of those that share the name of `named`; if it contains none of them, the
-/// last of these.
+/// Returns the format that a store contains among those with the name of `named`; if it contains none of them, the last
+/// one.
 const Format& variant_in(store::Store& store, const Format& named, const FileHeader& header) {
   if (named.recognizes(store, header.bytes())) return named;
   const Format* last = &named;
@@ -81,7 +81,7 @@ const Format& variant_in(store::Store& store, const Format& named, const FileHea
 }
 
 /// Returns the format of an existing file or folder; nullptr if it cannot be read, or is a folder of no format.
-/// stated: the format that the name states; nullptr: none.
+/// stated: the format that the name states; nullptr if there is none.
 const Format* format_at_path(const std::string& path, const Format* stated = nullptr) {
   if (store::is_url(path)) return stated != nullptr ? stated : format_of_folder(path);
   std::error_code error;
@@ -91,12 +91,12 @@ const Format* format_at_path(const std::string& path, const Format* stated = nul
   try {
     store::posix::PosixStore store(path, store::posix::PosixStore::Access::kRead);
     return stated != nullptr ? &variant_in(store, *stated, FileHeader(store)) : &format_of(path, store);
-  } catch (const Error&) {  // opening it reports why
+  } catch (const Error&) {  // opening the file reports the reason
     return nullptr;
   }
 }
 
-/// By the content of a file.  name: the whole name, which may be that of a file as well.
+/// Returns true if the content of a file has named arrays. name: the whole name, which may also be that of a file.
 bool holds_named_arrays(std::string_view name, std::string_view file) {
   std::error_code error;
   if (file.empty() || (!store::is_url(name) && std::filesystem::exists(std::filesystem::path(name), error)))
@@ -115,14 +115,14 @@ AddedFormat::~AddedFormat() { list().erase(list().begin()); }
 ArrayName array_name(std::string_view name) {
   const Format* const format = stated_format(name);
   if (format != nullptr) name.remove_prefix(format->traits().name.size() + 1);
-  // A bucket, or a host's address such as [::1], may have colons.
+  // A bucket, or the address of a host such as [::1], may contain colons.
   const std::size_t begin = store::is_url(name) ? name.find('/', name.find("://") + 3) : 0;
   for (std::size_t at = name.find("::", begin); at != std::string_view::npos; at = name.find("::", at + 1)) {
     const std::string_view file = name.substr(0, at);
     if (format != nullptr ? format->traits().names_arrays : names_arrays(file) || holds_named_arrays(name, file))
       return {file, name.substr(at + 2), format};
   }
-  // A folder may have slashes behind its name.
+  // The name of a folder may end with slashes.
   std::string_view folder = name;
   while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
   if (folder.size() < name.size() && (format != nullptr ? format : by_ending(folder))->folder() != nullptr)
@@ -159,7 +159,7 @@ const Format& format_of(std::string_view name, store::Store& store) {
   if (named.recognizes(store, header.bytes())) return named;
   const Format* found = format_with([&](const Format& one) { return one.begins(header.bytes()); });
   if (found == nullptr) found = format_with([&](const Format& one) { return one.recognizes(store, header.bytes()); });
-  // Raw elements have no signature, packed or not: their name says what they are.
+  // Raw elements have no signature, gzipped or not: only their name states the format.
   return found != nullptr && found->traits().states_type ? *found : variant_in(store, named, header);
 }
 

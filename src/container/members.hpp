@@ -9,19 +9,20 @@
 
 namespace plait::container {
 
-/// The one that a name, `FILE::NAME` or `FILE`, stands for.
-/// errors  kArgument: there is none of that name, or several where none is named, and which there are; one that cannot
-///         be opened, and why.
+/// Returns the array that a name, `FILE::NAME` or `FILE`, refers to.
+/// errors  kArgument: no array has that name; the name has none and there are several, which the message lists; the
+///         array cannot be opened.
 const Member& chosen(const std::vector<Member>& members, const std::string& path);
 
-/// The array that `path` names in a new file, or `unnamed`.  errors  kArgument: an empty name, or none that is UTF-8.
+/// Returns the name of the array in the name of a new file, or `unnamed`.  errors  kArgument: the name is empty.
 std::string name_of_new(const std::string& path, const std::string& unnamed);
 
-/// What is to be in a new file: the arrays of `options`, or the one that they and `path` describe.
-/// errors  kArgument: arrays that cannot be, or two of one name.
+/// Returns the arrays of a new file: those of `options`, or the one that they and `path` describe.
+/// errors  kArgument: an array is impossible, or two have one name.
 std::vector<Member> members_of_new(const std::string& path, const FileOptions& options, const std::string& unnamed);
 
-/// The arrays that a name stands for, of all those in a file: the one that it names, or all.  errors  As chosen().
+/// Returns the arrays that a name refers to, among all those in a file: the one that it names, or all.
+/// errors  Those of chosen().
 std::vector<Member> named(std::vector<Member> members, const std::string& path);
 
 }  // namespace plait::container

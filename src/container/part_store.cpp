@@ -1,3 +1,11 @@
+// A part of a file that consists of equal rows at equal distances, such as a netCDF variable with records.
+//
+// Offset o of the part is byte o mod row of row o / row, and has the offset begin + o / row * stride + o mod row in the
+// whole.
+// Example: rows of 6 bytes from offset 100 on, 16 bytes apart. A read of 8 bytes at offset 4 of the part takes 2 bytes
+// at 100 + 4 = 104 and 6 bytes at 116. Two small requests would cost more than the 10 bytes between the rows, so that
+// read_together() reads 104..121 at once.
+
 #include "container/part_store.hpp"
 
 #include <algorithm>
@@ -13,11 +21,12 @@ namespace plait::container {
 
 namespace {
 
-// Below this a request costs more than reading what lies between: some 10 us against 1 GB/s.
+// Limit for the distance of rows that are read together. A request costs about 10 us, in which 10 to 16 KiB can be
+// read.
 constexpr std::int64_t kFar = std::int64_t{16} << 10;
 constexpr std::int64_t kBlock = std::int64_t{1} << 20;
 
-/// Calls `take` with the place in the whole, that in the segment, and the length of each piece of it.
+/// Calls `take` for each piece of a segment with its offset in the whole, its offset in the segment, and its length.
 template <typename Take>
 void for_each_piece(const Rows& rows, std::int64_t offset, std::int64_t bytes, const Take& take) {
   for (std::int64_t done = 0; done < bytes;) {

@@ -12,8 +12,8 @@
 
 namespace plait::container {
 
-/// Where the bytes of the part lie in the whole: rows of `row` bytes, of which each begins `stride` bytes behind the
-/// one before.
+/// The location of the part in the whole: `count` rows of `row` bytes, each of which begins `stride` bytes after the
+/// one before it.
 struct Rows {
   std::int64_t begin = 0;
   std::int64_t row = 0;
@@ -26,11 +26,11 @@ void fields(Codec& codec, base::Record<Codec, Rows>& rows) {
   codec(rows.begin, rows.row, rows.stride, rows.count);
 }
 
-/// The rows one behind the other, without what lies between them.  Rows that are short and near to each other are read
-/// together with that, by blocks of 1 MiB, and taken out of it; otherwise each is a request of its own.
+/// The rows of a part as consecutive bytes, without the bytes between them. Rows that are short and near to each other
+/// are read together with these, in blocks of 1 MiB, and copied out; otherwise each row is a request of its own.
 class PartStore : public store::Store {
  public:
-  /// name: of the part, for errors.  The rows do not overlap and end before 2^63.
+  /// name: the name of the part in errors. The rows do not overlap and end before 2^63.
   PartStore(std::shared_ptr<store::Store> whole, const Rows& rows, std::string name);
 
   const Rows& rows() const { return rows_; }
@@ -43,11 +43,11 @@ class PartStore : public store::Store {
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void sync() override { whole_->sync(); }
 
-  /// Reads rows together with what lies between them.
+  /// Reads rows together with the bytes between them.
   void read_together(const store::ReadSegment& segment);
 
  private:
-  /// errors  kSystem: it is not in the part.
+  /// Checks that a range is in the part.  errors  kSystem: it is not.
   void check(std::int64_t offset, std::int64_t bytes) const;
 
   std::shared_ptr<store::Store> whole_;

@@ -32,7 +32,7 @@ void append_value(std::string& out, const std::vector<Value>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) base::append_parts(out, i == 0 ? "" : " ", values[i]);
 }
 
-/// Only the number of attributes, as rank 0 alone writes them; but each rank needs the fill value.
+/// Appends the number of attributes only, because rank 0 alone writes them; but each rank needs the fill value.
 void append_value(std::string& out, const ArrayAttributes& attributes) {
   base::append_parts(out, attributes.size());
   for (const ArrayAttribute& one : attributes) {

@@ -1,4 +1,4 @@
-/// Functions that treat every property of arrays alike.
+/// Functions that treat all properties of arrays alike.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace plait::container {
 
-/// Returns what errors call the first property that is given; nullptr if none is.
+/// Returns the name of the first stated property, as errors have it; nullptr if none is stated.
 const char* given_property(const ArrayProperties& array);
 
-/// True if a property other than attributes is given: only formats that store arrays in chunks have these.
+/// Returns true if a property other than attributes is stated; only formats that store arrays in chunks have these.
 bool describes_storage(const ArrayProperties& array);
 
-/// Gives an array the properties that it lacks and that `defaults` has.
+/// Sets the properties that an array lacks and `defaults` has.
 void take_defaults(ArrayProperties& array, const ArrayProperties& defaults);
 
-/// Returns the given properties as a call of open() names them, such as `, chunks 8x8, codec zstd:3`.
+/// Returns the stated properties in the notation of open(), such as `, chunks 8x8, codec zstd:3`.
 std::string properties_text(const ArrayProperties& array);
 
 }  // namespace plait::container

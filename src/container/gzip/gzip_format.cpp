@@ -16,10 +16,10 @@ namespace plait::container::gzip {
 namespace {
 
 constexpr std::string_view kSuffix = ".gz";
-/// The signature, and the only method of packing that there is.
+/// The signature, and deflate, the only method of compression that exists.
 constexpr std::string_view kSignature = "\x1f\x8b\x08";
 
-/// What is packed may have a header, which would pass for elements.
+/// Rejects names such as `a.npy.gz`: the header in their content would be taken for elements.
 void check_packed_name(const std::string& name) {
   const std::string_view packed = std::string_view(name).substr(0, name.size() - kSuffix.size());
   const std::string_view format = foreign_by_name(packed);
@@ -42,7 +42,7 @@ class GzipDataset : public Dataset {
   std::string encoded() const override { return index_.to_text(); }
 
  private:
-  const Index& index_;  ///< of the store
+  const Index& index_;  ///< owned by the store
 };
 
 class GzipFile : public OpenedFile {

@@ -1,4 +1,4 @@
-/// Raw elements, packed by gzip: only read.
+/// Raw elements that are compressed by gzip. The format is read-only.
 #pragma once
 
 #include "container/format.hpp"

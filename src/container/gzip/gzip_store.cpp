@@ -68,7 +68,7 @@ std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {
 }
 
 void GzipStore::recycle(std::unique_ptr<Inflater> inflater) {
-  std::unique_ptr<Inflater> oldest;  // goes when the lock is free
+  std::unique_ptr<Inflater> oldest;  // destroyed after the lock is released
   const std::scoped_lock lock(mutex_);
   if (idle_.size() == kMostIdle) {
     oldest = std::move(idle_.front());

@@ -1,4 +1,4 @@
-/// The content of a gzipped file, or of deflated bytes in another one, as a store that is only read.
+/// The content of a gzipped file, or of deflated bytes in another file, as a read-only store.
 #pragma once
 
 #include <memory>
@@ -12,37 +12,37 @@
 
 namespace plait::container::gzip {
 
-/// Who reads on where an earlier read has ended goes on inflating there; other reads begin at a restart point.  Threads
-/// inflate beside each other.
+/// A store that inflates what is read. A read that begins where an earlier one has ended continues with its inflater;
+/// other reads begin at a restart point. Threads inflate in parallel.
 class GzipStore : public store::Store {
  public:
   GzipStore(std::shared_ptr<store::Store> file, Index index);
 
   const Index& index() const { return index_; }
-  /// What is packed.
+  /// Returns the store of the deflated bytes.
   const store::Store& file() const { return *file_; }
   const std::string& name() const override { return file_->name(); }
   std::string description() const override;
   std::int64_t size() override { return index_.unpacked; }
   bool grows() const override { return false; }
-  /// Inflated when the batch is completed.
+  /// Reads segments, which are inflated when the batch is completed.
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
-  /// errors  kArgument: always.
+  /// Fails.  errors  kArgument: always.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void sync() override {}
 
-  /// errors  kSystem: behind the end; damaged data, and where.
+  /// Reads a segment.  errors  kSystem: it is after the end; the data are damaged, with their position.
   void inflate(const store::ReadSegment& segment);
 
  private:
-  /// One that stands at `offset` or can be brought there by inflating less than from the next restart point.
+  /// Returns an inflater at or before `offset` that needs to inflate less than one from the last restart point.
   std::unique_ptr<Inflater> take(std::int64_t offset);
   void recycle(std::unique_ptr<Inflater> inflater);
 
   std::shared_ptr<store::Store> file_;
   Index index_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Inflater>> idle_;  // the last used last; some 170 KiB each
+  std::vector<std::unique_ptr<Inflater>> idle_;  // the most recently used one last; about 170 KiB each
 };
 
 [[noreturn]] void throw_read_only(const std::string& name);

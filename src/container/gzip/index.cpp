@@ -1,3 +1,16 @@
+// An index of restart points, made while the file is inflated once.
+//
+// Problem: a gzipped file can be inflated only from its beginning, so that a read at an offset of 1 GiB would inflate 1
+// GiB. With a copy of the last 32 KiB of content, the window, inflating can restart at the border of two deflate
+// blocks. A window for each MiB of a large file would be an index of unlimited size.
+//
+// Idea: points are at least `spacing` bytes of content apart. If there are kMostPoints of them and another one is due,
+// every second one is removed and the spacing doubles.
+//
+// Example: 300 MiB of content. Up to 128 MiB points are about 1 MiB apart and 128 in number. Then 64 remain, 2 MiB
+// apart, and at 256 MiB there are 128 again. Then 64 remain, 4 MiB apart, and at the end there are about 75. A read
+// inflates at most about 4 MiB of content that it does not need.
+
 #include "container/gzip/index.hpp"
 
 #include <zlib.h>
@@ -17,10 +30,10 @@ namespace plait::container::gzip {
 
 namespace {
 
-/// Deflate makes no more of a byte.
+/// Maximum ratio of deflate: a byte of input yields at most this many bytes.
 constexpr std::size_t kMostInflation = 1032;
 
-/// Leaves every second one out.
+/// Removes every second point.
 void thin_out(std::vector<RestartPoint>& points) {
   std::size_t remaining = 0;
   for (std::size_t i = 0; i < points.size(); i += 2) {
@@ -30,7 +43,7 @@ void thin_out(std::vector<RestartPoint>& points) {
   points.resize(remaining);
 }
 
-/// An index is mostly windows: pieces of the content, which has been found worth packing.
+/// Deflates an index. It consists mostly of windows: pieces of content that was worth compressing.
 std::string deflated(const std::string& text) {
   uLongf length = compressBound(text.size());
   std::string result(length, '\0');
@@ -79,7 +92,7 @@ Index Index::parse(std::string_view text) {
 
 namespace {
 
-/// Calls `unpacked` with each piece of the content.
+/// Makes the index, and calls `unpacked` with each piece of the content.
 template <typename Unpacked>
 Index indexed(store::Store& file, Framing framing, const Unpacked& unpacked) {
   Index index;

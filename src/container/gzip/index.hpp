@@ -1,4 +1,4 @@
-/// Where inflating a gzipped file can begin anew.
+/// Points at which inflating a gzipped file can restart.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace plait::container::gzip {
 
 /// The state of an inflater between two blocks of a member, or before a member.
 struct RestartPoint {
-  std::int64_t packed = 0;    ///< bytes of the file before it; the last one may be half used
+  std::int64_t packed = 0;    ///< bytes of the file before it; the last one may be used in part
   std::int64_t unpacked = 0;  ///< bytes of the content before it
-  int bits = 0;               ///< of the byte before `packed` that belong to what follows
-  bool inside = false;        ///< of a member; else a header follows
-  std::string window;         ///< the content before it that is referred to, of this member: 32 KiB at most
+  int bits = 0;               ///< number of bits of the byte before `packed` that belong to the next block
+  bool inside = false;        ///< true if it is within a member; otherwise a header follows
+  std::string window;         ///< content of this member before it, to which the next blocks may refer: at most 32 KiB
 };
 
 template <class Codec>
@@ -25,28 +25,29 @@ void fields(Codec& codec, base::Record<Codec, RestartPoint>& point) {
   codec(point.packed, point.unpacked, point.bits, point.inside, point.window);
 }
 
-/// What stands around the deflated blocks.
+/// The framing of the deflated blocks.
 enum class Framing : std::uint8_t {
-  kGzip,  ///< members of gzip, with headers, check sums and lengths
-  kNone   ///< nothing: they are one stream, of which the check sum and the length are known
+  kGzip,  ///< members of gzip, with headers, checksums and lengths
+  kNone   ///< none: the blocks are one stream, whose checksum and length are known
 };
 constexpr Framing last_value(Framing /*any*/) { return Framing::kNone; }
-/// `gzip` or `deflate`, for people.
+/// Returns `gzip` or `deflate`.
 std::string_view words(Framing framing);
 
 struct Index {
-  std::int64_t packed = 0;    ///< bytes of the file
-  std::int64_t unpacked = 0;  ///< bytes of the content
+  std::int64_t packed = 0;    ///< size of the file
+  std::int64_t unpacked = 0;  ///< size of the content
   Framing framing = Framing::kGzip;
-  /// Ascending; the first one is the beginning of the file.  At most kMostPoints, whatever the size of the file.
+  /// Sorted by offset; the first one is the beginning of the file. There are at most kMostPoints, regardless of the
+  /// size.
   std::vector<RestartPoint> points;
 
-  /// The last one that is not behind `offset`.
+  /// Returns the last point at or before `offset`.
   const RestartPoint& before(std::int64_t offset) const;
 
-  /// For other ranks, deflated.
+  /// Returns the index for other ranks, deflated.
   std::string to_text() const;
-  /// errors  kSystem, EIO: not what to_text() gives.
+  /// Decodes an index.  errors  kSystem, EIO: to_text() has not written the text.
   static Index parse(std::string_view text);
 };
 
@@ -55,23 +56,23 @@ void fields(Codec& codec, base::Record<Codec, Index>& index) {
   codec(index.packed, index.unpacked, index.framing, index.points);
 }
 
-/// 4 MiB of windows.
+/// Limit for the number of points, whose windows then take 4 MiB.
 inline constexpr std::size_t kMostPoints = 128;
-/// The content between two of them, where the file is not too large for that; twice as much as often as needed then.
+/// Minimum distance of points in the content. It doubles each time when there are kMostPoints points.
 inline constexpr std::int64_t kLeastSpacing = std::int64_t{1} << 20;
 
-/// Inflates the whole file once and compares all check sums.
-/// cost    Half a second for each 100 MiB of content, roughly.
-/// errors  kSystem: damaged or truncated data, and where; the store's own errors.
+/// Inflates the whole file once, and verifies all checksums.
+/// cost  About half a second for each 100 MiB of content.
+/// errors  kSystem: the data are damaged or truncated, with their position; errors of the store.
 Index make_index(store::Store& file);
 
-/// What is known of one stream without frames.
+/// The known properties of one stream without frames.
 struct Expected {
   std::int64_t unpacked = 0;
-  std::uint32_t check_sum = 0;  ///< CRC-32 as of zip and gzip
+  std::uint32_t check_sum = 0;  ///< CRC-32, as in zip and gzip
 };
-/// The same of a stream that fills `file`.  It never unpacks more than is expected.
-/// errors  kSystem: also another length or check sum.
+/// Makes the index of a stream without frames that fills `file`. It never inflates more than the expected length.
+/// errors  kSystem: those of make_index(file), and another length or checksum.
 Index make_index(store::Store& file, const Expected& expected);
 
 }  // namespace plait::container::gzip

@@ -1,3 +1,13 @@
+// Restarting zlib at the border of two deflate blocks.
+//
+// A block begins at any bit. The restart point therefore has the number of bits of the byte before it that belong to
+// the next block; inflatePrime() passes them to zlib, and inflateSetDictionary() the window.
+// Example: a block ends 3 bits before the end of byte 1,000 of the file. The point has packed = 1,001 and bits = 3:
+// byte 1,000 is read again, and its upper 3 bits (byte >> 5) are passed to zlib before byte 1,001.
+//
+// zlib then sees bare blocks without the member's header. It verifies no checksum, and end_member() skips the 8 bytes
+// of checksum and length. The following members are complete again.
+
 #include "container/gzip/inflater.hpp"
 
 #include <algorithm>
@@ -16,7 +26,7 @@ constexpr std::int64_t kInputBytes = std::int64_t{64} << 10;
 constexpr std::size_t kWindowBytes = std::size_t{32} << 10;
 constexpr int kWholeMembers = 16 + MAX_WBITS;
 constexpr int kBareBlocks = -MAX_WBITS;
-// The flags in zlib's data_type, besides the bits that are left of a byte.
+// Flags in zlib's data_type, in addition to the number of unused bits of the last byte.
 constexpr int kLastBlock = 64;
 constexpr int kAfterBlock = 128;
 
@@ -85,7 +95,7 @@ void Inflater::end_member() {
     return;
   }
   if (!checked_) {
-    // zlib has seen the blocks alone: a check sum and a length follow.
+    // zlib has read the bare blocks only: a checksum and a length follow.
     for (std::int64_t left = 8; left > 0;) {
       expect_more();
       const auto taken = static_cast<uInt>(std::min<std::int64_t>(left, zlib_.avail_in));
@@ -108,7 +118,7 @@ void Inflater::end_member() {
 std::int64_t Inflater::read(std::byte* data, std::int64_t bytes, bool stop_at_blocks) {
   std::int64_t done = 0;
   while (done < bytes && !ended_) {
-    // Without a frame the end may be in what zlib has taken already.
+    // Without a frame, zlib may already have taken the input that contains the end.
     const bool more = load();
     if (!more && framing_ == Framing::kGzip) expect_more();
     at_header_ = false;

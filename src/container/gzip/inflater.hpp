@@ -13,37 +13,37 @@
 
 namespace plait::container::gzip {
 
-/// Members follow each other, with zeros behind the last one perhaps, as in `gzip` and RFC 1952.
+/// Inflates consecutive members, which zeros may follow, as in `gzip` and RFC 1952.
 /// threads  One thread at a time.
 class Inflater {
  public:
-  /// `packed`: bytes of the file.
+  /// packed: the size of the file.
   Inflater(store::Store& file, std::int64_t packed, const RestartPoint& from, Framing framing = Framing::kGzip);
   ~Inflater();
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  /// Bytes of the content before what comes next.
+  /// Returns the offset in the content of the next byte.
   std::int64_t position() const { return unpacked_; }
-  /// Whether the content is at its end.
+  /// Returns true at the end of the content.
   bool ended() const { return ended_; }
-  /// Inflates to `data` until `bytes` are there, the content ends or, if `stop_at_blocks`, inflating could begin anew
-  /// here; returns how many there are.
-  /// errors  kSystem: damaged or truncated data, and where; the store's own errors.
+  /// Inflates to `data` until it has `bytes` bytes, the content ends or, if `stop_at_blocks`, inflating could restart
+  /// here. Returns the number of bytes.
+  /// errors  kSystem: the data are damaged or truncated, with their position; errors of the store.
   std::int64_t read(std::byte* data, std::int64_t bytes, bool stop_at_blocks = false);
-  /// The same without stopping; that the content ends is an error, too.
+  /// Inflates `bytes` bytes.  errors  Those of read(); the content ends before.
   void read_whole(std::byte* data, std::int64_t bytes);
-  /// Inflates up to this position of the content, which is not before its own.  errors  As read_whole().
+  /// Inflates up to this offset of the content, which must not be before position().  errors  Those of read_whole().
   void skip_to(std::int64_t position);
-  /// Whether inflating could begin anew here, and the state that it takes.
+  /// Returns true if inflating could restart here.
   bool can_restart() const;
   RestartPoint restart_point();
 
  private:
   std::int64_t packed_position() const { return loaded_ - zlib_.avail_in; }
-  /// Loads the next bytes of the file if there are none; returns whether there are any.
+  /// Reads the next bytes of the file if the input is empty. Returns false at the end of the file.
   bool load();
-  /// errors  kSystem: the file is at its end.
+  /// Reads the next bytes of the file if the input is empty.  errors  kSystem: the file is at its end.
   void expect_more();
   void begin_member();
   void end_member();
@@ -52,10 +52,10 @@ class Inflater {
   store::Store& file_;
   std::int64_t packed_;
   Framing framing_;
-  std::int64_t loaded_;     // bytes of the file before what is loaded next
-  std::int64_t unpacked_;   // of the content
-  bool checked_ = true;     // zlib reads header and check sums of this member itself
-  bool at_header_ = false;  // of a member
+  std::int64_t loaded_;     // offset of the bytes of the file that are read next
+  std::int64_t unpacked_;   // offset in the content
+  bool checked_ = true;     // true if zlib itself reads the header and checksum of this member
+  bool at_header_ = false;  // true at the header of a member
   bool ended_ = false;
   std::vector<std::byte> input_;
   std::vector<std::byte> skipped_;

@@ -19,7 +19,7 @@ ChunkCoordinates::ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDatas
     if (maximum[d] == H5S_UNLIMITED)
       unlimited_ = d;
     else if (__builtin_mul_overflow(elements_per_row_, max_grid_[d], &elements_per_row_))
-      elements_per_row_ = H5S_UNLIMITED;  // a damaged file: the library numbers chunks in 32 bits
+      elements_per_row_ = H5S_UNLIMITED;  // the file is damaged: the library numbers chunks in 32 bits
   }
 }
 
@@ -27,7 +27,7 @@ std::int64_t ChunkCoordinates::number(const hsize_t* first) const {
   std::array<hsize_t, kMaxDimensions> at{};
   for (std::size_t d = 0; d < grid_.size(); ++d) at[d] = first[d] / static_cast<hsize_t>(chunk_[d]);
   if (are_corrected()) {
-    // Dimensions before the unlimited one are 0 in what the library reports.
+    // The library reports 0 for each dimension before the unlimited one, so they do not contribute to k.
     hsize_t element = at[unlimited_];
     for (std::size_t d = unlimited_ + 1; d < grid_.size(); ++d) element = element * max_grid_[d] + at[d];
     at[unlimited_] = element / elements_per_row_;

@@ -1,4 +1,4 @@
-/// Which chunk of a dataset the library means when it lists one.
+/// The coordinates of chunks, as the HDF5 library reports them.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,29 @@
 
 namespace plait::container::hdf5 {
 
-/// Turns the coordinates that H5Dchunk_iter() and H5Dget_chunk_info() report into the numbers of chunks.
+/// Converts the coordinates that H5Dchunk_iter() and H5Dget_chunk_info() report into the numbers of chunks.
 ///
-/// Both are wrong for extensible arrays whose unlimited dimension is not the first (HDF5 1.10.0 to 2.0.0).  Such an
-/// array stores chunk k at element k, where k numbers the chunks with the unlimited dimension first.  The
-/// library walks the elements and counts coordinates as if that dimension were in its own position.  Reading back k
-/// from these coordinates, and unravelling it with the dimension first, gives the true ones.
+/// Both functions are wrong for extensible arrays whose unlimited dimension is not the first (HDF5 1.10.0 to 2.0.0).
+/// Such an array stores chunk k as element k, where k numbers the chunks with the unlimited dimension first. The
+/// library walks the elements but counts coordinates as if the unlimited dimension were in its own position. This class
+/// computes k from the reported coordinates and then unravels k with the unlimited dimension first.
 ///
-/// Example: shape (4, 4), chunks (2, 2), maximum shape (4, unlimited): a grid of 2x2 chunks with 2 rows at most.  The
-/// library reports element k = 2 at (0, 2), as dimension 1 never ends.  True is column 2 / 2 = 1, row 2 % 2 = 0.
+/// Example: shape (4, 4), chunks (2, 2), maximum shape (4, unlimited): a grid of 2x2 chunks with 2 rows at most. The
+/// library reports element k = 2 as chunk (0, 2), because dimension 1 never ends. The true chunk is in column 2 / 2 = 1
+/// and row 2 % 2 = 0.
 ///
-/// H5Dget_chunk_info_by_coord() walks the index in the same way, and so cannot serve as a check; H5Dread_chunk()
-/// computes k from the coordinates, and can.
+/// H5Dget_chunk_info_by_coord() walks the index in the same way and cannot serve as a check. H5Dread_chunk() computes k
+/// from the coordinates, so it can (HdfFile::check_offsets()).
 class ChunkCoordinates {
  public:
   ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDataset& dataset);
 
-  /// The number of the chunk whose first element is reported at `first`; below 0: it is outside of the array.
+  /// Returns the number of the chunk whose first element is reported at `first`. The number is negative if the chunk is
+  /// outside the array.
   std::int64_t number(const hsize_t* first) const;
-  /// The first element of a chunk.
+  /// Returns the coordinates of the first element of a chunk.
   std::vector<hsize_t> first(std::int64_t number) const;
-  /// True if what the library reports is corrected.
+  /// Returns true if reported coordinates are corrected.
   bool are_corrected() const { return is_extensible_array_ && unlimited_ > 0; }
 
  private:
@@ -37,9 +39,9 @@ class ChunkCoordinates {
   const Extents grid_;
   bool is_extensible_array_ = false;
   // The following members are set for extensible arrays only.
-  std::vector<hsize_t> max_grid_;  ///< chunks along each dimension at its maximum length
-  std::size_t unlimited_ = 0;      ///< the unlimited dimension
-  hsize_t elements_per_row_ = 1;   ///< the product of the other maxima
+  std::vector<hsize_t> max_grid_;  ///< number of chunks along each dimension at its maximum length
+  std::size_t unlimited_ = 0;      ///< index of the unlimited dimension
+  hsize_t elements_per_row_ = 1;   ///< product of the maxima of the other dimensions
 };
 
 }  // namespace plait::container::hdf5

@@ -1,3 +1,18 @@
+// The geometry of a dataset in chunks, its missing records, and its encoding for other ranks.
+//
+// Chunks at the upper end of a dimension may extend past the array, but they are stored whole.
+// Example: shape (5, 7), chunks (2, 3), elements of 8 bytes: the grid is 3x3, and each chunk has 48 bytes. Chunk 8 is
+// chunk (2, 2); bytes_inside(8) is 8 * min(2, 5 - 4) * min(3, 7 - 6) = 8 bytes.
+//
+// Missing records: a netCDF variable may be shorter in the file than its unlimited dimension.
+// Example: stored_shape (3), shape (5), chunks of 2. Chunk 0 ends at 2 and is complete. Chunk 1 ends at 4 > 3, so that
+// its element 3 is set to the value of missing elements, and of chunk 2 both elements are, of which only element 4 is
+// inside.
+//
+// The encoding writes each chunk as its difference from the one before.
+// Example: chunks 0 and 1 at offsets 2048 and 3048 with 1000 and 1010 bytes. Chunk 0 is encoded as (skipped 0, gap
+// 2048, growth 1000), chunk 1 as (0, 3048 - (2048 + 1000) = 0, 10).
+
 #include "container/hdf5/dataset.hpp"
 
 #include <algorithm>
@@ -10,7 +25,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-// Modulo 2^64, as whatever bytes say.
+// Both functions compute modulo 2^64, because the encoded bytes may hold any number.
 std::int64_t sum(std::int64_t one, std::int64_t other) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(one) + static_cast<std::uint64_t>(other));
 }
@@ -35,7 +50,7 @@ std::int64_t HdfDataset::bytes_inside(std::int64_t number) const {
 }
 
 std::int64_t HdfDataset::chunk_bytes() const {
-  std::int64_t bytes = type.element_bytes;  // which have been found to fit
+  std::int64_t bytes = type.element_bytes;  // the product fits: chunks_fit() has been true
   for (const std::int64_t extent : chunk) bytes *= extent;
   return bytes;
 }
@@ -72,7 +87,7 @@ bool HdfDataset::has_missing(std::int64_t number) const {
 void HdfDataset::fill_missing(std::int64_t number, std::span<std::byte> into) const {
   const std::vector<std::byte>& value = missing.empty() ? fill : missing;
   const Extents all = grid();
-  Extents limit(chunk.size());  // elements of the chunk that are in the file, along each dimension
+  Extents limit(chunk.size());  // number of the chunk's elements along each dimension that are in the file
   for (std::size_t d = chunk.size(); d-- > 0; number /= all[d]) {
     limit[d] = std::clamp<std::int64_t>(stored_shape[d] - number % all[d] * chunk[d], 0, chunk[d]);
     if (stored_shape[d] == type.shape[d]) limit[d] = chunk[d];
@@ -92,7 +107,7 @@ void HdfDataset::fill_missing(std::int64_t number, std::span<std::byte> into) co
 bool HdfDataset::needs_offsets() const {
   if (storage != Storage::kChunks) return false;
   std::int64_t all = 1;
-  for (const std::int64_t count : grid()) all *= count;  // which has been found to fit
+  for (const std::int64_t count : grid()) all *= count;  // the product fits: chunks_fit() has been true
   return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != all;
 }
 
@@ -107,13 +122,14 @@ std::string HdfDataset::describe_storage() const {
 
 namespace {
 
-/// How a chunk differs from the one before.  Most follow each other in the array and in the file, and have nearly one
-/// size, so that 3 to 5 bytes are enough for each: a million chunks take 4 MB and 5 to 9 ms; as they are, 32 MB and 4.
+/// The difference between a chunk and the one before it. Most chunks follow each other in the array and in the file and
+/// have nearly the same size, so that a chunk takes 3 to 5 bytes. A million chunks take 4 MB and 5 to 9 ms to encode;
+/// unencoded they take 32 MB and 4 ms.
 struct ChunkDelta {
-  std::uint64_t skipped = 0;   ///< chunks between them, twice; plus 1 if left_out differs
-  std::uint32_t left_out = 0;  ///< if it differs
-  std::int64_t gap = 0;        ///< bytes between them
-  std::int64_t growth = 0;     ///< bytes by which it is larger
+  std::uint64_t skipped = 0;   ///< twice the number of chunks between the two, plus 1 if left_out differs
+  std::uint32_t left_out = 0;  ///< filter mask, encoded only if it differs
+  std::int64_t gap = 0;        ///< bytes of the file between the two chunks
+  std::int64_t growth = 0;     ///< difference of the sizes in bytes
 };
 
 template <class Codec>
@@ -124,7 +140,7 @@ void fields(Codec& codec, base::Record<Codec, ChunkDelta>& delta) {
   codec.compact(delta.growth);
 }
 
-/// The bytes of a ChunkDelta at least.
+/// Minimum number of bytes of an encoded ChunkDelta.
 constexpr std::size_t kDeltaBytes = 3;
 
 ChunkDelta delta_of(const Chunk& chunk, const Chunk& before) {

@@ -22,7 +22,7 @@ using base::text;
 using store::ReadSegment;
 using store::WriteSegment;
 
-/// Pieces that lie in the file as they are, and others that have to be made.
+/// A batch of pieces that the file has in the form of the store, and of others that complete() decodes.
 class PendingPieces : public store::Pending {
  public:
   PendingPieces(DatasetStore& store, std::unique_ptr<store::Pending> plain, std::vector<ReadSegment> made)
@@ -45,7 +45,7 @@ DatasetStore::DatasetStore(std::shared_ptr<store::Store> file, HdfDataset datase
     : file_(std::move(file)), dataset_(std::move(dataset)), name_(std::move(name)) {
   if (dataset_.storage == Storage::kChunks) {
     chunk_bytes_ = size_ = dataset_.chunk_bytes();
-    for (const std::int64_t chunks : dataset_.grid()) size_ *= chunks;  // which has been found to fit
+    for (const std::int64_t chunks : dataset_.grid()) size_ *= chunks;  // the product fits: chunks_fit() has been true
   } else {
     size_ = bytes_of(dataset_.type.shape, dataset_.type.element_bytes).value_or(0);
   }
@@ -60,7 +60,7 @@ void DatasetStore::check(std::int64_t offset, std::int64_t bytes) const {
 }
 
 std::optional<Chunk> DatasetStore::find(std::int64_t number) const {
-  // Where none is missing it stands at its number.
+  // If no chunk before it is missing, the chunk is at the index of its number.
   const std::vector<Chunk>& chunks = dataset_.chunks;
   const auto at = static_cast<std::size_t>(number);
   if (at < chunks.size() && chunks[at].number == number) return chunks[at];
@@ -167,7 +167,7 @@ codec::Chain DatasetStore::chain(const Chunk& chunk) const {
 void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
   const std::string what = text(chunk_words(dataset_, chunk.number), " of ", name_, " at offset ", chunk.offset);
   const codec::Chain codecs = chain(chunk);
-  // Nothing that is worth packing grows by more.
+  // No codec enlarges data by more than this. A larger size is an error in the index, and must not be allocated.
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
     codec::damaged(what, "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
   static thread_local codec::Buffer buffer;

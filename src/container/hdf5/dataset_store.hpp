@@ -1,4 +1,4 @@
-/// A dataset's elements as one store.
+/// The elements of a dataset as one store.
 #pragma once
 
 #include <cstdint>
@@ -17,44 +17,48 @@
 
 namespace plait::container::hdf5 {
 
-/// A chunk as it was before it was packed.
+/// A chunk after decompression.
 struct Unpacked {
   std::int64_t number = -1;
-  std::int64_t offset = 0;  ///< where in the file it was
+  std::int64_t offset = 0;  ///< offset of the chunk in the file
   std::vector<std::byte> bytes;
 };
 
-/// Chunks lie one behind another, each in the space of a whole one; what is nowhere in the file has the fill value.
-/// Elements that are not packed are read and written where they lie; packed chunks are unpacked whole, and the last one
-/// is cached, for reads that need several pieces of it.
+/// The chunks of a dataset as consecutive bytes: chunk i is at offset i * chunk_bytes(), and has that many bytes also
+/// if the array ends within it. A chunk that has no space in the file reads as the fill value. Elements without filters
+/// are read and written in place. Compressed chunks are decompressed as a whole; the last one is cached for reads that
+/// need several pieces of it.
+///
+/// Example: shape (4, 6), chunks (2, 3), elements of 8 bytes. Element (3, 4) is element (1, 1) of chunk (1, 1), which
+/// is chunk 3 of 48 bytes: its offset in the store is 3 * 48 + (1 * 3 + 1) * 8 = 176.
 class DatasetStore : public store::Store {
  public:
-  /// file: with the bytes.  name: that of the file and the dataset.
+  /// file: the store that has the bytes. name: the name of the file and of the dataset.
   DatasetStore(std::shared_ptr<store::Store> file, HdfDataset dataset, std::string name);
 
   const HdfDataset& dataset() const { return dataset_; }
-  /// The whole file.
+  /// Returns the store of the whole file.
   store::Store& file() const { return *file_; }
   const std::string& name() const override { return name_; }
   std::string description() const override;
   std::int64_t size() override { return size_; }
   bool grows() const override { return false; }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
-  /// errors  As check_writable().
+  /// errors  Those of check_writable().
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void sync() override { file_->sync(); }
 
-  /// errors  kArgument: elements cannot be changed in place.
+  /// Checks that the dataset can be changed in place.  errors  kArgument: it cannot.
   void check_writable() const;
 
-  /// Reads where nothing lies as it is in the file.  recent: the chunk that this batch has unpacked last; other threads
-  /// may unpack others meanwhile.
-  /// errors  kSystem: a chunk that is damaged or of another size, by its index and its offset in the file.
+  /// Reads a segment that is not in the file in the form of the store.
+  /// recent: the chunk that this batch has decompressed last; other threads may decompress others meanwhile.
+  /// errors  kSystem: a chunk is damaged or has another size; the message has its index and its offset in the file.
   void read_unpacked(const store::ReadSegment& segment, std::shared_ptr<const Unpacked>& recent);
 
  protected:
   void check(std::int64_t offset, std::int64_t bytes) const;
-  /// Where a chunk lies, if it does.
+  /// Returns a chunk if it has space in the file.
   virtual std::optional<Chunk> find(std::int64_t number) const;
   void unpack(const Chunk& chunk, std::span<std::byte> into) const;
   void fill(const store::ReadSegment& piece) const;

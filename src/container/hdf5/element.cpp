@@ -77,7 +77,7 @@ Element complex_of(const Element& part) {
   return {text(part.dtype[0], 'c', bytes), text("COMPLEX_", part.words), bytes, {}};
 }
 
-/// Pairs that h5py and others write for complex numbers.
+/// Recognizes the pairs that h5py and other programs write for complex numbers.
 Element compound_of(const Library& hdf5, hid_t type) {
   const int count = hdf5->H5Tget_nmembers(type);
   if (count == 2) {
@@ -102,7 +102,8 @@ Element compound_of(const Library& hdf5, hid_t type) {
   return unsupported("COMPOUND", text("its elements are records (", names, count > 4 ? ", ..." : "", ")"));
 }
 
-/// NumPy's bool is what h5py writes as FALSE and TRUE.
+/// Reads an enumeration as its integers. The enumeration FALSE, TRUE that h5py writes for NumPy's bool becomes a
+/// boolean.
 Element enumeration_of(const Library& hdf5, hid_t type) {
   const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
   Element result = integer_of(hdf5, base.id(), hdf5->H5Tget_sign(base.id()) != 0, "ENUM");

@@ -10,14 +10,15 @@
 namespace plait::container::hdf5 {
 
 struct Element {
-  std::string dtype;  ///< as .npy files spell it
-  std::string words;  ///< as h5dump calls it, without `H5T_`
+  std::string dtype;  ///< the type in the notation of .npy files
+  std::string words;  ///< the name of the type in h5dump, without `H5T_`
   std::int64_t bytes = 0;
-  base::Rejection rejection;  ///< why arrays of it cannot be opened
+  base::Rejection rejection;  ///< the reason why arrays of this type cannot be opened
 };
 
-/// Integers and floats of both byte orders, booleans and other enumerations, complex numbers (of HDF5 2.0, and pairs
-/// `r` and `i`), texts of fixed length, and opaque bytes; all others are rejected.
+/// Describes a type of the HDF5 library. It accepts integers and floats of both byte orders, booleans and other
+/// enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts of fixed length, and opaque bytes. All
+/// other types are rejected.
 Element element_of(const Library& hdf5, hid_t type);
 
 }  // namespace plait::container::hdf5

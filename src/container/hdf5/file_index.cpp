@@ -1,4 +1,15 @@
-// Where the chunks of a dataset lie, as the library lists them.
+// The chunk index of a dataset, as the HDF5 library lists it.
+//
+// Problem: Plait reads and writes the bytes of chunks itself, so a wrong offset in the list would return wrong elements
+// without an error. The library lists chunks by a function that only some releases have, in coordinates that are wrong
+// for some datasets (ChunkCoordinates), and before 2.0 with sizes of which only 32 bits are valid.
+//
+// Idea: all chunks of the list are sorted by number and checked: each is within the file, no number occurs twice, and a
+// chunk without filters has exactly the bytes of a whole chunk. If coordinates had to be corrected, check_offsets()
+// also reads a few chunks by the library and compares the bytes.
+//
+// Example: 10 chunks. The three samples are chunks 10*1/3 - 1 = 2, 10*2/3 - 1 = 5 and 10*3/3 - 1 = 9 of the list, so
+// that the last chunk, at which errors of the numbering are largest, is always among them.
 
 #include <algorithm>
 #include <array>
@@ -19,13 +30,14 @@ namespace {
 
 using base::text;
 
-/// Versions without H5Dchunk_iter look for each chunk from the first one on: a minute for twice as many.
+/// Limit for versions without H5Dchunk_iter, which search for each chunk from the first one on: twice as many chunks
+/// take a minute.
 constexpr hsize_t kMostLookedUp = 50'000;
 
-/// Takes chunks as the library lists them.
+/// Converts the chunks that the library lists into those of a dataset.
 class Listing {
  public:
-  /// short_sizes: the library gives 32 bits of a size.
+  /// short_sizes: only 32 bits of a reported size are valid.
   Listing(HdfDataset& dataset, const ChunkCoordinates& coordinates, bool short_sizes)
       : dataset_(dataset), coordinates_(coordinates), short_sizes_(short_sizes) {}
 
@@ -80,7 +92,7 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& sh
   if (hdf5_->H5Dchunk_iter != nullptr) {
     if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0) damaged(text("the index of chunks of ", shown));
   } else {
-    // Versions that need these functions do not take H5S_ALL.
+    // The versions that need these functions do not accept H5S_ALL.
     const Handle all(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
     hsize_t count = 0;
     if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) damaged(text("the index of chunks of ", shown));
@@ -118,7 +130,7 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& sh
 void HdfFile::check_offsets(hid_t dataset, const HdfDataset& found, const ChunkCoordinates& coordinates,
                             const std::string& shown) const {
   constexpr std::size_t kSamples = 3;
-  constexpr std::int64_t kMaxSampleBytes = std::int64_t{1} << 20U;  // of larger ones only the size is compared
+  constexpr std::int64_t kMaxSampleBytes = std::int64_t{1} << 20U;  // larger chunks are compared by size only
   if (hdf5_->H5Dread_chunk2 == nullptr && hdf5_->H5Dread_chunk == nullptr) return;
   const std::size_t count = found.chunks.size();
   for (std::size_t i = 1; i <= std::min(kSamples, count); ++i) {

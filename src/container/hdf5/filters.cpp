@@ -20,11 +20,11 @@ namespace {
 using base::text;
 using CodecPointer = std::shared_ptr<const codec::Codec>;
 
-/// A filter by the number that the HDF Group has registered for it.
+/// A filter with the number that the HDF Group has registered for it.
 struct KnownFilter {
   std::uint32_t id;
   std::string_view name;
-  /// nullptr: only its name is known.
+  /// Makes the codec; nullptr if Plait only has the name of the filter.
   CodecPointer (*codec)(const Filter& filter);
   bool only_unpacked = false;
 };
@@ -33,7 +33,8 @@ std::uint32_t value_of(const Filter& filter, std::size_t number, std::uint32_t o
   return number < filter.values.size() ? filter.values[number] : otherwise;
 }
 
-/// Behind two versions and the bytes of an element and of a chunk: the level, how bytes are reordered, the compressor.
+/// Makes the codec of Blosc. The values of the filter are two versions, the bytes of an element and of a chunk, the
+/// level, the kind of shuffle, and the compressor.
 CodecPointer blosc_of(const Filter& filter) {
   constexpr std::array<const char*, 6> kCompressors{"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
   codec::BloscOptions options;

@@ -12,24 +12,26 @@
 
 namespace plait::container::hdf5 {
 
-/// A chunk that is packed is unpacked whole.
+/// Maximum size of a chunk with filters, which is decompressed as a whole.
 inline constexpr std::int64_t kMostPacked = std::int64_t{2} << 30;
 
-/// `deflate 4`; `filter 32008 (bitshuffle)` of one that is not known.
+/// Describes a filter, as in `deflate 4`, or `filter 32008 (bitshuffle)` if Plait has no codec for it.
 std::string filter_words(const Filter& filter);
-/// Why chunks with it cannot be unpacked.
+/// Returns the reason why chunks with this filter cannot be decompressed.
 base::Rejection filter_rejection(const Filter& filter);
 /// Returns the filters that are not left out (bit i: filter i), in their order.  errors  kArgument: filter_rejection().
 codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out);
 
-/// Of those that Plait only unpacks, for chunks that it writes: bit i, filter i.
+/// Returns the filters that Plait decodes but does not encode, as the mask for chunks that it writes: bit i is filter
+/// i.
 std::uint32_t only_unpacked(const std::vector<Filter>& filters);
 
-/// The filters that a codec of FileOptions stands for: `none`, `gzip:5`, `zlib:5` (both are deflate), `zstd:3`, each
-/// behind `shuffle,` where bytes of elements are to be reordered first.  errors  kArgument: another one.
+/// Returns the filters for a codec of FileOptions: `none`, `gzip:5`, `zlib:5` (both are deflate), `zstd:3`, each after
+/// `shuffle,` if the bytes of elements are to be reordered first.
+/// errors  kArgument: the codec is none of these.
 std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_bytes);
 
-/// `chunk (4, 2)`, of the index that its number stands for.
+/// Describes a chunk by its index in the grid, as in `chunk (4, 2)`.
 std::string chunk_words(const HdfDataset& dataset, std::int64_t number);
 
 }  // namespace plait::container::hdf5

@@ -1,4 +1,4 @@
-/// Floating-point numbers by their bits, as HDF5 describes them.
+/// Bit layouts of floating-point numbers, in the terms of HDF5.
 #pragma once
 
 #include <array>
@@ -8,14 +8,14 @@
 
 namespace plait::container::hdf5 {
 
-/// Where sign and exponent begin, counted from the lowest bit; the mantissa is below them.
+/// A bit layout. `sign` and `exponent` are positions counted from the lowest bit; the mantissa begins at bit 0.
 struct FloatFormat {
   std::size_t bytes, precision, sign, exponent, exponent_bits, mantissa_bits, bias;
   H5T_norm_t norm;
   const char* dtype;
 };
 
-/// IEEE 754's, bfloat16 as bytes, and the extended one of x86 processors.
+/// The formats of IEEE 754, bfloat16 (read as opaque bytes), and the extended format of x86 processors.
 inline constexpr std::array kFloatFormats{
     FloatFormat{2, 16, 15, 10, 5, 10, 15, H5T_NORM_IMPLIED, "f2"},
     FloatFormat{4, 32, 31, 23, 8, 23, 127, H5T_NORM_IMPLIED, "f4"},

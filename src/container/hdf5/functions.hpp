@@ -1,11 +1,11 @@
-/// The functions of HDF5's library that Plait calls, with the prototypes of its header.
+/// The functions of the HDF5 library that Plait calls, with the prototypes of its header.
 #pragma once
 
 #include "container/hdf5/versioned_functions.hpp"
 
 namespace plait::container::hdf5 {
 
-/// Functions that all releases from 1.10.5 on have.
+/// Functions that all releases since 1.10.5 have.
 #define PLAIT_HDF5_FUNCTIONS(ONE)   \
   ONE(H5open)                       \
   ONE(H5get_libversion)             \
@@ -117,7 +117,7 @@ namespace plait::container::hdf5 {
   ONE(H5Fget_name)                  \
   ONE(H5Dget_chunk_info)
 
-/// Identifiers that the library makes when it begins.
+/// Identifiers that the library creates when it is initialized.
 #define PLAIT_HDF5_CONSTANTS(ONE)  \
   ONE(H5P_CLS_FILE_ACCESS_ID_g)    \
   ONE(H5P_CLS_DATASET_CREATE_ID_g) \
@@ -139,7 +139,7 @@ struct Functions : VersionedFunctions {
 #undef PLAIT_HDF5_MEMBER
 };
 
-// H5F_ACC_RDONLY, H5F_ACC_RDWR and H5F_ACC_TRUNC call H5open(), which is not linked.
+// The macros H5F_ACC_RDONLY, H5F_ACC_RDWR and H5F_ACC_TRUNC call H5open(), which is not linked.
 inline constexpr unsigned kReadOnly = 0;
 inline constexpr unsigned kReadWrite = 1;
 inline constexpr unsigned kTruncate = 2;

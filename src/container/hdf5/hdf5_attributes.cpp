@@ -17,7 +17,7 @@ namespace {
 
 using base::text;
 
-/// Lists in lists that have no values.
+/// Maximum number of lists in an attribute of empty lists.
 constexpr std::int64_t kMostEmptyLists = std::int64_t{1} << 20;
 
 herr_t take_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* out) {
@@ -25,7 +25,7 @@ herr_t take_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/,
   return 0;
 }
 
-/// Texts of one length, which ends at a zero or is filled up by blanks.
+/// Decodes a text of fixed length, which ends at the first zero byte or is padded with blanks.
 std::string text_in(std::string_view bytes, bool blanks) {
   bytes = bytes.substr(0, bytes.find('\0'));
   if (blanks) bytes = bytes.substr(0, bytes.find_last_not_of(' ') + 1);
@@ -48,7 +48,7 @@ class AttributeReader {
     }
     const bool is_null = !take_shape();
     const bool is_text = hdf5_->H5Tget_class(type_.id()) == H5T_STRING;
-    // What has no value is no list of any length.
+    // An attribute with a null dataspace has no value; it becomes one text, or an empty list of numbers.
     if (is_null) found_.shape = is_text ? Extents{} : Extents{0};
     if (is_text)
       read_texts(is_null);
@@ -59,7 +59,7 @@ class AttributeReader {
   }
 
  private:
-  /// Whether there is a value.
+  /// Reads the shape of the value. Returns false if there is no value.
   bool take_shape() {
     const int kind = hdf5_->H5Sget_simple_extent_type(space_.id());
     if (kind == H5S_NULL) return false;
@@ -73,7 +73,7 @@ class AttributeReader {
     if (of_netcdf_ && found_.shape == Extents{1}) found_.shape.clear();
     return true;
   }
-  /// Bytes of all values, if these can be.
+  /// Returns true if all values together are within the limits. Otherwise it records the reason.
   bool fits_limits(std::size_t bytes) {
     std::int64_t lists = 1;
     bool fits = true;

@@ -1,4 +1,4 @@
-/// HDF5 files: datasets are read by their index, changed in place or by new chunks, and written in one piece or in
+/// HDF5 files. Datasets are read by their index, changed in place or by new chunks, and written contiguously or in
 /// chunks.
 #pragma once
 
@@ -8,13 +8,13 @@
 
 namespace plait::container::hdf5 {
 
-/// One for each ending of names: `.h5`, `.hdf5`, `.he5`, `.nc4`, and `.nc`, of netCDF-4.
+/// Returns one format for each suffix: `.h5`, `.hdf5`, `.he5`, `.nc4`, and `.nc` of netCDF-4.
 std::span<const Format* const> formats();
 
-/// True if the bytes are the beginning of an HDF5 file: the signature is at byte 0 or, after a user block, at byte 512,
-/// 1024, 2048 and so on.
+/// Returns true if the bytes are the beginning of an HDF5 file: the signature is at byte 0 or, after a user block, at
+/// byte 512, 1024, 2048 and so on.
 bool is_hdf5(std::span<const std::byte> header);
-/// True if a store contains an HDF5 file after a user block that is longer than kHeaderBytes.  errors  kSystem.
+/// Returns true if a store contains an HDF5 file after a user block that is longer than kHeaderBytes.  errors  kSystem.
 bool begins_later(store::Store& store);
 
 }  // namespace plait::container::hdf5

@@ -33,7 +33,7 @@ using base::text;
 constexpr std::size_t kDeepest = 200;
 constexpr std::size_t kMostObjects = 1'000'000;
 
-/// The last name that an external link has led to.
+/// Returns the name of the last file that an external link has led to.
 std::string& link_out() {
   static thread_local std::string name;
   return name;
@@ -47,7 +47,7 @@ herr_t reject_link_out(const char* /*from*/, const char* /*link*/, const char* t
 
 std::string shown_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
 
-/// The path, of a file that the library can open as well.
+/// Returns the path. The library must be able to open it, so it must be an ordinary file.
 const std::string& ordinary(const store::Store& store, const std::string& path) {
   if (!store.file_identity())
     base::throw_argument_error(path, ": HDF5 files are read where they are ordinary files; copy it to one");
@@ -59,7 +59,7 @@ const std::string& ordinary(const store::Store& store, const std::string& path) 
 HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
     : store_(store), path_(ordinary(store, path)), bytes_(store.size()) {
   const bool changing = what == For::kChanging;
-  // What is changed has its whole path: the working directory may be another one than when the store was opened.
+  // A file is changed at the end, when the working directory may differ from the one at opening: use the whole path.
   const std::string& opened = changing ? path : store.name();
   recover_from_journal(opened);
   bytes_ = store.size();
@@ -72,7 +72,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
   if (descriptor == nullptr)
     base::throw_system_error(EIO, path, " is not opened as a file by ", hdf5_.words(), "; unset HDF5_DRIVER");
   descriptor_ = *static_cast<int*>(descriptor);
-  // Links and drivers may lead elsewhere, and names to new files.
+  // A link or a driver may have led to another file, and the name to a newer one.
   store::posix::check_not_replaced(descriptor_, *store.file_identity(), path);
   unsigned intent = 0;
   if (!changing && hdf5_->H5Fget_intent(file_.id(), &intent) >= 0 && (intent & kReadWrite) != 0)
@@ -129,7 +129,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     const Handle object = open_object("/" + name, shown_name(path_, name));
     if (!object && name == top) damaged(name.empty() ? "the root group" : text("the object \"", name, '"'));
     const haddr_t address = object ? address_of(object.id()) : HADDR_UNDEF;
-    if (object && !seen.insert(address).second) continue;  // another link to the same
+    if (object && !seen.insert(address).second) continue;  // another link has led to this object
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
     if (kind != H5I_GROUP) continue;
@@ -142,7 +142,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
       visitor(name, -1, HADDR_UNDEF, -1);
       continue;
     }
-    // The last one is visited first.
+    // The stack is last-in, first-out: push the links in reverse order.
     for (auto link = links->rbegin(); link != links->rend(); ++link)
       if (link->kind == H5L_TYPE_HARD) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
   }
@@ -159,7 +159,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     if (!object) not_there(shown_name(path_, top), -1);
     top = stored;
   }
-  std::vector<Dimensions> dimensions;  // of those that have been found
+  std::vector<Dimensions> dimensions;  // the dimensions of each element of `found`
   ScaleTable scales(hdf5_, file_.id(), descriptor_);
   GroupDimensions defined(hdf5_);
   visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
@@ -313,7 +313,7 @@ TextPadding HdfFile::padding_of(hid_t type) const {
   if (hdf5_->H5Tget_class(type) != H5T_STRING) return TextPadding::kNull;
   const int padding = hdf5_->H5Tget_strpad(type);
   if (padding == H5T_STR_SPACEPAD) return TextPadding::kSpace;
-  // Nothing can follow the end of a text of one byte.
+  // The terminating byte of a text of one byte is its only byte.
   return padding == H5T_STR_NULLTERM && hdf5_->H5Tget_size(type) > 1 ? TextPadding::kTerminated : TextPadding::kNull;
 }
 

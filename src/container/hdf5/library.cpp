@@ -18,7 +18,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Of the versions that have the functions of the first list: 2.x, 1.14, 1.12, 1.10; Debian has a second spelling.
+/// Names of versions that have the functions of the first list: 2.x, 1.14, 1.12, 1.10. Debian has a second spelling.
 constexpr std::array kSystemNames{"libhdf5.so.320", "libhdf5.so.310", "libhdf5_serial.so.310",
                                   "libhdf5.so.200", "libhdf5.so.103", "libhdf5_serial.so.103",
                                   "libhdf5.so"};
@@ -107,7 +107,7 @@ std::optional<Loaded>& loaded() {
 void set_surroundings(Surroundings given) { surroundings() = std::move(given); }
 
 Library::Library() {
-  // The other users' lock comes first: one who holds it may be about to ask for this one.
+  // The lock of other users comes first: a thread that holds it may be about to wait for this mutex.
   surroundings().enter();
   try {
     lock_ = std::unique_lock(mutex());
@@ -140,7 +140,7 @@ std::string Library::why() const {
   std::string innermost;
   functions_->H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
-      // The description is the last member in all releases.
+      // The description is the last member of the record in all releases.
       [](unsigned, const H5E_error2_t* record, void* out) {
         const char* words = record->desc;
         auto& text = *static_cast<std::string*>(out);

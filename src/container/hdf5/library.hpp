@@ -1,4 +1,4 @@
-/// HDF5's library, loaded when the first file needs it (docs/decisions/0045-hdf5.md).
+/// The HDF5 library, which is loaded when the first file needs it (docs/decisions/0045-hdf5.md).
 #pragma once
 
 #include <memory>
@@ -11,23 +11,24 @@
 
 namespace plait::container::hdf5 {
 
-/// The right to call the library, which stands one thread at a time.  What it prints on errors is left out meanwhile.
+/// Permission to call the library, held by one thread at a time. The library prints no errors while the object exists.
 class Library {
  public:
-  /// errors  kSystem: there is no library, or one that is too old; says which ones were looked for.
+  /// Waits for other users of the library, and loads it on the first call.
+  /// errors  kSystem: there is no library, or it is too old. The message lists the names that were tried.
   Library();
   ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
   const Functions* operator->() const { return functions_; }
-  /// Whether this is version `major`.`minor`.`release` or a later one.
+  /// Returns true if the library is version `major`.`minor`.`release` or a later one.
   bool at_least(unsigned major, unsigned minor, unsigned release) const;
-  /// What it is, as in "HDF5 2.0.0 (/usr/lib/libhdf5.so)".
+  /// Describes the library, as in "HDF5 2.0.0 (/usr/lib/libhdf5.so)".
   std::string words() const;
-  /// The library's own words on the call that has failed last, in parentheses; empty where it has none.
+  /// Returns the library's message about the call that failed last, in parentheses; empty if it has none.
   std::string why() const;
-  /// The address of an open object in its file; empty if the library fails.
+  /// Returns the address of an open object in its file; empty if the library fails.
   std::optional<haddr_t> address(hid_t object) const;
 
  private:
@@ -37,7 +38,7 @@ class Library {
   void* printer_data_ = nullptr;
 };
 
-/// An identifier that is closed at the end; the Library must outlive it.
+/// An identifier that the destructor closes. The Library must outlive it.
 class Handle {
  public:
   Handle() = default;
@@ -51,7 +52,7 @@ class Handle {
   ~Handle() {
     if (id_ >= 0) close_(id_);
   }
-  /// Closes it now.  Below 0: that has failed.
+  /// Closes the identifier now. Returns a negative value if that fails.
   herr_t close_now() { return id_ < 0 ? 0 : close_(std::exchange(id_, -1)); }
   explicit operator bool() const { return id_ >= 0; }
   hid_t id() const { return id_; }

@@ -1,4 +1,4 @@
-/// HDF5 files that are open.
+/// HDF5 files that are open for reading or changes.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace plait::container::hdf5 {
 
-/// A dataset that is read by its index, and changed where it lies, or by new chunks (ChangedDataset).
+/// A dataset that is read by its index, and changed in place or by new chunks (ChangedDataset).
 class OpenedDataset : public container::Dataset, public DeferredChanges, public AttributeWriter {
  public:
-  /// A dataset that changes where it lies.  path: of the dataset, `FILE::NAME`, or of its file.
+  /// Makes a dataset that is changed in place. path: the path of the dataset, `FILE::NAME`, or of its file.
   OpenedDataset(Content content, std::shared_ptr<DatasetStore> store, const std::string& path);
-  /// A dataset whose chunks get other offsets.
+  /// Makes a dataset whose changed chunks get other offsets.
   OpenedDataset(Content content, const std::shared_ptr<ChangedDataset>& store, const std::string& path);
 
   std::string encoded() const override;
@@ -33,12 +33,12 @@ class OpenedDataset : public container::Dataset, public DeferredChanges, public 
   void write(const AttributeChanges& changes) override;
 
  private:
-  std::string file_;  ///< absolute, as the working directory may be another one at the end
+  std::string file_;  ///< absolute path, because the working directory may have changed when attributes are written
   std::shared_ptr<DatasetStore> dataset_;
-  std::shared_ptr<ChangedDataset> changed_;  ///< the same; nullptr: it changes where it lies
+  std::shared_ptr<ChangedDataset> changed_;  ///< the same store; nullptr if the dataset is changed in place
 };
 
-/// Opens a dataset that was found in a file.
+/// Makes a dataset from its description in a file.
 std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,
                                            const std::string& path);
 

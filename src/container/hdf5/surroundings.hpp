@@ -1,4 +1,4 @@
-/// What surrounds Plait where it is a part of something that may use HDF5's library as well.
+/// Hooks for a process in which other code uses the HDF5 library as well, such as h5py.
 #pragma once
 
 #include <functional>
@@ -7,13 +7,14 @@
 namespace plait::container::hdf5 {
 
 struct Surroundings {
-  /// The path of the library to load; empty: the system's.
+  /// Returns the path of the library to load; an empty path selects the system's library.
   std::function<std::string()> library = [] { return std::string(); };
-  /// Called around each use: no thread of the library's other users may be in it meanwhile.
+  /// Called before each use of the library. While Plait uses it no other thread may call it.
   std::function<void()> enter = [] {};
+  /// Called after each use of the library.
   std::function<void()> leave = [] {};
 };
-/// threads  Before the first file is opened.
+/// Sets the hooks.  threads  Must be called before the first file is opened.
 void set_surroundings(Surroundings surroundings);
 
 }  // namespace plait::container::hdf5

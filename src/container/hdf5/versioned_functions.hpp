@@ -1,8 +1,9 @@
-/// The header of HDF5's library, and the functions that only some releases from 1.10.5 on have.
+/// The header of the HDF5 library, and the functions that only some releases since 1.10.5 have.
 ///
-/// Problem: Plait is compiled with the header of one release, and loads the library of another one.  Example: Debian 12
-/// has the header of 1.10.8, which does not declare H5Literate2(), and h5py brings the library of 2.0, which has no
-/// H5Literate().  Therefore these prototypes stand here.  If the header declares a function, the compiler compares both.
+/// Problem: Plait is compiled with the header of one release and loads the library of another. Example: Debian 12 has
+/// the header of 1.10.8, which does not declare H5Literate2(), and h5py brings the library of 2.0, which has no
+/// H5Literate(). This file therefore declares the prototypes itself. If the header declares a function, the compiler
+/// compares the two prototypes.
 #pragma once
 
 #include <hdf5.h>
@@ -32,20 +33,20 @@ using ObjectInfo = H5O_info1_t;
 using LinkInfo = H5L_info_t;
 using ObjectInfo = H5O_info_t;
 #endif
-/// How H5L_info2_t begins (1.12).
+/// The beginning of H5L_info2_t (1.12).
 struct LinkInfo2 {
   H5L_type_t type;
 };
-/// H5O_info2_t (1.12).
+/// A copy of H5O_info2_t (1.12).
 struct ObjectInfo2 {
   unsigned long file;
-  std::uint8_t token[16];  ///< begins with the address
+  std::uint8_t token[16];  ///< the token begins with the address
   H5O_type_t type;
   unsigned references;
   std::time_t accessed, modified, changed, born;
   hsize_t attributes;
 };
-/// H5R_ref_t (1.12).
+/// A copy of H5R_ref_t (1.12).
 struct ObjectReference {
   alignas(std::int64_t) std::uint8_t bytes[64];
 };
@@ -67,7 +68,7 @@ using GetReferenceFile = ssize_t(const Reference*, char*, std::size_t);
 template <typename Reference>
 using OpenReference = hid_t(Reference*, hid_t, hid_t);
 
-/// Null if the library has no such function.
+/// Each pointer is null if the library has no such function.
 struct VersionedFunctions {
   IterateLinks<LinkInfo>* H5Literate = nullptr;                   // until 1.10
   IterateLinks<LinkInfo2>* H5Literate2 = nullptr;                 // since 1.12.0

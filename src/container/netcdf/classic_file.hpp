@@ -1,4 +1,4 @@
-/// Opened files of netCDF's classic formats.
+/// Open files of netCDF's classic formats.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace plait::container::netcdf {
 
-/// A variable.  If it grows along the record dimension, the records of other variables lie between its own.
+/// A variable. If it grows along the record dimension, its records alternate with those of other variables.
 class ClassicDataset : public Dataset {
  public:
-  /// rows: where the elements lie in `file`.  name: of the variable, for errors.
+  /// rows: the location of the elements in `file`. name: the name of the variable in errors.
   ClassicDataset(Content content, std::shared_ptr<store::Store> file, const Rows& rows, const std::string& name);
   std::string encoded() const override { return base::encode(rows_); }
 

@@ -1,3 +1,15 @@
+// Parsing the header of a classic netCDF file, and locating the elements of its variables.
+//
+// Variables without the record dimension come first, each contiguous. Then come records: record 0 of all variables that
+// grow, then record 1 of all, and so on. In a record the part of each variable is padded to a multiple of 4 bytes,
+// unless only one variable grows.
+// Example: records begin at byte 100. a grows with 3 shorts a record (6 bytes, padded to 8), b with 2 ints (8 bytes).
+//    a: rows of 6 bytes at 100, 116, 132, ...    b: rows of 8 bytes at 108, 124, 140, ...
+// If a alone grows, its records are 6 bytes apart, at 100, 106, 112, ..., so that it is contiguous.
+//
+// If the writer could not return to the header, the number of records is not stated and follows from the size of the
+// file.
+
 #include "container/netcdf/netcdf_header.hpp"
 
 #include <algorithm>
@@ -28,7 +40,7 @@ struct ElementType {
   std::int64_t bytes;
 };
 
-// By their numbers in the files, from 1 on; the last five are those of CDF-5.
+// Element types in the order of their numbers in files, from 1 on; the last five are those of CDF-5.
 constexpr std::array kTypes{
     ElementType{"byte", "|i1", 1},  ElementType{"char", "|S1", 1},   ElementType{"short", ">i2", 2},
     ElementType{"int", ">i4", 4},   ElementType{"float", ">f4", 4},  ElementType{"double", ">f8", 8},
@@ -37,17 +49,17 @@ constexpr std::array kTypes{
 };
 constexpr std::size_t kClassicTypes = 6;
 
-/// A variable as the header has it.
+/// A variable as the header describes it.
 struct StatedVariable {
   std::string name;
   const ElementType* type = nullptr;
   Extents shape;
   std::vector<std::string> dimension_names{};
   ArrayAttributes attributes{};
-  bool grows = false;      ///< along the record dimension, its first one
-  std::int64_t bytes = 0;  ///< of a record, or of all
+  bool grows = false;      ///< true if its first dimension is the record dimension
+  std::int64_t bytes = 0;  ///< size of a record, or of the whole variable
   std::int64_t begin = 0;
-  std::int64_t position = 0;  ///< of its offset, in the header
+  std::int64_t position = 0;  ///< position of its offset in the header
 };
 
 class HeaderReader {
@@ -56,7 +68,7 @@ class HeaderReader {
   Header read();
 
  private:
-  /// How many follow of what a list has: 0 where it is absent.
+  /// Reads the tag of a list and the number of its members, 0 if the list is absent.
   std::int64_t list(std::uint64_t tag, std::int64_t least, const char* what);
   const ElementType& type();
   void dimensions();
@@ -64,7 +76,7 @@ class HeaderReader {
   void variables();
   StatedVariable read_variable();
   void shape(StatedVariable& variable);
-  /// The records of all variables that grow: what one takes, and how many there are.
+  /// Computes the size of a record of all variables that grow, and the number of records.
   void records();
   void check_apart();
 
@@ -72,12 +84,12 @@ class HeaderReader {
   std::int64_t size_;
   const std::string& file_;
   int version_ = 1;
-  int word_ = 4;  // bytes of counts
+  int word_ = 4;  // size of counts in bytes
   std::optional<std::int64_t> record_count_;
   std::int64_t record_bytes_ = 0;
   std::optional<std::size_t> record_dimension_;
   Extents dimensions_;
-  std::vector<std::string> names_;  // of these
+  std::vector<std::string> names_;  // names of the dimensions
   std::vector<StatedVariable> variables_;
 };
 
@@ -134,7 +146,7 @@ ArrayAttributes HeaderReader::attributes() {
       found.push_back(text_attribute(std::move(name), utf8_of(bytes.substr(0, bytes.find_last_not_of('\0') + 1))));
       continue;
     }
-    // One value and a list of one are the same in netCDF.
+    // netCDF does not distinguish one value from a list of one value.
     const Extents shape = values == 1 ? Extents{} : Extents{values};
     found.push_back({std::move(name), std::string(element.dtype), shape, std::move(content)});
   }
@@ -167,7 +179,7 @@ StatedVariable HeaderReader::read_variable() {
   shape(variable);
   variable.attributes = attributes();
   variable.type = &type();
-  (void)in_.number(word_);  // its size, which follows from the shape and is wrong for large ones
+  (void)in_.number(word_);  // the stated size, which follows from the shape and is wrong for large variables
   variable.position = in_.position();
   const std::uint64_t begin = in_.number(version_ == 1 ? 4 : 8);
   const auto bytes = bytes_of(variable.shape, variable.type->bytes);
@@ -191,10 +203,10 @@ void HeaderReader::records() {
     if (__builtin_add_overflow(record_bytes_, padded(one.bytes), &record_bytes_))
       in_.damaged_at(one.position, "records have more than 2^63 bytes");
   }
-  // A record of one variable alone is not filled up.
+  // Records of one variable alone have no padding.
   if (count == 1) record_bytes_ = only->bytes;
   if (count == 0) return;
-  if (!record_count_) {  // whoever wrote it could not go back to its header
+  if (!record_count_) {  // the writer could not return to the header
     record_count_ = record_bytes_ == 0 ? 0 : std::max<std::int64_t>(0, size_ - first) / record_bytes_;
   }
   std::int64_t all = 0;
@@ -202,7 +214,7 @@ void HeaderReader::records() {
     in_.damaged_at(4, text(*record_count_, " records of ", record_bytes_, " bytes end behind byte 2^63"));
 }
 
-/// errors  kSystem: two variables in one place, or one in the header.
+/// Checks that no variable overlaps another one or the header.  errors  kSystem.
 void HeaderReader::check_apart() {
   std::ranges::stable_sort(variables_, {}, &StatedVariable::begin);
   std::int64_t behind[2] = {in_.position(), in_.position()};
@@ -269,7 +281,7 @@ Header HeaderReader::read() {
     const ArrayAttribute* const fill = find_attribute(one.attributes, "_FillValue");
     if (fill != nullptr && fill->dtype == member.type.dtype && fill->shape.empty()) member.fill = fill->values;
     member.attributes = std::move(one.attributes);
-    member.data_offset = member.stored == 0 ? 0 : one.begin;  // which may be behind the end of the file
+    member.data_offset = member.stored == 0 ? 0 : one.begin;  // the offset may be after the end of the file
   }
   return result;
 }

@@ -1,5 +1,5 @@
-/// The header of netCDF's classic formats: CDF-1, CDF-2 with 64-bit offsets, and CDF-5 with 64-bit sizes (The NetCDF
-/// Classic Format Specification, Unidata; its grammar is followed rule by rule).
+/// The header of netCDF's classic formats: CDF-1, CDF-2 with 64-bit offsets, and CDF-5 with 64-bit sizes. The parser
+/// follows the grammar of The NetCDF Classic Format Specification (Unidata).
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace plait::container::netcdf {
 
-/// A variable, and where its elements lie: as one row, or where it grows along the record dimension, as one row for
-/// each record, with those of other variables between them.
+/// A variable and the location of its elements: one row or, if it grows along the record dimension, one row for each
+/// record, between which those of other variables are stored.
 struct Variable {
   Member member;
   Rows rows;
@@ -21,12 +21,13 @@ struct Variable {
 
 struct Header {
   std::vector<Variable> variables;  ///< by ascending offset
-  ArrayAttributes attributes;       ///< of the whole file
+  ArrayAttributes attributes;       ///< attributes of the whole file
   std::vector<GroupDimension> dimensions;
 };
 
-/// errors  kSystem: not of these formats, or a damaged header, and at which byte; variables that overlap.
-/// cost    In the order of the header's length.
+/// Reads the header.
+/// errors  kSystem: the file has none of these formats, its header is damaged, with the position, or variables overlap.
+/// cost  Proportional to the length of the header.
 Header read_header(store::Store& store, const std::string& file);
 
 }  // namespace plait::container::netcdf

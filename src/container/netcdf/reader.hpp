@@ -1,4 +1,4 @@
-/// Numbers and names of a header, big-endian.
+/// Big-endian numbers and names of a header.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,28 @@
 
 namespace plait::container::netcdf {
 
-/// Bytes with what fills them up to a whole number of 4.
+/// Rounds a number of bytes up to a multiple of 4.
 inline std::int64_t padded(std::int64_t bytes) { return bytes + (4 - bytes % 4) % 4; }
 
-/// Reads a file from its first byte on.
+/// Reads a file sequentially from its first byte on.
 class Reader {
  public:
   Reader(store::Store& store, const std::string& file) : store_(store), file_(file), size_(store.size()) {}
 
   std::int64_t position() const { return position_; }
   std::int64_t left() const { return size_ - position_; }
-  /// A number of 4 or 8 bytes.
+  /// Reads a number of 4 or 8 bytes.
   std::uint64_t number(int bytes);
-  /// What counts something, of which each takes `least` bytes of the header.  errors  kSystem: more than there can be.
+  /// Reads the number of items that follow, each of at least `least` bytes.  errors  kSystem: they exceed the file.
   std::int64_t count(int bytes, std::int64_t least, const char* what);
-  /// A name of `bytes_of_count`, with what fills it up to 4 bytes.
+  /// Reads a name with its padding. Its length has `bytes_of_count` bytes.
   std::string name(int bytes_of_count);
-  /// So many bytes, with what fills them up to 4.  errors  kSystem: behind the end.
+  /// Reads `bytes` bytes with their padding to a multiple of 4.  errors  kSystem: they exceed the file.
   std::vector<std::byte> content(std::int64_t bytes);
-  /// errors  kSystem: behind the end.
+  /// Skips bytes.  errors  kSystem: they exceed the file.
   void skip(std::int64_t bytes);
 
-  /// Throws a mistake at this position, or at another one.
+  /// Reports an error at the current position.
   template <typename... Parts>
   [[noreturn]] void damaged(const Parts&... why) const {
     damaged_at(position_, base::text(why...));
@@ -47,7 +47,7 @@ class Reader {
   const std::string& file_;
   std::int64_t size_;
   std::int64_t position_ = 0;
-  std::int64_t loaded_ = 0;  // where the block begins
+  std::int64_t loaded_ = 0;  // offset of the block
   std::vector<std::byte> block_;
 };
 

@@ -8,8 +8,8 @@ namespace {
 
 std::uint32_t byte_of(char c) { return static_cast<unsigned char>(c); }
 
-/// Takes the first character's code from the text; nothing where it is no UTF-8: also one that is longer than need be,
-/// a surrogate, or past the last code.
+/// Removes the first character from the text and returns its code; nothing if it is not valid UTF-8. An overlong form,
+/// a surrogate and a code above 0x10ffff are not valid.
 std::optional<std::uint32_t> take_code(std::string_view& text) {
   const std::uint32_t first = byte_of(text[0]);
   const std::size_t length = first < 0x80   ? 1

@@ -73,7 +73,7 @@ class Parser {
       const auto [end, error] = std::from_chars(text_.data() + position_, text_.data() + text_.size(), result.integer);
       if (error != std::errc()) fail();
       position_ = static_cast<std::size_t>(end - text_.data());
-      if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // as Python 2 printed long integers
+      if (position_ < text_.size() && text_[position_] == 'L') ++position_;  // the suffix of long integers in Python 2
     }
     result.text = text_.substr(start, position_ - start);
     return result;
@@ -95,7 +95,7 @@ class Parser {
     return result;
   }
 
-  /// The character that a backslash and what follows it stand for.
+  /// Returns the character of an escape sequence.
   std::uint32_t escaped() {
     if (position_ == text_.size()) fail();
     const char c = text_[position_++];

@@ -1,4 +1,4 @@
-/// The few Python literals that .npy headers use.
+/// The subset of Python literals that .npy headers use.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace plait::container::npy {
 
 struct LiteralEntry;
 
-/// A string (in UTF-8, its escapes resolved), an integer, True or False, a tuple or list, or a dictionary; `text` is
-/// where it stood.
+/// A string (in UTF-8, with its escapes resolved), an integer, True or False, a tuple or list, or a dictionary. `text`
+/// is the source text of the literal.
 struct Literal {
   enum class Kind : std::uint8_t { kString, kInteger, kBool, kSequence, kDictionary };
   Kind kind = Kind::kInteger;
   std::string string;
-  std::int64_t integer = 0;  // also 0 and 1 for kBool
+  std::int64_t integer = 0;  // 0 and 1 for kBool
   std::vector<Literal> items;
   std::vector<LiteralEntry> entries;
   std::string text;
@@ -30,10 +30,10 @@ struct LiteralEntry {
   Literal value;
 };
 
-/// Whether two literals mean the same, however they are spelt.
+/// Returns true if two literals have the same value, regardless of their spelling.
 bool same_value(const Literal& one, const Literal& other);
 
-/// The text of a literal in UTF-8.  errors  kArgument: anything else, or nested deeper than 16.
+/// Parses a literal in UTF-8.  errors  kArgument: the text is anything else, or nested deeper than 16.
 Literal parse_literal(std::string_view text);
 
 }  // namespace plait::container::npy

@@ -9,7 +9,7 @@ namespace plait::container::npy {
 
 const Format& format();
 
-/// What a .npy file states.  name: for errors.  errors  kSystem: damaged, and at which byte.
+/// Reads the description in a .npy file. name: the name in errors.  errors  kSystem: damaged, with the position.
 Content content_of(store::Store& store, const std::string& name);
 
 }  // namespace plait::container::npy

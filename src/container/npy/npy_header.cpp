@@ -81,7 +81,7 @@ bool same_descr(const std::string& one, const std::string& other) {
   return one.starts_with('[') && other.starts_with('[') && same_value(parse_literal(one), parse_literal(other));
 }
 
-/// No type that can be read takes as much, and no file is trusted with more memory.
+/// Limit for the length of a header. No readable type needs as much, and a damaged length must not allocate more.
 constexpr std::int64_t kMostHeaderBytes = std::int64_t{64} << 20;
 
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path) {

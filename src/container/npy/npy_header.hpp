@@ -13,7 +13,7 @@
 namespace plait::container::npy {
 
 struct Header {
-  /// As in the file, in UTF-8: `<f8` for simple types, the list's text for structured ones.
+  /// The type in UTF-8, as in the file: `<f8` for simple types, the text of a list for structured ones.
   std::string descr;
   std::int64_t element_bytes = 0;
   Order order = Order::kC;
@@ -21,23 +21,24 @@ struct Header {
   std::int64_t data_offset = 0;
 };
 
-/// Bytes at the beginning of a file that state how long its header is; pass what there is of the file's first bytes.
+/// Number of bytes at the beginning of a file that state the length of its header.
 inline constexpr std::size_t kPreambleBytes = 12;
-/// errors  kSystem: `path` is not a .npy file, or of a version that is not known.
+/// Returns the length of the header. preamble: the first kPreambleBytes of the file, or all if it is shorter.
+/// errors  kSystem: `path` is not a .npy file, or has an unknown version.
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path);
 
-/// Reads a whole header.  errors  kSystem: damaged; kArgument: elements that are Python objects.
+/// Parses a whole header.  errors  kSystem: damaged; elements that are Python objects.
 Header parse_header(std::span<const std::byte> bytes, const std::string& path);
 
-/// The bytes before the data: padded to a multiple of 64, and of the first version that can hold them, as NumPy
-/// does: 1, 2 where the header is long, 3 where a name is not Latin-1.
-/// errors  kArgument: a descr that is no UTF-8.
+/// Makes the bytes before the data, padded to a multiple of 64. Like NumPy it uses the first version that can represent
+/// the header: 1, 2 for long headers, 3 for names that are not in Latin-1.
+/// errors  kArgument: a descr is not UTF-8.
 std::vector<std::byte> make_header(const std::string& descr, Order order, const Extents& shape);
 
-/// Whether two descrs say the same, however they are spelt.
+/// Returns true if two descrs have the same meaning, regardless of their spelling.
 bool same_descr(const std::string& one, const std::string& other);
 
-/// Bytes of an element of a descr, simple or structured.  errors  kArgument: not a type with a fixed size.
+/// Returns the bytes of an element of a descr, simple or structured.  errors  kArgument: its size is not fixed.
 std::int64_t element_bytes_of(const std::string& descr);
 
 }  // namespace plait::container::npy

@@ -1,3 +1,15 @@
+// Reading and writing the directory of a zip file.
+//
+// A zip file is read from its end. The end record is the last one in the file whose comment extends exactly to the end
+// of the file; it has the offset of the directory. Numbers that do not fit in 16 or 32 bits have all bits set there and
+// are in 64-bit extensions.
+// Example: one entry `a.npy` of 200 bytes. Its local header is at offset 0 with 30 + 5 = 35 bytes, and padding moves
+// the content to 64..263. The directory at 264 has one entry of 46 + 5 = 51 bytes, and the end record is at 315 with 22
+// bytes. The file has 337 bytes.
+//
+// No number of the directory is trusted: entries must neither overlap nor extend past the directory, so that reading an
+// array cannot read bytes of another one.
+
 #include "container/npz/directory.hpp"
 
 #include <algorithm>
@@ -26,13 +38,13 @@ constexpr std::int64_t kLocatorBytes = 20;
 constexpr std::int64_t kMostComment = 65535;
 constexpr std::int64_t kMostDirectory = std::int64_t{256} << 20;
 constexpr std::uint16_t kExtra64 = 1;
-constexpr std::uint16_t kExtraAlignment = 0xd935;  // as zipalign writes it: two bytes of alignment, then zeros
+constexpr std::uint16_t kExtraAlignment = 0xd935;  // as zipalign writes it: two bytes with the alignment, then zeros
 constexpr std::uint16_t kUtf8 = 0x800;
 constexpr std::uint32_t kSee64 = 0xffffffff;
 constexpr std::uint16_t kSee64Short = 0xffff;
-// 1980-01-01, the earliest date there is: equal arrays make equal files.
+// 1980-01-01, the earliest possible date. A fixed date makes equal arrays yield equal files.
 constexpr std::uint32_t kDate = 0x00210000;
-constexpr std::uint16_t kVersion = 45;  // of the first programs that know the 64-bit extensions
+constexpr std::uint16_t kVersion = 45;  // version of the first programs that support the 64-bit extensions
 
 template <typename... Parts>
 [[noreturn]] void damaged(const std::string& file, std::int64_t at, const Parts&... why) {
@@ -46,12 +58,12 @@ std::vector<std::byte> bytes_at(store::Store& store, std::int64_t begin, std::in
   return bytes;
 }
 
-/// Where the directory lies.
+/// The location of the directory.
 struct Extent {
   std::int64_t begin = 0;
   std::int64_t bytes = 0;
   std::int64_t count = 0;
-  std::int64_t end = 0;  ///< where its end record begins
+  std::int64_t end = 0;  ///< offset of its end record
 };
 
 /// Reads the 64-bit extensions before the end record at `end`; returns nothing if there are none.
@@ -115,7 +127,7 @@ Extent find_directory(store::Store& store, const std::string& file) {
   return where;
 }
 
-/// Numbers that were too large for their fields.
+/// Replaces numbers that do not fit in their fields by those of the 64-bit extension.
 void widen(Entry& entry, std::span<const std::byte> extra, bool (&wide)[3]) {
   Fields fields(extra);
   while (fields.left() >= 4) {
@@ -127,7 +139,7 @@ void widen(Entry& entry, std::span<const std::byte> extra, bool (&wide)[3]) {
     std::int64_t* const numbers[] = {&entry.unpacked, &entry.packed, &entry.header};
     for (std::size_t i = 0; i < 3; ++i) {
       if (!wide[i] || inside.left() < 8) continue;
-      *numbers[i] = static_cast<std::int64_t>(inside.take<std::uint64_t>());  // negative: refused below
+      *numbers[i] = static_cast<std::int64_t>(inside.take<std::uint64_t>());  // check_apart() rejects negative numbers
       wide[i] = false;
     }
   }
@@ -214,7 +226,7 @@ std::uint16_t flags_of(const Entry& entry) {
   return std::ranges::all_of(entry.name, [](char c) { return static_cast<unsigned char>(c) < 0x80; }) ? 0 : kUtf8;
 }
 
-/// The numbers that headers and directory share.
+/// Writes the fields that local headers and the directory share.
 void put_common(Writer& out, const Entry& entry) {
   out.put(kVersion).put(flags_of(entry)).put(entry.method).put(kDate).put(entry.check_sum);
   out.put(narrow(entry.packed)).put(narrow(entry.unpacked)).put(static_cast<std::uint16_t>(entry.name.size()));

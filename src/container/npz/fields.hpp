@@ -1,4 +1,4 @@
-/// Numbers one behind the other, little-endian.
+/// Consecutive little-endian numbers.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace plait::container::npz {
 
-/// Takes them out of bytes; behind the end there are zeros, which no signature is.
+/// Reads numbers from bytes. After the end it returns zeros, which are no signature.
 class Fields {
  public:
   explicit Fields(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -36,7 +36,7 @@ class Fields {
   std::span<const std::byte> rest_;
 };
 
-/// Puts them together.
+/// Writes numbers to bytes.
 class Writer {
  public:
   template <typename Number>

@@ -36,7 +36,7 @@ constexpr std::string_view kNpy = ".npy";
 constexpr std::int64_t kAlignment = 64;
 constexpr std::int64_t kBlock = std::int64_t{4} << 20;
 
-/// Why an entry cannot be read.
+/// Returns the reason why an entry cannot be read.
 Rejection entry_rejection(const Entry& entry) {
   if (entry.encrypted()) return Rejection("it is encrypted; write the archive without a password");
   if (entry.method != kStored && entry.method != kDeflated)
@@ -49,8 +49,8 @@ Rejection entry_rejection(const Entry& entry) {
   return {};
 }
 
-/// The arrays of the directory without what only their headers say.
-/// errors  kArgument: it holds files, but no .npy file.
+/// Returns the arrays of the directory, without the properties that only their headers state.
+/// errors  kArgument: the archive holds files, but no .npy file.
 std::vector<Member> members_of(const std::vector<Entry>& entries, const std::string& file,
                                std::vector<const Entry*>& found) {
   std::vector<Member> members;
@@ -71,19 +71,19 @@ std::vector<Member> members_of(const std::vector<Entry>& entries, const std::str
   return members;
 }
 
-/// The bytes of an entry as they are in the archive.
+/// Returns the bytes of an entry, as they are in the archive.
 std::shared_ptr<PartStore> part_of(std::shared_ptr<store::Store> store, const Entry& entry, const std::string& file,
                                    const std::string& name) {
   const std::int64_t begin = data_begin(*store, entry, file);
   return std::make_shared<PartStore>(std::move(store), Rows{begin, entry.packed, entry.packed, 1}, name);
 }
 
-/// All arrays of an archive.
+/// Lists all arrays of an archive.
 std::vector<Member> list(store::Store& store, const std::string& file) {
   const std::vector<Entry> entries = read_directory(store, file);
   std::vector<const Entry*> found;
   std::vector<Member> members = members_of(entries, file, found);
-  // The store is the caller's.
+  // The pointer does not own the store, which belongs to the caller.
   const std::shared_ptr<store::Store> whole(std::shared_ptr<store::Store>(), &store);
   for (std::size_t i = 0; i < members.size(); ++i) {
     Member& member = members[i];
@@ -113,7 +113,7 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
       member.data_offset = header.data_offset;
       if (entry.method == kStored) member.data_offset += part->rows().begin;
       member.element = header.descr;
-    } catch (const Error& error) {  // others can be read
+    } catch (const Error& error) {  // other arrays can still be read
       member.rejection = Rejection(error.what());
     }
   }
@@ -122,9 +122,9 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
 
 /// The .npy file of an entry.
 struct OpenedEntry {
-  Rows rows;                              ///< of the entry in the archive
+  Rows rows;                              ///< location of the entry in the archive
   std::shared_ptr<store::Store> content;  ///< the .npy file
-  const gzip::Index* index = nullptr;     ///< of the content, if the entry is deflated
+  const gzip::Index* index = nullptr;     ///< index of the content, if the entry is deflated
 };
 
 OpenedEntry opened(std::shared_ptr<PartStore> part) {
@@ -148,7 +148,7 @@ class NpzDataset : public Dataset {
 
  private:
   Rows rows_;
-  const gzip::Index* index_;  ///< of the store
+  const gzip::Index* index_;  ///< owned by the store
 };
 
 class NpzFile : public OpenedFile {
@@ -186,7 +186,7 @@ class NpzFile : public OpenedFile {
   std::string file_;
 };
 
-/// The entry of a new array that is to follow `header` bytes of others; its check sum is not known.
+/// Makes the entry of a new array after `header` bytes of other ones. Its checksum is not known yet.
 Entry entry_of(const Member& member, std::int64_t header, std::int64_t bytes) {
   Entry entry;
   entry.name = text(member.name, kNpy);
@@ -196,14 +196,16 @@ Entry entry_of(const Member& member, std::int64_t header, std::int64_t bytes) {
   return entry;
 }
 
-/// Where the .npy file of an entry begins: at a multiple of 64, behind a header without blanks or with enough of them.
+/// Returns the offset of the .npy file of an entry: a multiple of 64, after a local header with no padding or at least
+/// 8 bytes of it.
+/// Example: a local header of 60 bytes at offset 0 would have 4 bytes of padding up to 64, so that the result is 128.
 std::int64_t begin_of(const Entry& entry) {
   const std::int64_t shortest = entry.header + local_header_bytes(entry);
   const std::int64_t begin = base::ceil_divide(shortest, kAlignment) * kAlignment;
   return begin != shortest && begin - shortest < 8 ? begin + kAlignment : begin;
 }
 
-/// Writes the headers of the entries and the directory, with check sums of the arrays.
+/// Writes the local headers of the entries and the directory, with the checksums of the arrays.
 void write_directory(store::Store& store, const std::vector<Member>& members) {
   std::vector<std::byte> block;
   std::vector<Entry> entries;
@@ -231,7 +233,7 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
   store.write({{end, last.data(), static_cast<std::int64_t>(last.size())}});
 }
 
-/// The check sums of the arrays are written when these are there.
+/// The arrays of a new archive. Their checksums are computed after all ranks have written.
 class NpzNewDataset : public Dataset, public DeferredChanges {
  public:
   NpzNewDataset(const NewContent& made, std::shared_ptr<store::Store> store)

@@ -1,4 +1,4 @@
-/// NumPy's archives: .npy files in a zip file, read whether stored or deflated, and written stored.
+/// NumPy's archives: zip files of .npy files, which may be stored or deflated when read, and are written stored.
 #pragma once
 
 #include "container/format.hpp"

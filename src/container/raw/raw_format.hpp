@@ -1,4 +1,4 @@
-/// Raw elements: no header.
+/// Raw elements without a header.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@ namespace plait::container::raw {
 
 const Format& format();
 
-/// The content of a file that states nothing, as the caller describes it.
-/// errors  kArgument: shape or dtype are missing, or cannot be; a negative offset.
+/// Returns the content of a file without a description, as the caller states it.
+/// errors  kArgument: shape or dtype are missing or impossible; the offset is negative.
 Content stated_content(const std::string& name, const FileOptions& options);
 
 }  // namespace plait::container::raw

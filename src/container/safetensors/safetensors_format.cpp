@@ -70,7 +70,7 @@ class Safetensors : public Format {
                 .names_arrays = true,
                 .only_order = Order::kC}) {}
   bool begins(std::span<const std::byte> header) const override {
-    // The length of the header is one that the format permits, and the header is a JSON object: it has at least two
+    // The length of the header is one that the format permits, and the header is a JSON object. It has at least two
     // characters, and the second one is not a control character, unlike in binary integers.
     if (header.size() < kLengthBytes + 2 || number_of(header) > static_cast<std::uint64_t>(kMostHeaderBytes))
       return false;

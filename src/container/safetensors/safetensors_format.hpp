@@ -1,4 +1,4 @@
-/// safetensors: arrays under names, in one file, as programs of machine learning keep them.
+/// safetensors: named arrays in one file, as machine-learning programs store them.
 #pragma once
 
 #include "container/format.hpp"

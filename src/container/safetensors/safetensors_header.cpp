@@ -26,7 +26,7 @@ using nlohmann::json;
 constexpr const char* kMetadata = "__metadata__";
 constexpr std::int64_t kAlignment = 64;
 
-/// Characters one after the other; counts how far the parser has come.
+/// An iterator over characters that records the position of the parser.
 class Counting {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -56,18 +56,18 @@ struct StatedArray {
   Extents shape;
   std::vector<std::int64_t> offsets;
   std::set<std::string> keys{};
-  std::int64_t position = 0;  // of its name in the file
+  std::int64_t position = 0;  // position of its name in the file
 };
 
-/// Takes what the parser finds; nothing nests deeper than an array in an object in an object.
+/// Handles the events of the parser. Nothing nests deeper than a list in an object in an object.
 class Handler {
  public:
   Handler(const std::string& file, std::string_view whole) : seen_(whole.data()), file_(file), begin_(whole.data()) {}
 
-  /// What has been found.
+  /// Returns the arrays that have been parsed.
   std::vector<StatedArray>& arrays() { return arrays_; }
   ArrayAttributes& texts() { return texts_; }
-  /// The position of the parser.
+  /// Returns the position of the parser.
   const char** seen() { return &seen_; }
 
   bool null() { return wrong("null"); }
@@ -131,13 +131,13 @@ class Handler {
            fail("the array \"", arrays_.back().name, "\" has the key \"", name, "\" twice");
   }
   bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const json::exception& error) {
-    // The library's words begin with its name and the position in its terms.
+    // The library's message begins with its own name and position, which differ from those in the file.
     const std::string_view what = error.what();
     const std::size_t said = what.find("syntax error");
     return fail("it is not JSON (", said == std::string_view::npos ? what : what.substr(said), ')');
   }
 
-  /// Throws a mistake in the file.
+  /// Reports an error in the file.
   template <typename... Parts>
   [[noreturn]] bool fail(const Parts&... why) const {
     base::throw_system_error(EIO, "cannot open ", file_, " as safetensors: its header is wrong at byte ", position(),
@@ -209,7 +209,7 @@ Member member_of(const StatedArray& array, std::int64_t data_begin, std::int64_t
 
 const ElementType& type_to_write(const Member& member, const std::string& path) {
   const std::string& dtype = member.type.dtype;
-  // Of one byte there are several types beside those of NumPy, and nothing says which.
+  // There are several types of one byte that NumPy does not have; the dtype does not determine one of them.
   for (const ElementType& type : kTypes)
     if (!type.dtype.empty() && type.dtype != "|V1" && npy::same_descr(dtype, std::string(type.dtype))) return type;
   base::throw_argument_error(path, "::", member.name, ": safetensors files have no elements of dtype ", dtype,
@@ -230,7 +230,7 @@ Header parse_header(std::string_view json_text, std::int64_t file_bytes, const s
   members.reserve(arrays.size());
   for (const StatedArray& array : arrays)
     members.push_back(member_of(array, data_begin, file_bytes - data_begin, file));
-  // Arrays without bytes may stand where another one begins.
+  // Arrays without bytes may have the offset of another one, and sort before it.
   std::vector<std::size_t> order(members.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {},

@@ -8,11 +8,12 @@ namespace plait::container::safetensors {
 
 struct ElementType {
   std::string_view name;
-  std::string_view dtype;  ///< as .npy files spell it; of types that those have not, bytes; empty: no whole bytes
+  /// type in the notation of .npy files, opaque bytes if those have no such type; empty if it is no whole bytes
+  std::string_view dtype;
   int bits;
 };
 
-// Of "|V2" the first one is written.
+// "|V2" is written as the first type with this dtype.
 inline constexpr std::array kTypes{
     ElementType{"F64", "<f8", 64},        ElementType{"F32", "<f4", 32},
     ElementType{"F16", "<f2", 16},        ElementType{"BF16", "|V2", 16},

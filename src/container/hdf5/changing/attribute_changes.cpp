@@ -27,7 +27,7 @@ std::optional<FileChanges> changes_in_image(store::Store& store, const std::stri
   constexpr int kMostTrials = 8;
   struct stat found{};
   if (::fstat(file, &found) != 0) return {};
-  const Library hdf5;  // for the time of the image, whose memory its callbacks share
+  const Library hdf5;  // held while the image exists, whose memory its callbacks share
   PrivateImage image(file, found.st_size);
   if (!image.is_usable()) return {};
   for (int i = 0; i < kMostTrials; ++i) {

@@ -1,4 +1,4 @@
-/// Changes of attributes that a kill leaves undone or done as a whole.
+/// Changes of attributes that are applied completely or not at all if the program is killed.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace plait::container::hdf5 {
 
-/// Opens the file to be changed, and locks it as HDF5's library does.
-/// errors  kSystem: no permission; another program has it open; it has been replaced since `store` was opened.
+/// Opens the file for changes, and locks it as the HDF5 library does.
+/// errors  kSystem: no permission; another program has the file open; it has been replaced since `store` was opened.
 store::posix::Descriptor lock_for_attributes(store::Store& store, const std::string& path);
 
-/// Changes attributes of a dataset in a private image of the file, and applies the changed bytes by a journal.  If the
+/// Changes attributes of a dataset in a private image of the file, and applies the changed bytes by a journal. If the
 /// file cannot be mapped, or its folder permits no journal, the library changes the file itself.
 /// errors  kSystem.
 void change_stored_attributes(store::Store& store, const std::string& path, const std::string& dataset,

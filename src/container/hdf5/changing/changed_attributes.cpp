@@ -1,4 +1,4 @@
-// Attributes of datasets that are there.
+// Changes of the attributes of existing datasets.
 
 #include <cerrno>
 
@@ -13,7 +13,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// The name of a value until it takes that of a former one.
+/// Name of a new value until it replaces the former one.
 constexpr const char* kNew = ".plait-new";
 
 }  // namespace
@@ -21,7 +21,7 @@ constexpr const char* kNew = ".plait-new";
 HdfFile::HdfFile(store::Store& store, const std::string& path, PrivateImage& image)
     : store_(store), path_(path), bytes_(store.size()) {
   const Handle access = image.access(hdf5_);
-  // The library insists on a name that no file has.
+  // The core driver still requires a name, and it must be one that no file has.
   if (access) file_ = Handle(hdf5_->H5Fopen((path + "/image").c_str(), kReadWrite, access.id()), hdf5_->H5Fclose);
   if (!file_) base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why());
   finish_opening();
@@ -42,7 +42,7 @@ void HdfFile::change_attributes(const std::string& name, const AttributeChanges&
       const int there = hdf5_->H5Aexists(dataset.id(), attribute.c_str());
       if (there < 0) failed(attribute, hdf5_.why());
       if (value) {
-        // The former value goes when the new one is there.
+        // Delete the former value only after the new one has been written, so that an error loses neither.
         ArrayAttribute made = *value;
         if (there > 0) made.name = kNew;
         try {

@@ -1,3 +1,20 @@
+// Changes of chunks: new chunks and a new index are appended, and one write of 8 bytes puts them into use.
+//
+// Problem: a compressed chunk that changes has another size and does not fit in its former space. If the program is
+// killed, the file must have either the former chunks or the new ones.
+//
+// Idea: nothing that the file refers to is overwritten. New chunks go to a log after the end of the file (ChunkLog),
+// followed by a new index. Two fields of the metadata change, in this order: the length of the file in the superblock,
+// then the address of the index in the dataset's object header. The file is synced before each of the two, so that a
+// field never refers to bytes that are not on the disk.
+//
+// Example: the superblock states a length of 10,000 bytes. Chunk 5, of two dimensions, is compressed to 300 bytes.
+//    10,000  header of 32 bytes, then chunk 5 from 10,032 to 10,332
+//    10,336  the index, aligned to 8 bytes: one node of 2,616 bytes, for all chunks
+//    sync; length = 12,952; sync; address of the index = 10,336
+// A kill before the first field leaves bytes after the end that the superblock states; the next writer overwrites
+// them. A kill between the fields leaves unused space. After the second field all readers see chunk 5 at offset 10,032.
+
 #include "container/hdf5/changing/changed_dataset.hpp"
 
 #include <fcntl.h>
@@ -29,8 +46,8 @@ using store::WriteSegment;
 
 std::int64_t aligned(std::int64_t offset) { return offset + (8 - offset % 8) % 8; }
 
-/// Keeps others from changing the file: programs with HDF5's library, which lock it to write, and those with Plait.  Where
-/// the file system has no locks, changes of several programs are not detected.
+/// Locks the file against programs that open it for writing by the HDF5 library, and against other writers with Plait.
+/// If the file system has no locks, simultaneous changes are not detected.
 store::posix::Descriptor locked(const std::string& file, const std::string& name) {
   store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
   const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -67,11 +84,11 @@ class PendingChange : public store::Pending {
 ChangedDataset::~ChangedDataset() {
   if (!lock_ || !dataset().changes) return;
   try {
-    // Where nothing refers to what has been appended.
+    // Cut the file only if no field refers to the appended bytes.
     if (read_number(file(), fields_.length) == old_length_ && file().size() > old_size_ &&
         ::ftruncate(lock_->number(), old_size_) != 0)
       return;
-  } catch (const std::exception&) {  // the next program that writes overwrites it
+  } catch (const std::exception&) {  // the next program that writes overwrites the bytes
   }
 }
 
@@ -79,7 +96,7 @@ void ChangedDataset::prepare() {
   HdfDataset& own = changed_dataset();
   check_changeable(own.relocation);
   lock_ = locked(file().name(), name());
-  // Others may have changed it since it was read.
+  // Another program may have changed the dataset between its description and the lock.
   if (const HdfDataset now = HdfFile(file(), file().name()).dataset(own.path);
       now.header != own.header || packed(now) != packed(own))
     base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
@@ -88,7 +105,7 @@ void ChangedDataset::prepare() {
   check_changeable(fields_.rejection);
   old_length_ = read_number(file(), fields_.length);
   old_index_ = read_number(file(), fields_.index);
-  // What lies behind the end has no meaning, but may have been left by a program that was killed.
+  // A random mark: bytes after the end may be headers that a killed program has left.
   std::random_device draw;
   const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
   own.changes = Changes{aligned(static_cast<std::int64_t>(old_length_)), mark};
@@ -101,7 +118,7 @@ void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool alo
 }
 
 std::unique_ptr<store::Pending> ChangedDataset::submit_read(std::vector<store::ReadSegment> segments) {
-  // Nobody writes while others read.
+  // No rank writes while others read, so an incomplete log is the result of a failed write.
   if (log_ && !log_->complete())
     base::throw_system_error(EIO, "cannot read ", name(),
                              ": an earlier write of it has failed; open it again, as it was");
@@ -145,7 +162,7 @@ void ChangedDataset::forget() noexcept {
 }
 
 void ChangedDataset::check_alone() const {
-  // The library would cut off what lies behind the end that the superblock states, so it is not called.
+  // The library would cut off the bytes after the end that the superblock states, so it cannot check this itself.
   if (!uses_file_locks()) return;
   const bool others = ::flock(lock_->number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   (void)::flock(lock_->number(), LOCK_SH | LOCK_NB);

@@ -1,4 +1,4 @@
-/// Datasets whose chunks get other offsets when they are changed.
+/// Datasets whose chunks get other offsets when they change.
 #pragma once
 
 #include <cstddef>
@@ -17,31 +17,33 @@
 
 namespace plait::container::hdf5 {
 
-/// Changed chunks are appended after the end that the superblock states.  The rank that writes a chunk packs it; if it
-/// writes a part, it reads the rest first.  When all have written, one rank appends an index of all chunks and lets the
-/// dataset point to that.  Until then every reader, also after a crash, sees the chunks as they were.  The space of the
-/// former chunks and index stays unused.
+/// A dataset that is changed by new chunks. Changed chunks are appended after the end that the superblock states. The
+/// rank that writes a chunk compresses it; if it writes a part, it reads the rest first. After all ranks have written,
+/// one rank appends an index of all chunks and sets the address of the index in the dataset. Until then every reader
+/// sees the former chunks, also after a crash. The space of the former chunks and of the former index stays unused.
 /// threads  Any number at once, on different chunks.
 class ChangedDataset : public DatasetStore, private WholeChunks {
  public:
   using DatasetStore::DatasetStore;
-  /// What has been appended for nothing goes.
+  /// Cuts off what has been appended, if nothing refers to it.
   ~ChangedDataset() override;
   ChangedDataset(const ChangedDataset&) = delete;
   ChangedDataset& operator=(const ChangedDataset&) = delete;
 
-  /// Finds the fields that a change updates, and locks the file against other programs that change chunks.  One rank
-  /// calls it, before the dataset is broadcast.
-  /// errors  kArgument: the layout of the file does not permit it.  kSystem: damaged; another program changes it.
+  /// Finds the fields that a change updates, and locks the file against other programs that change chunks. One rank
+  /// calls it before the dataset is broadcast.
+  /// errors  kArgument: the layout of the file does not permit the change. kSystem: the file is damaged, or another
+  ///         program changes it.
   void prepare();
-  /// Before the first write, on every rank.  alone: whether no other process writes.
+  /// Sets the counter of the log on every rank, before the first write. alone: true if no other process writes.
   void share(std::unique_ptr<transport::Counter> counter, bool alone);
-  /// Whether it has been prepared.
+  /// Returns true after prepare().
   bool is_changed() const { return dataset().changes.has_value(); }
-  /// errors  kSystem: another program has the file open, so that HDF5's library would not open it for changes.
+  /// Checks that the HDF5 library could open the file for changes.
+  /// errors  kSystem: another program has the file open.
   void check_alone() const;
-  /// Lets the file have the changes.  The rank that has prepared it calls it, when all have written.
-  /// errors  kSystem: the file stays as it was.
+  /// Commits the changes. The rank that called prepare() calls it after all ranks have written.
+  /// errors  kSystem: the former index stays in use.
   void commit();
 
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
@@ -59,11 +61,11 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
 
   std::optional<ChunkLog> log_;
   OpenChunks open_{*this};
-  // Of the rank that prepares it.
+  // The following members are set by prepare().
   ChangedFields fields_;
   std::uint64_t old_length_ = 0;
   std::uint64_t old_index_ = 0;
-  std::int64_t old_size_ = 0;  // as others have left it
+  std::int64_t old_size_ = 0;  // size of the file before the changes
   std::optional<store::posix::Descriptor> lock_;
 };
 

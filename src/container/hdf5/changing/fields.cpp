@@ -1,3 +1,22 @@
+// Two fields of an HDF5 file that a change of chunks updates: the length of the file, and the address of an index.
+//
+// The length is in the superblock, 16 bytes after the base address. The offset of the base address depends on the
+// version.
+//    version   base address   length   checksum
+//    0         24             40       none
+//    1         28             44       none
+//    2, 3      12             28       bytes 44..47, of bytes 0..43
+//
+// The address of the index is in the layout message (type 8) of the dataset's object header. The messages of a header
+// are in blocks: the first one follows the header, and a continuation message (type 16) has the offset and size of each
+// further one. A header of version 2 begins with OHDR, and each of its blocks ends with a checksum.
+// Example: an object header of version 1 at offset 800 has a first block at 816. The layout message, of version 3, is
+// at offset 856 with a header of 8 bytes. Its data begins at 864 with the version, the kind and the number of
+// dimensions, so that the address of the index is at 867.
+//
+// The library's functions cannot do this, since they would write the whole header, and close the file with another
+// length.
+
 #include "container/hdf5/changing/fields.hpp"
 
 #include <array>
@@ -16,8 +35,8 @@ namespace {
 
 constexpr std::int64_t kSumBytes = 4;
 constexpr std::int64_t kNumberBytes = 8;
-constexpr std::uint64_t kLayout = 8;         // the type of the message that says where elements are
-constexpr std::uint64_t kContinuation = 16;  // the type of the message that says where further ones are
+constexpr std::uint64_t kLayout = 8;         // type of the layout message
+constexpr std::uint64_t kContinuation = 16;  // type of the continuation message
 constexpr std::size_t kMostBlocks = 10'000;
 constexpr std::int64_t kMostBlockBytes = std::int64_t{64} << 20;
 
@@ -46,13 +65,14 @@ void check_sum(const store::Store& file, std::span<const std::byte> block, std::
   if (number_in(block, bytes, kSumBytes) != lookup3(block.first(bytes))) damaged(file, "the check sum of metadata", at);
 }
 
-/// Messages of an object header.
+/// Searches the messages of an object header for the layout message.
 class HeaderReader {
  public:
   HeaderReader(store::Store& file, ChangedFields& fields) : file_(file), fields_(fields) {}
 
   void read(std::int64_t header) {
-    constexpr std::int64_t kFirstBytes = 16;  // of version 1; version 2 has more at most by these
+    // size of the prefix of version 1, and of the bytes that version 2 needs at least
+    constexpr std::int64_t kFirstBytes = 16;
     const std::vector<std::byte> first = block_of(file_, header, kFirstBytes);
     if (std::memcmp(first.data(), "OHDR", 4) == 0)
       read_second(header, first);
@@ -69,9 +89,9 @@ class HeaderReader {
 
  private:
   struct Block {
-    std::int64_t begin = 0;  ///< of its messages
+    std::int64_t begin = 0;  ///< offset of the messages
     std::int64_t bytes = 0;
-    std::int64_t prefix = 0;  ///< bytes before them that the check sum covers; of version 1: 0
+    std::int64_t prefix = 0;  ///< bytes before them that the checksum covers; 0 in version 1
   };
   void read_second(std::int64_t header, std::span<const std::byte> first) {
     const auto flags = number_in(first, 5, 1);
@@ -84,7 +104,7 @@ class HeaderReader {
                        static_cast<std::int64_t>(number_in(size, 0, static_cast<std::size_t>(size_bytes))),
                        before + size_bytes});
   }
-  /// Whether the layout was among them.
+  /// Reads the messages of a block. Returns true if the layout message was among them.
   bool take_messages(const Block block) {
     const std::vector<std::byte> bytes = block_of(file_, block.begin, block.bytes);
     if (is_second_) {
@@ -122,7 +142,8 @@ class HeaderReader {
     if (version > 3 || version == 0)
       fields_.rejection =
           base::Rejection("its index is one of those that HDF5 has had since 1.10 (written with libver=\"latest\")");
-    // The version, the kind and the number of dimensions, or all these and 5 more bytes.
+    // The data begins with the version, the kind and the number of dimensions; versions 1 and 2 have 5 reserved bytes
+    // more.
     fields_.index.at = at + (version < 3 ? 8 : 3);
     if (!is_second_) return;
     fields_.index.block = block.begin - block.prefix;
@@ -165,7 +186,7 @@ std::uint32_t lookup3(std::span<const std::byte> bytes) {
   std::memcpy(rest.data(), bytes.data(), bytes.size());
   for (std::size_t i = 0; i < 3; ++i) state[i] += word_at(rest, 4 * i);
   for (std::size_t i = 0; i < kFinal.size(); ++i) {
-    // c, a, b, c, a, b, c: each takes in the one before it.
+    // The order is c, a, b, c, a, b, c; each word takes in the one before it.
     std::uint32_t& one = state[(i + 2) % 3];
     const std::uint32_t before = state[(i + 1) % 3];
     one ^= before;
@@ -198,7 +219,7 @@ ChangedFields find_fields(store::Store& file, std::int64_t header) {
   const std::uint64_t version = number_in(superblock, 8, 1);
   const bool is_old = version < 2;
   ChangedFields fields;
-  // Sizes of offsets and lengths, the base address, the length of the file.
+  // The version selects the offsets of the sizes of offsets and lengths, and of the base address.
   const std::size_t sizes = is_old ? 13 : 9;
   const std::size_t base = version == 0 ? 24 : version == 1 ? 28 : 12;
   fields.length.at = static_cast<std::int64_t>(base) + 16;

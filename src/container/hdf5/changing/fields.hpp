@@ -1,4 +1,4 @@
-/// Where numbers that change stand in the metadata of an HDF5 file (HDF5 File Format Specification 3.0).
+/// Offsets of the metadata fields that a change of chunks updates (HDF5 File Format Specification 3.0).
 #pragma once
 
 #include <cstddef>
@@ -11,29 +11,31 @@
 
 namespace plait::container::hdf5 {
 
-/// A number of 8 bytes, the least first.  Where it lies in a block with a check sum, that is the last 4 bytes of it.
+/// A little-endian number of 8 bytes. If it is in a block with a checksum, the checksum is the last 4 bytes of the
+/// block.
 struct NumberField {
   std::int64_t at = 0;
-  std::int64_t block = 0;        ///< where that begins
-  std::int64_t block_bytes = 0;  ///< with the sum; 0: there is none
+  std::int64_t block = 0;        ///< offset of the block
+  std::int64_t block_bytes = 0;  ///< size with the checksum; 0 if there is no checksum
 };
 
-/// errors  kSystem: a block whose check sum is wrong.
+/// Reads the number.  errors  kSystem: the checksum of its block is wrong.
 std::uint64_t read_number(store::Store& file, const NumberField& field);
-/// Writes it, and the check sum, by one request.  errors  The same.
+/// Writes the number and the checksum by one request.
+/// errors  Those of read_number().
 void write_number(store::Store& file, const NumberField& field, std::uint64_t value);
 
 struct ChangedFields {
-  NumberField length;         ///< of the file, in its superblock, of versions 0 to 3
-  NumberField index;          ///< where the index of the chunks of a dataset is: a B-tree of version 1
-  base::Rejection rejection;  ///< why the file has no such numbers
+  NumberField length;         ///< length of the file, in a superblock of version 0 to 3
+  NumberField index;          ///< address of the chunk index of a dataset, a B-tree of version 1
+  base::Rejection rejection;  ///< reason why the file has no such fields
 };
 
-/// header: where the object header of the dataset, of version 1 or 2, begins.
-/// errors  kSystem: damaged.
+/// Finds the fields. header: offset of the object header of the dataset, which has version 1 or 2.
+/// errors  kSystem: the file is damaged.
 ChangedFields find_fields(store::Store& file, std::int64_t header);
 
-/// The check sum of blocks of metadata: Bob Jenkins' lookup3 ("hashlittle", 2006), begun with 0.
+/// Returns the checksum of metadata blocks: Bob Jenkins' lookup3 ("hashlittle", 2006) with initial value 0.
 std::uint32_t lookup3(std::span<const std::byte> bytes);
 
 }  // namespace plait::container::hdf5

@@ -1,9 +1,9 @@
-/// Whether programs lock HDF5 files that they open.
+/// The setting that turns locks of HDF5 files off.
 #pragma once
 
 namespace plait::container::hdf5 {
 
-/// False if HDF5_USE_FILE_LOCKING turns the locks of HDF5's library off.
+/// Returns false if HDF5_USE_FILE_LOCKING turns the locks of the HDF5 library off.
 bool uses_file_locks();
 
 }  // namespace plait::container::hdf5

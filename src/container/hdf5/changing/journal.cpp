@@ -1,3 +1,21 @@
+// A redo journal for changes of metadata in place.
+//
+// Problem: one change of attributes alters bytes at several offsets. No sequence of writes makes them visible at once,
+// and a kill in between leaves a file that the HDF5 library may not read.
+//
+// Idea: the order of operations makes every moment recoverable.
+//    1. create the journal, and lock it       a reader that finds it waits for the lock
+//    2. write it, sync it, sync its folder    until here the file has its old bytes; an incomplete journal is removed
+//    3. write the changed bytes, sync         a kill leaves old and new bytes: the next reader writes the new ones
+// again
+//    4. remove the journal                    a kill before this repeats step 3, which changes nothing
+//
+// Example: 3 bytes at offset 2,048 change in a file of 10,000 bytes. The journal has a header of 56 bytes (magic, size,
+// inode, birth time, old and new size of the file, checksum), then 2,048 and 3, the 3 old bytes and the 3 new ones: 56
+// + 16 + 6 = 78 bytes. A reader compares the file with both values. If all bytes are old or some are new, it applies
+// the journal. If a byte is neither, another program has changed the file since, and the journal is only removed. The
+// inode and the birth time keep a journal from being applied to a file that has replaced the old one.
+
 #include "container/hdf5/changing/journal.hpp"
 
 #include <fcntl.h>
@@ -36,12 +54,12 @@ constexpr std::uint64_t kMagic = 0x314c4e52544c50;  // "PLTRNL1"
 
 struct Header {
   std::uint64_t magic = kMagic;
-  std::int64_t bytes = 0;  ///< after the header
+  std::int64_t bytes = 0;  ///< bytes after the header
   std::uint64_t inode = 0;
   std::int64_t born = 0;
   std::int64_t old_size = 0;
   std::int64_t new_size = 0;
-  std::uint64_t sum = 0;  ///< of the header with 0 here, and of the bytes
+  std::uint64_t sum = 0;  ///< checksum of the header, with 0 here, and of the bytes
 };
 
 std::uint64_t sum_of(Header header, std::span<const std::byte> bytes) {
@@ -60,7 +78,7 @@ void write_bytes(int file, std::span<const std::byte> bytes, std::int64_t offset
   if (const int code = base::write_all(file, bytes, offset); code != 0) throw system_error(text("write ", shown), code);
 }
 
-/// As many bytes as there are.
+/// Reads `bytes` bytes, or fewer if the file ends before.
 std::vector<std::byte> read_up_to(int file, std::size_t bytes, std::int64_t at, const std::string& shown) {
   std::vector<std::byte> found(bytes);
   std::size_t done = 0;
@@ -104,7 +122,7 @@ std::vector<std::byte> encode(int file, const std::string& path, const FileChang
   return all;
 }
 
-/// Empty: incomplete, or of a file that has been replaced.
+/// Returns nothing if the journal is incomplete, or belongs to a file that has been replaced.
 std::optional<FileChanges> decode(std::span<const std::byte> all, const store::Identity& identity) {
   Header header;
   if (all.size() < sizeof header) return {};
@@ -128,7 +146,7 @@ std::optional<FileChanges> decode(std::span<const std::byte> all, const store::I
   return changes;
 }
 
-/// A kill after any call leaves a file that compare() finds partial.
+/// Applies the changes. A kill after any call leaves a file that compare() finds partial.
 void apply(int file, const FileChanges& changes, const std::string& path) {
   if (changes.new_size > size_of(file, path) && ::ftruncate(file, changes.new_size) != 0)
     throw system_error(text("extend ", path), errno);
@@ -139,7 +157,7 @@ void apply(int file, const FileChanges& changes, const std::string& path) {
 
 enum class State : std::uint8_t { kUnchanged, kChanged, kPartial, kForeign };
 
-/// How much of the changes a file has; kForeign if another program has changed it since.
+/// Finds which of the changes a file has; kForeign if another program has changed the file since.
 State compare(int file, const FileChanges& changes, const std::string& path) {
   const std::int64_t size = size_of(file, path);
   if (size < std::min(changes.old_size, changes.new_size) || size > std::max(changes.old_size, changes.new_size))
@@ -156,30 +174,31 @@ State compare(int file, const FileChanges& changes, const std::string& path) {
     }
   }
   if (any_old && any_new) return State::kPartial;
-  // A file that has all bytes may still have to be cut, which readers do not notice.
+  // A file with all new bytes may still be too long. Readers do not notice that.
   return any_old ? State::kUnchanged : State::kChanged;
 }
 
-/// Returns true if an attempt has ended: with the lock, or because the file system has no locks.
+/// Returns true if the attempt is over: it has the lock, or the file system has no locks.
 bool try_lock(int journal, int how) { return ::flock(journal, how) == 0 || (errno != EINTR && errno != EWOULDBLOCK); }
 
-/// errors  kSystem, EINTR: the wait is to end.
+/// Waits for the lock.  errors  kSystem, EINTR: a signal ends the wait.
 void lock(int journal) {
   if (base::can_be_interrupted()) return base::wait_for_lock([&] { return try_lock(journal, LOCK_EX | LOCK_NB); });
   while (!try_lock(journal, LOCK_EX)) {
   }
 }
 
-/// A new, locked journal, which those who may read the file may read; empty if there can be none.
+/// Makes a new, locked journal, which is readable for the readers of the file. Returns an invalid descriptor if the
+/// folder permits none.
 Descriptor new_journal(int file, const std::string& name) {
   constexpr int kMostTrials = 100;
   for (int i = 0; i < kMostTrials; ++i) {
     Descriptor journal(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (journal.number() < 0) return {};
-    // If the wait is interrupted, the program that has the lock removes this journal, which is empty.
+    // If the wait is interrupted, the holder of the lock removes this journal, which is empty.
     lock(journal.number());
     struct stat seen{};
-    // Before the lock, a program that opens the file may have removed it as incomplete.
+    // Before the lock was taken, a program that opened the file may have removed the journal as incomplete.
     if (::fstat(journal.number(), &seen) != 0 || seen.st_nlink == 0) continue;
     if (::fstat(file, &seen) == 0) (void)!::fchmod(journal.number(), seen.st_mode & 0666U);
     return journal;
@@ -211,7 +230,7 @@ bool write_through_journal(int file, const std::string& path, const FileChanges&
   const Descriptor journal = new_journal(file, name);
   if (journal.number() < 0) return false;
   try {
-    // The disk is not full later.
+    // Allocate the space before the journal is complete, so that a full disk cannot interrupt apply().
     if (changes.new_size > changes.old_size)
       if (const int code = base::allot(file, changes.old_size, changes.new_size - changes.old_size); code != 0)
         throw system_error(text("extend ", path), code);
@@ -239,7 +258,7 @@ void recover_from_journal(const std::string& path) {
   struct stat opened{};
   struct stat named{};
   if (::fstat(journal.number(), &opened) != 0 || ::lstat(name.c_str(), &named) != 0 || opened.st_ino != named.st_ino)
-    return;  // its program has finished
+    return;  // the program that wrote it has finished
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0) return;
   const auto all = read_up_to(journal.number(), static_cast<std::size_t>(opened.st_size), 0, name);

@@ -1,8 +1,8 @@
 /// The journal of changes in the metadata of an HDF5 file.
 ///
-/// A journal holds all bytes that change, with their old and new values, and a check sum.  It is synced before the first
-/// byte of the file changes, and removed after the last one is synced.  A kill before the journal is complete leaves the
-/// old file.  After a later kill the next program that opens the file by Plait writes the new bytes once more.
+/// A journal holds all bytes that change, with their old and new values, and a checksum. It is synced before the first
+/// byte of the file changes, and removed after the last one is synced. A kill before the journal is complete leaves the
+/// old file. After a later kill, the next program that opens the file with Plait writes the new bytes again.
 #pragma once
 
 #include <string>
@@ -11,14 +11,15 @@
 
 namespace plait::container::hdf5 {
 
-/// The name of the journal of a file: `.data.h5.plait-journal` next to it.
+/// Returns the name of the journal of a file: `.data.h5.plait-journal` next to it.
 std::string journal_name(const std::string& path);
 
-/// Applies changes to a file that is locked by the caller.  Returns false, and changes nothing, if no journal can be made
-/// next to the file.  errors  kSystem.
+/// Applies changes to a file that the caller has locked. Returns false, and changes nothing, if no journal can be made
+/// next to the file.
+/// errors  kSystem.
 bool write_through_journal(int file, const std::string& path, const FileChanges& changes);
 
-/// Completes the changes of a killed program, if there is a journal; waits for a program that is applying one.
+/// Completes the changes of a killed program, if there is a journal. Waits for a program that is applying one.
 /// errors  kSystem: the file has a part of the changes, and this process may not write to it.
 void recover_from_journal(const std::string& path);
 

@@ -1,3 +1,17 @@
+// Finding the bytes that the library has changed, exactly.
+//
+// Problem: the kernel shows which pages of a private mapping have been copied, but not their former contents. Reading
+// them from the file afterwards would be wrong, because another program may have written to the file before the copy
+// was made.
+//
+// Idea: repeat the change. reset() maps the file anew and copies the pages that the former trial has changed, before
+// the library runs. Their contents at that moment are both the former values and what the library starts from. A trial
+// is exact if the library has changed no other page.
+//
+// Example: trial 1 knows page 0 only. The library changes pages 0 and 7, so trial 1 is not exact. For trial 2, reset()
+// copies pages 0 and 7. The library changes the same two, the trial is exact, and changes() compares each page with its
+// copy.
+
 #include "container/hdf5/changing/private_image.hpp"
 
 #include <fcntl.h>
@@ -15,14 +29,14 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-constexpr std::int64_t kGrowth = std::int64_t{1} << 30;  // address space only
+constexpr std::int64_t kGrowth = std::int64_t{1} << 30;  // reserves address space only
 constexpr std::size_t kIncrement = std::size_t{64} << 10;
-// Flags of /proc/self/pagemap.
+// The flags of an entry of /proc/self/pagemap.
 constexpr std::uint64_t kPresentOrSwapped = std::uint64_t{3} << 62U;
-constexpr std::uint64_t kFilePage = std::uint64_t{1} << 61U;  // not a copy
+constexpr std::uint64_t kFilePage = std::uint64_t{1} << 61U;  // the page belongs to the file and is no copy
 
-/// The memory of the image that the library uses.  Its callbacks may have no data, since the lock of Library lets one
-/// thread at a time use them.
+/// The memory of the image that the library uses. It is global, because the callbacks get no data; the lock of Library
+/// lets one thread at a time use them.
 struct Memory {
   void* begin = nullptr;
   std::size_t bytes = 0;
@@ -81,7 +95,7 @@ bool PrivateImage::reset() {
     return false;
   for (Page& page : pages_) {
     std::byte* const at = begin_ + page.number * page_;
-    // A write of the same value has the kernel copy the page.
+    // Writing the same value makes the kernel copy the page.
     volatile std::byte* const first = at;
     *first = *first;
     page.before.assign(at, at + page_);
@@ -157,7 +171,7 @@ std::optional<FileChanges> PrivateImage::changes() const {
     const std::byte* const before = page.before.data();
     const std::int64_t bytes = std::min(page_, *end - begin);
     for (std::int64_t at = 0; at < bytes;) {
-      // After the former end nothing of another program is overwritten, so one change is enough.
+      // After the former end there are no bytes of other programs to preserve, so that one change covers all of them.
       const auto differs = [&](std::int64_t i) { return begin + i >= size_ || now[i] != before[i]; };
       const std::int64_t from = at;
       while (at < bytes && differs(at)) ++at;

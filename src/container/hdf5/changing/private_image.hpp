@@ -1,10 +1,14 @@
 /// A private image of an HDF5 file, in which the library changes metadata without writing to the file.
 ///
-/// Problem: the library overwrites metadata in place, so a kill within H5Fclose can leave a file that no program can read.
-/// Idea: the file is mapped copy on write, with address space after its end for growth, and the library's core driver
-/// takes the mapping as its memory.  The pages that the library has written are those that the kernel has copied, which
-/// /proc/self/pagemap shows.  Example: to change one attribute of a file of 1 GiB the library writes 2 pages of 4 KiB;
-/// 2 MiB of page flags are read, and the other 262,142 pages stay on the disk.
+/// Problem: the library overwrites metadata in place, so a kill within H5Fclose can leave a file that no program can
+/// read.
+///
+/// Idea: the file is mapped copy-on-write, with address space after its end for growth, and the library's core driver
+/// uses the mapping as its memory. The pages that the library has written are those that the kernel has copied, which
+/// /proc/self/pagemap shows.
+///
+/// Example: to change one attribute of a file of 1 GiB the library writes 2 pages of 4 KiB. The mapping has 2 GiB, so
+/// that is_exact() reads 4 MiB of page flags. The other 262,142 pages of the file are not copied.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +20,7 @@
 
 namespace plait::container::hdf5 {
 
-/// Bytes of a file that change.  Before its former end each differs from its former value.
+/// Bytes of a file that change. A byte before the former end of the file always differs from its former value.
 struct ByteChange {
   std::int64_t offset = 0;
   std::vector<std::byte> before;  ///< zeros after the former end of the file
@@ -43,14 +47,17 @@ class PrivateImage {
   bool reset();
   /// The file access properties for H5Fopen; empty if the library rejects the image.
   Handle access(const Library& hdf5);
-  /// True if the library has changed only pages that reset() had copied.  Otherwise another program may have written to
-  /// such a page before it was copied: then call reset() and change the image again.
+  /// True if the library has changed only pages that reset() had copied.
+  ///
+  /// Otherwise another program may have written to such a page before it was copied: then call reset() and change the
+  /// image again.
   bool is_exact();
-  /// Empty if the image has no superblock of a known version.
+  /// Returns the changed bytes; nothing if the image has no superblock of a known version.
   std::optional<FileChanges> changes() const;
 
  private:
-  /// The numbers of the pages that the kernel has copied, of the first `count`; empty if it does not show them.
+  /// Returns the numbers of the pages that the kernel has copied, among the first `count`; nothing if it does not show
+  /// them.
   std::optional<std::vector<std::int64_t>> copied_pages(std::int64_t count) const;
   std::optional<std::int64_t> stored_end() const;
 

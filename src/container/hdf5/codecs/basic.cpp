@@ -16,7 +16,8 @@ using codec::damaged;
 using Bytes = std::span<const std::byte>;
 using Output = std::span<std::byte>;
 
-/// Element i's byte b moves from `from[i * inner + b * outer]`; the sizes of common elements are known when compiling.
+/// Collects the bytes of each element: byte b of element i is planes[b * count + i]. The template lets the compiler
+/// unroll the inner loop for common element sizes.
 template <std::size_t kBytes>
 void gather_elements(const std::byte* planes, std::byte* elements, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
@@ -102,8 +103,10 @@ class Lzf : public codec::Codec {
   std::size_t encode(Bytes /*plain*/, Output /*output*/) const override {
     base::throw_argument_error("lzf is only unpacked; choose another filter");
   }
-  /// A control byte below 32 stands before so many bytes and one more; another one has the length of a repetition
-  /// in its top 3 bits (7: another byte is added), and the distance in the others and the byte that follows.
+  /// Decodes a sequence of literals and repetitions. A control byte c below 32 is followed by c + 1 literal bytes. Any
+  /// other one has the length of a repetition minus 2 in its top 3 bits (7: another byte is added) and the distance
+  /// minus 1 in its low 5 bits and the next byte.
+  /// Example: 02 'a' 'b' 'c' 20 02 is 3 literals, then 1 + 2 = 3 bytes from distance 2 + 1 = 3: "abcabc".
   std::size_t decode(Bytes packed, Output output, const std::string& what) const override {
     std::size_t in = 0;
     std::size_t out = 0;
@@ -137,7 +140,7 @@ class Lzf : public codec::Codec {
 }  // namespace
 
 std::uint32_t fletcher32_of(std::span<const std::byte> bytes) {
-  // Sums of so many words fit 32 bits.
+  // Maximum number of words whose sums fit in 32 bits between two reductions.
   constexpr std::size_t kMost = 360;
   const auto fold = [](std::uint32_t sum) { return (sum & 0xffffU) + (sum >> 16); };
   std::uint32_t one = 0;

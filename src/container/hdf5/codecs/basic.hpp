@@ -1,4 +1,4 @@
-/// The codecs that HDF5 brings itself, and that of h5py.
+/// The codecs that HDF5 itself has, and that of h5py.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,17 @@
 
 namespace plait::container::hdf5 {
 
-/// All first bytes of elements of `bytes` bytes, then all second ones, and so on; what is no whole element stays behind
-/// them (HDF5 reference manual, H5Pset_shuffle).
+/// Groups the bytes of elements by their position: all first bytes, then all second ones, and so on (HDF5 reference
+/// manual, H5Pset_shuffle). Trailing bytes that are no whole element stay at the end.
+/// Example: with elements of 2 bytes, 01 02 03 04 05 becomes 01 03 02 04 05.
 std::shared_ptr<const codec::Codec> shuffle(std::size_t bytes);
-/// Four bytes behind the others, least first: their Fletcher sum (J. G. Fletcher, "An Arithmetic Checksum for Serial
-/// Transmissions", IEEE Transactions on Communications 30(1), 1982) over words of 16 bits, the greater byte first.
+/// Appends a little-endian checksum of 4 bytes: the Fletcher sum (J. G. Fletcher, "An Arithmetic Checksum for Serial
+/// Transmissions", IEEE Transactions on Communications 30(1), 1982) of big-endian words of 16 bits.
 std::shared_ptr<const codec::Codec> fletcher32();
-/// LibLZF's format, which h5py writes as "lzf"; only unpacked.
+/// Decodes LibLZF's format, which h5py writes as "lzf". It does not encode.
 std::shared_ptr<const codec::Codec> lzf();
 
-/// The sum alone.
+/// Returns the checksum alone.
 std::uint32_t fletcher32_of(std::span<const std::byte> bytes);
 
 }  // namespace plait::container::hdf5

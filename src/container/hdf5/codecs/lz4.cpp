@@ -17,7 +17,8 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// LZ4_decompress_safe: from, to, bytes of both; returns the bytes that it made, or below 0.
+/// LZ4_decompress_safe, with the arguments source, target, and the bytes of both. Returns the number of bytes written,
+/// or a negative number.
 using Decompress = int(const char*, char*, int, int);
 
 constexpr const char* kLz4Missing =
@@ -47,8 +48,8 @@ class Lz4 : public codec::Codec {
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*output*/) const override {
     base::throw_argument_error("lz4 is only unpacked; choose another filter");
   }
-  /// The bytes in all (8 bytes) and of a block (4), then of each block its packed size (4) and so many bytes, which are
-  /// not packed if they are as many as the block has; numbers have the greatest byte first.
+  /// Decodes big-endian numbers and blocks: the total size (8 bytes), the size of a block (4), then for each block its
+  /// compressed size (4) and that many bytes. A block whose two sizes are equal is not compressed.
   std::size_t decode(std::span<const std::byte> packed, std::span<std::byte> output,
                      const std::string& what) const override {
     std::size_t in = 0;

@@ -1,4 +1,4 @@
-/// LZ4 as HDF5's registered filter 32004 has it.
+/// LZ4 in the format of HDF5's registered filter 32004.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace plait::container::hdf5 {
 
-/// Blocks of LZ4's block format behind their sizes; only unpacked, by the library liblz4.so.1 of the system, which is
+/// Decodes blocks of LZ4's block format that follow their sizes. It does not encode. The system library liblz4.so.1 is
 /// loaded when it is used first.
 std::shared_ptr<const codec::Codec> lz4();
 

@@ -23,7 +23,8 @@ struct SzipParameters {
   int pixels_per_scanline;
 };
 
-/// SZ_BufftoBuffDecompress: to, the output and its bytes, from, its bytes, parameters; returns 0 where all is well.
+/// SZ_BufftoBuffDecompress, with the arguments target, its bytes, source, its bytes, and parameters. Returns 0 on
+/// success.
 using SzipDecompress = int(void*, std::size_t*, const void*, std::size_t, SzipParameters*);
 
 constexpr const char* kSzipMissing =
@@ -74,7 +75,7 @@ class Szip : public codec::Codec {
   }
 
  private:
-  /// The library divides by some of these.
+  /// Checks the values, by some of which the library divides.
   SzipParameters checked(const std::string& what) const {
     const auto [options, block, bits, line] = values_;
     const bool known_bits = (bits >= 1 && bits <= 24) || bits == 32 || bits == 64;
@@ -84,7 +85,7 @@ class Szip : public codec::Codec {
     return {static_cast<int>(options), static_cast<int>(bits), static_cast<int>(block), static_cast<int>(line)};
   }
 
-  std::array<std::uint32_t, 4> values_{};  // the order of the filter
+  std::array<std::uint32_t, 4> values_{};  // in the order of the filter's values
 };
 
 }  // namespace

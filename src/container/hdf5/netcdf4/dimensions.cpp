@@ -1,3 +1,19 @@
+// How a dataset refers to its dimensions, and how long an unlimited dimension is.
+//
+// A dimension scale is a dataset that stands for a dimension. Other datasets refer to scales in three ways, tried in
+// this order:
+//    DIMENSION_LIST        a list of references to scales for each dimension; the first one counts
+//    _Netcdf4Coordinates   the numbers of the dimensions; the scale of number n has the attribute _Netcdf4Dimid = n
+//    DIMENSION_LABELS      only names, without scales
+// Example: variable t(time, x) has DIMENSION_LIST ((time), (x)): its names are the last parts of the paths of these
+// scales. A coordinate variable lat(y, x) is a scale itself and therefore has no DIMENSION_LIST; its
+// _Netcdf4Coordinates are (0, 1), so that add() must have seen the scales with these numbers (needs_all()).
+//
+// The length of an unlimited dimension of netCDF is not stored. It is that of the longest variable, which the scale's
+// REFERENCE_LIST and the extents that add() has recorded yield.
+// Example: time is unlimited, a(time) has 5 records and b(time) 3. extend_records() gives b shape (5) and stored_shape
+// (3), and its records 3 and 4 read as the fill value.
+
 #include "container/hdf5/netcdf4/dimensions.hpp"
 
 #include <algorithm>
@@ -12,10 +28,10 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// The address of the object in the same file that a reference of the newer kind stands for; 0: it stands for another.
+/// Returns the address of the object that a reference of the newer kind refers to; 0 if it is not in the same file.
 haddr_t address_of_reference(const Library& hdf5, hid_t dataset, ObjectReference* reference) {
   if (hdf5->H5Ropen_object == nullptr || hdf5->H5Rget_type(reference) != kObjectReference2) return 0;
-  // Opening the object of a reference into another file would open that.
+  // Opening the object of a reference to another file would open that file, so compare the names first.
   std::array<char, 4096> here{};
   std::array<char, here.size()> there{};
   if (hdf5->H5Fget_name(dataset, here.data(), here.size()) <= 0 ||
@@ -25,7 +41,8 @@ haddr_t address_of_reference(const Library& hdf5, hid_t dataset, ObjectReference
   return object ? hdf5.address(object.id()).value_or(0) : 0;
 }
 
-/// Reads an attribute with one sequence or text for each dimension, and calls `take` with them.
+/// Reads an attribute with one sequence or text for each dimension, and calls `take` for each. The first call has no
+/// element; it returns false if the type is not the expected one.
 template <typename Element, typename Take>
 void read_each(const Library& hdf5, hid_t dataset, const char* name, std::size_t count, const Take& take) {
   if (hdf5->H5Aexists(dataset, name) <= 0) return;
@@ -69,7 +86,7 @@ std::string read_text(const Library& hdf5, hid_t dataset, const char* name) {
   return text.data();
 }
 
-/// The length of a dimension of a dataset; 0 if it has none.
+/// Returns the length of a dimension of a dataset; 0 if it has no such dimension.
 std::int64_t length_of(const Library& hdf5, hid_t dataset, std::size_t dimension) {
   const Handle space(hdf5->H5Dget_space(dataset), hdf5->H5Sclose);
   const int count = space ? hdf5->H5Sget_simple_extent_ndims(space.id()) : 0;
@@ -97,7 +114,7 @@ Dimensions read_dimensions(const Library& hdf5, hid_t dataset, haddr_t address, 
   std::size_t reference_bytes = 0;
   read_each<hvl_t>(hdf5, dataset, "DIMENSION_LIST", count, [&](hid_t type, const hvl_t* one) {
     if (one == nullptr) {
-      // References of the older kind are addresses.
+      // References of the older kind are addresses; those of the newer kind must be opened.
       if (hdf5->H5Tget_class(type) != H5T_VLEN) return false;
       const Handle reference(hdf5->H5Tget_super(type), hdf5->H5Tclose);
       reference_bytes = hdf5->H5Tget_size(reference.id());

@@ -11,15 +11,16 @@
 
 namespace plait::container::hdf5 {
 
-/// Each dimension scale defines a dimension of its group, which has the name of the scale and its first length.
+/// The dimensions of all groups. Each dimension scale defines a dimension of its group, with the name of the scale and
+/// its first length.
 class GroupDimensions {
  public:
   explicit GroupDimensions(const Library& hdf5) : hdf5_(hdf5) {}
 
-  /// Notes a dataset, if it is a scale.  Called for all datasets of a file, in the order in which netCDF's library visits
-  /// them.
+  /// Records a dataset if it is a scale. It is called for all datasets of a file, in the order in which netCDF's
+  /// library visits them.
   void add(hid_t dataset, haddr_t address, const std::string& path);
-  /// Gives the groups their dimensions, by ascending numbers.  `scales` has seen all datasets of the file.
+  /// Adds the dimensions to their groups, by ascending numbers. `scales` must have seen all datasets of the file.
   void assign(std::vector<GroupAttributes>& groups, ScaleTable& scales);
 
  private:

@@ -19,7 +19,7 @@ bool list_links(const Library& hdf5, hid_t group, H5_index_t order, std::vector<
 }  // namespace
 
 std::optional<std::vector<Link>> links_of(const Library& hdf5, hid_t group) {
-  // The order of creation is an error in groups that do not track it.
+  // Listing by creation fails for groups that do not track it; then list by name.
   for (const H5_index_t order : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
     std::vector<Link> links;
     if (list_links(hdf5, group, order, links)) return links;

@@ -14,8 +14,8 @@ struct Link {
   H5L_type_t kind;
 };
 
-/// In the order in which netCDF's library goes through them: by their creation if the group tracks that, else by their
-/// names.  Nothing if the library cannot list them.
+/// Lists the links of a group in the order in which netCDF's library visits them: by creation if the group tracks that,
+/// otherwise by name. Returns nothing if the library cannot list them.
 std::optional<std::vector<Link>> links_of(const Library& hdf5, hid_t group);
 
 }  // namespace plait::container::hdf5

@@ -7,8 +7,8 @@
 
 namespace plait::container::hdf5 {
 
-/// Returns the fill value of netCDF's library for variables that do not state one.  Empty if the dtype is not a number
-/// type of netCDF; the fill value is then zero.
+/// Returns the fill value of netCDF's library for variables that do not state one. The result is empty if the dtype is
+/// not a number type of netCDF; the fill value is then zero.
 std::vector<std::byte> netcdf_fill(const std::string& dtype);
 
 }  // namespace plait::container::hdf5

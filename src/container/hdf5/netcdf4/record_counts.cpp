@@ -21,7 +21,8 @@ bool same_state(const struct stat& a, const struct stat& b) {
 
 RecordCounts::RecordCounts(int descriptor) {
   if (::fstat(descriptor, &state_) != 0) return;
-  // A clock that was set back, or that of a file server, makes a file seem younger than it is.
+  // If the clock was set back, or a file server has set the time, a file can seem newer than it is; it is then not
+  // cached.
   is_stable_ = std::max(state_.st_mtim.tv_sec, state_.st_ctim.tv_sec) + kStableSeconds < std::time(nullptr);
 }
 

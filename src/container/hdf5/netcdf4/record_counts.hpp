@@ -1,4 +1,4 @@
-/// Lengths of the unlimited dimensions of files that were opened lately.
+/// Lengths of the unlimited dimensions of recently opened files.
 #pragma once
 
 #include <sys/stat.h>
@@ -12,15 +12,18 @@
 
 namespace plait::container::hdf5 {
 
-/// A netCDF file says how long an unlimited dimension is only through all variables that have it, so that opening n
-/// variables one by one would look at n^2 of them.  The lengths are therefore remembered for a file that has not been
-/// changed since: same device, number, size and times.  A file that was changed within the last two seconds may change
-/// again without another time, and is not remembered.
+/// A cache of the lengths of unlimited dimensions.
 ///
-/// Example: copying a file of 2000 variables looks at 2000 of them, instead of 4 million.
+/// Problem: only all variables together show how long an unlimited dimension of a netCDF file is, so that opening n
+/// variables one by one would examine n^2 of them.
+///
+/// Idea: the lengths are cached for a file that has not changed since: same device, inode number, size and times. A
+/// file that was changed within the last two seconds may change again without a new time, and is not cached.
+///
+/// Example: copying a file of 2000 variables examines 2000 of them, instead of 4 million.
 class RecordCounts {
  public:
-  /// The file that is opened by this descriptor.
+  /// descriptor: the open file.
   explicit RecordCounts(int descriptor);
 
   std::optional<std::int64_t> find(haddr_t scale) const;
@@ -31,8 +34,8 @@ class RecordCounts {
     struct stat state{};
     std::map<haddr_t, std::int64_t> records;
   };
-  /// All files, the last used last.
-  /// threads  Whoever holds the Library.
+  /// Returns all cached files, the most recently used one last.
+  /// threads  The caller holds the Library.
   static std::vector<File>& files();
   File* known() const;
 

@@ -1,3 +1,20 @@
+// A log in a file to which all ranks append without messages.
+//
+// Problem: the size of a compressed chunk is known only after compression, so its offset cannot be computed in advance.
+// Ranks compress at the same time and must not wait for each other. At the end one rank needs the list of all chunks.
+//
+// Idea: a shared counter allocates space by one atomic addition. Each chunk has a header with the mark, its number, its
+// size and its filter mask. The header is written after the chunk, so that a header is proof of a complete chunk. A
+// rank finds the chunks of the others by reading headers from the beginning, each of which yields the offset of the
+// next.
+//
+// Example: the log begins at 4,096. Rank 0 appends chunk 7 with 100 bytes, rank 1 at the same time chunk 3 with 50.
+//    counter    0 -> 132   rank 0: header at 4,096, chunk 7 at 4,128..4,227
+//    counter  132 -> 214   rank 1: header at 4,228, chunk 3 at 4,260..4,309
+// The log ends at 4,096 + 214 = 4,310. A rank that looks before rank 0 has written its header finds no mark at 4,096
+// and stops there. If the write of rank 0 fails, mend() writes a header with the number -1, by which others skip 132
+// bytes.
+
 #include "container/hdf5/writing/chunk_log.hpp"
 
 #include <algorithm>
@@ -13,9 +30,9 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Before each packed chunk: the mark, its number, how many bytes follow, filters that are left out.
+/// Size of the header of a chunk: the mark, its number, its bytes and its filter mask, of 8 bytes each.
 constexpr std::int64_t kHeaderBytes = 32;
-/// The number of what could not be written.
+/// Number in the header of an allocation whose chunk could not be written.
 constexpr std::int64_t kNoChunk = -1;
 
 std::uint64_t number_in(std::span<const std::byte> header, std::size_t at) {
@@ -38,7 +55,7 @@ void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, st
   const auto bytes = static_cast<std::int64_t>(packed.size());
   const std::int64_t at = begin_ + counter_->fetch_add(kHeaderBytes + bytes);
   try {
-    // The header comes last: who finds it finds the chunk.
+    // The header comes last: a rank that finds it can read the whole chunk.
     file_->write({{at + kHeaderBytes, packed.data(), bytes}});
     write_header(at, number, bytes, left_out);
   } catch (const Error&) {
@@ -58,13 +75,13 @@ void ChunkLog::mend() noexcept {
   try {
     for (; !unmarked_.empty(); unmarked_.pop_back())
       write_header(unmarked_.back().offset, kNoChunk, unmarked_.back().bytes, 0);
-  } catch (const std::exception&) {  // there is no space yet: others find no header, and say so
+  } catch (const std::exception&) {  // there is no space yet; other ranks report the missing header
   }
 }
 
 void ChunkLog::take(const Chunk& chunk) {
   const auto [known, is_new] = last_.try_emplace(chunk.number, chunk);
-  // Chunks with a later allocation were written later, because accesses follow each other.
+  // A later allocation means a later write, because accesses to one chunk follow each other.
   if (!is_new && known->second.offset < chunk.offset) known->second = chunk;
 }
 
@@ -78,13 +95,14 @@ void ChunkLog::look_locked() {
   const std::int64_t behind = end();
   std::array<std::byte, kHeaderBytes> header{};
   while (looked_ + kHeaderBytes <= behind) {
-    // Space that other ranks have allocated and not written yet holds no chunk of this rank.
+    // Space that other ranks have allocated but not written holds no chunk of this rank, so that there is nothing to
+    // find.
     if (file_->size() < looked_ + kHeaderBytes) return;
     file_->read({{looked_, header.data(), kHeaderBytes}});
     if (number_in(header, 0) != mark_) return;
     const auto number = static_cast<std::int64_t>(number_in(header, 8));
     const auto bytes = static_cast<std::int64_t>(number_in(header, 16));
-    if (bytes < 0 || bytes > behind - looked_ - kHeaderBytes) return;  // half written
+    if (bytes < 0 || bytes > behind - looked_ - kHeaderBytes) return;  // the header is only partly written
     if (number != kNoChunk)
       take({number, looked_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24))});
     looked_ += kHeaderBytes + bytes;

@@ -1,4 +1,4 @@
-/// Packed chunks that all ranks append to a file, and how each finds those of the others.
+/// Compressed chunks that all ranks append to a file, and how each rank finds those of the others.
 #pragma once
 
 #include <cstddef>
@@ -16,39 +16,42 @@
 
 namespace plait::container::hdf5 {
 
-/// Chunks follow each other in the file as they come: a counter that all ranks share says where there is space, and a
-/// header of 24 bytes says what each is, so that any rank finds out by going from one to the next.  Of chunks that are
-/// appended several times the last one counts.
+/// A log of chunks. A counter that all ranks share allocates space, so that chunks follow each other in the order of
+/// allocation. A header of 32 bytes before each chunk describes it, so that any rank can list all chunks by going from
+/// one to the next. If a chunk is appended several times, the last one counts.
 /// threads  Any number at once, on different chunks.
 class ChunkLog {
  public:
-  /// begin: where in the file the first one goes.  mark: what headers begin with, which nothing else there does.
+  /// begin: offset of the first header in the file. mark: the first 8 bytes of headers, which no other bytes there
+  /// have.
   ChunkLog(std::shared_ptr<store::Store> file, std::int64_t begin, std::uint64_t mark)
       : file_(std::move(file)), begin_(begin), mark_(mark), looked_(begin) {}
-  /// Before the first call of another one.  alone: whether no other process appends.
+  /// Sets the counter, before the first call of another function. alone: true if no other process appends.
   void share(std::unique_ptr<transport::Counter> counter, bool alone) {
     counter_ = std::move(counter);
     alone_ = alone;
   }
 
-  /// Appends one.  left_out: as of Chunk.  errors  kSystem: it does not count then.
+  /// Appends a chunk. left_out: the filter mask, see Chunk.  errors  kSystem: the chunk is not in the log.
   void append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out = 0);
-  /// Lets others find what is behind a chunk that could not be appended for want of space, where there is some now.
+  /// Writes the missing headers of chunks that could not be appended, for example because the disk was full, so that
+  /// other ranks can skip them.
   void mend() noexcept;
-  /// Learns what others have appended so far.
+  /// Reads the headers that other ranks have written so far.
   void look();
-  /// The last one of that number, of this rank or as of the last look(); none: there is none.
+  /// Returns the last chunk of that number that this rank has appended or look() has found.
   std::optional<Chunk> last(std::int64_t number) const;
-  /// The last ones of all numbers, ascending.  errors  kSystem: one that others have begun is not complete.
+  /// Returns the last chunk of each number, by ascending number.  errors  kSystem: another rank has not completed a
+  /// chunk.
   std::vector<Chunk> all();
-  /// Whether all that has been begun is complete and known: look() has gone up to the end.
+  /// Returns true if all allocated chunks are complete and known: look() has reached the end.
   bool complete();
-  /// The offset behind all of them.
+  /// Returns the offset after all chunks.
   std::int64_t end() const { return begin_ + counter_->load(); }
 
  private:
   void write_header(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out);
-  /// Under the mutex.
+  /// Records a chunk. The caller holds the mutex.
   void take(const Chunk& chunk);
   void look_locked();
 
@@ -58,9 +61,9 @@ class ChunkLog {
   std::unique_ptr<transport::Counter> counter_;
   bool alone_ = true;
   mutable std::mutex mutex_;
-  std::int64_t looked_;  // so far
+  std::int64_t looked_;  // end of the headers that look() has read
   std::unordered_map<std::int64_t, Chunk> last_;
-  std::vector<Chunk> unmarked_;  // without a header, of this rank
+  std::vector<Chunk> unmarked_;  // allocations of this rank without a header
 };
 
 }  // namespace plait::container::hdf5

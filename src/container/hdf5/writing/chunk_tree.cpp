@@ -1,3 +1,16 @@
+// A B-tree of version 1, built bottom-up from the sorted list of all chunks.
+//
+// A node has n children and n + 1 keys: key i is the first chunk of child i, and the last key is the upper bound. A key
+// has the chunk's size, its filter mask and the coordinates of its first element. All nodes have one size, so that
+// their offsets are known before they are written. Nodes of one level are linked to their neighbours.
+//
+// Example: 130 chunks of a grid of 10x13 with chunks (100, 100), and 64 children a node. A key has 8 + 8 * 3 = 32
+// bytes, a node 24 + 64 * 8 + 65 * 32 = 2,616 bytes. The tree is written at offset `at`:
+//    level 0   at             chunks 0..63     its last key is that of chunk 64
+//              at + 2,616     chunks 64..127   its last key is that of chunk 128
+//              at + 5,232     chunks 128, 129  its last key is (1000, 1300), one chunk after (9, 12) in each dimension
+//    level 1   at + 7,848     the root: children at, at + 2,616 and at + 5,232, with the keys of chunks 0, 64 and 128
+
 #include "container/hdf5/writing/chunk_tree.hpp"
 
 #include <algorithm>
@@ -9,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
-/// A node's child, and the key on its left.
+/// A child of a node, and the key before it.
 struct Child {
   std::int64_t number = 0;
   std::uint32_t bytes = 0;
@@ -22,21 +35,22 @@ class TreeWriter {
   explicit TreeWriter(const HdfDataset& dataset)
       : dataset_(dataset), grid_(dataset.grid()), most_(static_cast<std::size_t>(dataset.tree_children)) {}
 
-  /// Bytes of a key: size, filters that are left out, and the first element, with a number for the bytes of elements.
+  /// Returns the bytes of a key: the size, the filter mask, the coordinates of the first element, and a zero for the
+  /// dimension of bytes within elements.
   std::size_t key_bytes() const { return 8 + 8 * (grid_.size() + 1); }
   std::size_t node_bytes() const { return 24 + most_ * 8 + (most_ + 1) * key_bytes(); }
 
-  /// What a node has beside it: its neighbours, and the key behind its last child.
+  /// The neighbours of a node, and the key after its last child.
   struct Beside {
     std::uint64_t left = kNowhere;
     std::uint64_t right = kNowhere;
     Child behind{};
-    bool is_end = false;  ///< that is behind the last chunk of all
+    bool is_end = false;  ///< true if that is after the last chunk of all
   };
   void node(std::span<const Child> children, int level, const Beside& beside) {
     const std::size_t end = out_.size() + node_bytes();
     for (const char letter : std::string_view("TREE")) out_.push_back(static_cast<std::byte>(letter));
-    append_number(out_, 1, 1);  // of chunks
+    append_number(out_, 1, 1);  // node type 1: chunks
     append_number(out_, static_cast<std::uint64_t>(level), 1);
     append_number(out_, children.size(), 2);
     append_number(out_, beside.left, 8);
@@ -45,7 +59,7 @@ class TreeWriter {
       key(child, 0);
       append_number(out_, static_cast<std::uint64_t>(child.offset), 8);
     }
-    // Behind the last one of all: one chunk further in each dimension.
+    // The last key of a level is one chunk further in each dimension than the last chunk.
     key(beside.behind, beside.is_end ? 1 : 0);
     out_.resize(end);
   }

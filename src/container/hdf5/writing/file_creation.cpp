@@ -16,11 +16,11 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// A new file with chunks, whose indices are written when all chunks are there.
+/// The datasets in chunks of a new file. Their indexes are written after all chunks.
 class ChunkedDataset : public container::Dataset, public DeferredChanges {
  public:
-  /// needs_counter: whether chunks get addresses in the file as they come.
-  /// length_at: where in the file its length is written; 0 on ranks that have not described the file.
+  /// needs_counter: true if chunks get their offsets in the order in which they are written.
+  /// length_at: the offset of the field with the length of the file; 0 on ranks that have not described the file.
   ChunkedDataset(const NewContent& made, const std::shared_ptr<NewChunks>& chunks, bool needs_counter,
                  std::int64_t length_at)
       : container::Dataset(static_cast<const Content&>(made), chunks),

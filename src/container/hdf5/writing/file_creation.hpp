@@ -9,10 +9,10 @@
 
 namespace plait::container::hdf5 {
 
-/// See Format::create().  kSystem: there is no library; it fails.
+/// Makes a new file, see Format::create().  errors  kSystem: there is no library, or it fails.
 std::unique_ptr<container::NewFile> create_file(const std::string& path, const FileOptions& options);
 
-/// See Format::attach_new().  Needs no library.
+/// Attaches to a new file on another rank, see Format::attach_new(). It does not need the library.
 std::unique_ptr<container::NewFile> attach_file(const std::string& path, const FileOptions& options,
                                                 std::string_view encoded);
 

@@ -20,7 +20,7 @@ namespace {
 using base::Rejection;
 using base::text;
 
-/// The library keeps attributes in messages of less than 64 KiB, in the format that all versions read.
+/// Limit for the bytes of an attribute: in the format that all versions read, it is in a message of less than 64 KiB.
 constexpr std::size_t kMostBytes = 64'000;
 
 Handle fixed_text_type(const Library& hdf5, std::size_t bytes, bool utf8) {
@@ -43,7 +43,7 @@ void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attrib
   write_values(hdf5, object, attribute.name, {text_type(hdf5), space_of(hdf5, attribute.shape), texts.data()}, shown);
 }
 
-/// An attribute as netCDF's library reads it, which knows fewer types of numbers and neither booleans nor tables.
+/// Converts an attribute for netCDF's library, which has fewer types of numbers and neither booleans nor tables.
 ArrayAttribute as_in_netcdf(const ArrayAttribute& given) {
   ArrayAttribute made = given;
   made.shape = {count_of(given)};
@@ -68,8 +68,8 @@ ArrayAttribute as_in_netcdf(const ArrayAttribute& given) {
   return made;
 }
 
-/// A type of numbers that netCDF does not have of itself has a name in the file: for complex ones that of the nc-complex
-/// library, which netCDF4-python knows as well.
+/// Returns a type that netCDF's library shows. A type of numbers that netCDF does not have is stored in the file under
+/// a name; for complex numbers it is the name of the nc-complex library, which netCDF4-python uses as well.
 Handle type_in_netcdf(const Library& hdf5, hid_t object, const std::string& dtype) {
   Handle type = new_type(hdf5, dtype);
   const std::string_view kind = std::string_view(dtype).substr(1);

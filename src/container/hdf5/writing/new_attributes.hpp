@@ -9,16 +9,16 @@
 
 namespace plait::container::hdf5 {
 
-/// Why HDF5 files, or those of netCDF, cannot have an attribute.
+/// Returns the reason why HDF5 files, or those of netCDF, cannot have an attribute.
 base::Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf);
 
-/// Writes one.  of_netcdf: as netCDF has it, a list of numbers or a text of a fixed length; complex numbers and bytes
-/// have a type with a name in the file, without which netCDF's library does not see them.
-/// errors  kArgument: hdf5_rejection().  kSystem: the library fails.
+/// Writes an attribute. of_netcdf: write it as netCDF does, as a list of numbers or a text of fixed length; complex
+/// numbers and bytes have a named type in the file, without which netCDF's library does not show them.
+/// errors  kArgument: hdf5_rejection(). kSystem: the library fails.
 void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
                      const std::string& shown);
 
-/// Values as they lie in memory.
+/// The values of an attribute in memory.
 struct RawValues {
   const Handle& type;
   const Handle& space;
@@ -29,14 +29,14 @@ struct RawValues {
 void write_values(const Library& hdf5, hid_t object, const std::string& name, const RawValues& values,
                   const std::string& shown);
 
-/// A text that ends with a zero, as what describes dimensions has it.
+/// Writes a text that ends with a zero, the form of attributes that describe dimensions.
 void write_plain_text(const Library& hdf5, hid_t object, const std::string& name, const std::string& value,
                       const std::string& shown);
 
-/// The type of texts of any length, in UTF-8.
+/// Makes the type of texts of any length in UTF-8.
 Handle text_type(const Library& hdf5);
 
-/// Of that shape; none: of one value.
+/// Makes a dataspace of that shape; an empty shape makes a scalar.
 Handle space_of(const Library& hdf5, const Extents& shape);
 
 }  // namespace plait::container::hdf5

@@ -1,3 +1,17 @@
+// The store of a new file: offsets in the file below `begin_`, addresses of chunks without an offset from it on.
+// Problem: callers write elements at offsets of a store, but the offset of a compressed chunk in the file is known only
+// when the chunk is complete.
+//
+// Idea: compressed datasets get addresses that the file does not have, from `begin_` on, as if their chunks were stored
+// uncompressed. A write to them collects whole chunks (OpenChunks), encodes them and appends them to a log that begins
+// at offset `begin_` of the file (ChunkLog). finish() writes one index for each dataset.
+//
+// Example: dataset A has 2 chunks of 2,048 bytes without filters, at offsets 4,096 and 6,144. Dataset B has 3 chunks of
+// 1,000 bytes with deflate, and begin_ is 8,192. Chunks are numbered through all datasets: A has 0 and 1, B has 2, 3
+// and 4 (first = 2). A write of bytes 9,192..10,191 is B's chunk (9,192 - 8,192) / 1,000 = 1, number 3. It is
+// compressed to 400 bytes: its header is at offset 8,192 of the file, its bytes at 8,224..8,623. finish() then writes
+// A's index at 8,624, B's index after it, and the length of the file.
+
 #include "container/hdf5/writing/new_chunks.hpp"
 
 #include <algorithm>
@@ -22,7 +36,7 @@ using base::text;
 using store::ReadSegment;
 using store::WriteSegment;
 
-/// The first bytes of the headers of chunks.
+/// First 8 bytes of the headers of chunks.
 constexpr std::uint64_t kMark = 0x6b6e7568432e744cULL;
 
 class PendingCall : public store::Pending {
@@ -36,7 +50,7 @@ class PendingCall : public store::Pending {
 
 }  // namespace
 
-/// As for_each_chunk(), with numbers among the chunks of all arrays.
+/// Calls `take` as for_each_chunk() does, with numbers among the chunks of all arrays.
 template <typename Take>
 void NewChunks::for_each_piece(std::int64_t offset, std::int64_t bytes, const Take& take) const {
   const Part& part = *part_at(offset);
@@ -73,7 +87,7 @@ std::string NewChunks::description() const {
 }
 
 const NewChunks::Part* NewChunks::part_at(std::int64_t offset) const {
-  if (offset < begin_) return nullptr;  // it lies in the file as it is
+  if (offset < begin_) return nullptr;  // the address is an offset in the file
   const auto behind = std::ranges::upper_bound(parts_, offset, {}, &Part::begin);
   return behind == parts_.begin() ? nullptr : &*std::prev(behind);
 }

@@ -1,4 +1,4 @@
-/// The chunks of a new dataset, packed by all ranks and written where there is space.
+/// The chunks of new datasets, compressed by all ranks and appended in the order in which they are written.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,21 @@ namespace plait::container::hdf5 {
 /// A dataset in chunks of a new file.
 struct NewDataset {
   HdfDataset dataset;
-  std::int64_t begin = 0;          ///< of its chunks in the store
-  std::int64_t address_field = 0;  ///< where 8 bytes of the file are to say where its index is
+  std::int64_t begin = 0;          ///< offset of its chunks in the store
+  std::int64_t address_field = 0;  ///< offset of the 8 bytes of the file that state where its index is
 };
 
-/// A new file in which some datasets lie in chunks.  What begins before `begin` lies in the file as it is, chunks
-/// that are not packed one behind another.  Packed ones, and those that have a value where nobody writes, have addresses
-/// behind that in the store only, and follow each other in the file as they come (ChunkLog).  Who writes a part of a chunk
-/// reads the rest first; the chunk is written anew then, and the last one counts.
+/// A new file with datasets in chunks. The store has two address ranges. Addresses below `begin` are offsets in the
+/// file; chunks that are not compressed and have no fill value are there, one after the other. Addresses from `begin`
+/// on exist in the store only: they are those of compressed chunks, and of chunks with a fill value, which the file has
+/// in the order of writing (ChunkLog). A write of a part of a chunk reads the rest first; the chunk is then appended
+/// again, and the last copy counts.
 /// threads  Any number at once, on different chunks.
 class NewChunks : public store::Store, private WholeChunks {
  public:
-  /// datasets: by ascending begin.  begin: where in the file that begins which follows as it comes.
+  /// datasets: sorted by begin. begin: offset in the file at which the log begins.
   NewChunks(std::shared_ptr<store::Store> file, std::vector<NewDataset> datasets, std::int64_t begin);
-  /// Before the first write.  alone: whether no other process writes.
+  /// Sets the counter of the log, before the first write. alone: true if no other process writes.
   void share(std::unique_ptr<transport::Counter> counter, bool alone) { log_.share(std::move(counter), alone); }
 
   const std::string& name() const override { return file_->name(); }
@@ -42,14 +43,16 @@ class NewChunks : public store::Store, private WholeChunks {
   std::int64_t size() override { return size_; }
   bool grows() const override { return false; }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
-  /// Packed chunks are written when the batch is completed if all of them is there, else by flush() at the latest.
+  /// Writes segments. A compressed chunk is appended by the completion of the batch that completes it, or by flush() at
+  /// the latest.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void flush() override { open_.flush(); }
   void forget() noexcept override { open_.forget(); }
   void sync() override { file_->sync(); }
 
-  /// Writes the indices, when all ranks have written: the file is whole then.  length_field: where 8 bytes of it say
-  /// how long it is.  One rank calls it.  errors  kSystem: also chunks that are missing.
+  /// Writes the indexes, after which the file is complete. One rank calls it after all ranks have written.
+  /// length_field: the offset of the 8 bytes of the file that state its length.
+  /// errors  kSystem: a write fails, or chunks are missing.
   void finish(std::int64_t length_field);
 
  private:
@@ -57,12 +60,12 @@ class NewChunks : public store::Store, private WholeChunks {
     HdfDataset dataset;
     codec::Chain codecs;
     std::int64_t begin = 0;
-    std::int64_t bytes = 0;  ///< of all chunks in the store
+    std::int64_t bytes = 0;  ///< size of all chunks in the store
     std::int64_t chunk_bytes = 0;
-    std::int64_t first = 0;  ///< the number of its first chunk among those of all parts
+    std::int64_t first = 0;  ///< number of its first chunk among those of all parts
     std::int64_t address_field = 0;
   };
-  // Of all parts, these.
+  // The functions of WholeChunks number the chunks of all parts.
   std::int64_t chunk_bytes(std::int64_t number) const override { return part_of(number).chunk_bytes; }
   std::int64_t inside(std::int64_t number) const override;
   void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const override;
@@ -70,7 +73,7 @@ class NewChunks : public store::Store, private WholeChunks {
   void put(std::int64_t number, std::span<const std::byte> chunk) override;
 
   void check(std::int64_t offset, std::int64_t bytes) const;
-  /// That which packs what is there; null: it lies in the file as it is.
+  /// Returns the part whose chunks have this address; nullptr if the address is an offset in the file.
   const Part* part_at(std::int64_t offset) const;
   const Part& part_of(std::int64_t number) const;
   template <typename Take>

@@ -1,3 +1,16 @@
+// The contents of a new file: how each array is stored, and at which offset.
+//
+// The head with all metadata comes first; offsets are assigned after it, in three groups. Arrays of one element with a
+// fill value follow the head directly, because they are written with it. Then come arrays whose size in the file is
+// known. Arrays of at least a page begin at a multiple of 4,096, so that direct I/O is possible; smaller ones at a
+// multiple of 64. Datasets whose chunks have unknown sizes come last: their addresses exist in the store only
+// (NewChunks).
+//
+// Example: a head of 3,000 bytes, a of 800 bytes, b of 10,000 bytes, c of 30,000 bytes with deflate.
+//    a   4,096    the first multiple of 4,096 after the head; a ends at 4,896
+//    b   8,192    b ends at 18,192
+//    c  20,480    file_bytes, the multiple of 4,096 after b: the log of c's chunks begins here
+
 #include "container/hdf5/writing/new_content.hpp"
 
 #include <algorithm>
@@ -26,7 +39,7 @@ namespace {
 
 using base::text;
 
-constexpr std::int64_t kUsualChunk = std::int64_t{1} << 20;  // what the library's own cache holds
+constexpr std::int64_t kUsualChunk = std::int64_t{1} << 20;  // capacity of the library's own chunk cache
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kLine = 64;
 constexpr const char* kFillName = "_FillValue";
@@ -42,7 +55,7 @@ bool has_elements(const ArrayType& type) {
   return !type.shape.empty() && std::ranges::find(type.shape, 0) == type.shape.end();
 }
 
-/// The chunk of an array.
+/// Returns the shape of a chunk of an array, and checks it.
 Extents new_chunk(const std::string& shown, const std::optional<Extents>& given, const ArrayType& type) {
   Extents chunk = given.value_or(zarr::usual_chunk(type, kUsualChunk));
   if (chunk.size() != type.shape.size() || std::ranges::any_of(chunk, [](std::int64_t size) { return size < 1; }))
@@ -56,7 +69,7 @@ Extents new_chunk(const std::string& shown, const std::optional<Extents>& given,
   return chunk;
 }
 
-/// `_FillValue` and the fill value are one in netCDF, and of the array's own type.
+/// Makes `_FillValue` and the fill value equal. In netCDF they are one value, of the array's own type.
 void join_fill_values(Content& content) {
   const std::string& dtype = content.type.dtype;
   const auto own = std::ranges::find(content.attributes, kFillName, &ArrayAttribute::name);
@@ -74,7 +87,7 @@ void join_fill_values(Content& content) {
   }
 }
 
-/// Rejects types with which netCDF's library crashes (floats of these sizes), or that it does not show (all others).
+/// Rejects types that make netCDF's library crash (floats of these sizes) or that it does not show (all others).
 void check_netcdf_type(const std::string& dtype, const std::string& shown) {
   const std::string_view kind = std::string_view(dtype).substr(1);
   const bool is_float = kind == "f2" || kind == "f12" || kind == "f16";
@@ -123,7 +136,7 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
     check_netcdf_type(type.dtype, shown);
     join_fill_values(array);
   }
-  // What is zero anyway need not be said.
+  // The default fill value is zero and need not be stored.
   if (std::ranges::all_of(array.fill, [](std::byte byte) { return byte == std::byte{0}; }) &&
       find_attribute(array.attributes, kFillName) == nullptr)
     array.fill.clear();
@@ -145,7 +158,8 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
   array.packed = comes_later(array);
 }
 
-/// One element, which no chunks keep: it is there from the beginning, so that it need not be written.
+/// Returns true for an array of one element with a fill value. It has no chunks, so its element is written with the
+/// head.
 bool is_filled_scalar(const Member& member) { return member.type.shape.empty() && !member.fill.empty(); }
 
 }  // namespace

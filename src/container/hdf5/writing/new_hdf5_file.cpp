@@ -30,8 +30,8 @@ using base::text;
 
 constexpr unsigned kKeepsOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 
-/// A file in memory, or beside other temporary ones, of which only what has been written takes space.  Its name goes as
-/// soon as the library has it open, which does not take files without one.
+/// A file in memory, or in the folder of temporary files, in which only written bytes take space. Its name is removed
+/// as soon as the library has opened the file; the library cannot open files without a name.
 class MemoryFile {
  public:
   MemoryFile() {
@@ -90,7 +90,7 @@ void check_name(const std::string& name, const std::string& shown) {
 
 Handle list_of(const Library& hdf5, hid_t kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
 
-/// Of that shape; `unlimited` dimensions may grow.
+/// Makes a dataspace of that shape, in which the `unlimited` dimensions may grow.
 Handle growing_space(const Library& hdf5, const Extents& shape, const std::vector<std::int64_t>& unlimited) {
   if (unlimited.empty()) return space_of(hdf5, shape);
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
@@ -99,7 +99,7 @@ Handle growing_space(const Library& hdf5, const Extents& shape, const std::vecto
   return {hdf5->H5Screate_simple(static_cast<int>(extents.size()), extents.data(), most.data()), hdf5->H5Sclose};
 }
 
-/// Chunks of an array that has no elements yet, in which others will put them.
+/// Returns a chunk shape for an array without elements, to which other programs will add some.
 Extents chunk_of_empty(const Extents& shape) {
   std::int64_t capacity = 1024;
   Extents chunk(shape.size(), 1);
@@ -108,7 +108,7 @@ Extents chunk_of_empty(const Extents& shape) {
   return chunk;
 }
 
-/// How a dataset is stored.  type: of its elements.
+/// Makes the creation properties of a dataset. type: the type of its elements.
 Handle creation_of(const Library& hdf5, const Member& member, hid_t type) {
   Handle creation = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
   bool said = hdf5->H5Pset_obj_track_times(creation.id(), false) >= 0;
@@ -117,14 +117,14 @@ Handle creation_of(const Library& hdf5, const Member& member, hid_t type) {
   const Extents chunk = member.in_chunks() ? *member.chunk : chunk_of_empty(member.type.shape);
   const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
   said = said && hdf5->H5Pset_chunk(creation.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
-  // Optional: the library that describes the dataset may not have it.
+  // The filters are optional, because the library that writes the description may not have them.
   for (const Filter& filter : filters_of(member.codec, member.type.element_bytes))
     said = said && hdf5->H5Pset_filter(creation.id(), static_cast<int>(filter.id), H5Z_FLAG_OPTIONAL,
                                        filter.values.size(), filter.values.data()) >= 0;
   return said ? std::move(creation) : Handle();
 }
 
-/// Groups with those above them.
+/// Returns all groups, with those above them.
 std::set<std::string> groups_in(const WantedFile& wanted) {
   std::set<std::string> groups;
   const auto add = [&](std::string group) {
@@ -135,7 +135,7 @@ std::set<std::string> groups_in(const WantedFile& wanted) {
   return groups;
 }
 
-/// Describes what is wanted to the library, which writes it.
+/// Describes a new file to the library, which writes it.
 class Describing {
  public:
   Describing(const Library& hdf5, const WantedFile& wanted, const std::string& file)
@@ -146,7 +146,7 @@ class Describing {
     grouped_ = list_of(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g);
     bool said = hdf5->H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110) >= 0 &&
                 hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0;
-    // netCDF's library takes what it is to change in the order in which it was made.
+    // netCDF's library changes only files that track the order of creation.
     if (wanted.of_netcdf)
       said = said && hdf5->H5Pset_link_creation_order(creation.id(), kKeepsOrder) >= 0 &&
              hdf5->H5Pset_link_creation_order(grouped_.id(), kKeepsOrder) >= 0;
@@ -154,7 +154,7 @@ class Describing {
     if (!file_) failed(hdf5, wanted.path);
   }
 
-  /// Where the object header of each array begins.
+  /// Writes all metadata. Returns the offset of the object header of each array.
   std::vector<std::int64_t> describe() {
     describe_groups();
     for (const Scale& scale : scales_.scales)
@@ -164,7 +164,7 @@ class Describing {
     describe_dimension_lists();
     std::vector<std::int64_t> headers;
     for (const haddr_t address : addresses_) headers.push_back(static_cast<std::int64_t>(address));
-    // Much of it is written only now.
+    // The library writes much of the metadata only when the file is closed.
     if (file_.close_now() < 0) failed(hdf5_, wanted_.path);
     return headers;
   }
@@ -214,7 +214,7 @@ class Describing {
     for (const ArrayAttribute& its : one.attributes)
       write_attribute(hdf5_, dataset.id(), its, wanted_.of_netcdf, shown(one.name));
   }
-  /// A dataset without elements of its own.
+  /// Makes a dataset without elements, which represents a dimension.
   void describe_dimension(const Scale& scale) const {
     const Handle type = new_type(hdf5_, ">f4");
     const std::vector<std::int64_t> unlimited(scale.unlimited ? 1 : 0, 0);
@@ -251,14 +251,15 @@ class Describing {
       write_references(dataset.id(), scale, where);
     }
   }
-  /// Which datasets have the dimension.
+  /// Writes the list of the datasets that have the dimension.
   void write_references(hid_t dataset, const Scale& scale, const std::string& where) const {
     struct Reference {
       haddr_t dataset;
       std::uint32_t dimension;
       std::uint32_t unused;
     };
-    constexpr std::size_t kMostReferences = 4000;  // of 16 bytes; without the list all is found by DIMENSION_LIST
+    // of 16 bytes each; a longer list is left out, because DIMENSION_LIST is enough
+    constexpr std::size_t kMostReferences = 4000;
     if (scale.used.empty() || scale.used.size() > kMostReferences) return;
     std::vector<Reference> references;
     for (const auto& [member, dimension] : scale.used)
@@ -286,7 +287,7 @@ class Describing {
     }
   }
   void write_list(hid_t dataset, const std::vector<std::ptrdiff_t>& its, const Member& one) const {
-    std::vector<haddr_t> addresses = scale_addresses_;  // in a hvl_t no pointer is const
+    std::vector<haddr_t> addresses = scale_addresses_;  // a copy, because an hvl_t has no pointers to const
     std::vector<hvl_t> sequences;
     for (const std::ptrdiff_t scale : its)
       sequences.push_back(scale < 0 ? hvl_t{} : hvl_t{1, &addresses[static_cast<std::size_t>(scale)]});
@@ -310,8 +311,8 @@ class Describing {
   Handle linked_;
   Handle grouped_;
   Handle file_;
-  std::vector<haddr_t> addresses_;        // of the arrays
-  std::vector<haddr_t> scale_addresses_;  // of the scales
+  std::vector<haddr_t> addresses_;        // addresses of the arrays
+  std::vector<haddr_t> scale_addresses_;  // addresses of the scales
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// New HDF5 files: all but their elements, made by HDF5's library.
+/// New HDF5 files without their elements, made by the HDF5 library.
 #pragma once
 
 #include <cstddef>
@@ -11,27 +11,27 @@
 
 namespace plait::container::hdf5 {
 
-/// What a new file is to hold.
+/// The description of a new file.
 struct WantedFile {
-  std::string path;             ///< for errors
-  std::vector<Member> members;  ///< of their content all but the offset counts
+  std::string path;             ///< path in error messages
+  std::vector<Member> members;  ///< the arrays; all of their content except the offset is used
   std::vector<GroupAttributes> groups;
-  bool of_netcdf = false;  ///< whether it is to be what netCDF's library takes for its own
+  bool of_netcdf = false;  ///< true if netCDF's library must be able to read the file
 };
 
-/// The file without its elements.
+/// A new file without its elements.
 struct NewFile {
-  std::vector<std::byte> head;  ///< all that describes them
-  /// Of each array: where in the head 8 bytes are to say at which offset it begins, or the index of its chunks; until then
-  /// they say that it is nowhere.
+  std::vector<std::byte> head;  ///< all metadata
+  /// For each array, the offset in the head of the 8 bytes that state where the array begins, or where the index of its
+  /// chunks is. Until then they have the value that means undefined.
   std::vector<std::int64_t> address_fields;
 };
 
-/// Makes datasets, with the groups above them and attributes, which all versions of the library from 1.8 on read: each in
-/// one piece, or if its content has a chunk, in chunks of which there is none.  Rank 0 calls it.
-/// errors  kArgument: a type, a name or an attribute that HDF5 has not, or two names of which one is a group of the other.
-///         kSystem: there is no library; it fails.
-/// cost    Some 1 KiB of memory for each dataset.
+/// Makes datasets with the groups above them and attributes, which all versions of the library since 1.8 read. A
+/// dataset is contiguous, or has chunks if its content has a chunk shape; no chunk is allocated. Rank 0 calls it.
+/// errors  kArgument: HDF5 does not support a type, a name or an attribute, or the name of one array is that of
+///         another's group. kSystem: there is no library, or it fails.
+/// cost  About 1 KiB of memory for each dataset.
 NewFile make_file(const WantedFile& wanted);
 
 }  // namespace plait::container::hdf5

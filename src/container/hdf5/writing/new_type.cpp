@@ -27,7 +27,7 @@ Handle float_type(const Library& hdf5, const FloatFormat& format) {
   const auto size = [&] {
     return hdf5->H5Tset_precision(id, format.precision) >= 0 && hdf5->H5Tset_size(id, format.bytes) >= 0;
   };
-  // The fields must lie within the bits at each moment.
+  // The fields must be within the precision after each call: set them first if the type shrinks, last if it grows.
   const bool made =
       format.bytes <= 8 ? fields() && size() : hdf5->H5Tset_size(id, format.bytes) >= 0 && size() && fields();
   return made ? std::move(type) : Handle();

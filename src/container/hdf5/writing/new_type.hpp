@@ -7,8 +7,8 @@
 
 namespace plait::container::hdf5 {
 
-/// The type that element_of() takes for `dtype`, which is spelled as in .npy files.  Booleans and complex numbers are
-/// what h5py writes for them.  Not open: HDF5 has none.
+/// Makes the type that element_of() converts to `dtype`, which is in the notation of .npy files. Booleans and complex
+/// numbers are stored as h5py stores them. Returns an invalid handle if HDF5 has no such type.
 Handle new_type(const Library& hdf5, const std::string& dtype);
 
 }  // namespace plait::container::hdf5

@@ -57,7 +57,7 @@ std::int64_t find_address_field(std::span<const std::byte> head, std::int64_t he
       if (type == kLayoutMessage) {
         const std::uint64_t kind = bytes.number(data + 1, 1);
         if (bytes.number(data, 1) != 3 || (kind != 1 && kind != 2)) bytes.unknown();
-        // Behind the kind stands the number of dimensions where there are chunks.
+        // In the message of chunks the number of dimensions comes between the kind and the address.
         const std::int64_t address = data + (kind == 1 ? 2 : 3);
         if (bytes.number(address, 8) != ~std::uint64_t{0}) bytes.unknown();
         return address;

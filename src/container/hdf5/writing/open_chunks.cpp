@@ -1,3 +1,13 @@
+// Chunks that are written in parts.
+//
+// A write that covers all of a chunk inside the array bypasses the buffers: it is put at once, and replaces a buffered
+// copy. Any other write reads the chunk as it is, applies its parts to the buffer, and adds their sizes.
+//
+// Example: a chunk of 1,000 bytes at the end of an array has 600 bytes inside. A write of 600 bytes is put at once; the
+// other 400 have the fill value. A write of 200 bytes reads the chunk; two more of 200 bytes complete it (600 >= 600).
+// If a part is written twice, the sum reaches 600 too early. The chunk is then put before it is complete, which costs
+// another read and put, but loses nothing, because the buffer holds the former bytes of the missing parts.
+
 #include "container/hdf5/writing/open_chunks.hpp"
 
 #include <cstring>
@@ -9,7 +19,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// The limit of the bytes of chunks that are buffered because they were written in part.
+/// Limit for the bytes of buffered chunks.
 constexpr std::int64_t kMostOpenBytes = std::int64_t{16} << 20;
 constexpr std::size_t kLeastOpen = 2;
 

@@ -1,4 +1,4 @@
-/// Chunks that are written in parts, each put together before it is packed.
+/// Buffers for chunks that are written in parts and must be complete before they are compressed.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace plait::container::hdf5 {
 
-/// Reads and writes whole chunks.  threads  Any number at once, on different chunks.
+/// An interface that reads and writes whole chunks.  threads  Any number at once, on different chunks.
 class WholeChunks {
  public:
   virtual ~WholeChunks() = default;
@@ -23,12 +23,13 @@ class WholeChunks {
   virtual void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const = 0;
   /// Reads a chunk as the last put() wrote it, or as it was in the file.  errors  kSystem.
   virtual void read_old(std::int64_t number, std::span<std::byte> chunk) = 0;
-  /// errors  kSystem.
+  /// Writes a whole chunk.  errors  kSystem.
   virtual void put(std::int64_t number, std::span<const std::byte> chunk) = 0;
 };
 
-/// The first write to a part of a chunk reads the rest.  The chunk is put when all of it has been written, when the
-/// buffers are full, or by flush().  Buffers take at most 16 MiB, or two chunks if that is more.
+/// A buffer of incomplete chunks. The first write to a part of a chunk reads the rest. The chunk is put when all of it
+/// has been written, when the buffers are full, or by flush(). Buffers take at most 16 MiB, or two chunks if that is
+/// more.
 /// threads  Any number at once, on different chunks.
 class OpenChunks {
  public:
@@ -36,7 +37,9 @@ class OpenChunks {
 
   /// Writes parts of one chunk; offsets are relative to the chunk.
   void write(std::int64_t number, std::span<const store::WriteSegment> parts);
-  /// Reads a piece of a chunk; the offset is relative to the chunk.  Returns false if the chunk is not buffered.
+  /// Reads a piece of a chunk; the offset is relative to the chunk.
+  ///
+  /// Returns false if the chunk is not buffered.
   bool read(std::int64_t number, const store::ReadSegment& piece);
   /// Puts all buffered chunks.
   void flush();

@@ -1,3 +1,14 @@
+// Assigning a scale to each named dimension.
+//
+// The scale is searched for in the group of the array and then in the groups above it. Arrays are processed by
+// ascending depth, so that the scale of an upper group exists before arrays in lower groups use it.
+//
+// Example: arrays time(10) and a/u(10, 4) with the dimension names (time, x).
+//    time, dimension time    there is an array "time" of one dimension and length 10: it is the scale, number 0
+//    a/u, dimension time     "a/time" does not exist; "time" is scale 0 and has length 10
+//    a/u, dimension x        neither "a/x" nor "x" exists: in netCDF files a new scale "a/x" of length 4; otherwise
+// none
+
 #include "container/hdf5/writing/scales.hpp"
 
 #include <algorithm>
@@ -39,7 +50,7 @@ class Planning {
     for (const GroupAttributes& one : groups) add_groups(one.group);
   }
 
-  /// Of dimension `d` of an array in that group.
+  /// Returns the number of the scale of dimension `d` of an array in that group; -1 if there is none.
   std::ptrdiff_t scale_for(const std::string& group, const Content& content, std::size_t d) {
     const std::string& name = content.dimension_names[d];
     const std::int64_t length = content.type.shape[d];
@@ -68,7 +79,7 @@ class Planning {
   Scales& result() { return result_; }
 
  private:
-  /// length: that it has to have; -1: it has to be unlimited.
+  /// Returns true if an array can be the scale of the name. length: its required length; -1 if it must be unlimited.
   bool can_be(std::size_t member, const std::string& name, std::int64_t length) const {
     const Content& content = members_[member];
     const std::vector<std::string>& names = content.dimension_names;
@@ -102,7 +113,7 @@ std::string group_of(const std::string& name) {
 Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf) {
   Planning planning(members, groups, of_netcdf);
   planning.result().of_members.resize(members.size());
-  // What lies higher comes first, so that its dimensions serve those below it.
+  // Arrays of upper groups come first, so that their dimensions are available to those of lower groups.
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::ranges::count(members[i].name, '/'); });
@@ -111,7 +122,7 @@ Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttr
     std::vector<std::ptrdiff_t>& its = planning.result().of_members[i];
     for (std::size_t d = 0; d < content.dimension_names.size(); ++d)
       its.push_back(planning.scale_for(group_of(members[i].name), content, d));
-    // netCDF's library takes arrays with scales for all dimensions or for none.
+    // netCDF's library reads arrays that have scales for all dimensions or for none.
     if (of_netcdf && std::ranges::any_of(its, [](std::ptrdiff_t scale) { return scale < 0; }))
       std::ranges::fill(its, -1);
     for (std::size_t d = 0; d < its.size(); ++d) {

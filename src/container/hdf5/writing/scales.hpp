@@ -1,4 +1,4 @@
-/// Which datasets of a new file stand for dimensions (HDF5 Dimension Scale Specification; netCDF-4 format).
+/// Dimension scales of a new file (HDF5 Dimension Scale Specification; netCDF-4 format).
 #pragma once
 
 #include <cstddef>
@@ -13,32 +13,33 @@
 
 namespace plait::container::hdf5 {
 
-/// A dataset that stands for a dimension.
+/// A dataset that represents a dimension.
 struct Scale {
-  std::string name;  ///< its path
+  std::string name;  ///< path of the dataset
   std::int64_t length = 0;
-  std::optional<std::size_t> member;  ///< the array that it is; none: it is only a dimension
-  bool unlimited = false;             ///< then arrays that have it may be shorter
-  /// The arrays that have it, and as which dimension.
+  std::optional<std::size_t> member;  ///< number of the array that is the scale; empty if the scale is only a dimension
+  bool unlimited = false;             ///< arrays that have an unlimited dimension may be shorter
+  /// The arrays that have the dimension, each with the number of the dimension in the array.
   std::vector<std::pair<std::size_t, std::size_t>> used{};
 };
 
 struct Scales {
   std::vector<Scale> scales;
-  /// netCDF arrays that share the name of a dimension but are not its coordinate variable.
+  /// Numbers of the netCDF arrays that share the name of a dimension but are not its coordinate variable.
   std::set<std::size_t> non_coordinates;
-  /// For each array, for each of its dimensions: the number of the scale; -1: there is none.
+  /// For each array and each of its dimensions, the number of the scale; -1 if there is none.
   std::vector<std::vector<std::ptrdiff_t>> of_members;
 };
 
-/// Finds the scale of each named dimension.  The scale is the one-dimensional array of this name, in the group of the
-/// array or above it, with the same number of elements unless both are unlimited.  In netCDF files a dimension without
-/// such an array gets a scale of its own in the group of the array.  A dimension has no scale if its name belongs to a
-/// group or to a scale of another length; in netCDF files the other dimensions of the same array then have no scale
-/// either.
+/// Finds the scale of each named dimension.
+///
+/// The scale is the one-dimensional array of this name, in the group of the array or above it, with the same number of
+/// elements unless both are unlimited. In netCDF files a dimension without such an array gets a scale of its own in
+/// the group of the array. A dimension has no scale if its name belongs to a group or to a scale of another length; in
+/// netCDF files the other dimensions of the same array then have no scale either.
 Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf);
 
-/// The path of the group that an object is in; empty: the one that all are in.
+/// Returns the path of the group of an object; empty for the root group.
 std::string group_of(const std::string& name);
 
 }  // namespace plait::container::hdf5
