@@ -1,4 +1,4 @@
-/// Memory of a thread for whole chunks.
+/// Buffers for whole chunks, one set for each thread.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace plait::container::zarr {
 struct ChunkBuffers {
   codec::Buffer plain;
   codec::Buffer transposed;
-  std::vector<std::unique_ptr<codec::Buffer>> packed;  ///< those that no read uses
+  std::vector<std::unique_ptr<codec::Buffer>> packed;  ///< buffers that no read uses
 
   static ChunkBuffers& of_thread() {
     thread_local ChunkBuffers buffers;
@@ -22,7 +22,7 @@ struct ChunkBuffers {
   }
 };
 
-/// A buffer for packed bytes, which goes back to the thread that has taken it.
+/// A buffer for compressed bytes, which returns to the set of its thread.
 class PackedBuffer {
  public:
   PackedBuffer() = default;
@@ -39,7 +39,7 @@ class PackedBuffer {
     if (!buffer_) buffer_ = std::make_unique<codec::Buffer>();
     return bytes_ = buffer_->of(bytes);
   }
-  /// The last result of of().
+  /// Returns the last result of of().
   std::span<const std::byte> bytes() const { return bytes_; }
   void release() noexcept {
     if (!buffer_) return;

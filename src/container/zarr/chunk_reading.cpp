@@ -1,9 +1,10 @@
-// Reads of chunks: a batch of segments becomes one request for each chunk, and the store has as many under way as it can.
+// Reads of chunks: a batch of segments becomes one request for each chunk, and the object store has as many requests in
+// flight as it can.
 //
-// Example: chunks of 100 bytes, segments [250, 290) and [290, 420).  The pieces are [50, 90) and [90, 100) of chunk 2,
-// [0, 100) of chunk 3 and [0, 20) of chunk 4.  If chunks are stored as they are, chunk 2 is read by one request with two
-// ranges.  If they are packed, three chunks are read whole; chunk 3 is unpacked into the caller's memory, the other two
-// are unpacked elsewhere, and the pieces are copied.
+// Example: chunks of 100 bytes, segments [250, 290) and [290, 420). The pieces are [50, 90) and [90, 100) of chunk 2,
+// [0, 100) of chunk 3 and [0, 20) of chunk 4. If chunks have no codecs, chunk 2 is read by one request with two ranges.
+// If they are compressed, three chunks are read as a whole. Chunk 3 is decompressed into the caller's memory. The other
+// two are decompressed into buffers, from which the pieces are copied.
 
 #include <cstring>
 #include <utility>
@@ -88,7 +89,7 @@ void ChunkStore::copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& foun
     unpack(chunk.number, packed, {made->bytes.get(), size});
     last = std::move(made);
     const std::scoped_lock lock(mutex_);
-    // A chunk that is written in place may be written again before clocks have moved on.
+    // A chunk that is written in place may change again within the resolution of its times, so it is not cached.
     if (!chunks_.fresh() && last->identity != store::ObjectIdentity{}) last_ = last;
   }
   for (const store::ReadSegment& piece : chunk.pieces)

@@ -1,3 +1,12 @@
+// Reading and writing the elements of an array in chunks.
+//
+// A write that does not cover a chunk reads the former chunk, unless its parts cover all elements of the chunk inside
+// the array. It returns the identity of the object that it has read. put() commits under the condition that the object
+// still has this identity, so that no change of another program is lost.
+// Example: shape (5), chunks of 2 elements of 8 bytes. Chunk 2 has 16 bytes, of which inside(2) = 8 are in the array. A
+// write of 8 bytes at offset 32 of the store covers element 4, so that nothing is read and the other 8 bytes get the
+// fill value. A write of 8 bytes at offset 16 covers half of chunk 1, so that the chunk is read first.
+
 #include "container/zarr/chunk_store.hpp"
 
 #include <algorithm>
@@ -61,7 +70,7 @@ std::string ChunkStore::description() const {
 }
 
 std::int64_t ChunkStore::size() {
-  std::int64_t bytes = metadata_.chunk_bytes;  // which metadata has been found to fit
+  std::int64_t bytes = metadata_.chunk_bytes;  // parse_metadata() has checked that the product fits
   if (metadata_.shards) bytes *= metadata_.shards->count;
   for (const std::int64_t chunks : metadata_.grid) bytes *= chunks;
   return bytes;
@@ -84,7 +93,7 @@ std::unique_ptr<store::Pending> ChunkStore::submit_write(std::vector<WriteSegmen
 
 void ChunkStore::flush() {
   chunks_.flush();
-  // A file that was replaced twice may look as before.
+  // A file that was replaced twice within the resolution of its times may have the same identity as before.
   const std::scoped_lock lock(mutex_);
   last_ = nullptr;
 }
@@ -122,7 +131,7 @@ std::int64_t ChunkStore::inside(std::int64_t number) const {
 }
 
 void ChunkStore::check_packed(std::int64_t number, std::int64_t bytes) const {
-  // Nothing that is worth packing grows by more.
+  // No codec enlarges data by more than this. A larger size is an error, and must not be allocated.
   const auto plain = static_cast<std::size_t>(metadata_.chunk_bytes);
   const auto most = static_cast<std::int64_t>(metadata_.packing.most_encoded(plain));
   if (bytes > most + most / 8 + 4096)

@@ -15,19 +15,19 @@
 
 namespace plait::container::zarr {
 
-/// A chunk as it was before it was packed.
+/// A chunk after decompression.
 struct Unpacked {
   std::int64_t number = -1;
-  store::ObjectIdentity identity;  ///< of the object that it was read from
+  store::ObjectIdentity identity;  ///< identity of the object from which it was read
   std::unique_ptr<std::byte[]> bytes;
 };
 
-/// Each chunk takes the space of a whole one; what no file holds has the value that the metadata gives it.  Chunks that
-/// are not packed are read and written where their elements are stored; the others are unpacked whole, and the last one
-/// is cached for reads that need several pieces of it.  Of a chunk that is written in part, the rest is read first.
+/// The chunks of an array as consecutive bytes, each with the size of a whole chunk. A chunk without an object reads as
+/// the fill value. Chunks without codecs are read and written in place. Other chunks are decompressed as a whole, and
+/// the last one is cached for reads that need several pieces of it. A write of a part of a chunk reads the rest first.
 class ChunkStore : public store::Store {
  public:
-  /// objects: of the array.  text: its metadata, for other ranks.  fresh: as for ChunkObjects.
+  /// objects: the objects of the array. text: its metadata, for other ranks. fresh: see ChunkObjects.
   ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh);
 
   const Metadata& metadata() const { return metadata_; }
@@ -37,26 +37,28 @@ class ChunkStore : public store::Store {
   std::string description() const override;
   std::int64_t size() override;
   bool grows() const override { return false; }
-  /// Carried out when the batch is completed.
+  /// Reads segments when the batch is completed.
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
-  /// The same.  Segments of one chunk that follow each other are written together: a chunk is read, packed and written
-  /// once for all of them.
+  /// Writes segments when the batch is completed. Consecutive segments of one chunk are written together: the chunk is
+  /// read, compressed and written once.
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void flush() override;
   void forget() noexcept override { chunks_.discard(); }
   void sync() override { objects().sync(); }
 
-  /// Reads a batch: each chunk once for segments that follow each other, and many chunks at once if the objects can.
-  /// errors  kSystem: not inside; a chunk that is damaged or of another size, by the name of its file.
+  /// Reads a batch: each chunk once for consecutive segments, and many chunks at once if the object store supports
+  /// that.
+  /// errors  kSystem: a segment is outside the store; a chunk is damaged or has another size, with the name of its
+  ///         object.
   void read_segments(std::span<const store::ReadSegment> segments);
-  /// Offsets in the chunk.  errors  The same.
+  /// Writes parts of a chunk; offsets are relative to the chunk.  errors  Those of read_segments().
   void write_chunk(std::int64_t number, const std::vector<store::WriteSegment>& parts);
 
-  /// errors  kSystem: it does not lie in the store.
+  /// Checks that a range is in the store.  errors  kSystem: it is not.
   void check(const char* what, std::int64_t offset, std::int64_t bytes);
 
  private:
-  /// The pieces of a batch that follow each other in one chunk, by their offsets in it.
+  /// Consecutive pieces of a batch in one chunk; offsets are relative to the chunk.
   struct PiecesOfChunk {
     std::int64_t number = 0;
     std::vector<store::ReadSegment> pieces;
@@ -64,17 +66,17 @@ class ChunkStore : public store::Store {
   };
   void read_plain(std::span<const PiecesOfChunk> chunks);
   void read_packed(std::span<const PiecesOfChunk> chunks);
-  /// Unpacks a chunk that was read in part, or takes `last` if it is still the same, and copies the pieces.
+  /// Decompresses a chunk of which a part is read, or uses `last` if it is still the same, and copies the pieces.
   void copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> packed,
                    std::shared_ptr<const Unpacked> last);
   void fill_pieces(const PiecesOfChunk& chunk) const;
-  /// errors  kSystem: a chunk with more packed bytes than its elements can take.
+  /// Checks the compressed size of a chunk.  errors  kSystem: it is larger than the elements can need.
   void check_packed(std::int64_t number, std::int64_t bytes) const;
   void unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const;
-  /// Reads the elements that a partly written chunk retains.  Returns the condition for put().
+  /// Reads the elements that a partly written chunk retains. Returns the condition for put().
   store::Condition read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk);
   void fill(std::int64_t offset, std::span<std::byte> bytes) const;
-  /// Bytes of a chunk that lie in the array.
+  /// Returns the bytes of a chunk that are inside the array.
   std::int64_t inside(std::int64_t number) const;
 
   Metadata metadata_;

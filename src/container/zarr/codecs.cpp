@@ -31,7 +31,8 @@ std::string word(const json& of, const char* name, const char* usual) {
   return found != of.end() && found->is_string() ? found->get<std::string>() : usual;
 }
 
-/// What packs bytes; nullptr for others.  configuration: level and the like, as both versions spell them.
+/// Makes a codec that compresses bytes; nullptr if the name is none of these. configuration: its parameters, such as
+/// the level, in the notation of either version.
 std::shared_ptr<const codec::Codec> packer(const std::string& name, const json& configuration, std::int64_t element) {
   constexpr int kMostDeflate = 9;
   if (name == "gzip") return codec::gzip(std::clamp(number(configuration, "level", 5), 0, kMostDeflate));
@@ -46,7 +47,7 @@ std::shared_ptr<const codec::Codec> packer(const std::string& name, const json& 
   options.compressor = word(configuration, "cname", "lz4");
   options.level = std::clamp(number(configuration, "clevel", 5), 0, kMostDeflate);
   options.element_bytes = number(configuration, "typesize", static_cast<int>(element));
-  // Version 3 names it, version 2 numbers it and has -1 for what suits the type.
+  // Version 3 has names; version 2 has numbers, and -1 for the default of the element type.
   const std::string named = word(configuration, "shuffle", "");
   const int numbered = number(configuration, "shuffle", 1);
   options.shuffle = named == "noshuffle"    ? 0
@@ -94,7 +95,7 @@ class Codecs {
     found_.packing = codec::Chain(std::move(packers));
   }
 
-  /// Takes the order of the dimensions over.
+  /// Stores the resulting order of the dimensions.
   void finish() {
     if (std::ranges::is_sorted(order_)) return;
     if (std::ranges::is_sorted(order_, std::ranges::greater{}))

@@ -8,12 +8,12 @@
 
 namespace plait::container::zarr {
 
-/// Of version 3: what packs chunks, how they are transposed, whether they lie in shards, into `found`, which has shape
-/// and chunk already.  Returns whether elements have their least byte first.
-/// errors  As parse_metadata().
+/// Reads the codecs of version 3 into `found`, which already has shape and chunk: compression, transposition and
+/// shards. Returns true if elements are little-endian.
+/// errors  Those of parse_metadata().
 bool read_codecs(const Document& document, const nlohmann::json& codecs, Metadata& found);
 
-/// Of version 2: `compressor` and `filters`.
+/// Reads `compressor` and `filters` of version 2.
 void read_compressor(const Document& document, const nlohmann::json& root, Metadata& found);
 
 }  // namespace plait::container::zarr

@@ -1,4 +1,4 @@
-/// A file of metadata as JSON, and what is wrong with it.
+/// A metadata file as JSON, and the errors that it may contain.
 #pragma once
 
 #include <cerrno>
@@ -16,7 +16,7 @@ namespace plait::container::zarr {
 
 class Document {
  public:
-  /// errors  kSystem: not JSON, no object, or nested too deep.
+  /// Parses the text.  errors  kSystem: it is not JSON, is no object, or is nested too deeply.
   Document(std::string_view text, const std::string& file);
 
   const nlohmann::json& root() const { return json_; }
@@ -31,11 +31,11 @@ class Document {
         ", which Plait does not read; write the array with the codecs bytes and gzip or zstd, in "
         "regular chunks");
   }
-  /// Checks the fields of a version 3 document.  Readers may ignore unknown fields only if these are objects with
+  /// Checks the fields of a version 3 document. Readers may ignore unknown fields only if these are objects with
   /// `"must_understand": false` (Zarr core 3.0, "Metadata documents").
-  /// errors  kArgument: any other unknown field.
+  /// errors  kArgument: there is any other unknown field.
   void check_fields(std::span<const std::string_view> known) const;
-  /// The following throw damaged() where what they ask for is not there, or something else.
+  /// The following functions call damaged() if the member is missing or has another type.
   const nlohmann::json& member(const nlohmann::json& of, const char* name) const;
   std::string string(const nlohmann::json& of, const char* name) const;
   Extents extents(const nlohmann::json& of, const char* name, std::int64_t least) const;
@@ -45,7 +45,7 @@ class Document {
   const std::string& file_;
 };
 
-/// What is shown of a value that is not what it should be.
+/// Returns the text of an unexpected value for an error.
 inline std::string shown(const nlohmann::json& value) { return value.dump().substr(0, 60); }
 
 }  // namespace plait::container::zarr

@@ -7,9 +7,9 @@
 namespace plait::container::zarr {
 
 struct ElementType {
-  std::string_view name;   ///< in version 3
-  std::string_view dtype;  ///< as .npy files spell it, without the byte order
-  bool ordered;            ///< whether there is one
+  std::string_view name;   ///< name in version 3
+  std::string_view dtype;  ///< type in the notation of .npy files, without the byte order
+  bool ordered;            ///< true if the type has a byte order
 };
 
 inline constexpr std::array kTypes{

@@ -14,7 +14,7 @@ std::size_t behind_spaces(std::string_view text, std::size_t at) {
   return found == kNone ? text.size() : found;
 }
 
-/// Where the string that opens at `at` has ended; kNone where it does not.
+/// Returns the end of the string that opens at `at`; kNone if it does not end.
 std::size_t behind_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '\\') {
@@ -26,7 +26,7 @@ std::size_t behind_string(std::string_view text, std::size_t at) {
   return kNone;
 }
 
-/// The comma or bracket that ends the value at `at`; kNone where there is none.
+/// Returns the position of the comma or bracket that ends the value at `at`; kNone if there is none.
 std::size_t behind_value(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   while (at < text.size()) {
@@ -50,24 +50,24 @@ std::size_t behind_value(std::string_view text, std::size_t at) {
 struct Part {
   std::size_t begin;
   std::size_t end;
-  std::size_t value = 0;  ///< where its value begins
+  std::size_t value = 0;  ///< position of its value
   std::size_t behind = 0;
 };
 
-/// Whether a string, with its quotes, is that text, whatever it is spelled with escapes.
+/// Returns true if a string, with its quotes, has the text `name`, regardless of escapes.
 bool spells(std::string_view string, std::string_view name) {
   if (string.find('\\') == kNone) return string.substr(1, string.size() - 2) == name;
   const auto parsed = nlohmann::json::parse(string, nullptr, false);
   return parsed.is_string() && parsed.get_ref<const std::string&>() == name;
 }
 
-/// The bytes of the last member of that name, which is the one that parsers take, with one of its commas, {0, 0} for none;
-/// nothing for no JSON object.
+/// Returns the last member of that name, which is the one that parsers use, together with one of its commas. The result
+/// is {0, 0} if there is none, and nothing if the text is no JSON object.
 std::optional<Part> member(std::string_view text, std::string_view name) {
   Part found{0, 0};
   std::size_t at = behind_spaces(text, 0);
   if (at == text.size() || text[at] != '{') return std::nullopt;
-  std::size_t before = kNone;  // the comma before the member
+  std::size_t before = kNone;  // position of the comma before the member
   at = behind_spaces(text, at + 1);
   if (at < text.size() && text[at] == '}') return found;
   while (at < text.size() && text[at] == '"') {

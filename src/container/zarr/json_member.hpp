@@ -1,7 +1,7 @@
-/// Takes one member out of a JSON object, or gives it another value, and leaves every other byte as it is.
+/// Removes or replaces one member of a JSON object without changing any other byte.
 ///
-/// Parsing and writing anew would round integers beyond 64 bits, refuse the NaN and Infinity that other tools write into
-/// attributes, and order or space the rest otherwise.
+/// Parsing and writing the whole object would round integers beyond 64 bits, reject the NaN and Infinity that other
+/// tools write into attributes, and change the order and the spaces of the rest.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,18 @@
 
 namespace plait::container::zarr {
 
-/// `object` without its members of this name at the outermost level; nothing where it is no JSON object.
-/// Names are compared as parsers read them, whatever escapes spell them.
-/// cost  O(size of `object`) a member taken out.
+/// Returns `object` without its members of this name at the outermost level; nothing if it is no JSON object. Names are
+/// compared as parsers read them, regardless of escapes.
+/// cost  Proportional to the size of `object` for each member removed.
+/// Example: without "b", {"a": 1, "b": 2} becomes {"a": 1}; without "a", it becomes {"b": 2}.
 std::optional<std::string> without_member(std::string_view object, std::string_view name);
 
-/// The value of the last member of that name, the one that parsers take, as it is written, without spaces around it;
-/// empty: there is none, or this is no JSON object.
+/// Returns the value of the last member of that name, which is the one that parsers use, as it is written and without
+/// surrounding spaces. The result is empty if there is none, or `object` is no JSON object.
 std::string member_text(std::string_view object, std::string_view name);
 
-/// `object` with one member of that name, whose value is spelled `value`: where the last one was, or behind the others.
-/// Nothing where it is no JSON object.
+/// Returns `object` with one member of that name, whose value has the text `value`. It replaces the last member of that
+/// name, or follows the others. The result is empty if `object` is no JSON object.
 std::optional<std::string> with_member(std::string_view object, std::string_view name, std::string_view value);
 
 }  // namespace plait::container::zarr

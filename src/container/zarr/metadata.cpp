@@ -21,14 +21,14 @@ namespace {
 using base::text;
 using nlohmann::json;
 
-/// The fields of version 3; consolidated_metadata is an extension of zarr-python, which some versions write as null.
+/// The fields of version 3. consolidated_metadata is an extension of zarr-python, which some versions write as null.
 constexpr std::array<std::string_view, 11> kArrayFields{
     "zarr_format", "node_type", "shape",      "data_type",       "chunk_grid",          "chunk_key_encoding",
     "fill_value",  "codecs",    "attributes", "dimension_names", "storage_transformers"};
 constexpr std::array<std::string_view, 4> kGroupFields{"zarr_format", "node_type", "attributes",
                                                        "consolidated_metadata"};
 
-/// What both versions have in common, once they have been read.
+/// Checks and completes the fields that both versions have.
 void complete(const Document& document, Metadata& found) {
   ArrayType& type = found.type;
   if (found.chunk.size() != type.shape.size())

@@ -1,4 +1,5 @@
-/// What `zarr.json` (version 3) and `.zarray` (version 2) say of an array (Zarr specifications, core 3.0 and v2).
+/// The metadata of an array in `zarr.json` (version 3) and `.zarray` (version 2) (Zarr specifications, core 3.0 and
+/// v2).
 #pragma once
 
 #include <cstddef>
@@ -13,57 +14,59 @@
 
 namespace plait::container::zarr {
 
-/// Files that hold many chunks each, behind each other in any order, and where each of them lies: the index, pairs of
-/// offset and length of 8 bytes, least first (codec sharding_indexed, version 1.0).
+/// The shards of an array: objects that hold many chunks each, in any order, and an index of their locations. The index
+/// has the offset and the length of each chunk as two little-endian numbers of 8 bytes (codec sharding_indexed, version
+/// 1.0).
 struct Shards {
-  Extents shape;       ///< of a shard, in elements
-  Extents chunks;      ///< in a shard, along each dimension
-  codec::Chain index;  ///< how the index is packed
+  Extents shape;       ///< shape of a shard in elements
+  Extents chunks;      ///< chunks of a shard along each dimension
+  codec::Chain index;  ///< codecs of the index
   bool index_at_end = true;
-  std::int64_t count = 1;  ///< chunks in a shard
-  /// Bytes of the index in the file.
+  std::int64_t count = 1;  ///< number of chunks in a shard
+  /// Size of the index in the object.
   std::int64_t index_bytes = 0;
 };
 
 struct Metadata {
   ArrayType type;
-  Extents chunk;         ///< as many dimensions as the array, each 1 or more
-  std::string element;   ///< what the format calls the type of the elements
-  codec::Chain packing;  ///< of a chunk
-  /// In which order chunks have the array's dimensions, slowest first; empty: in that of `type`.
+  Extents chunk;         ///< shape with as many dimensions as the array, each 1 or more
+  std::string element;   ///< name of the element type in the format
+  codec::Chain packing;  ///< codecs of a chunk
+  /// Order in which chunks have the dimensions of the array, the slowest first; empty if it is that of `type`.
   std::vector<std::size_t> transposed;
   std::optional<Shards> shards;
-  std::string prefix;           ///< of the names of chunks: `c/`, or nothing
-  char separator = '/';         ///< between the numbers in them
-  std::vector<std::byte> fill;  ///< an element that no file holds
-  /// One for each dimension, empty where it has none; or no names at all.
+  std::string prefix;           ///< prefix of the names of chunks: `c/`, or empty
+  char separator = '/';         ///< separator of the numbers in them
+  std::vector<std::byte> fill;  ///< value of an element that no object holds
+  /// Name of each dimension, empty for a dimension without one; no entries if no dimension has a name.
   std::vector<std::string> dimension_names;
 
   std::int64_t chunk_bytes = 0;
-  /// Chunks along each dimension, or shards where there are any.
+  /// Number of chunks along each dimension, or of shards if there are any.
   Extents grid;
 
-  /// Whether the bytes of a chunk lie in a file as they are, so that a part of them can be read and written.
+  /// Returns true if chunks have no codecs, so that a part of a chunk can be read and written in place.
   bool plain() const { return packing.empty() && transposed.empty(); }
-  /// errors  kArgument: the library of a codec is not installed.
+  /// Checks that the codecs are available.  errors  kArgument: the library of a codec is not installed.
   void check_codecs(const std::string& file) const;
   /// Describes how chunks are stored.
   std::string words() const;
 };
 
-/// The largest file of metadata that is read.
+/// Maximum size of a metadata file that is read.
 inline constexpr std::int64_t kMostMetadata = std::int64_t{16} << 20;
-/// A chunk that is packed is unpacked whole.
+/// Maximum size of a chunk with codecs, which is decompressed as a whole.
 inline constexpr std::int64_t kMostPacked = std::int64_t{2} << 30;
 
-/// True if a metadata file describes a group.
-/// errors  kSystem: it is not JSON.  kArgument: a group with a field that a reader must understand.
+/// Returns true if a metadata file describes a group.
+/// errors  kSystem: it is not JSON.  kArgument: the group has a field that a reader must understand.
 bool is_group(std::string_view text, const std::string& file);
 
-/// errors  kSystem: not JSON, or it contradicts itself.  kArgument: codecs, types and chunks that are not supported, by
-///         name; a field that a reader must understand.
+/// Parses the metadata of an array.
+/// errors  kSystem: the text is not JSON, or contradicts itself. kArgument: codecs, types or chunks are not supported,
+///         or there is a field that a reader must understand.
 Metadata parse_metadata(std::string_view text, const std::string& file);
-/// Reads into `found`, which keeps the fields that were read before an error: shape, dimension names, type, chunks.
+/// Parses into `found`, which retains the fields that were read before an error: shape, dimension names, type, chunks.
 void parse_metadata(std::string_view text, const std::string& file, Metadata& found);
 
 }  // namespace plait::container::zarr

@@ -16,15 +16,15 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-/// How versions of the library call what they state.
+/// The names that versions of the library use.
 struct Names {
-  std::array<const char*, 2> members;  ///< of the attributes, or of the metadata
-  const char* object;                  ///< next to the metadata
+  std::array<const char*, 2> members;  ///< members of the attributes, or of the metadata
+  const char* object;                  ///< object next to the metadata
 };
 constexpr Names kOfArrays{{"_nczarr_array", "_NCZARR_ARRAY"}, ".nczarray"};
 constexpr Names kOfGroups{{"_nczarr_group", "_NCZARR_GROUP"}, ".nczgroup"};
 
-/// Null where it is damaged: without it the array is one of Zarr.
+/// Parses a text; null if it is damaged, because the array can be read without it.
 Ordered parse(std::string_view text) { return Ordered::parse(text, nullptr, false); }
 
 /// Returns the statement of the library about an array or group; null if there is none.
@@ -41,7 +41,7 @@ Ordered stated(const StoredMetadata& metadata, const ArrayAttributes& attributes
   return found ? parse(found->text) : Ordered();
 }
 
-/// The member that newer versions call by the first name; null where there is none.
+/// Returns the member that newer versions call `name` and others `older`; null if there is none.
 Ordered member(const Ordered& of, const char* name, const char* older) {
   if (!of.is_object()) return {};
   const auto found = of.contains(name) ? of.find(name) : of.find(older);

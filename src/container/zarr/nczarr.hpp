@@ -1,11 +1,12 @@
 /// NCZarr, the additions of netCDF's library to Zarr: dimensions of groups, and references of arrays to them.
 ///
-/// In the array `g/w` of `lat` and `lon`, of which the group `g` defines `lon`, versions of the library write
-///   from 4.9.3 on  `"_nczarr_array": {"dimension_references": ["/lat", "/g/lon"], ...}` in `g/w/.zattrs`,
-///   from 4.8.1 on  `"_NCZARR_ARRAY"`, later `"_nczarr_array": {"dimrefs": ["/lat", "/g/lon"], ...}` in `g/w/.zarray`,
-///   in 4.8.0       `{"dimrefs": ["/lat", "/g/lon"], ...}` in the object `g/w/.nczarray`,
-/// and in the same way `"_nczarr_group": {"dimensions": {"lon": 4}, ...}`, before 4.9.3 `"dims"`, of the group `g`.  A
-/// dimension that may grow has `{"size": 4, "unlimited": 1}` for its length.
+/// Where the library writes them depends on its version. For the array `g/w` of `lat` and `lon`, of which the group `g`
+/// defines `lon`, it writes
+///   since 4.9.3   `"_nczarr_array": {"dimension_references": ["/lat", "/g/lon"], ...}` in `g/w/.zattrs`,
+///   since 4.8.1   `"_NCZARR_ARRAY"`, later `"_nczarr_array": {"dimrefs": ["/lat", "/g/lon"], ...}` in `g/w/.zarray`,
+///   in 4.8.0      `{"dimrefs": ["/lat", "/g/lon"], ...}` in the object `g/w/.nczarray`,
+/// and in the same way `"_nczarr_group": {"dimensions": {"lon": 4}, ...}`, before 4.9.3 `"dims"`, for the group `g`. A
+/// dimension that may grow has `{"size": 4, "unlimited": 1}` as its length.
 #pragma once
 
 #include <string>
@@ -25,20 +26,20 @@ struct StoredMetadata {
   const std::string& object;
 };
 
-/// True for attributes that netCDF's library keeps for itself and shows to nobody.
+/// Returns true for attributes that netCDF's library uses internally and hides from users.
 bool is_nczarr_attribute(std::string_view name);
 
-/// The dimensions that an array refers to, by their paths; none if the library has stated none for each of `rank`.
+/// Returns the paths of the dimensions of an array; nothing if the library has not stated one for each of `rank`.
 std::vector<std::string> dimension_references(const StoredMetadata& array, const ArrayAttributes& attributes,
                                               std::size_t rank);
-/// The dimensions that a group defines.
+/// Returns the dimensions that a group defines.
 std::vector<GroupDimension> dimensions_of_group(const StoredMetadata& group, const ArrayAttributes& attributes);
-/// Removes the attributes that the library keeps for itself.
+/// Removes the attributes that netCDF's library uses internally.
 void remove_nczarr_attributes(ArrayAttributes& attributes);
 
-/// Names an array's dimensions by the last parts of their paths.
+/// Sets the names of an array's dimensions to the last parts of their paths.
 void name_dimensions(Content& found, const std::vector<std::string>& references);
-/// The numbers of the dimensions that may grow, as far as `groups` define them.
+/// Returns the numbers of the dimensions that may grow, as far as `groups` define them.
 std::vector<std::int64_t> unlimited_dimensions(const std::vector<std::string>& references,
                                                const std::vector<GroupAttributes>& groups);
 

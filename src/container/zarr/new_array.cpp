@@ -46,7 +46,7 @@ Ordered name_of(const char* name, Ordered configuration) {
   return {{"name", name}, {"configuration", std::move(configuration)}};
 }
 
-/// What turns a chunk into bytes.
+/// Returns the codecs that encode a chunk.
 Ordered codecs_of(const ArrayType& type, bool ordered, const std::string& codec) {
   Ordered codecs = Ordered::array();
   if (type.order == Order::kFortran && type.shape.size() > 1) {
@@ -104,7 +104,7 @@ Extents usual_chunk(const ArrayType& type, std::int64_t bytes) {
   for (std::size_t i = dimensions; i-- > 0;) {
     const std::size_t d = type.order == Order::kC ? i : dimensions - 1 - i;
     const std::int64_t size = std::max<std::int64_t>(type.shape[d], 1);
-    // Of equal parts, so that the last one is not a small rest.
+    // Divide into nearly equal parts, so that the last one is not small.
     chunk[d] = base::ceil_divide(size, base::ceil_divide(size, std::min(size, capacity)));
     capacity /= chunk[d];
     if (capacity < 2) break;
@@ -163,7 +163,7 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
           path, ": attributes of a group of that name were given, but it is to be an array; rename one of them");
     made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group));
   }
-  // As it is read back, so that no array is made that cannot be.
+  // Parse the metadata, so that no array is created that cannot be opened.
   const Metadata read = parse_metadata(content, path);
   read.check_codecs(path);
   made.type.dtype = read.type.dtype;

@@ -1,4 +1,4 @@
-/// What a new array's `zarr.json` says (Zarr specification, core 3.0).
+/// The `zarr.json` of a new array (Zarr specification, core 3.0).
 #pragma once
 
 #include <string>
@@ -7,18 +7,20 @@
 
 namespace plait::container::zarr {
 
-/// Where an array is to be made by nobody's wish, chunks of about so many bytes.
+/// Default size of a chunk in bytes, if the caller states none.
 inline constexpr std::int64_t kUsualChunk = std::int64_t{8} << 20;
 
-/// Chunks of at most `bytes`, but of one element at least: contiguous in the array's order as far as can be, and of
-/// much the same size.
+/// Returns the shape of chunks of at most `bytes`, but of at least one element. Chunks are contiguous in the order of
+/// the array as far as possible, and have nearly equal sizes.
+/// Example: (10000, 3000) elements of 8 bytes in order C. 8 MiB are 1,048,576 elements, so that a chunk may have 349
+/// rows. That makes 29 chunks, which are balanced: 345 rows each, and 340 in the last one.
 Extents usual_chunk(const ArrayType& type, std::int64_t bytes = kUsualChunk);
 
-/// The array that `options` describe; its head is the metadata.
-/// errors  kArgument: types that Zarr has not, chunks, codecs, fill values and names that do not fit.
+/// Returns the array that `options` describe; its head is the metadata.
+/// errors  kArgument: Zarr does not have the type; chunks, codecs, fill values or names do not fit.
 NewContent new_array(const std::string& path, const FileOptions& options);
 
-/// The metadata of a group.  errors  kArgument: attributes that JSON has not.
+/// Makes the metadata of a group.  errors  kArgument: JSON does not have the type of an attribute.
 std::string new_group(const ArrayAttributes& attributes, const std::string& where);
 
 }  // namespace plait::container::zarr

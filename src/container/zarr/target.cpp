@@ -1,3 +1,13 @@
+// Where a new array is created in a hierarchy.
+//
+// Problem: a new array and its missing groups must appear at once, when they are complete.
+//
+// Idea: go down from the root as long as groups exist. The first missing folder is created under another name, with
+// everything below it, and renamed when the array is complete.
+// Example: data.zarr::/g/a, where data.zarr is a group without g. The target is data.zarr/g. It contains zarr.json, of
+// the group g, and a/zarr.json, with which the array begins. After it has appeared, data.zarr drops its consolidated
+// metadata, which lacks g/a. If data.zarr/g existed, the target would be data.zarr/g/a.
+
 #include "container/zarr/target.hpp"
 
 #include <algorithm>
@@ -48,7 +58,7 @@ std::vector<std::string> parts_of(std::string_view path, std::optional<std::stri
 
 enum class Kind : std::uint8_t { kNothing, kArray, kGroup };
 
-/// The location of an array or group.
+/// Returns the location of an array or group.
 std::string location_of(const ObjectStore& objects, const std::string& prefix) {
   return prefix.empty() ? objects.name() : objects.name_of(std::string_view(prefix).substr(0, prefix.size() - 1));
 }
@@ -60,7 +70,7 @@ std::vector<std::string> children_of(ObjectStore& objects, const std::string& pr
   return children;
 }
 
-/// What is at a location.  errors  kArgument: something that is neither, and what to do.
+/// Returns the kind of the object at a location.  errors  kArgument: it is neither array nor group.
 Kind kind_of(ObjectStore& objects, const std::string& prefix) {
   const std::string object = metadata_object(objects, prefix);
   if (!objects.contains(object)) {
@@ -84,7 +94,7 @@ bool holds_folders(ObjectStore& objects, const std::string& prefix) {
   return std::ranges::any_of(children_of(objects, prefix), [](const std::string& name) { return name.ends_with('/'); });
 }
 
-/// Drops the metadata of everything below it that a group has a copy of.
+/// Removes the copies of metadata that a group has of everything below it.
 void drop_consolidated(ObjectStore& group) {
   constexpr const char* kCopies = "consolidated_metadata";
   const std::string object(kNewest);
@@ -170,7 +180,7 @@ void for_each_above(const std::string& location, base::FunctionRef<bool(const st
 }
 
 void drop_consolidated_above(const std::string& location) {
-  // As long as these are groups of the newest version: others have the copies elsewhere.
+  // Stop at the first location that is no group of the newest version: older versions store the copies elsewhere.
   for_each_above(location, [](const std::string& above) {
     const std::shared_ptr<ObjectStore> group = store::open_objects(above, Sharing::kShared);
     if (!group->contains(std::string(kNewest)) || kind_of(*group, {}) != Kind::kGroup) return false;
@@ -188,13 +198,13 @@ fs::path folder_of(std::string_view path, std::optional<std::string_view> array)
 NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                      const std::map<std::string, std::string>& groups) {
   const std::vector<std::string> parts = parts_of(path, array);
-  // No name leads out of the folder.
+  // Check that no name leads out of the folder.
   for (const auto& [group, metadata] : groups) (void)parts_of(path, group);
   const std::shared_ptr<ObjectStore> objects = store::open_objects(std::string(path), Sharing::kShared);
-  std::vector<fs::path> above;  // groups that are there
+  std::vector<fs::path> above;  // existing groups above the array
   fs::path folder(path);
-  std::string prefix;    // of the objects in `folder`
-  std::size_t next = 0;  // part behind `folder`
+  std::string prefix;    // prefix of the objects in `folder`
+  std::size_t next = 0;  // index of the part after `folder`
   Kind kind = kind_of(*objects, prefix);
   while (kind == Kind::kGroup && next < parts.size()) {
     if (metadata_object(*objects, prefix) != text(prefix, kNewest))
@@ -215,7 +225,7 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   NewFolder made;
   made.target = folder.string();
   fs::path inside;
-  fs::path name;  // of the group in the hierarchy
+  fs::path name;  // name of the group in the hierarchy
   for (std::size_t i = 0; i < next; ++i) name /= parts[i];
   const fs::path begin = name;
   for (; next < parts.size(); name /= parts[next], inside /= parts[next], ++next) {
@@ -223,7 +233,7 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
     made.others.emplace_back((inside / kNewest).string(),
                              given == groups.end() ? new_group({}, std::string(path)) : given->second);
   }
-  // Groups beside the array in the same new folder.
+  // Add groups that are in the same new folder, but not above the array.
   for (const auto& [group, metadata] : groups) {
     const fs::path its = fs::path(group).lexically_relative(begin.empty() ? fs::path(".") : begin);
     const std::string file = (its / kNewest).lexically_normal().string();

@@ -1,4 +1,4 @@
-/// Where the arrays of a hierarchy are, and where a new one goes (Zarr specification, core 3.0).
+/// The location of the arrays of a hierarchy, and of a new one (Zarr specification, core 3.0).
 #pragma once
 
 #include <filesystem>
@@ -14,43 +14,44 @@
 
 namespace plait::container::zarr {
 
-/// The object with the metadata of an array or group; if it has none, the one that a new array would have.
-/// prefix: of the names of its objects: empty, or with a `/` at the end.
+/// Returns the object with the metadata of an array or group; if there is none, the object that a new array would have.
+/// prefix: the prefix of the names of its objects: empty, or with a `/` at the end.
 std::string metadata_object(store::ObjectStore& objects, const std::string& prefix);
-/// Returns the location of an array or group.
+/// Returns the metadata location of an array or group.
 FolderMetadata find_metadata(const std::filesystem::path& folder);
 
-/// The whole text of a file of metadata.  errors  kSystem: too large, or it cannot be read.
+/// Reads the whole text of a metadata file.  errors  kSystem: it is too large, or cannot be read.
 std::string content_of(store::Store& store);
 
 struct StoredText {
   std::string text;
   store::ObjectIdentity identity;
 };
-/// The same of an object; nothing if it does not exist.
+/// Reads the whole text of an object; nothing if it does not exist.  errors  Those of content_of().
 std::optional<StoredText> read_text(store::ObjectStore& objects, const std::string& object);
-/// Replaces the text of an object by what `change` makes of it, so that no change of another program is lost: it is called
-/// again with the text that is there then.  Without a text: the object does not exist, or does not change.
-/// errors  kSystem; what `change` throws.
+/// Replaces the text of an object by the result of `change`. If another program has changed it meanwhile, `change` is
+/// called again with the new text, so that no change is lost. Without an argument the object does not exist; without a
+/// result it does not change.
+/// errors  kSystem; exceptions of `change`.
 void change_text(store::ObjectStore& objects, const std::string& object,
                  base::FunctionRef<std::optional<std::string>(const std::optional<std::string>&)> change);
 
-/// Without slashes around it.
+/// Removes leading and trailing slashes.
 std::string_view bare(std::string_view name);
 
-/// The folder of an array or group in a hierarchy.  errors  kArgument: a name that cannot be.
+/// Returns the folder of an array or group in a hierarchy.  errors  kArgument: the name is impossible.
 std::filesystem::path folder_of(std::string_view path, std::optional<std::string_view> array);
 
-/// Calls `visit` for the locations above one, the next one first, until it returns false.
+/// Calls `visit` for the locations above a location, the nearest first, until it returns false.
 void for_each_above(const std::string& location, base::FunctionRef<bool(const std::string&)> visit);
 
-/// Drops the metadata of an array that the groups above it have a copy of, since it has changed.
-/// location: of the array.  errors  kSystem.
+/// Removes the copies of an array's metadata in the groups above it, because the metadata has changed.
+/// location: the location of the array.  errors  kSystem.
 void drop_consolidated_above(const std::string& location);
 
-/// See FolderFormat::new_folder().  Groups above the array that are not there are made; what is there is an array of that name,
-/// which is replaced, or in the way.  Metadata that a group keeps of all arrays below it would lack the new one, and
-/// goes.
+/// Plans a new array, see FolderFormat::new_folder(). Missing groups above it are created with it. An existing array of
+/// that name is replaced; any other object there is an error. Consolidated metadata of the groups above it is removed,
+/// because it would lack the new array.
 NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                      const std::map<std::string, std::string>& groups);
 

@@ -1,3 +1,9 @@
+// Transposing a chunk between the array's order and the stored one, as one strided copy.
+//
+// Example: chunk (2, 3, 4) of elements of 8 bytes, transposed = (2, 0, 1): the stored chunk has the shape (4, 2, 3). In
+// the array's chunk the strides of the dimensions are 96, 32 and 8 bytes. The loops, slowest stored dimension first,
+// are 4 elements with strides 48 (stored) and 8 (array), 2 with 24 and 96, and 3 with 8 and 32.
+
 #include "container/zarr/transposed.hpp"
 
 #include <cstdint>

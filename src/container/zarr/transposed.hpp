@@ -1,4 +1,4 @@
-/// Chunks whose dimensions lie in another order than those of the array (codec transpose, version 1.0).
+/// Chunks whose dimensions have another order than those of the array (codec transpose, version 1.0).
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace plait::container::zarr {
 
 enum class Towards : std::uint8_t { kArray, kFile };
 
-/// Copies a chunk from the one order into the other.
+/// Copies a chunk from one order to the other.
 void transpose(const Metadata& metadata, Towards towards, std::span<const std::byte> from, std::span<std::byte> to);
 
 }  // namespace plait::container::zarr

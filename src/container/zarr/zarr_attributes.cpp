@@ -31,9 +31,9 @@ using Ordered = nlohmann::ordered_json;
 constexpr std::string_view kDimensions = "_ARRAY_DIMENSIONS";
 constexpr std::string_view kFill = "_FillValue";
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::size_t kRealLetters = 12;  // of 8 bytes
+constexpr std::size_t kRealLetters = 12;  // for 8 bytes
 
-/// Base64 (RFC 4648) of the bytes of a real number, the least first.
+/// Encodes the little-endian bytes of a real number in Base64 (RFC 4648).
 std::string letters_of(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   std::string out;
@@ -62,8 +62,8 @@ constexpr std::string_view kSecondAttributes = ".zattrs";
 
 bool is_second_version(std::string_view object) { return !object.ends_with("zarr.json"); }
 
-/// Changes the copies of an array's attributes in the groups of version 2 above it.  The attributes are read after each
-/// copy, so that the last program that changes one copies those of all programs.
+/// Changes the copies of an array's attributes in the groups of version 2 above it. The attributes are read after each
+/// copy, so that the last program to change a copy includes the changes of all programs.
 void change_consolidated(store::ObjectStore& array) {
   for_each_above(array.name(), [&](const std::string& above) {
     const std::shared_ptr<store::ObjectStore> group = store::open_objects(above, store::Sharing::kShared);
@@ -80,7 +80,7 @@ void change_consolidated(store::ObjectStore& array) {
   });
 }
 
-/// What xarray takes for the value of missing elements.
+/// Gives `_FillValue` the type of the array, as xarray interprets it.
 void type_fill_value(Content& found, ArrayAttribute& fill) {
   const std::string& dtype = found.type.dtype;
   std::vector<std::byte> bits;
@@ -110,7 +110,7 @@ ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& obje
     text = std::move(found->text);
     from = objects.name_of(attributes);
   }
-  const Document document(text, from);  // which says what is wrong with it
+  const Document document(text, from);  // it reports errors in the text
   const Ordered root = Ordered::parse(marked_json(text));
   if (second) return attributes_of_json(root);
   const auto found = root.find("attributes");

@@ -1,4 +1,4 @@
-/// Attributes in Zarr's metadata: `attributes` of zarr.json, and `.zattrs` beside the metadata of version 2.
+/// Attributes in Zarr's metadata: `attributes` of zarr.json, and `.zattrs` next to the metadata of version 2.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,21 +10,23 @@
 
 namespace plait::container::zarr {
 
-/// Of an array or a group.  content: its metadata, which is in `object`.
-/// errors  kSystem: no JSON, or no object.
+/// Reads the attributes of an array or a group. content: its metadata, which is in `object`.
+/// errors  kSystem: the text is no JSON, or no object.
 ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& objects, const std::string& object);
 
-/// Takes attributes of an array into what is known of it: the names of dimensions that xarray keeps there in version 2
-/// (`_ARRAY_DIMENSIONS`), and `_FillValue` with the array's type, of which xarray writes the bits as a text, or in version
-/// 2 the array's own fill value.  content: the array's metadata.
+/// Adds attributes to the description of an array. Some of them describe the array itself: the names of dimensions that
+/// xarray stores there in version 2 (`_ARRAY_DIMENSIONS`), and `_FillValue` with the array's type, whose bits xarray
+/// writes as a text; in version 2 it is the array's own fill value.
+/// content: the metadata of the array.
 void take_attributes(Content& found, ArrayAttributes attributes, std::string_view content, const std::string& file);
 
-/// An object with them, for json_text().  A `_FillValue` of real numbers is written as xarray does.
-/// errors  kArgument: types that JSON has not.
+/// Makes an object with attributes, for json_text(). A `_FillValue` of real numbers is written as xarray writes it.
+/// errors  kArgument: JSON does not have a type.
 nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, const std::string& where);
 
-/// Changes attributes of the array that `objects` hold; every other byte of its metadata stays, and the object is replaced
-/// as a whole.  errors  kSystem: no JSON, or it cannot be written.
+/// Changes attributes of the array in `objects`. All other bytes of its metadata stay, and the object is replaced as a
+/// whole.
+/// errors  kSystem: the metadata are no JSON, or cannot be written.
 void change_attributes(store::ObjectStore& objects, const AttributeChanges& changes);
 
 }  // namespace plait::container::zarr

@@ -56,8 +56,8 @@ Content found_in(const Metadata& metadata) {
   return found;
 }
 
-/// Describes the attributes of an array, and its dimensions as far as they are stored there.  Returns the paths of those
-/// that netCDF's library has named.
+/// Describes the attributes of an array, and its dimensions as far as the attributes state them. Returns the paths of
+/// the dimensions that netCDF's library has stated.
 std::vector<std::string> describe_attributes(Content& found, const StoredMetadata& array) {
   ArrayAttributes attributes = attributes_in(array.text, array.objects, array.object);
   std::vector<std::string> references = dimension_references(array, attributes, found.type.shape.size());
@@ -67,13 +67,13 @@ std::vector<std::string> describe_attributes(Content& found, const StoredMetadat
   return references;
 }
 
-/// An array of a hierarchy, and the paths of its dimensions where netCDF's library has stated them.
+/// An array of a hierarchy, and the paths of its dimensions if netCDF's library has stated them.
 struct ListedArray {
   Member member;
   std::vector<std::string> references;
 };
 
-/// Describes an array that cannot be opened, with the metadata that was read before the error.
+/// Describes an array. If it cannot be opened, the description has the metadata that was read before the error.
 ListedArray array_of(store::ObjectStore& objects, const std::string& object, const std::string& content) {
   const std::string file = objects.name_of(object);
   ListedArray found;
@@ -99,15 +99,15 @@ ListedArray array_of(store::ObjectStore& objects, const std::string& object, con
   return found;
 }
 
-/// What is found in a hierarchy.
+/// The arrays and groups of a hierarchy.
 struct Found {
   std::vector<Member> members;
-  std::vector<std::vector<std::string>> references;  ///< of each member
+  std::vector<std::vector<std::string>> references;  ///< for each member
   std::vector<GroupAttributes> groups;
 };
 
-/// Adds the arrays whose names begin with `prefix`, and those of the groups below; those of links are not followed.
-/// name: of the array or group in the hierarchy.
+/// Adds the arrays whose names begin with `prefix`, and those of the groups below. It does not follow links.
+/// name: the name of the array or group in the hierarchy.
 void collect(store::ObjectStore& objects, const std::string& prefix, const std::string& name, Found& found) {
   std::vector<Member>& members = found.members;
   const std::string object = metadata_object(objects, prefix);
@@ -156,7 +156,7 @@ Found found_below(const store::Store& store, const std::string& file) {
   return found;
 }
 
-/// An array in chunks, each of which is a file or a part of one.
+/// An array in chunks, each of which is an object or a part of one.
 class ZarrDataset : public Dataset, public AttributeWriter {
  public:
   ZarrDataset(Content content, const std::shared_ptr<ChunkStore>& chunks)
@@ -174,8 +174,8 @@ class ZarrDataset : public Dataset, public AttributeWriter {
   std::shared_ptr<ChunkStore> chunks_;
 };
 
-/// The folder of an array whose metadata a store has.  Chunks are opened when they are read, and the working directory
-/// may be another one by then.
+/// Returns the absolute location of an array whose metadata is in a store. Chunks are opened when they are read, after
+/// the working directory may have changed.
 std::string location_of(const store::Store& metadata) {
   return fs::path(store::absolute_location(metadata.name())).parent_path().string();
 }

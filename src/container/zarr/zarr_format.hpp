@@ -1,5 +1,5 @@
-/// Zarr, versions 2 and 3: arrays in regular chunks, each a file or a part of one, in folders and groups of them;
-/// written in version 3.
+/// Zarr, versions 2 and 3: arrays in regular chunks, each an object or a part of one, in hierarchies of groups. New
+/// arrays have version 3.
 #pragma once
 
 #include "container/format.hpp"

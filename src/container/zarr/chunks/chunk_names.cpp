@@ -1,3 +1,10 @@
+// From the number of a chunk to its object.
+//
+// Chunks are numbered shard by shard in the order of the array; in a shard they are numbered in the same order. The
+// index of a shard, however, always has order C, so that arrays of order F convert the number.
+// Example: shards of 2x3 chunks in an array of order F. Chunk 8 is number 2 of shard 1. In order F number 2 is chunk
+// (0, 1) of the shard, which is number 0 * 3 + 1 = 1 in order C.
+
 #include "container/zarr/chunks/chunk_names.hpp"
 
 #include <cstddef>
@@ -12,7 +19,7 @@ ChunkLocation ChunkNames::location(std::int64_t number) const {
   const Shards& shards = *metadata_.shards;
   ChunkLocation location{number / shards.count, number % shards.count};
   if (metadata_.type.order == Order::kC) return location;
-  // Those of a shard are in C order whatever that of the array is.
+  // Chunks of a shard have order C regardless of the order of the array.
   std::int64_t rest = location.inside;
   Extents index(shards.chunks.size());
   for (std::size_t d = 0; d < index.size(); ++d) {
@@ -28,7 +35,7 @@ std::string ChunkNames::object(std::int64_t object) const {
   const std::size_t count = metadata_.grid.size();
   std::vector<std::int64_t> index(count);
   for (std::size_t i = 0; i < count; ++i) {
-    // The fastest dimension first.
+    // Begin with the fastest dimension.
     const std::size_t d = metadata_.type.order == Order::kC ? count - 1 - i : i;
     index[d] = object % metadata_.grid[d];
     object /= metadata_.grid[d];

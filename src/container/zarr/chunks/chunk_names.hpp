@@ -1,4 +1,4 @@
-/// The names of the objects that hold an array's chunks.
+/// The names of the objects that hold the chunks of an array.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,18 @@
 namespace plait::container::zarr {
 
 struct ChunkLocation {
-  std::int64_t object = 0;  ///< the number of the chunk's object, its own or its shard
-  std::int64_t inside = 0;  ///< its number in a shard
+  std::int64_t object = 0;  ///< number of the chunk's object, which is its own or its shard
+  std::int64_t inside = 0;  ///< number of the chunk in its shard
 };
 
-/// Example: of an array of 6 x 8 elements in chunks of 2 x 4, chunk 3 is in the object `c/1/1`.
+/// Computes the names of objects.
+/// Example: in an array of 6 x 8 elements with chunks of 2 x 4, chunk 3 is in the object `c/1/1`.
 class ChunkNames {
  public:
-  /// metadata: must outlive this.
+  /// metadata: it must outlive this object.
   explicit ChunkNames(const Metadata& metadata) : metadata_(metadata) {}
 
-  /// number: of a chunk in the order of plan/section/chunks.hpp.
+  /// Returns the location of a chunk. number: its number in the order of plan/section/chunks.hpp.
   ChunkLocation location(std::int64_t number) const;
   std::string object(std::int64_t object) const;
   std::string object(const ChunkLocation& location) const { return object(location.object); }

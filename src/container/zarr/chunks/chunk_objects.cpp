@@ -1,3 +1,14 @@
+// Reading chunks from objects and shards.
+//
+// A chunk of a shard takes two requests, one for the index and one for the bytes at the offset that the index states.
+// Another program may replace the shard between the two, so that the offset would be wrong. Each request for bytes
+// therefore has the condition that the shard has the identity from which the index was read; if it fails, both are
+// repeated.
+// Example: the index of shard A has chunk 3 at offset 100. Another program replaces A by B. The read at offset 100 with
+// the condition "identity of A" fails, the cached index is dropped, the index of B has chunk 3 at offset 140, and the
+// read at 140 with the condition "identity of B" succeeds. If a cached index has no entry for a chunk, a request
+// without ranges verifies that it is still current.
+
 #include "container/zarr/chunks/chunk_objects.hpp"
 
 #include <algorithm>
@@ -14,7 +25,7 @@ using base::text;
 using store::GetStatus;
 using store::ReadSegment;
 
-/// Reads one chunk of a batch that does not go through ObjectStore::get_all().
+/// Reads one chunk of a batch without ObjectStore::get_all().
 void read_one(ChunkObjects& chunks, ChunkRequest& chunk, ChunkObjects::ChunkMemory memory) {
   if (chunk.parts.empty()) {
     const auto memory_of_one = [&](std::int64_t bytes) { return memory(chunk, bytes); };
@@ -24,7 +35,7 @@ void read_one(ChunkObjects& chunks, ChunkRequest& chunk, ChunkObjects::ChunkMemo
   chunk.result.status = ChunkStatus::kRead;
   for (const ReadSegment& part : chunk.parts) {
     if (chunks.read_part(chunk.number, part)) continue;
-    chunk.result.status = ChunkStatus::kMissing;  // removed between two parts: all of them get the fill value
+    chunk.result.status = ChunkStatus::kMissing;  // removed between two parts: all parts get the fill value
     return;
   }
 }
@@ -124,7 +135,7 @@ ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartOf 
   if (writes_shards_in_place()) return read_in_place(location, part);
   if (read_new(location, part)) return {ChunkStatus::kRead, {}};
   const std::string object = names_.object(location);
-  // The index and the chunk have to be of one content, so the chunk is read from the one that the index was read from.
+  // The index and the chunk must belong to one content of the object, hence the condition if_match.
   while (true) {
     bool cached = false;
     const std::shared_ptr<const ShardIndex> index = indices_.find(location.object, object, cached);

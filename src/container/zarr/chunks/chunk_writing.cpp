@@ -1,4 +1,16 @@
-// Chunks that are written, each in an object of its own.
+// Writing chunks, each in an object of its own.
+//
+// Problem: readers and programs after a crash must find the old chunk or the new one. Making each chunk durable on its
+// own would cost one fsync for each chunk.
+//
+// Idea: a new array is written in place, because no program reads it yet. Chunks of other arrays are written as new
+// contents without names. When an access ends, or there are too many of them, commit_chunks() does the following:
+//    1. flush() makes all contents durable together
+//    2. check() verifies that the array has not been replaced
+//    3. all conditions are checked before the first content gets its name, so that a conflict usually changes nothing
+//    4. commit() gives each content its name, if its condition still holds
+// Example: 600 chunks of 1 MiB are put. The first 512 (kMaxNew) are committed together, the other 88 by flush(). With
+// chunks of 4 MiB the limit of 1 GiB (kMaxNewBytes) commits 256 at a time.
 
 #include <algorithm>
 #include <cerrno>
@@ -18,9 +30,9 @@ using store::Condition;
 using store::NewObject;
 using store::Part;
 
-/// So many new chunks wait until all of them are made durable.
+/// Maximum number of new chunks that wait until all of them are made durable.
 constexpr std::size_t kMaxNew = 512;
-/// And so many bytes of them.
+/// Maximum number of their bytes.
 constexpr std::int64_t kMaxNewBytes = std::int64_t{1} << 30;
 
 }  // namespace

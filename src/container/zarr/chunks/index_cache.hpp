@@ -1,4 +1,4 @@
-/// Indices of shards that were read before.
+/// A cache of the indexes of shards.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace plait::container::zarr {
 
-/// threads  Any number at once.
+/// Caches the indexes that were read most recently.  threads  Any number at once.
 class IndexCache {
  public:
-  /// Both must outlive this.
+  /// Both arguments must outlive this object.
   IndexCache(store::ObjectStore& objects, const Metadata& metadata) : objects_(objects), metadata_(metadata) {}
 
-  /// The index of a shard, which is in `object`; nullptr: there is no such object.
-  /// cached: set to whether it was read before, so that the shard may have changed since.
-  /// errors  As read_index().
+  /// Returns the index of a shard, which is in `object`; nullptr if there is no such object.
+  /// cached: set to true if the index was in the cache, so that the shard may have changed since.
+  /// errors  Those of read_index().
   std::shared_ptr<const ShardIndex> find(std::int64_t shard, const std::string& object, bool& cached);
   void drop(std::int64_t shard);
   void clear() noexcept;

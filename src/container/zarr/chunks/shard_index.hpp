@@ -1,4 +1,4 @@
-/// Where the chunks of a shard are in its object.
+/// The locations of the chunks of a shard in its object.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace plait::container::zarr {
 
-/// Of a chunk; without one: it has the fill value.
+/// The location of a chunk. Without one the chunk has the fill value.
 struct ShardEntry {
   std::uint64_t offset = kNone;
   std::uint64_t bytes = kNone;
@@ -21,21 +21,22 @@ struct ShardEntry {
   bool there() const { return offset != kNone; }
 };
 
-/// The index that a file of `file_bytes` has in `packed`, its last or first index_bytes.
-/// errors  kSystem: damaged; a chunk that does not lie in the file.
+/// Decodes the index of an object of `file_bytes`; `packed` are the last or first index_bytes of the object.
+/// errors  kSystem: the index is damaged, or a chunk is outside the object.
 std::vector<ShardEntry> parse_index(const Shards& shards, std::span<const std::byte> packed, std::int64_t file_bytes,
                                     const std::string& file);
 
-/// The bytes of an index.
+/// Encodes an index.
 std::vector<std::byte> index_bytes(const Shards& shards, std::span<const ShardEntry> entries);
 
 struct ShardIndex {
   std::vector<ShardEntry> entries;
-  std::int64_t bytes = 0;          ///< of the shard
-  store::ObjectIdentity identity;  ///< of the shard
+  std::int64_t bytes = 0;          ///< size of the shard
+  store::ObjectIdentity identity;  ///< identity of the shard
 };
 
-/// Reads the index of a shard; nothing if there is no such object.  errors  As parse_index(); kSystem: it cannot be read.
+/// Reads the index of a shard; nothing if there is no such object.
+/// errors  Those of parse_index(). kSystem: the object cannot be read.
 std::optional<ShardIndex> read_index(const Shards& shards, store::ObjectStore& objects, const std::string& object);
 
 }  // namespace plait::container::zarr

@@ -1,4 +1,21 @@
-// Shards that are being written.
+// Writing shards.
+//
+// Problem: a shard is one object with many chunks and an index. A write of one chunk must not lose the others, or
+// changes that another program makes to them meanwhile.
+//
+// Idea: put() appends chunks to a new content. When the access ends, complete() copies the other chunks of the former
+// shard after them, as they are stored, and then writes the index. The content gets its name under the condition that
+// the shard is still the one whose chunks were copied; if it is not, the copies are replaced by those of the new shard.
+//
+// Example: a shard of 4 chunks with its index at the end, which has 4 * 16 bytes and a checksum of 4. Chunk 1 is put
+// with 80 bytes.
+//    former shard    chunk 0 at 0..99, chunk 1 at 100..149, chunk 3 at 150..249, index at 250..317
+//    new content     chunk 1 at 0..79 (put_end = 80), chunk 0 at 80..179, chunk 3 at 180..279, index at 280..347
+// If commit() finds another shard, drop_retained() cuts the content to 80 bytes, and complete() copies the chunks of
+// that one. If chunk 1 contains elements that were read from the former shard, this is an error instead (`from`).
+//
+// A shard of a new array is written in place: a chunk is appended to the object, or overwritten if its size has not
+// changed, and flush() writes the index.
 
 #include <algorithm>
 #include <cerrno>
@@ -19,7 +36,7 @@ using store::Part;
 using store::ReadSegment;
 using store::WriteSegment;
 
-/// Bytes of retained chunks that are copied at once.
+/// Number of bytes of retained chunks that are copied at once.
 constexpr std::int64_t kCopied = std::int64_t{1} << 20;
 
 struct RetainedChunk {
@@ -27,7 +44,7 @@ struct RetainedChunk {
   ShardEntry old;
 };
 
-/// Bytes of an object with that identity; false: it has another one by now.
+/// The bytes of an object with a certain identity. copy() returns false if the object has another one by now.
 class OldShard {
  public:
   OldShard(store::ObjectStore& objects, const std::string& object, const store::ObjectIdentity& identity)
@@ -66,7 +83,7 @@ void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const s
   }
   const auto bytes = static_cast<std::int64_t>(packed.size());
   ShardEntry& entry = shard->entries[static_cast<std::size_t>(location.inside)];
-  // A chunk that has been put before was read from the new content.
+  // If the chunk has been put before, its elements were read from the new content, not from the former shard.
   if (!fresh_ && !entry.there() && !shard->from) shard->from = from;
   const bool anew = !entry.there() || entry.bytes != packed.size();
   const std::int64_t offset = anew ? shard->end : static_cast<std::int64_t>(entry.offset);
@@ -115,7 +132,7 @@ Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& objec
   std::ranges::sort(retained, {}, [](const RetainedChunk& one) { return one.old.offset; });
   const OldShard old(*objects_, object, index->identity);
   for (std::size_t i = 0; i < retained.size();) {
-    // Those that follow each other go together.
+    // Copy consecutive chunks together.
     const auto begin = static_cast<std::int64_t>(retained[i].old.offset);
     std::int64_t end = begin;
     for (; i < retained.size() && static_cast<std::int64_t>(retained[i].old.offset) == end; ++i) {
