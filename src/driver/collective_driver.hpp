@@ -1,4 +1,4 @@
-/// Stores that all ranks open together.
+/// Drivers whose stores all ranks open together.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class CollectiveDriver : public Driver {
   std::unique_ptr<core::Source> open(Opening& opening) const final;
 
  protected:
-  /// Opens or makes one; `bytes` of a new one, which read as zero.  Collective.  errors  The same on every rank.
+  /// Opens a store, or makes one of `bytes` bytes, which read as zero. Collective.  errors  The same on every rank.
   virtual std::unique_ptr<core::Source> open_together(const Opening& opening, std::int64_t bytes) const = 0;
 };
 

@@ -1,4 +1,4 @@
-/// Kinds of stores: how one is opened, or made, by its name.
+/// The interface of drivers: how a kind of store is opened or created by its name.
 #pragma once
 
 #include <cstdint>
@@ -16,54 +16,54 @@
 
 namespace plait::driver {
 
-/// How what a store holds is known.
+/// The way in which the format of a store's content is known.
 enum class Contents : std::uint8_t {
-  kByName,  ///< by the suffix of its name, which stands for a format
-  kRaw,     ///< not at all: raw elements
-  kHeader,  ///< by a header as of .npy, unless it was made without a dtype or for several arrays
-  kNone     ///< it has no bytes: its arrays come and go
+  kByName,  ///< by the suffix of its name, which selects a format
+  kRaw,     ///< it is not known: raw elements
+  kHeader,  ///< by a header as in .npy, unless the store was created without a dtype or for several arrays
+  kNone     ///< it has no bytes: arrays pass through it
 };
 
-/// One rank's view of a File that is being opened: a driver asks it what a new store is to hold, and lets it look at
-/// an existing one.
+/// One rank's view of a File that is being opened. A driver gets the description of a new store from it, and passes an
+/// existing store to it for inspection.
 class Opening {
  public:
   virtual ~Opening() = default;
   virtual const std::string& name() const = 0;
   virtual Mode mode() const = 0;
   virtual const Comm& comm() const = 0;
-  /// The call that opens it.
+  /// Returns the collective call that opens the File.
   virtual collective::Collective& call() const = 0;
-  /// What a new store is to be.  The bytes of its head stay while this does.  errors  kArgument.
+  /// Describes a new store. The bytes of its head are valid as long as this object.  errors  kArgument.
   virtual store::NewFileOptions make() = 0;
-  /// Looks at what an existing one holds.  errors  kArgument: not what the caller says.  kSystem: damaged.
+  /// Inspects the content of an existing store.
+  /// errors  kArgument: it differs from the caller's description. kSystem: it is damaged.
   virtual void inspect(const std::shared_ptr<store::Store>& store) = 0;
-  /// What the caller says of it.
+  /// Returns the caller's description.
   virtual const FileOptions& options() const = 0;
   /// Encodes the result of make() or inspect() for the other ranks.
   virtual std::string encode() const = 0;
-  /// Takes the result that rank 0 has encoded, with this rank's end of the store.
+  /// Decodes the result of rank 0. source: this rank's end of the store.
   virtual void adopt(const std::string& encoded, const core::Source& source) = 0;
-  /// Takes what all ranks know of a source without a store.
+  /// Sets the type of a source without a store, which all ranks know.
   virtual void adopt(const ArrayType& type) = 0;
 };
 
-/// One for each kind.  Without state: any number of threads may use it.
+/// A driver for one kind of store. It has no state, so any number of threads may use it.
 class Driver {
  public:
   virtual ~Driver() = default;
-  /// What names of the kind begin with, such as `stripe:`; empty: all names with no prefix.
+  /// Returns the prefix of names of this kind, such as `stripe:`; empty for names without a prefix.
   virtual std::string_view prefix() const = 0;
   virtual Contents contents() const = 0;
   /// Opens the store on every rank.  Collective.  errors  The same on every rank.
   virtual std::unique_ptr<core::Source> open(Opening& opening) const = 0;
-  /// Returns where a name of the kind leads, for callers that show a store or distinguish two names.  Nothing need be
-  /// there, and a damaged store has no components.  Not collective.
-  /// The default leads to something without files, identified by its name before a `?`.
-  /// errors  kArgument: a name that cannot be.
+  /// Resolves a name, for callers that show a store or distinguish two names. The store need not exist; a damaged store
+  /// has no components. Not collective. The default is a store without files, identified by its name before a `?`.
+  /// errors  kArgument: the name is invalid.
   virtual Located locate(const std::string& name) const;
-  /// The files beside `path`, which is a real one, that hold or describe the bytes of a store of the kind there.
-  /// Not collective.  By default none.
+  /// Returns the other files that hold or describe the bytes of a store of this kind at `path`, which is a real path.
+  /// Not collective. By default there are none.
   virtual std::vector<std::string> files_beside(const std::string& /*path*/) const { return {}; }
 };
 

@@ -19,7 +19,8 @@ std::span<const Driver* const> drivers() {
 }
 
 const Driver& driver_of(std::string_view name) {
-  // `memory://BUCKET/KEY` is no array of the driver `memory:`; other prefixes keep the names that begin with them.
+  // `memory://BUCKET/KEY` is not an array of the driver `memory:`; other prefixes apply to all names that begin with
+  // them.
   const bool in_memory = name.starts_with(memory::driver().prefix()) && store::is_url(name);
   for (const Driver* driver : drivers())
     if (!driver->prefix().empty() && name.starts_with(driver->prefix()) && !in_memory) return *driver;

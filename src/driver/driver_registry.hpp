@@ -1,4 +1,4 @@
-/// All kinds of stores that there are.
+/// The list of all drivers.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace plait::driver {
 
-/// Drivers without a prefix come last.
+/// Returns all drivers; those without a prefix come last.
 std::span<const Driver* const> drivers();
-/// Finds the driver of a name: by its prefix; by its scheme, if it is a URL; else that of ordinary files.
+/// Returns the driver of a name: by its prefix; by its scheme, if it is a URL; otherwise that of ordinary files.
 const Driver& driver_of(std::string_view name);
-/// What stands behind the prefix of a name, options included; a plain name as it is.
+/// Returns a name without its prefix, but with its options; a plain name is returned unchanged.
 std::string_view without_prefix(std::string_view name);
 
 }  // namespace plait::driver

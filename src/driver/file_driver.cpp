@@ -1,3 +1,16 @@
+// Opening a store that rank 0 finds, on all ranks.
+//
+// Problem: ranks open a name at different times. If another program replaces the file meanwhile, some ranks would open
+// the old file and others the new one.
+//
+// Idea: rank 0 finds the store, keeps it open, and broadcasts its path and the identities of its files. The other ranks
+// open the path and compare the identities. If they differ (ESTALE), or a component file is missing (ENOENT), all ranks
+// repeat from the beginning.
+// Example: rank 0 has found inode 7. Before rank 1 opens the name, a program renames inode 9 to it. Rank 1 fails with
+// ESTALE on all ranks. In the second attempt rank 0 finds inode 9, and so does rank 1. If rank 0 finds the same
+// identities 20 times although other ranks do not (kMostSameAttempts), the hosts have different files under this name,
+// and the error is final. With constant replacement it is final after 2,000 attempts.
+
 #include "driver/file_driver.hpp"
 
 #include <cerrno>
@@ -15,9 +28,9 @@ namespace plait::driver {
 
 namespace {
 
-/// The record that rank 0 broadcasts.
+/// The result that rank 0 broadcasts.
 struct Findings {
-  std::string array;  ///< as Opening::encode()
+  std::string array;  ///< result of Opening::encode()
   store::Location location;
 };
 
@@ -26,7 +39,7 @@ void fields(Codec& codec, base::Record<Codec, Findings>& findings) {
   codec(findings.array, findings.location);
 }
 
-/// One rank's end of the store; rank 0 holds a new file, too.
+/// One rank's end of the store. Rank 0 also holds a new file.
 class FileSource : public core::Source {
  public:
   FileSource(const FileDriver& driver, std::string name) : driver_(driver), name_(std::move(name)) {}
@@ -41,16 +54,17 @@ class FileSource : public core::Source {
   bool continued() const override { return made_ && made_->continued(); }
   std::string unfinished_path() const override { return made_ ? made_->location().path : std::string(); }
 
-  /// Finds or makes the store on rank 0, and broadcasts the findings.  Collective.
+  /// Finds or creates the store on rank 0, and broadcasts the result. Collective.
   Findings look(Opening& opening);
-  /// Everyone opens it; rank 0 has an existing one open, so that nothing else can be taken for it.  Collective.
+  /// Opens the store on every rank. Rank 0 has an existing store open, so that its inode number cannot be reused.
+  /// Collective.
   void open(const Findings& found, Opening& opening);
   void drop() { store_ = nullptr; }
 
  private:
   const FileDriver& driver_;
   std::string name_;
-  store::Location found_;  // on rank 0, of one that is there
+  store::Location found_;  // set on rank 0 for an existing store
   std::shared_ptr<store::Store> store_;
   std::unique_ptr<store::NewFile> made_;
 };
@@ -96,7 +110,7 @@ void FileSource::resize(collective::Collective& call, std::int64_t bytes) {
   });
   const std::string encoded = collective::broadcast_text(call.transport(), base::encode(location));
   location = base::decode<store::Location>(encoded, base::kAnotherRank);
-  // A store that is open does not see that its file has grown.
+  // An open store does not notice that its file has grown.
   call.step([&] { store_ = driver_.open(location, true); });
 }
 
@@ -139,14 +153,14 @@ Located FileDriver::locate(const std::string& name) const {
 std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
   auto source = std::make_unique<FileSource>(*this, opening.name());
   std::string before;
-  int same = 0;  // how often rank 0 has seen the same though others did not
+  int same = 0;  // number of attempts with an unchanged result on rank 0
   for (int attempt = 1;; ++attempt) {
     const Findings found = source->look(opening);
     try {
       source->open(found, opening);
       return source;
     } catch (const Error& error) {
-      // A file that was replaced since rank 0 looked: others have met the new one, or nothing where components were.
+      // The file was replaced after rank 0 had found it: other ranks have found the new file, or no component files.
       const int code = error.system_code();
       if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == store::kMostAttempts)
         throw;

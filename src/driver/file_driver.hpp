@@ -1,4 +1,4 @@
-/// Stores that one process finds or makes, and the others open by what it broadcasts.
+/// Drivers whose stores one process finds or creates, and the others open by the broadcast result.
 #pragma once
 
 #include <memory>
@@ -15,40 +15,43 @@ namespace plait::driver {
 class FileDriver : public Driver {
  public:
   std::unique_ptr<core::Source> open(Opening& opening) const final;
-  /// The default leads to the file whose path is between the prefix and a `?`, with `%XX` decoded.
+  /// Resolves a name to the file whose path is between the prefix and a `?`, with `%XX` decoded.
   Located locate(const std::string& name) const override;
 
-  /// Checks whether these ranks can open a store of that name together.  The same on every rank.
+  /// Checks that these ranks can open a store of that name together. The result is the same on every rank.
   /// errors  kArgument.
   virtual void check_ranks(const std::string& /*name*/, const transport::Transport& /*transport*/) const {}
-  /// Opens an existing one.  Not collective.
-  /// errors  kArgument: a name that cannot be, or that says otherwise than what is there.  kSystem: it is not there,
-  ///         not permitted, or damaged.
+  /// Opens an existing store. Not collective.
+  /// errors  kArgument: the name is invalid, or its options differ from the existing store. kSystem: the store does not
+  ///         exist, is not permitted, or is damaged.
   virtual store::Found find(const std::string& name, bool writable) const = 0;
-  /// Opens what another process has found and has open, or has made.  errors  kSystem; ESTALE: see expect_same_files().
+  /// Opens a store that another process has found and has open, or has created.
+  /// errors  kSystem; ESTALE: see expect_same_files().
   virtual std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const = 0;
-  /// Begins a new one.
-  /// errors  kArgument: a name that cannot be.  kSystem: no such folder or disk, no permission, a full disk, something
-  ///         other than a regular file in the way; nothing is left behind.  Where the name is `claimed`, also
-  ///         kArgument: another rank of this job writes it alone.
+  /// Begins a new store.
+  /// errors  kArgument: the name is invalid; if it is `claimed`, another rank of this job writes it alone. kSystem: no
+  ///         such folder or disk, no permission, a full disk, or an object other than a regular file in the way.
+  ///         Nothing remains on the disk after an error.
   virtual std::unique_ptr<store::NewFile> create(const std::string& name,
                                                  const store::NewFileOptions& options) const = 0;
 
-  /// Whether one that was found as `opened`, and is still open, is no longer what its name stood for then, whatever the
-  /// working directory is by now.  By default never: for stores whose names stand for the same as long as they are open.
-  /// errors  As find().
+  /// Returns true if the name no longer refers to the store that was found as `opened` and is still open, regardless of
+  /// the present working directory. By default it returns false, for stores whose names refer to the same store as long
+  /// as they are open.
+  /// errors  Those of find().
   virtual bool is_replaced(const std::string& /*name*/, const store::Location& /*opened*/) const { return false; }
 
-  /// Whether an ordinary file's bytes are this kind's own, which only stand for a store.  errors  kSystem.
+  /// Returns true if the bytes of an ordinary file are the description of a store of this kind.  errors  kSystem.
   virtual bool recognizes(store::Store& /*file*/) const { return false; }
-  /// What such bytes do, in words that follow "bytes that".
+  /// Returns the purpose of such bytes, as a continuation of "bytes that".
   virtual std::string_view stands_for() const { return {}; }
-  /// The name that such a file at `path` is opened by.
+  /// Returns the name by which such a file at `path` is opened.
   virtual std::string name_of(const std::string& path) const { return std::string(prefix()) + path; }
-  /// Called with the path of a temporary file that a killed process left behind, before that is removed, and with the
-  /// path of the file that is to be replaced.  Returns whether it may be removed.
+  /// Releases what a temporary file of a killed process refers to, before that file is removed. target: the path of the
+  /// file that it would have replaced. Returns true if the file may be removed.
   virtual bool clear(const std::string& /*left_behind*/, const std::string& /*target*/) const noexcept { return true; }
-  /// What remains to be removed once `file` has replaced one of this kind: called when it has, destroyed in any case.
+  /// Cleanup after a new file has replaced a store of this kind. remove() is called after the replacement; the
+  /// destructor runs in any case.
   class Replaced {
    public:
     virtual ~Replaced() = default;

@@ -11,7 +11,7 @@ std::string real_path(const std::string& path) {
   if (path.empty()) return path;
   std::error_code error;
   const fs::path whole = fs::absolute(path, error);
-  if (error) return path;  // the working folder has gone
+  if (error) return path;  // the working directory does not exist any more
   const fs::path real = fs::weakly_canonical(whole, error);
   return (error ? whole.lexically_normal() : real).string();
 }

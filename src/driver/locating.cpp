@@ -20,19 +20,19 @@ namespace {
 
 using store::posix::PosixStore;
 
-/// Of what an ordinary file's bytes stand for; nullptr: for themselves.
+/// Returns the driver whose store the bytes of an ordinary file describe; nullptr if there is none.
 const FileDriver* recognizing(const std::string& path) {
   try {
     PosixStore file(path, PosixStore::Access::kRead);
     for (const Driver* driver : drivers())
       if (const auto* files = dynamic_cast<const FileDriver*>(driver); files != nullptr && files->recognizes(file))
         return files;
-  } catch (const Error&) {  // it is not there, or cannot be read: opening it reports why
+  } catch (const Error&) {  // the file does not exist, or cannot be read: opening it reports the reason
   }
   return nullptr;
 }
 
-/// The driver of a name that says nothing of the content; nullptr for a name with the prefix of another driver.
+/// Returns the driver of a name that does not state the content; nullptr for a name with the prefix of another driver.
 const FileDriver* driver_by_content(const std::string& name) {
   const Driver& driver = driver_of(name);
   if (&driver == &objects::driver()) return &objects::driver();
@@ -45,7 +45,7 @@ Located locate(const std::string& name) {
   const Driver& driver = driver_of(name);
   Located found = driver.locate(name);
   if (&driver == &objects::driver()) return objects::locate(name, container::format_at(name));
-  // Of all others the prefix says what it is.
+  // The prefix of any other name determines its content.
   if (!driver.prefix().empty()) return found;
   const FileDriver* const meant = recognizing(found.path);
   return meant == nullptr ? plain::locate(name, container::format_at(name)) : meant->locate(meant->name_of(name));
@@ -66,7 +66,7 @@ std::vector<container::Member> arrays_in(const std::string& name) {
 void remove_unfinished(const std::string& name) {
   const Located found = locate_new(name);
   if (!found.keeps_unfinished || found.path.empty()) return;
-  // That of an array in a hierarchy of folders lies beside the hierarchy.
+  // The unfinished folder of an array in a hierarchy is next to the hierarchy.
   const std::string target =
       found.adds_arrays ? store::posix::beside_of(real_path(found.file), container::array_name(name).array.value_or(""))
                         : found.path;

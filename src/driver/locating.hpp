@@ -1,4 +1,4 @@
-/// Where names lead, whichever driver opens them.
+/// Resolution of names, regardless of their driver.
 #pragma once
 
 #include <string>
@@ -9,28 +9,27 @@
 
 namespace plait::driver {
 
-/// Looks without opening what is there: nothing need be, and what is damaged has no components.  A plain name whose
-/// file's bytes only stand for a store leads to that store.  Not collective.
-/// errors  kArgument: a name that cannot be.
-/// cost    Opens the file or the text under the name, or lists its folder.
+/// Resolves a name without opening the store, which need not exist; a damaged store has no components. If the bytes of
+/// an ordinary file describe a store, the name is resolved to that store. Not collective.
+/// errors  kArgument: the name is invalid.
+/// cost  Opens the file or the text under the name, or lists its folder.
 Located locate(const std::string& name);
-/// Locates a file to be created, without regard to an existing file of that name.  errors  As locate().
+/// Resolves the name of a file to be created, regardless of an existing file of that name.  errors  Those of locate().
 Located locate_new(const std::string& name);
 
-/// The arrays that an ordinary file holds under names, in its order; empty: it does not hold arrays under names.  Not
-/// collective.
-/// errors  kArgument: a name that cannot be.  kSystem: it is not there, not permitted, or damaged.
+/// Returns the named arrays of an ordinary file, in its order; empty if its arrays have no names. Not collective.
+/// errors  kArgument: the name is invalid. kSystem: the file does not exist, is not permitted, or is damaged.
 std::vector<container::Member> arrays_in(const std::string& name);
 
-/// Removes what programs have left unfinished of new files of that name (FileOptions::keeps_unfinished).  Not collective.
-/// errors  kArgument: a name that cannot be.  kSystem: EBUSY, another program is writing it.
+/// Removes unfinished new files of that name that programs have left (FileOptions::keeps_unfinished). Not collective.
+/// errors  kArgument: the name is invalid. kSystem: EBUSY, another program is writing it.
 void remove_unfinished(const std::string& name);
-/// The groups of such a file with their attributes, the one that all others are in first; none in formats without groups.
-/// errors  As arrays_in().
+/// Returns the groups of such a file with their attributes, the root group first; empty for formats without groups.
+/// errors  Those of arrays_in().
 std::vector<GroupAttributes> groups_in(const std::string& name);
 
-/// The files beside its path that hold or describe its bytes, by any driver: they may go where something else is
-/// written to that path, whatever the name for it.  Not collective.  Without those that this process does not see.
+/// Returns the files next to a store's path that hold or describe its bytes, for any driver. They may be removed when
+/// another store is written to that path. Not collective. Files that this process does not see are left out.
 std::vector<std::string> files_beside(const Located& found);
 
 }  // namespace plait::driver

@@ -24,7 +24,7 @@ bool clear(const std::string& left_behind, const std::string& target) noexcept {
     for (const FileDriver* driver : file_drivers()) result = driver->clear(left_behind, target) && result;
     return result;
   } catch (...) {
-    return false;  // it is left for the next one
+    return false;  // the next new file tries again
   }
 }
 

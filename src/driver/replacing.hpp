@@ -1,4 +1,4 @@
-/// Files that are replaced, whichever driver has made them.
+/// Replacement of files, regardless of the driver that has made them.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace plait::driver {
 
-/// Asks all drivers whether a file that a killed process left behind may be removed, which remove what it lists.
+/// Calls FileDriver::clear() of all drivers. Returns true if the file of a killed process may be removed.
 bool clear(const std::string& left_behind, const std::string& target) noexcept;
 
-/// Gives a new file of any kind its final name.  Where that was a file that stood for others, those go afterwards.
+/// Gives a new file of any kind its final name. If the replaced file was the description of a store, the files of that
+/// store are removed afterwards.
 /// errors  kSystem.
 void commit(store::posix::Replacement& file);
 

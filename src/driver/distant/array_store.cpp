@@ -12,8 +12,8 @@ namespace plait::driver::distant {
 
 namespace {
 
-/// Requests of a batch that are under way at a time: enough for all disks and the network, little enough that the
-/// others cost no memory yet.
+/// Maximum number of requests of a batch in flight: enough for all disks and the network, few enough that the others
+/// need no memory yet.
 constexpr std::size_t kAhead = 64;
 
 DistantRequest start(SharedFile& file, const store::ReadSegment& segment) {
@@ -40,7 +40,7 @@ void join_neighbours(std::vector<Segment>& segments) {
   segments = std::move(joined);
 }
 
-/// Requests are begun and waited for in the order of the segments.
+/// A batch whose requests begin and complete in the order of the segments.
 template <typename Segment>
 class PendingRequests : public store::Pending {
  public:
@@ -48,7 +48,7 @@ class PendingRequests : public store::Pending {
     join_neighbours(segments_);
     error_ = collective::caught([this] { begin(); });
   }
-  /// Memory that requests reach may go once nothing is under way, also where nobody completes them.
+  /// Waits for the requests even if complete() was not called, because they access the caller's memory.
   ~PendingRequests() override { wait_for_all(); }
   PendingRequests(const PendingRequests&) = delete;
   PendingRequests& operator=(const PendingRequests&) = delete;

@@ -12,8 +12,8 @@
 
 namespace plait::driver::distant {
 
-/// Each segment becomes a request of the shared file; some of them are under way at a time.  What follows each other
-/// in the file and in memory is one.
+/// The store of an array in a shared file. Each segment becomes a request of the shared file, of which several are in
+/// flight at a time. Segments that are adjacent in the file and in memory become one request.
 class ArrayStore : public store::Store {
  public:
   ArrayStore(SharedFile file, std::string shown) : file_(std::move(file)), shown_(std::move(shown)) {}
@@ -26,9 +26,9 @@ class ArrayStore : public store::Store {
   std::int64_t size() override { return file_.size(); }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
-  /// Of all ranks' disks.  cost    A message to each.
+  /// Syncs the disks of all ranks.  cost  A message to each rank.
   void sync() override { file_.sync(); }
-  /// Collective.  errors  kSystem, the same on every rank.
+  /// Closes the shared file. Collective.  errors  kSystem, the same on every rank.
   void close() { file_.close(); }
 
  private:

@@ -1,4 +1,4 @@
-// Arrays on the ranks' own disks are opened as shared files.
+// Driver of arrays on the ranks' own disks, which are opened as shared files.
 
 #include "driver/distant/distant_driver.hpp"
 
@@ -22,8 +22,9 @@ namespace plait::driver::distant {
 
 namespace {
 
-/// Stripes of large arrays are as long as windows, each of which is then a message to one disk; those of smaller arrays
-/// are so long that each disk gets several.
+/// Returns the stripe unit of a new array. Stripes of large arrays have the size of a window, so that each window is
+/// one message to one disk. Stripes of smaller arrays are shorter, so that each disk has several of them.
+/// Example: 8 MiB on 4 ranks have 4 stripes a disk: 8 MiB / 4 / 4 = 512 KiB. 1 GiB would have 64 MiB, limited to 1 MiB.
 std::int64_t unit_for(std::int64_t bytes, int ranks) {
   constexpr std::int64_t kLeast = std::int64_t{64} << 10;
   constexpr std::int64_t kMost = std::int64_t{1} << 20;
@@ -38,16 +39,17 @@ SharedFileMode mode_of(Mode mode) {
                                 : SharedFileMode::kReadWrite;
 }
 
-/// One rank's end of an array's shared file.
+/// The part of an array's shared file that belongs to one rank.
 class ArraySource : public core::Source {
  public:
   ArraySource(std::shared_ptr<ArrayStore> store, bool writable) : store_(std::move(store)), writable_(writable) {}
 
   std::shared_ptr<store::Store> store() const override { return store_; }
-  void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}  // it grows by being written
+  // the file grows when it is written
+  void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
   void finish(collective::Collective& call, bool /*written*/) override {
     call.step([&] {
-      // Once for all of them.
+      // One rank syncs for all ranks.
       if (writable_ && call.transport().rank() == 0) store_->sync();
     });
     store_->close();
@@ -89,7 +91,7 @@ std::vector<std::string> DistantDriver::files_beside(const std::string& path) co
 }
 
 std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
-  // Shared files need one, also where a process is alone.
+  // Shared files need a transport, even if the process is alone.
   transport::Transport& transport = core::transport_of(opening.comm());
   Name name;
   std::string path;
@@ -97,7 +99,7 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
     name = parse_name(opening.name());
     path = path_of(name);
   });
-  // Ranks may stand in different folders, and have other settings.
+  // Ranks may have different working directories and settings.
   path = collective::broadcast_text(transport, path);
   const bool is_new = opening.mode() == Mode::kWrite;
   SharedFileOptions wanted;
@@ -110,7 +112,7 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
     wanted.unit = name.unit != 0 ? name.unit : unit_for(bytes, transport.size());
     wanted.expected = bytes;
   }
-  const core::SilentScope by_the_array;  // the array's file is watched for as a whole
+  const core::SilentScope by_the_array;  // the File of the array itself reports that it was not closed
   SharedFile file = SharedFile::open(wanted, opening.comm());
   if (is_new) {
     file.resize(bytes);

@@ -11,21 +11,21 @@ namespace plait::driver::distant {
 
 inline constexpr std::string_view kScheme = "distant:";
 
-/// What such a name says.
+/// The parts of such a name.
 struct Name {
-  std::string path;       ///< NAME
-  std::string folder;     ///< empty: not stated
-  std::int64_t unit = 0;  ///< 0: not stated
+  std::string path;       ///< the path NAME
+  std::string folder;     ///< empty if not stated
+  std::int64_t unit = 0;  ///< 0 if not stated
   SharedFilePlace place = SharedFilePlace::kDetect;
 };
 
-/// `%XX` in NAME and in the folder stands for the character with that hexadecimal code.
-/// errors  kArgument: no NAME, an option that is not known or stands twice, a unit that is no positive number, a place
-///         that is not known, a folder beside a NAME that is an absolute path.
+/// Parses a name. `%XX` in NAME and in the folder is the character with that hexadecimal code.
+/// errors  kArgument: there is no NAME, an option is unknown or occurs twice, the unit is not a positive number, the
+///         value of `place=` is unknown, or a folder is given with a NAME that is an absolute path.
 Name parse_name(const std::string& url);
 
-/// The absolute path that a name stands for, in this process: from its folder on, or from that of PLAIT_DISTANT_FOLDER,
-/// or from the working folder.
+/// Returns the absolute path of a name in this process: relative to its folder, otherwise to that of
+/// PLAIT_DISTANT_FOLDER, otherwise to the working directory.
 std::string path_of(const Name& name);
 
 }  // namespace plait::driver::distant

@@ -16,7 +16,7 @@ namespace plait::driver::memory {
 
 namespace {
 
-/// What a process knows; a child of it begins with nothing.
+/// The names of a process. A child process begins with an empty map.
 struct Names {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<SharedBytes>> known;

@@ -1,4 +1,4 @@
-/// Bytes that the ranks of a node share, and the names that this process knows some by.
+/// Bytes that the ranks of a node share, and their names in this process.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@
 
 namespace plait::driver::memory {
 
-/// One rank's view of them.
+/// One rank's view of shared bytes.
 struct SharedBytes {
-  std::unique_ptr<transport::SharedPart> part;  ///< keeps the memory; on the first rank it is the bytes
+  std::unique_ptr<transport::SharedPart> part;  ///< owner of the memory; on the first rank it has the bytes
   std::byte* data = nullptr;
   std::int64_t bytes = 0;
-  std::int64_t number = 0;  ///< of these bytes, different from all others of the machine
+  std::int64_t number = 0;  ///< number that distinguishes these bytes from all others on the machine
 };
 
-/// New bytes, all zero.  Collective.  `shown` is the name for errors.
-/// errors  kArgument: ranks of several nodes.  kSystem: not enough memory.
+/// Makes new bytes, which are zero. Collective. shown: the name in errors.
+/// errors  kArgument: the ranks are on several nodes. kSystem: not enough memory.
 std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64_t bytes, const std::string& shown);
 
-/// Those that this process knows by a name; nullptr: none.  threads  Any.
+/// Returns the bytes of that name in this process; nullptr if there are none.  threads  Any.
 std::shared_ptr<SharedBytes> find_bytes(const std::string& name);
-/// Gives them a name, which other ones lose.  threads  Any.  errors  std::bad_alloc.
+/// Gives the bytes a name. Other bytes lose that name.  threads  Any.  errors  std::bad_alloc.
 void name_bytes(const std::string& name, std::shared_ptr<SharedBytes> bytes);
 
 }  // namespace plait::driver::memory

@@ -16,7 +16,7 @@ void copy(std::byte* bytes, const store::WriteSegment& segment) {
   std::memcpy(bytes, segment.data, static_cast<std::size_t>(segment.bytes));
 }
 
-/// Memory is copied when the batch is completed.
+/// A batch that copies memory when it is completed.
 template <typename Segment>
 class PendingCopies : public store::Pending {
  public:

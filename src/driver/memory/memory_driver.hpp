@@ -5,8 +5,8 @@
 
 namespace plait::driver::memory {
 
-/// NAME belongs to the process: what it holds stays until the process ends, or makes another array of that name.  The
-/// ranks that make one together, on one node, share its bytes.
+/// Returns the driver. NAME belongs to the process: its array exists until the process ends or creates another one with
+/// that name. The ranks that create an array together, on one node, share its bytes.
 const CollectiveDriver& driver();
 
 }  // namespace plait::driver::memory

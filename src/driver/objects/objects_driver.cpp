@@ -27,7 +27,7 @@ const store::ObjectStoreKind& kind_of(const std::string& name) {
                              "name that ends with .zarr, put zarr: in front of the URL, or use a file");
 }
 
-/// errors  kSystem, ENOENT: always; the text says how much of the name exists.
+/// Reports how much of a name exists.  errors  kSystem, ENOENT: always.
 [[noreturn]] void throw_missing(const std::string& name, const container::FolderFormat* format) {
   const container::ArrayName parts = container::array_name(name);
   if (parts.array && format != nullptr && format->metadata_of(parts.file, std::nullopt).exists)
@@ -51,7 +51,7 @@ class ObjectsDriver : public FileDriver {
   }
 
   store::Found find(const std::string& name, bool /*writable*/) const override {
-    // A suffix that stands for a FolderFormat saves the requests by which format_at() looks for metadata.
+    // If the suffix is that of a FolderFormat, format_at() and its requests for metadata are not needed.
     const container::Format& named = container::format_named(name);
     const container::Format& format = named.folder() != nullptr ? named : container::format_at(name);
     const container::FolderFormat* const folder = format.folder();

@@ -9,14 +9,13 @@
 
 namespace plait::driver::objects {
 
-/// Returns true if a name leads to an object store, known or not: a URL, optionally with a format prefix.
+/// Returns true if a name refers to an object store, known or not: a URL, optionally with a format prefix.
 bool is_name(std::string_view name);
-/// Handles such names.  Arrays consist of several objects, so their format is a FolderFormat.
+/// Returns the driver of such names. Arrays consist of several objects, so their format is a FolderFormat.
 const FileDriver& driver();
-/// Locates arrays that have, or will have, the given format.  errors  kArgument: a URL that cannot be.
+/// Resolves the name of an array that has, or will have, the given format.  errors  kArgument: the URL is invalid.
 Located locate(const std::string& name, const container::Format& holds);
-/// Checks a name without a look at the store.
-/// is_new: whether an array is to be made.
+/// Checks a name without a request to the store. is_new: true if an array is to be created.
 /// errors  kArgument: an unknown scheme; no bucket or key; a new array in a format that is one object.
 void check_name(const std::string& name, bool is_new);
 

@@ -61,7 +61,7 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
     if (opening.mode() == Mode::kReadWrite)
       base::throw_argument_error(opening.name(), " cannot be read and written; open it with mode \"r\" or \"w\"");
     if (wanted.offset != 0) base::throw_argument_error(opening.name(), " has no offsets; leave offset out");
-    // Of several arrays each step says what it has.
+    // If a pipe carries several arrays, each step describes its own.
     if (writes && !wanted.several) type = container::described_type(wanted, opening.name(), true);
   });
   std::unique_ptr<core::Source> source;
@@ -81,7 +81,7 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
                                      " bytes are written, but of ", bytes, " bytes read; leave element_bytes out");
       });
     } catch (const Error& error) {
-      reader->abort(error.what());  // so that the writer learns why
+      reader->abort(error.what());  // reports the reason to the writer
       throw;
     }
     source = std::make_unique<ReadingSource>(std::move(reader));

@@ -8,9 +8,9 @@
 
 namespace plait::driver::plain {
 
-/// Begins a new file at `path`.  Where that is a file that stands for others, as the description of a striped file,
-/// what it stands for goes with it.
-/// errors  As FileDriver::create().
+/// Begins a new file at `path`. If `path` is the description of a store, such as a striped file, the files of that
+/// store are removed with it.
+/// errors  Those of FileDriver::create().
 std::unique_ptr<store::NewFile> make_new_file(const std::string& path, const store::NewFileOptions& options);
 
 }  // namespace plait::driver::plain

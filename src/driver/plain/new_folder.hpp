@@ -11,9 +11,9 @@
 
 namespace plait::driver::plain {
 
-/// Begins a new array of a format of folders.  Its location is the file that describes the content, which begins with
-/// the head of `options`; whatever else belongs to the array lies beside it.
-/// errors  As FileDriver::create() and FolderFormat::new_folder().
+/// Begins a new array of a FolderFormat. Its location is the metadata file, which begins with the head of `options`;
+/// the other files of the array are next to it.
+/// errors  Those of FileDriver::create() and FolderFormat::new_folder().
 std::unique_ptr<store::NewFile> make_new_folder(const container::FolderFormat& format, std::string_view path,
                                                 std::optional<std::string_view> array,
                                                 const store::NewFileOptions& options);

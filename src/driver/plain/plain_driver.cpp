@@ -24,7 +24,7 @@ PosixStore::Access access_of(bool writable) {
   return writable ? PosixStore::Access::kReadWrite : PosixStore::Access::kRead;
 }
 
-/// The file of a name, without that of an array in it.
+/// Returns the file of a name, without the name of an array in it.
 std::string path_of(const std::string& name) {
   return store::is_raw(name) ? store::ordinary_path(name) : std::string(container::array_name(name).file);
 }
@@ -39,7 +39,7 @@ std::string opened_path_of(const std::string& name) {
   return folder != nullptr ? folder->metadata_of(parts.file, parts.array).location : std::string(parts.file);
 }
 
-/// A folder may be what other libraries keep an array in.
+/// Reports that a folder has the format of another library, if that can be recognized.
 [[noreturn]] void say_what_folder(const Error& error, const std::string& path) {
   const std::string_view format = container::foreign_folder(path);
   if (format.empty()) throw error;
@@ -90,7 +90,7 @@ class PlainDriver : public FileDriver {
     return opened;
   }
   bool is_replaced(const std::string& name, const store::Location& opened) const override {
-    // The metadata in a folder is replaced where it changes; its files are the container's to know.
+    // The metadata file of a folder is replaced when it changes; the format checks its folder itself.
     if (!store::is_raw(name) && is_of_folder(opened.path)) return false;
     const PosixStore now(opened.path, PosixStore::Access::kRead);
     return !store::may_be_same_files(opened, {now.identity()});
@@ -138,7 +138,7 @@ Located locate(const std::string& name, const container::Format& holds) {
   Located found = describe(name, holds);
   const std::string path = path_of(name);
   const container::ArrayName parts = container::array_name(name);
-  // Each array in a folder has a path of its own, so that two arrays are not taken for the same file.
+  // Each array in a folder has its own path, so that two arrays are not mistaken for the same file.
   if (!store::is_raw(name) && holds.folder() != nullptr && parts.array)
     found.path = real_path(
         std::filesystem::path(holds.folder()->metadata_of(path, parts.array).location).parent_path().string());

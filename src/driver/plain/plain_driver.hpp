@@ -6,13 +6,14 @@
 
 namespace plait::driver::plain {
 
-/// Handles names without a prefix: the content of existing files and the names of new files determine the format.
+/// Returns the driver of names without a prefix: the content of existing files and the names of new files determine the
+/// format.
 const FileDriver& driver();
-/// Describes a file that has, or will have, the given format, without a look at its path.
+/// Describes a file that has, or will have, the given format, without resolving its path.
 Located describe(const std::string& name, const container::Format& holds);
-/// Locates a file that holds, or will hold, the given format.
+/// Resolves the name of a file that has, or will have, the given format.
 Located locate(const std::string& name, const container::Format& holds);
-/// `raw:NAME`: raw elements, whatever the name looks like.
+/// Returns the driver of `raw:NAME`: raw elements, regardless of the suffix.
 const FileDriver& raw_driver();
 
 }  // namespace plait::driver::plain

@@ -1,3 +1,16 @@
+// New striped files: several component files appear under one name at once.
+//
+// Problem: the component files are on different disks, so that no single rename makes all of them appear. After a kill
+// none of them may remain forever.
+//
+// Idea: the order of operations.
+//    1. write a temporary description that lists the component files; the process holds a lock on it
+//    2. make the component files under their final names, which contain a random id
+//    3. write the elements; then sync the component files and their folders
+//    4. sync the description and rename it to the final name (driver::commit) A kill before step 4 leaves the temporary
+// description. The next new file of the same name finds it without a lock, and removes the component files that it
+// lists (remove_left_behind). After step 4 the description is complete and so are the component files.
+
 #include "driver/stripe/new_striped_file.hpp"
 
 #include <fcntl.h>
@@ -42,7 +55,7 @@ std::vector<std::string> chosen_disks(const Name& name) {
   for (std::string& disk : chosen) disk = fs::absolute(disk).string();
   store::stripe::check_disks(chosen, name.shown());
   for (std::string& disk : chosen) {
-    // As the system sees it: behind a link `..` is the folder above the one that the link leads to.
+    // Use the path that the system resolves: after a link, `..` is the folder above the target of the link.
     std::error_code error;
     disk = fs::canonical(disk, error).string();
     if (error) throw posix::system_error(base::text("write ", name.shown(), " to a disk"), error.value());
@@ -68,9 +81,9 @@ Description description_of(const Name& name, const std::string& basename, std::i
   return result;
 }
 
-/// The component files have their final names from the start.  A temporary description lists them before they are
-/// made and until its renaming makes the file appear, so that one of a killed process can be cleared away by the next
-/// new file of the same name.
+/// A new striped file. Its component files have their final names from the start. A temporary description lists them
+/// before they are made and until it is renamed, so that the next new file of the same name can remove those of a
+/// killed process.
 class NewStripedFile : public store::NewFile {
  public:
   NewStripedFile(const Name& name, const store::NewFileOptions& options);
@@ -83,11 +96,11 @@ class NewStripedFile : public store::NewFile {
   bool continued() const override { return continued_; }
 
  private:
-  /// Takes what an earlier one has left, if it is of the same size on the same disks, or removes that.
+  /// Continues an unfinished file if it has the same size and disks. Otherwise it removes that file and returns false.
   bool adopt();
   base::Owner owner_;
   std::string shown_;
-  std::string basename_;  // of the file that the name stands for
+  std::string basename_;  // basename of the file to which the name refers
   Description description_;
   std::optional<posix::Replacement> file_;  // the description
   std::vector<posix::Descriptor> components_;
@@ -114,7 +127,7 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
   } else {
     file_.emplace(name.path, static_cast<std::int64_t>(text.size()), std::as_bytes(std::span(text)), marks);
   }
-  // From here on the destructor of the description's file does not suffice.
+  // From here on discard() must also remove the components.
   components_ = store::stripe::make_components(description_, file_->attributes(), basename_, shown_);
   try {
     if (!options.head.empty())
@@ -130,7 +143,7 @@ bool NewStripedFile::adopt() {
   std::optional<Description> left;
   try {
     left = store::stripe::description_at(file_->temporary_path());
-  } catch (const Error&) {  // it was written when its program was killed
+  } catch (const Error&) {  // the description was incomplete when its program was killed
   }
   if (!left) return false;
   const auto disks_of = [](const Description& one) {
@@ -159,7 +172,7 @@ void NewStripedFile::resize(std::int64_t bytes) {
   description_.bytes = bytes;
   for (std::size_t i = 0; i < components_.size(); ++i) {
     const std::string name = base::text("the component file ", description_.components[i], " of ", shown_);
-    // Also makes the file shorter, which reserving does not.
+    // ftruncate also makes the file shorter, which reserve() does not.
     if (::ftruncate(components_[i].number(), description_.component_bytes(i)) != 0)
       throw posix::system_error("size " + name, errno);
     posix::reserve(components_[i].number(), description_.component_bytes(i), name);
@@ -185,7 +198,7 @@ void NewStripedFile::commit() {
 }
 
 void NewStripedFile::discard() noexcept {
-  // A description that has its final name keeps its components, whatever failed afterwards.
+  // If the description has its final name, its components stay, whatever error follows.
   if (file_ && file_->pending() && owner_.here()) {
     if (!keeps_) store::stripe::remove_components(description_, basename_);
     file_->discard();

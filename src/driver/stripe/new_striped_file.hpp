@@ -8,7 +8,7 @@
 
 namespace plait::driver::stripe {
 
-/// errors  As FileDriver::create().
+/// Begins a new striped file.  errors  Those of FileDriver::create().
 std::unique_ptr<store::NewFile> make_new_file(const std::string& url, const store::NewFileOptions& options);
 
 }  // namespace plait::driver::stripe

@@ -29,7 +29,7 @@ using store::stripe::StripedStore;
 
 namespace {
 
-/// The folders, with links followed.
+/// Returns the folders with links followed.
 std::vector<fs::path> folders(const std::vector<std::string>& paths) {
   std::vector<fs::path> result;
   std::error_code error;
@@ -49,7 +49,7 @@ std::string list_text(const std::vector<fs::path>& paths) {
   return result;
 }
 
-/// What a name says beyond NAME must be what the description says.
+/// Checks that the options of a name agree with the description.
 void compare(const Name& name, const Description& found) {
   const auto fail = [&](const auto&... what) {
     base::throw_argument_error(name.shown(), what..., " was given; leave it out or correct it");
@@ -76,7 +76,7 @@ FoundStripes find_striped(const Name& name, StripedStore::Access access) {
       auto opened = std::make_unique<StripedStore>(found, access, name.shown());
       return {std::move(found), std::move(opened)};
     } catch (const Error&) {
-      // Replaced in between: the components of the old one have just gone.
+      // The file was replaced meanwhile, and the components of the old one were removed.
       Description again = store::stripe::read_description(name.path, name.shown());
       if (again == found) throw;
       found = std::move(again);
@@ -84,7 +84,7 @@ FoundStripes find_striped(const Name& name, StripedStore::Access access) {
   }
 }
 
-/// Nothing where there is none, or one that cannot be read: opening it reports why.
+/// Returns the description; nothing if there is none, or it cannot be read. Opening it reports the reason.
 std::optional<Description> readable_description(const std::string& path) {
   try {
     return store::stripe::description_at(path);
