@@ -1,4 +1,4 @@
-/// Where the bytes of an array file are.
+/// The location of the bytes of an array file.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace plait::store {
 
-/// What one process found under a name, and all that others need to open the same and to see that it is the same.
+/// A store that one process has found under a name, with the data that others need to open and verify it.
 struct Location {
-  std::string path;     ///< absolute: processes may stand in different folders
-  std::string details;  ///< what else its driver has to say
-  /// The files that hold the bytes, as the one who found them has them open; empty: new ones, which nobody replaces.
+  std::string path;     ///< absolute path, because processes may have different working directories
+  std::string details;  ///< further data of the driver
+  /// Identities of the open files that hold the bytes; empty for new files, which no program replaces.
   std::vector<Identity> files;
 };
 
@@ -23,21 +23,22 @@ void fields(Codec& codec, base::Record<Codec, Location>& location) {
   codec(location.path, location.details, location.files);
 }
 
-/// What was found, open: the location speaks of this very file, also where its name is given to another one meanwhile.
+/// A store that was found and is open. The location refers to these files, even if the name is given to others later.
 struct Found {
   Location location;
   std::unique_ptr<Store> store;
 };
 
-/// How often ranks look for a name anew whose file is being replaced while they open it, some milliseconds each, and how
-/// often though they see nothing new.
+/// Maximum number of attempts to open a name whose file is being replaced, of some milliseconds each, and maximum
+/// number of attempts with the same result.
 inline constexpr int kMostAttempts = 2000;
 inline constexpr int kMostSameAttempts = 20;
 
-/// errors  kSystem, ESTALE: the files that this process has open are not those that another one found, because they
-///         have been replaced, or because another host has others under the name.  `shown` is the name for errors.
+/// Checks that this process has opened the files of another one. shown: the name in errors.
+/// errors  kSystem, ESTALE: the files differ, because they have been replaced, or because another host has others under
+///         the name.
 void expect_same_files(const Location& expected, const std::vector<Identity>& found, const std::string& shown);
-/// Whether files may be those of a location, which have been written since.
+/// Returns true if files may be those of a location that have been written since.
 bool may_be_same_files(const Location& opened, const std::vector<Identity>& found);
 
 }  // namespace plait::store

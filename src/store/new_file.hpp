@@ -1,4 +1,4 @@
-/// New files of every kind.
+/// The interface of new files of every kind.
 #pragma once
 
 #include <cstddef>
@@ -11,37 +11,37 @@
 
 namespace plait::store {
 
-/// What a new file begins with.
+/// The initial content of a new file.
 struct NewFileOptions {
   std::int64_t bytes = 0;
-  std::span<const std::byte> head;  ///< bytes at its front; the others are zero
-  /// Another rank of this job must not write a file of that name alone (posix/writer.hpp).
+  std::span<const std::byte> head;  ///< first bytes of the file; the others are zero
+  /// True if no other rank of this job may write a file of that name alone (posix/writer.hpp).
   bool claimed = false;
-  /// What is not committed stays when the NewFile goes, under a temporary name that every host knows.
+  /// True if uncommitted data stay when the NewFile is destroyed, under a temporary name that every host can compute.
   bool keeps_unfinished = false;
-  /// Goes on with what an earlier NewFile has left so, where that has the same size and head.
+  /// True if the file continues an earlier unfinished one, if that has the same size and head.
   bool continues = false;
-  /// Of formats of folders: texts of the metadata of groups, by the names of these.
+  /// Metadata texts of groups by their names, for formats of folders.
   const std::map<std::string, std::string>* groups = nullptr;
 };
 
-/// A file under construction: it appears whole under its name, or not at all.  One process holds it; others write to
-/// its location meanwhile.
+/// A file under construction. It appears under its name as a whole or not at all. One process holds it, while others
+/// write to its location.
 class NewFile {
  public:
-  /// Discards what was not committed.
+  /// Discards uncommitted data.
   virtual ~NewFile() = default;
-  /// Where its bytes are meanwhile.  A store that is open on it does not see a later resize().
+  /// Returns the location of its bytes until commit(). A store that is open on it does not notice a later resize().
   virtual Location location() const = 0;
-  /// Changes the number of bytes; new ones are zero, and their space is reserved where the file system can.
-  /// cost    A few system calls for each component.
-  /// errors  kSystem: a full disk.  The file must be discarded then.
+  /// Changes the number of bytes. New ones are zero, and their space is reserved if the file system supports that.
+  /// cost  A few system calls for each component.
+  /// errors  kSystem: a full disk. The file must then be discarded.
   virtual void resize(std::int64_t bytes) = 0;
-  /// Makes the file appear, durably.  What it replaces goes, component files included.  errors  kSystem.
+  /// Makes the file appear, durably. The replaced file is removed with its component files.  errors  kSystem.
   virtual void commit() = 0;
-  /// Removes everything that was made, or leaves it where unfinished files are kept.
+  /// Removes everything that was made, unless unfinished files stay.
   virtual void discard() noexcept = 0;
-  /// Whether it has gone on with what an earlier one had left.
+  /// Returns true if this continues an earlier unfinished file.
   virtual bool continued() const { return false; }
 };
 

@@ -1,4 +1,4 @@
-/// Something with bytes at offsets: one interface, one folder a kind.
+/// The interface of stores: bytes at offsets.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace plait::store {
 
-/// `bytes` bytes at `offset` of the store and at `data` in memory.
+/// A range of `bytes` bytes at `offset` of the store and at `data` in memory.
 struct ReadSegment {
   std::int64_t offset = 0;
   std::byte* data = nullptr;
@@ -24,45 +24,48 @@ struct WriteSegment {
   std::int64_t bytes = 0;
 };
 
-/// How the bytes of a store are cut up where they lie: in stripes of `unit` bytes that are distributed over `disks`
-/// disks. Both 0: they are not.
+/// The distribution of the bytes of a store: in stripes of `unit` bytes over `disks` disks. Both are 0 if the store is
+/// not striped.
 struct Striping {
   std::int64_t unit = 0;
   std::int64_t disks = 0;
 };
 
-/// A submitted batch.  Complete it exactly once; its memory stays untouched (writes) or undefined (reads) until then.
+/// A submitted batch. It must be completed exactly once. Until then the caller must not change the memory of writes,
+/// and the memory of reads is undefined.
 class Pending {
  public:
   virtual ~Pending() = default;
-  /// errors  kSystem: names the store, the offset and the cause.  A read that meets the end of the store is an error.
+  /// Completes the batch. A read past the end of the store is an error.
+  /// errors  kSystem: the message names the store, the offset and the cause.
   virtual void complete() = 0;
 };
 
-/// threads  Any number at once, on segments that do not overlap.
+/// Bytes at offsets.  threads  Any number at once, on segments that do not overlap.
 class Store {
  public:
   virtual ~Store() = default;
   virtual const std::string& name() const = 0;
-  /// How its bytes lie on disks, in words; empty where there is nothing to tell.
+  /// Describes the storage of its bytes; may be empty.
   virtual std::string description() const { return {}; }
-  /// What accesses best conform to; a container that keeps an array in chunks says so itself.
+  /// Returns the striping to which accesses should conform. A format with chunks states its chunk shape elsewhere.
   virtual Striping striping() const { return {}; }
-  /// Whether most of its bytes would come from a disk, as far as a short look tells.
+  /// Returns true if most of its bytes would come from a disk, as far as a quick check can tell.
   virtual bool is_cold() { return false; }
-  /// Bytes in the store.
+  /// Returns the number of bytes in the store.
   virtual std::int64_t size() = 0;
-  /// Whether writing behind its end makes it longer.
+  /// Returns true if writing after its end extends it.
   virtual bool grows() const { return true; }
   virtual std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) = 0;
   virtual std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) = 0;
-  /// Called when an access that wrote has ended: writes what has been buffered to combine it with other writes, so that
-  /// other processes find it.  errors  kSystem.
+  /// Called when an access that wrote has ended: writes buffered data, so that other processes find them.
+  /// errors  kSystem.
   virtual void flush() {}
-  /// Called instead if such an access has failed, when none of its writes is under way any more: discards what has been
-  /// buffered.
+  /// Called instead if such an access has failed, when none of its writes is in flight: discards buffered data.
   virtual void forget() noexcept {}
-  /// The ordinary file that has these bytes at the same offsets, under name(); empty: there is none.  errors  kSystem.
+  /// Returns the identity of the ordinary file with these bytes at the same offsets, under name(); empty if there is
+  /// none.
+  /// errors  kSystem.
   virtual std::optional<Identity> file_identity() const { return {}; }
   /// Returns once all completed writes survive a loss of power.
   virtual void sync() = 0;

@@ -8,36 +8,36 @@
 
 namespace plait::store {
 
-/// Raw elements in one ordinary file, whatever its name looks like: `raw:NAME`, which is taken as it stands.
+/// Prefix of raw elements in one ordinary file, regardless of its suffix: `raw:NAME`. NAME is used unchanged.
 inline constexpr std::string_view kRaw = "raw:";
 inline bool is_raw(std::string_view name) { return name.starts_with(kRaw); }
-/// The path of an ordinary file with or without `raw:`.
+/// Returns the path of an ordinary file, with or without `raw:` in its name.
 inline std::string ordinary_path(const std::string& name) { return is_raw(name) ? name.substr(kRaw.size()) : name; }
 
-/// One option, its value as it stands there.
+/// An option with its value as written.
 struct UrlOption {
   std::string key;
   std::string value;
 };
 
-/// What stands behind the scheme.
+/// The parts of a name after the scheme.
 struct Url {
-  std::string path;  ///< NAME, with `%XX` resolved
+  std::string path;  ///< path NAME with `%XX` resolved
   std::vector<UrlOption> options;
 };
 
-/// errors  kArgument: no NAME, an option that stands twice, a `%` that is no escape.  `example` says how such a name
-///         looks.
+/// Parses a name. example: a valid name for errors.
+/// errors  kArgument: there is no NAME, an option occurs twice, or a `%` is no escape.
 Url parse_url(const std::string& url, std::string_view scheme, const std::string& example);
 
-/// The text with each `%XX` as the character with that hexadecimal code.  errors  kArgument: names `url`.
+/// Replaces each `%XX` by the character with that hexadecimal code.  errors  kArgument: the message names `url`.
 std::string unescaped(std::string_view text, const std::string& url);
 
-/// The parts of a text between separators; one empty part of an empty text.
+/// Returns the parts of a text between separators; an empty text has one empty part.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// The bytes that the value of an option says: above 0, with K, M or G behind it or without.
-/// errors  kArgument: names `url` and the option.
+/// Returns the number of bytes in the value of an option: positive, optionally followed by K, M or G.
+/// errors  kArgument: the message names `url` and the option.
 std::int64_t bytes_of_option(const UrlOption& option, const std::string& url);
 
 }  // namespace plait::store

@@ -1,4 +1,4 @@
-/// Bytes in memory as a store, with faults on request: what the other kinds are tested against.
+/// Bytes in memory as a store, with faults on request, for tests.
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,9 @@ class MemoryStore : public Store {
   void sync() override {}
 
   std::vector<std::byte>& bytes() { return bytes_; }
-  /// The segment with this number, counted from 0 over all batches, fails with EIO; -1: none does.
+  /// Makes the segment with this number fail with EIO, counted from 0 over all batches; -1: none fails.
   void fail_at(std::int64_t segment) { fail_at_ = segment; }
-  /// Segments moved so far.
+  /// Returns the number of segments copied so far.
   std::int64_t segments() const { return segments_; }
 
  private:

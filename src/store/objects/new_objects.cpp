@@ -13,8 +13,13 @@ namespace plait::store {
 
 namespace {
 
-/// New objects in a store without renames.  Only the objects of the array itself are removed or replaced: others in the
+/// New objects in a store without renames. Only the objects of the array itself are removed or replaced: others in the
 /// same new hierarchy may belong to programs that write their arrays at the same time.
+///
+/// commit() puts metadata from the innermost object to the outermost, because programs find an array from the outside.
+/// Example: g/a in a new data.zarr. commit() puts g/a/zarr.json, g/zarr.json and zarr.json, in this order. Until the
+/// last put no program finds anything. If another program has put the same g/zarr.json for its own array, both arrays
+/// belong to g.
 class MetadataLast : public NewObjects {
  public:
   MetadataLast(std::shared_ptr<ObjectStore> objects, NewObjectsRequest request)
@@ -31,12 +36,12 @@ class MetadataLast : public NewObjects {
       const auto& [name, text] = request_.metadata[i];
       if (objects_->put(name, std::as_bytes(std::span(text)), ObjectIdentity{})) continue;
       if (name == array_metadata()) {
-        open_ = false;  // the objects are now those of the other program
+        open_ = false;  // the objects now belong to the other program
         base::throw_system_error(EEXIST, "cannot finish ", request_.target, ": another program has put ",
                                  objects_->name_of(name),
                                  " since it was opened; remove that array and write again, or choose another name");
       }
-      if (content(name) == text) continue;  // the same group, which another program has put for an array of its own
+      if (content(name) == text) continue;  // another program has put the same group for its own array
       objects_->remove(array_metadata());
       base::throw_system_error(EEXIST, "cannot finish ", request_.target, ": another program has put ",
                                objects_->name_of(name),
@@ -49,7 +54,8 @@ class MetadataLast : public NewObjects {
   void discard() noexcept override {
     if (!std::exchange(open_, false)) return;
     try {
-      // Metadata is put by commit() only, so it would be another program's, and so would the objects.
+      // Only commit() puts metadata. If some exists, another program has put it, and the objects belong to that
+      // program.
       if (!objects_->contains(array_metadata())) remove_array();
     } catch (const std::exception&) {  // without metadata no program finds the objects that remain
     }
@@ -66,7 +72,7 @@ class MetadataLast : public NewObjects {
     (void)objects_->get_whole(object, memory, {});
     return text;
   }
-  /// Metadata goes first, so that programs find an array as a whole or none.
+  /// Removes the objects of the array, the metadata first, so that programs never find an incomplete array.
   void remove_array() {
     std::vector<std::string> names;
     objects_->list(prefix_, ListDepth::kAll,
@@ -77,7 +83,7 @@ class MetadataLast : public NewObjects {
 
   std::shared_ptr<ObjectStore> objects_;
   NewObjectsRequest request_;
-  std::string prefix_;  // of the array's objects
+  std::string prefix_;  // prefix of the array's objects
   bool open_ = true;
 };
 

@@ -13,29 +13,31 @@
 namespace plait::store {
 
 struct NewObjectsRequest {
-  std::string target;  ///< the location that appears: the array's, or that of the outermost new group around it
-  std::string root;    ///< the location of the whole hierarchy: `target`, or above it
-  std::string array;   ///< the name of the array in the hierarchy; empty: it is the whole hierarchy
-  /// Names and texts of metadata objects, from `target` on, the outermost first and the array's last.  Programs find
-  /// what is below `target` by the first one.
+  std::string target;  ///< location that appears: that of the array, or of the outermost new group around it
+  std::string root;    ///< location of the whole hierarchy: `target`, or above it
+  std::string array;   ///< name of the array in the hierarchy; empty if it is the whole hierarchy
+  /// Names and texts of metadata objects, relative to `target`, the outermost first and the array's last. Programs find
+  /// everything below `target` through the first one.
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
-/// A folder has a temporary name until commit(), and is renamed then.  A store without renames puts the other objects
-/// first, and the metadata by commit(), the outermost last and on the condition that no other program has put one.
+/// New objects under construction. A folder has a temporary name, and commit() renames it. In a store without renames
+/// the other objects are put first; commit() puts the metadata, the outermost last, under the condition that no other
+/// program has put it.
 class NewObjects {
  public:
-  /// Removes what was not committed, unless the options retain unfinished arrays.
+  /// Removes uncommitted objects, unless the options retain unfinished arrays.
   virtual ~NewObjects() = default;
   NewObjects(const NewObjects&) = delete;
   NewObjects& operator=(const NewObjects&) = delete;
 
-  /// The present location of `target`; chunks are written below it meanwhile.
+  /// Returns the present location of `target`; chunks are written below it until commit().
   virtual const std::string& location() const = 0;
-  /// True if this goes on with what an earlier program has left.
+  /// Returns true if this continues an unfinished array of an earlier program.
   virtual bool continued() const { return false; }
-  /// replaces: called by stores that rename: whether what is at `target` now may go.
-  /// errors    kSystem; EEXIST: something that may not go has appeared there.
+  /// Makes the objects appear.
+  /// replaces: called by stores that rename; returns true if the present object at `target` may be replaced.
+  /// errors  kSystem; EEXIST: an object that must not be replaced has appeared there.
   virtual void commit(base::FunctionRef<bool()> replaces) = 0;
   virtual void discard() noexcept = 0;
 
@@ -43,9 +45,9 @@ class NewObjects {
   NewObjects() = default;
 };
 
-/// options: `claimed`, `keeps_unfinished` and `continues` are used.
-/// errors   kSystem: no permission, missing folder.  kArgument: the store does not retain unfinished arrays, or another
-///          rank of this job writes the array alone.
+/// Begins new objects. Of the options it uses `claimed`, `keeps_unfinished` and `continues`.
+/// errors  kSystem: no permission, or a missing folder. kArgument: the store does not retain unfinished arrays, or
+///         another rank of this job writes the array alone.
 std::unique_ptr<NewObjects> make_new_objects(NewObjectsRequest request, const NewFileOptions& options);
 
 }  // namespace plait::store

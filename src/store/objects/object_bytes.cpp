@@ -10,7 +10,7 @@
 
 namespace plait::store {
 
-/// A read that is carried out when it is completed.
+/// A read that takes effect when it is completed.
 class ObjectBytes::Read : public Pending {
  public:
   Read(ObjectBytes& object, std::vector<ReadSegment> segments) : object_(object), segments_(std::move(segments)) {}

@@ -13,14 +13,14 @@
 
 namespace plait::store {
 
-/// A small object that is only read, such as the metadata of an array: one request reads all of it, when it is used first.
+/// A small read-only object, such as the metadata of an array. One request reads all of it when it is used first.
 class ObjectBytes : public Store {
  public:
-  /// location: of the object, which need not exist.  errors  As open_objects().
+  /// location: the location of the object, which need not exist.  errors  Those of open_objects().
   explicit ObjectBytes(std::string location);
 
   const std::string& name() const override { return location_; }
-  /// errors  kSystem: ENOENT.  EFBIG: more than kMaxBytes.
+  /// Returns the size of the object.  errors  kSystem: ENOENT.  EFBIG: more than kMaxBytes.
   std::int64_t size() override;
   bool grows() const override { return false; }
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
@@ -31,7 +31,7 @@ class ObjectBytes : public Store {
 
  private:
   class Read;
-  /// The bytes of the object; none if it does not exist.
+  /// Returns the bytes of the object; nothing if it does not exist.
   const std::optional<std::vector<std::byte>>& content();
   const std::vector<std::byte>& existing();
 

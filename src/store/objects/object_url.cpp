@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kSlashes = "://";
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-/// RFC 3986, section 3.1.
+/// Returns true for characters of a scheme (RFC 3986, section 3.1).
 bool fits_scheme(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.'; }
 
 }  // namespace

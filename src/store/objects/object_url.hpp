@@ -1,4 +1,4 @@
-/// Locations in object stores: `SCHEME://BUCKET/KEY`.  Any other location is a path.
+/// Locations in object stores: `SCHEME://BUCKET/KEY`. Any other location is a path.
 #pragma once
 
 #include <string>
@@ -13,18 +13,18 @@ struct ObjectUrl {
   std::string_view key;     ///< `run/a.zarr`
 };
 
-/// Returns the scheme of a URL; empty for a path.  Example: `host:a//b` and `data.zarr::/s3://a` are paths.
+/// Returns the scheme of a URL; empty for a path. Example: `host:a//b` and `data.zarr::/s3://a` are paths.
 std::string_view url_scheme(std::string_view location);
 inline bool is_url(std::string_view location) { return !url_scheme(location).empty(); }
 
-/// errors  kArgument: no bucket or no key, or a part of the key that is empty, `.` or `..`.  Slashes at the end are
-///         ignored.
+/// Splits a URL, ignoring slashes at its end.
+/// errors  kArgument: no bucket or no key, or a part of the key is empty, `.` or `..`.
 ObjectUrl parse_object_url(std::string_view url);
 
 /// Returns a location that does not depend on the working directory.
 std::string absolute_location(const std::string& location);
-/// Returns the location around one: `memory://trial/run` for `memory://trial/run/a.zarr`.  Empty for `memory://trial/run`,
-/// since a bucket alone is no location, and for a path without a folder.
+/// Returns the location above a location: `memory://trial/run` for `memory://trial/run/a.zarr`. The result is empty for
+/// `memory://trial/run`, because a bucket alone is no location, and for a path without a folder.
 std::string parent_location(const std::string& location);
 
 }  // namespace plait::store

@@ -12,7 +12,7 @@ namespace plait::store::posix {
 
 namespace {
 
-/// 0, or the error number.
+/// Returns 0, or the error number.
 int set_lock(int file, std::int64_t number, short type, int command) noexcept {
   struct flock lock{};
   lock.l_type = type;
@@ -42,7 +42,7 @@ Descriptor lock_name(const std::string& path) {
     } else {
       (void)lock_byte(file.number(), kLockedBytes - 1, Wait::kYes);
     }
-    // The one that had it before may have given the name to another file.
+    // The previous holder may have given the name to another file: then lock that one.
     struct stat locked{};
     struct stat named{};
     if (::fstat(file.number(), &locked) == 0 && ::stat(path.c_str(), &named) == 0 && locked.st_dev == named.st_dev &&

@@ -1,4 +1,4 @@
-/// Locks by which programs that change one file keep out of each other's way, and of no reader's.
+/// Locks between programs that change one file. They do not affect readers.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 
 namespace plait::store::posix {
 
-/// Nothing lies at or behind this offset of any file.
+/// Offset of the locked bytes. No file has bytes at or after this offset.
 inline constexpr std::int64_t kLockedBytes = std::int64_t{1} << 62;
 
 enum class Wait : std::uint8_t { kNo, kYes };
 
-/// Locks the byte at kLockedBytes + `number` of a file that is open for writing, until that descriptor is closed or the
-/// byte unlocked; a lock of the same process by another descriptor counts as another's.  false: somebody else has it.
-/// Where the file system keeps no locks it goes on without: true.
+/// Locks the byte at kLockedBytes + `number` of a file that is open for writing, until its descriptor is closed or the
+/// byte is unlocked. A lock of the same process by another descriptor conflicts as well. Returns false if the byte is
+/// locked. If the file system has no locks, it returns true without one.
 bool lock_byte(int file, std::int64_t number, Wait wait);
-/// Waits for the lock of a file that nobody replaces who does not hold it, and holds it until the descriptor is closed.
-/// Goes on without one, as above and where the file cannot be opened for writing.
-/// errors  kSystem, EINTR: the wait is to end.
+/// Waits for the lock of the file with this name, and holds it until the descriptor is closed. Only the holder may
+/// replace the file. Returns without a lock if the file system has none, or the file cannot be opened for writing.
+/// errors  kSystem, EINTR: a signal ends the wait.
 Descriptor lock_name(const std::string& path);
 void unlock_byte(int file, std::int64_t number) noexcept;
 

@@ -1,4 +1,4 @@
-/// Opening files, and the errors of the system calls on them, as the stores call them.
+/// Names for opening files, and for the errors of system calls on them.
 #pragma once
 
 #include "base/descriptor.hpp"

@@ -24,13 +24,13 @@ namespace plait::store::posix {
 
 namespace {
 
-/// How many times as fast the way past the cache must be, since what has gone through the cache is there the next time;
-/// and for a file that the memory could not keep.
+/// Required ratio of the rates: bytes read through the cache are available the next time, so bypassing it must be
+/// clearly faster. A file that does not fit in memory has no such benefit.
 constexpr double kLeastGain = 1.25;
 constexpr double kLeastGainOfLarge = 0.95;
-/// Sectors of all disks.
+/// Alignment that suits the sectors of all disks.
 constexpr std::int64_t kUnit = 4096;
-/// Where this is cached the rest is as a rule: most files are cached as a whole or not at all.
+/// If these first bytes are cached, the rest usually is: most files are cached completely or not at all.
 constexpr std::int64_t kFront = std::int64_t{64} << 10;
 
 std::int64_t page_bytes() {
@@ -38,15 +38,15 @@ std::int64_t page_bytes() {
   return bytes;
 }
 
-/// Whether a file lies in a file system on top of another one, where its pages are cached: nothing of it ever seems to
-/// be cached.
+/// Returns true if a file is in a file system on top of another one, which caches its pages: the upper one never seems
+/// to have cached pages.
 bool is_cached_below(int file) {
   struct statfs found{};
   return ::fstatfs(file, &found) == 0 && static_cast<std::uint32_t>(found.f_type) == OVERLAYFS_SUPER_MAGIC;
 }
 
-/// What the offsets of direct requests must be multiples of; nothing where the file system does not tell, as those do
-/// that have no direct requests, or only take them and then go through the cache; nor where what is cached is not told.
+/// Returns the required alignment of direct requests. It returns nothing if the file system does not state it, because
+/// it has no direct requests or passes them through the cache, or if the state of the cache is unknown.
 std::optional<std::int64_t> told_unit(int file) {
 #if defined(STATX_DIOALIGN)
   if (is_cached_below(file)) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<std::int64_t> told_unit(int file) {
   return std::nullopt;
 }
 
-/// Pages of a stretch, as the kernel counts them.
+/// Numbers of pages of a range, in the kernel's layout.
 struct CachedPages {
   std::uint64_t cached = 0;
   std::uint64_t changed = 0;
@@ -103,7 +103,7 @@ bool DirectReads::open() {
   if (::fstat(file_.number(), &status) != 0) return false;
   unit_ = std::max(told.value_or(kUnit), kUnit);
   if (kLeast % unit_ != 0) return false;
-  // The file that is open, whatever its name stands for by now.
+  // Reopen the open file itself, because its name may belong to another one by now.
   const std::string name = base::text("/proc/self/fd/", file_.number());
   direct_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
   if (direct_.number() < 0) return false;
@@ -158,7 +158,7 @@ bool DirectReads::wanted(std::int64_t offset, std::int64_t bytes) {
   if (setting_ == DirectIo::kAlways) return true;
   ReadChoice& choice = *choice_.load();
   if (outgrows_memory_) return choice.goes_past(kLeastGainOfLarge);
-  // What is read again had better been kept.
+  // Bytes that are read again should be cached.
   return is_first(offset, bytes) && choice.goes_past(kLeastGain);
 }
 

@@ -1,4 +1,4 @@
-/// Large reads past the page cache (O_DIRECT).
+/// Large reads that bypass the page cache (O_DIRECT).
 #pragma once
 
 #include <atomic>
@@ -16,58 +16,59 @@
 namespace plait::store::posix {
 
 enum class DirectIo : std::uint8_t {
-  kAutomatic,  ///< where it is measured to be faster, for what is read for the first time
+  kAutomatic,  ///< if it is measured to be faster, for bytes that are read for the first time
   kNever,
-  kAlways,  ///< wherever the file system can
+  kAlways,  ///< whenever the file system supports it
 };
 
-/// What PLAIT_DIRECT_IO says; automatic where it is not set.
+/// Returns the setting PLAIT_DIRECT_IO; automatic if it is not set.
 /// errors  kArgument: it is none of auto, never and always.
 DirectIo direct_io_setting();
 
-/// Reads of one file that go from the disk into memory without the page cache, by way of a stage of one large page:
-/// a disk's request of 1 MiB into 256 small pages has 256 parts, and takes twice as long as one of a single part.  That
-/// the stage is copied from costs what copying out of the page cache would; pages of that need not be found and cleared.
+/// Reads of one file from the disk without the page cache, through a staging buffer of one large page. A disk request
+/// of 1 MiB into 256 small pages has 256 parts, and takes twice as long as one of a single part. Copying out of the
+/// staging buffer costs as much as copying out of the page cache, but no pages of that need to be found and cleared.
 ///
-/// The page cache stays right: callers look there first, and the kernel writes changed pages before it reads past them.
-/// What is cached the system tells to those who may write a file (cachestat, Linux 6.5); others read through the cache.
+/// The page cache stays coherent: callers check it first, and the kernel writes changed pages before it reads around
+/// them. The system reports cached pages only to users who may write the file (cachestat, Linux 6.5); other users read
+/// through the cache.
 /// threads  Any.
 class DirectReads {
  public:
-  /// Smaller requests take longer than they would save.
+  /// Minimum size of a direct request; smaller ones take longer than they save.
   static constexpr std::int64_t kLeast = std::int64_t{256} << 10;
-  /// Room of the stage; a process's requests hold one each.
+  /// Size of the staging buffer. Each request of a process in progress has one.
   static constexpr std::int64_t kStage = std::int64_t{2} << 20;
 
   /// `file` outlives this.
   DirectReads(const Descriptor& file, DirectIo setting) : file_(file), setting_(setting) {}
 
-  /// Whether there is any use in asking about requests of so many bytes.
+  /// Returns true if requests of this size may benefit, so that is_cold() is worth its cost.
   bool serves(std::int64_t bytes) const { return setting_ != DirectIo::kNever && able_ && bytes >= kLeast; }
-  /// Whether most of a file of so many bytes is not cached, and could be read past the cache.
-  /// cost  10 us
+  /// Returns true if most of a file of this size is not cached, and could be read past the cache.
+  /// cost    10 us
   bool is_cold(std::int64_t file_bytes) const;
-  /// Whether less than half of a stretch is cached, and nothing of it changed.  Reads nothing, and does not make the
-  /// kernel read ahead, as a read that would not wait does.
-  /// cost  0.5 us; 8 us for a MiB that is cached where the last one was not.
+  /// Returns true if less than half of a range is cached, and none of it has changed. It reads nothing, and unlike a
+  /// read with RWF_NOWAIT it does not start the kernel's read-ahead.
+  /// cost    0.5 us; 8 us for a cached MiB if the last range was not cached.
   bool is_cold(std::int64_t offset, std::int64_t bytes);
-  /// Whether a request for cold bytes is to go past the cache; the caller says what it took.
+  /// Returns true if a request for cold bytes should bypass the cache. The caller reports its cost to learn().
   bool wanted(std::int64_t offset, std::int64_t bytes);
   void learn(bool past, const ReadChoice::Cost& cost, std::int64_t bytes);
 
-  /// Calls `take(bytes before it, data, bytes)` for one piece after another, and returns how many bytes that were: fewer
-  /// where the file ends or a request fails, which an ordinary read will tell more about.
+  /// Calls `take(bytes before it, data, bytes)` for one piece after another. Returns the number of bytes, which is
+  /// smaller than requested if the file ends or a request fails; an ordinary read then reports the error.
   std::int64_t read(std::int64_t offset, std::int64_t bytes, RecordedFile& recorded,
                     base::FunctionRef<void(std::int64_t, const std::byte*, std::int64_t)> take);
 
-  /// What has been found out, in words; empty where there is nothing to tell.
+  /// Describes the measurements; empty if there are none.
   std::string description() const;
 
  private:
-  /// Whether direct requests are possible.
+  /// Opens the file for direct requests. Returns false if they are not possible.
   bool open();
   std::int64_t read_into(std::byte* stage, std::int64_t offset, std::int64_t bytes, RecordedFile& recorded);
-  /// Remembers that a stretch has been read; returns whether none of it was before.
+  /// Records that a range has been read. Returns true if no part of it had been read before.
   bool is_first(std::int64_t offset, std::int64_t bytes);
 
   const Descriptor& file_;
@@ -75,12 +76,12 @@ class DirectReads {
   std::once_flag opened_;
   Descriptor direct_;
   std::int64_t unit_ = 0;         // offsets and sizes of requests are multiples of this
-  std::atomic<bool> able_{true};  // nothing has been refused
-  std::atomic<bool> met_{false};  // the last stretch was not cached as a whole
-  bool outgrows_memory_ = false;  // too large a file to be kept in memory
+  std::atomic<bool> able_{true};  // no direct request has failed
+  std::atomic<bool> met_{false};  // the last range was not completely cached
+  bool outgrows_memory_ = false;  // the file is too large to stay in memory
   std::atomic<ReadChoice*> choice_{nullptr};
   std::mutex mutex_;
-  std::vector<bool> read_;  // by blocks of kLeast that begin in a stretch
+  std::vector<bool> read_;  // blocks of kLeast that begin in a range that has been read
 };
 
 }  // namespace plait::store::posix

@@ -19,7 +19,8 @@ constexpr const char* kAccessList = "system.posix_acl_access";
 constexpr mode_t kOwnerWorks = S_IRUSR | S_IWUSR;
 constexpr mode_t kPermissions = 07777;
 
-/// The others are the system's: what they say is of the bytes, or of where the file lies.
+/// Returns true for attributes of the user. The others belong to the system: they describe the bytes, or the location
+/// of the file.
 bool is_kept(std::string_view name) {
   return (name.starts_with("user.") && name != kWriterMark) || name == kAccessList;
 }
@@ -31,12 +32,12 @@ struct stat status_of(int file, const std::string& shown) {
 }
 
 void set_mode(int file, mode_t mode, const std::string& shown) {
-  // Not all file systems have permissions.
+  // Some file systems have no permissions.
   if (::fchmod(file, mode) != 0 && errno != EPERM && errno != ENOTSUP)
     throw system_error("set the permissions of " + shown, errno);
 }
 
-/// What `read(room, size)` gives, of whatever length; nothing where there is none.
+/// Returns the value that `read(buffer, size)` yields, of any length; empty if there is none.
 template <typename Read>
 std::string all_of(Read&& read, const std::string& what) {
   std::string result;
@@ -56,7 +57,7 @@ std::string all_of(Read&& read, const std::string& what) {
   }
 }
 
-/// Bits of the group as those of others.
+/// Replaces the bits of the group by those of others.
 mode_t group_like_others(mode_t mode) { return (mode & ~mode_t{S_IRWXG}) | (mode & (mode & S_IRWXO) << 3 & S_IRWXG); }
 
 }  // namespace
@@ -101,7 +102,7 @@ void Attributes::apply(int file, const std::string& shown) const {
       if (::fsetxattr(file, each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
         throw system_error(base::text("keep the attribute ", each.name, " of ", shown), errno);
     }
-    // The folder may have given the new file a list that the old one had not.
+    // The folder may have given the new file an access list that the old one did not have.
     if (!listed) ::fremovexattr(file, kAccessList);
   }
   set_mode(file, (mode_for(file, shown) & ~mode_t{S_ISUID | S_ISGID}) | kOwnerWorks, shown);
@@ -112,7 +113,7 @@ void Attributes::finish(int file, const std::string& shown) const { set_mode(fil
 mode_t Attributes::mode_for(int file, const std::string& shown) const {
   const struct stat made = status_of(file, shown);
   mode_t mode = mode_;
-  // What a file may do in its owner's or its group's name it may not do in another's.
+  // Set-user-ID and set-group-ID must not apply to another owner or group.
   if (made.st_uid != owner_) mode &= ~mode_t{S_ISUID};
   if (made.st_gid != group_) mode = group_like_others(mode & ~mode_t{S_ISGID});
   return mode;

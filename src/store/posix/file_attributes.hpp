@@ -1,4 +1,4 @@
-/// What a file has besides its name and its bytes, for the file that takes its place.
+/// Attributes of a file besides its name and its bytes, for the file that replaces it.
 #pragma once
 
 #include <sys/types.h>
@@ -12,21 +12,21 @@ namespace plait::store::posix {
 /// Permissions, owner, group, access control list and the user's extended attributes.
 class Attributes {
  public:
-  /// Those of a file that is to be replaced.  errors  kSystem: an attribute that this process may not read; names
-  /// `shown`.
+  /// Reads the attributes of a file that is to be replaced. shown: the name in errors.
+  /// errors  kSystem: this process may not read an attribute.
   static Attributes of_old(const std::string& path, const std::string& shown);
-  /// Those that a file was made with.  errors  kSystem.
+  /// Reads the attributes with which a file was created.  errors  kSystem.
   static Attributes of_new(int file, const std::string& shown);
 
-  /// Gives them to a file that this process has made, which its owner can read and write until finish().  Owner and
-  /// group are given where that is permitted; a group that cannot be given is left to what others may do.
-  /// errors  kSystem: an attribute that cannot be set.
+  /// Applies the attributes to a file that this process has made, which its owner can read and write until finish().
+  /// Owner and group are set if that is permitted; if the group cannot be set, it gets the permissions of others.
+  /// errors  kSystem: an attribute cannot be set.
   void apply(int file, const std::string& shown) const;
-  /// Gives the permissions themselves.  errors  kSystem.
+  /// Sets the final permissions.  errors  kSystem.
   void finish(int file, const std::string& shown) const;
 
  private:
-  /// The permissions that a file gets, which may have got another owner or group.
+  /// Returns the permissions of a file, which may have another owner or group.
   mode_t mode_for(int file, const std::string& shown) const;
 
   struct Extended {

@@ -1,3 +1,15 @@
+// Replacing a folder by a complete new one.
+//
+// Problem: rename() replaces a folder only if it is empty. Moving the old folder away and then the new one into its
+// name leaves a moment without a folder.
+//
+// Idea: renameat2() with RENAME_EXCHANGE swaps the two names in one step. The old folder then has the temporary name
+// and is removed. If the file system does not support it, swap() uses two renames, and moves the old folder back if the
+// second one fails.
+// Example: `a.zarr` exists. The new folder is `.a.zarr.plait-HOST-123-0`. After the exchange that name belongs to the
+// old folder. If the process is killed before it is removed, the next process on this host finds the name, sees that
+// process 123 has ended, and removes it.
+
 #include "store/posix/folder_replacement.hpp"
 
 #include <fcntl.h>
@@ -23,7 +35,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A name that goes with this process, as remove_stale() knows it.
+/// Returns a name of this process, in the form that remove_stale() recognizes.
 std::string own_name(const std::string& prefix) {
   static std::atomic<int> counter{0};
   return base::text(prefix, ::getpid(), '-', counter++);
@@ -70,7 +82,7 @@ FolderReplacement::FolderReplacement(const std::string& target, const std::strin
 
 void FolderReplacement::exchange() {
   if (!keeps_) return swap();
-  // What lies under the temporary name afterwards is the old one, which no later program may go on with.
+  // After the exchange the temporary name belongs to the old folder, which no later program may continue.
   const std::string unfinished = temporary_;
   std::string own = own_name(prefix_);
   while (!rename_to_free(unfinished, own)) own = own_name(prefix_);
@@ -101,7 +113,7 @@ void FolderReplacement::commit(bool replaces) {
   if (existed_ && replaces) {
     exchange();
     sync_folder(parent);
-    return remove();  // the old one
+    return remove();  // the old folder
   }
   const bool placed = !existed_ && rename_to_free(temporary_, target_);
   open_ = false;

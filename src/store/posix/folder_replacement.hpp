@@ -1,4 +1,4 @@
-/// A new folder that appears whole or not at all.
+/// A new folder that appears as a whole or not at all.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace plait::store::posix {
 
-/// What is to be the folder `target`, under a temporary name until commit() renames it.
+/// The folder that will become `target`, under a temporary name until commit() renames it.
 ///
-/// Whatever is killed when, `target` is the old folder or the new one; where the file system cannot exchange two
-/// folders, it may be missing.  As for a Replacement the temporary name tells the host and the process, which holds a
-/// lock on it, and the next one of the same name on that host removes what a killed process left behind.
+/// After a kill at any time `target` is the old folder or the new one; if the file system cannot exchange two folders,
+/// it may be missing. As in Replacement, the temporary name has the host and the process, which holds a lock on it, and
+/// the next process that replaces the same folder on that host removes what a killed process has left.
 class FolderReplacement {
  public:
   /// Makes an empty folder.
-  /// target   the folder that will appear; what is there now goes then, whatever it is
-  /// beside   the path next to which the temporary folder lies: `target` or a folder above it
-  /// array    the name of the array in the hierarchy `beside`, which has an unfinished folder of its own; empty: none
-  /// errors   kSystem: missing folder, no permission.  kArgument: another rank of this job writes it alone.
+  /// target: the folder that will appear; the present object of that name is removed then.
+  /// beside: the path next to which the temporary folder is made: `target` or a folder above it.
+  /// array: the name of the array in the hierarchy `beside`, which has its own unfinished folder; may be empty.
+  /// errors  kSystem: a missing folder, or no permission. kArgument: another rank of this job writes it alone.
   FolderReplacement(const std::string& target, const std::string& beside, std::string_view array,
                     const NewFileOptions& options);
   ~FolderReplacement() { discard(); }
@@ -28,28 +28,29 @@ class FolderReplacement {
   FolderReplacement& operator=(const FolderReplacement&) = delete;
 
   const std::string& temporary_path() const { return temporary_; }
-  /// Gives it its name; its files are synced already.
-  /// replaces  whether what was there when this was made may still go
-  /// errors    kSystem; EEXIST: something that may not go has appeared under the name; the new folder is kept beside it,
-  ///           under a name that the error says.
+  /// Gives the folder its name; its files have already been synced.
+  /// replaces: true if the folder that existed at the beginning may still be replaced.
+  /// errors  kSystem; EEXIST: an object that must not be replaced has appeared under the name. The new folder is then
+  ///         next to it, under a name that the error states.
   void commit(bool replaces = true);
-  /// Removes the temporary folder, unless unfinished ones are kept; not in a forked child, whose it is not.
+  /// Removes the temporary folder, unless unfinished ones stay. A forked child does nothing, because the parent owns
+  /// it.
   void discard() noexcept;
-  /// Whether it has gone on with what an earlier one has left.
+  /// Returns true if this continues an earlier unfinished folder.
   bool continued() const { return continued_; }
-  /// Removes what an earlier one has left after all.
+  /// Removes the contents of the earlier unfinished folder.
   void clear();
 
  private:
-  /// Where the old folder goes while the new one takes its place.
+  /// Exchanges the old folder and the new one.
   void exchange();
   void swap();
   void remove() noexcept;
 
   base::Owner owner_;
-  std::string target_;  // with symbolic links followed
+  std::string target_;  // path with symbolic links followed
   std::string temporary_;
-  std::string prefix_;  // of temporary names of its own
+  std::string prefix_;  // prefix of its own temporary names
   Descriptor folder_;   // holds the lock
   bool existed_ = false;
   bool open_ = false;

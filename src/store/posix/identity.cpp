@@ -20,7 +20,7 @@ std::int64_t nanoseconds(const Time& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::int64_t>(time.tv_nsec);
 }
 
-/// File systems in user space may give files numbers as they meet them.
+/// Returns true for file systems in user space, which may number files in the order in which they find them.
 bool numbers_by_itself(int file) {
   struct statfs found{};
   return ::fstatfs(file, &found) == 0 && static_cast<std::uint32_t>(found.f_type) == FUSE_SUPER_MAGIC;

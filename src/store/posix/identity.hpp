@@ -7,10 +7,10 @@
 
 namespace plait::store::posix {
 
-/// Returns the identity of an open file.  errors  kSystem: names `shown`.
+/// Returns the identity of an open file. shown: the name in errors.  errors  kSystem.
 Identity identity_of(int file, const std::string& shown);
 
-/// Compares an open file with `expected`, which had the name `shown` before.
+/// Checks that an open file has the identity `expected`. shown: the name in errors.
 /// errors  kSystem, ESTALE: it is another file.
 void check_not_replaced(int file, const Identity& expected, const std::string& shown);
 

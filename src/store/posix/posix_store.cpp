@@ -1,3 +1,16 @@
+// Reads and writes of a file: joining segments, and choosing a path for each part of a large read.
+//
+// Consecutive segments of a batch that are adjacent in the file form one request: preadv2() scatters it to their
+// addresses.
+// Example: segments (offset 0, 100 bytes), (100, 50), (400, 10) are two requests, of 150 and of 10 bytes.
+//
+// Large requests are divided into slices that end at multiples of 2 MiB of the file. Each slice that is not cached is
+// read by itself, so that the costs of both paths can be compared (ReadChoice); neighbouring cached slices are one
+// request.
+// Example: a request of 5 MiB at offset 1 MiB has the slices [1, 2), [2, 4) and [4, 6) MiB. If only [2, 4) is cached,
+// [1, 2) is read past the cache or through it, then [2, 4) through it, then [4, 6) like the first. Slices shorter than
+// 256 KiB are joined with a neighbour.
+
 #include "store/posix/posix_store.hpp"
 
 #include <fcntl.h>
@@ -20,10 +33,10 @@ namespace plait::store::posix {
 
 namespace {
 
-/// Linux takes at most so many pieces of memory a call.
+/// Maximum number of memory segments of one call in Linux.
 constexpr std::size_t kMostParts = IOV_MAX;
 
-/// Neighbours among the segments that follow each other in the file as well: one call moves them.
+/// Consecutive segments that are adjacent in the file: one call moves them.
 template <typename Segment>
 struct Request {
   std::span<const Segment> segments;
@@ -45,7 +58,7 @@ void for_each_request(const std::vector<Segment>& segments, Visit&& visit) {
   }
 }
 
-/// Where in memory the bytes of a request from `done` to `end` go, for one call.
+/// Returns the memory segments for the bytes of a request from `done` to `end`, for one call.
 template <typename Segment>
 std::span<const iovec> parts_between(const Request<Segment>& request, std::int64_t done, std::int64_t end,
                                      std::array<iovec, kMostParts>& parts) {
@@ -61,7 +74,7 @@ std::span<const iovec> parts_between(const Request<Segment>& request, std::int64
   return {parts.data(), count};
 }
 
-/// Bytes of a request: those behind `done` and before `end`.
+/// A range of a request: the bytes from `done` to `end`.
 struct Stretch {
   std::int64_t done = 0;
   std::int64_t end = 0;
@@ -71,7 +84,7 @@ struct Stretch {
 ssize_t read_some(int file, const Request<ReadSegment>& request, Stretch stretch, int flags) {
   std::array<iovec, kMostParts> room;
   const auto parts = parts_between(request, stretch.done, stretch.end, room);
-  // The plain call is a little cheaper, and many requests are of a few bytes.
+  // The plain call is slightly cheaper, and many requests have only a few bytes.
   if (flags == 0 && parts.size() == 1)
     return ::pread(file, parts[0].iov_base, parts[0].iov_len, request.offset + stretch.done);
   return ::preadv2(file, parts.data(), static_cast<int>(parts.size()), request.offset + stretch.done, flags);
@@ -84,14 +97,14 @@ ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t 
   return ::pwritev(file, parts.data(), static_cast<int>(parts.size()), request.offset + done);
 }
 
-/// A file as its store has opened it.
+/// An open file of a store.
 struct OpenFile {
   const std::string& path;
   int descriptor;
   RecordedFile& recorded;
 };
 
-/// Time, and what this thread has had of a processor.
+/// Measures the elapsed time, and the processor time of this thread.
 class Clocks {
  public:
   ReadChoice::Cost since() const {
@@ -107,7 +120,7 @@ class Clocks {
   ReadChoice::Cost begin_{seconds(CLOCK_MONOTONIC), seconds(CLOCK_THREAD_CPUTIME_ID)};
 };
 
-/// What reads of a file have in common.
+/// State that all reads of a file share.
 struct Reading {
   std::int64_t least_read_ahead;
   std::atomic<bool>& cold;
@@ -146,7 +159,7 @@ class PendingRead : public Pending {
   }
   void read_through(const Request<ReadSegment>& request, Stretch stretch) {
     if (stretch.bytes() >= reading_.least_read_ahead && !reading_.cold) {
-      // What is cached from its front on.
+      // Read the first bytes that are cached. Only if bytes are missing is the hint worth its cost.
       const std::int64_t wanted = std::min(stretch.bytes(), kMostBytesACall);
       const std::int64_t cached = std::max<ssize_t>(call(request, stretch, RWF_NOWAIT), 0);
       stretch.done += cached;
@@ -157,13 +170,13 @@ class PendingRead : public Pending {
     }
     finish(request, stretch);
   }
-  /// Each slice has its own way, so that a request may find part of a file cached, and try both ways.  Neighbours that
-  /// go through the cache are one request.
+  /// Reads a large request in slices. Each slice has its own path, so that a request can find part of a file cached,
+  /// and both paths get tried. Neighbouring slices that use the cache are one request.
   void read_slices(const Request<ReadSegment>& request) {
     constexpr std::int64_t kSlice = DirectReads::kStage;
-    std::int64_t left = 0;  // where what is to go through the cache begins
+    std::int64_t left = 0;  // begin of the part that is to be read through the cache
     for (std::int64_t done = 0; done < request.bytes;) {
-      // Those behind the first one of several begin where the disk's blocks do.
+      // All slices but the first begin at a multiple of kSlice in the file, which suits the blocks of disks.
       std::int64_t end = ((request.offset + done) / kSlice + 1) * kSlice - request.offset;
       if (end - done < DirectReads::kLeast) end += kSlice;
       if (request.bytes - end < DirectReads::kLeast || request.bytes - done <= kSlice / 2) end = request.bytes;
@@ -255,11 +268,12 @@ std::uint32_t RecordedFile::number() {
 }
 
 PosixStore::PosixStore(std::string path, Access access, std::int64_t least_read_ahead)
-    // Nonblocking, because opening a pipe would wait for its other end; it changes nothing for the files that are kept.
+    // O_NONBLOCK, because opening a pipe would wait for its other end; it has no effect on regular files.
     : path_(std::move(path)),
       file_(open_file(path_, (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK)),
       least_read_ahead_(least_read_ahead),
-      // What asks for hints of its own waits for several files at a time, and direct reads for one after another.
+      // A caller with its own read-ahead waits for several files at a time, but direct reads would run one after
+      // another.
       direct_(file_, least_read_ahead == kLeastReadAhead ? direct_io_setting() : DirectIo::kNever) {
   struct stat status{};
   if (::fstat(file_.number(), &status) != 0) throw system_error(base::text("look at ", path_), errno);

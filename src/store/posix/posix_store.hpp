@@ -13,24 +13,24 @@
 
 namespace plait::store::posix {
 
-/// Reads and writes through the page cache; large reads of what is not cached go past it where that is faster
-/// (DirectReads).  Once a read has met bytes that are not cached, submitted reads that cannot go past it start the kernel's
-/// read-ahead, so that the disk works while the caller does something else (a hint for cached bytes would cost 5 us a MiB
-/// for nothing).  A submitted write is in the page cache when it completes.  Segments that follow each other in the file
-/// are moved by one call, wherever they lie in memory.
+/// A file that is read and written through the page cache; large reads of uncached bytes bypass it if that is faster
+/// (DirectReads). After a read has met uncached bytes, submitted reads that cannot bypass the cache start the kernel's
+/// read-ahead, so that the disk works while the caller does something else. For cached bytes this hint would cost 5 us
+/// a MiB without benefit. A submitted write is in the page cache when it completes. Segments that are consecutive in
+/// the file are moved by one call, regardless of their addresses.
 class PosixStore : public Store {
  public:
   enum class Access : std::uint8_t { kRead, kReadWrite };
 
-  /// Below so many bytes a hint costs more than it can win.
+  /// Minimum size of a read for which the hint is worth its cost.
   static constexpr std::int64_t kLeastReadAhead = std::int64_t{256} << 10;
 
-  /// Requests of at least `least_read_ahead` bytes get a hint.
-  /// errors  kSystem: cannot be opened, or is not a file that has bytes at offsets (a folder, a pipe).
-  ///         kArgument: PLAIT_DIRECT_IO is none of its values.
+  /// Opens a file. Requests of at least `least_read_ahead` bytes get a hint.
+  /// errors  kSystem: the file cannot be opened, or has no bytes at offsets (a folder, a pipe). kArgument:
+  ///         PLAIT_DIRECT_IO is none of its values.
   PosixStore(std::string path, Access access, std::int64_t least_read_ahead = kLeastReadAhead);
 
-  /// Takes a regular file that is open for reading and writing.
+  /// Takes ownership of a regular file that is open for reading and writing.
   PosixStore(std::string path, Descriptor file)
       : path_(std::move(path)),
         file_(std::move(file)),
@@ -41,13 +41,13 @@ class PosixStore : public Store {
   std::string description() const override { return direct_.description(); }
   bool is_cold() override { return direct_.is_cold(size()); }
   std::int64_t size() override;
-  /// Of the file that it has opened, whatever its name stands for by now.  errors  kSystem.
+  /// Returns the identity of the open file, even if its name belongs to another one by now.  errors  kSystem.
   Identity identity() const { return identity_of(file_.number(), path_); }
   std::optional<Identity> file_identity() const override { return identity(); }
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
   void sync() override;
-  /// Asks the kernel to begin with what sync() will wait for; several files are then written at the same time.
+  /// Asks the kernel to begin with the work of sync(), so that several files are written at the same time.
   void start_sync() noexcept;
 
  private:
@@ -55,7 +55,7 @@ class PosixStore : public Store {
   Descriptor file_;
   std::int64_t least_read_ahead_;
   RecordedFile recorded_{path_};
-  std::atomic<bool> cold_{false};  // a read has had to wait for the disk
+  std::atomic<bool> cold_{false};  // true if a read has had to wait for the disk
   DirectReads direct_;
 };
 

@@ -1,4 +1,4 @@
-/// Which way bytes come faster from a device: through the page cache, or past it.
+/// The choice between reading through the page cache and past it, for one device.
 #pragma once
 
 #include <sys/types.h>
@@ -9,34 +9,35 @@
 
 namespace plait::store::posix {
 
-/// What a process has found out about one device from its own requests for bytes that were not cached.
+/// Measured costs of a process's requests to one device for uncached bytes.
 ///
-/// A disk of 2 GB/s is faster than a processor that fills the page cache; behind a slow one both ways take as long, and
-/// what has gone through the cache need not be read again.  So each way is tried for a few MiB, then the better one is
-/// taken, and the other one is tried again now and then, less often each time: rates of disks and of neighbours change.
+/// A disk of 2 GB/s is faster than a processor can fill the page cache. For a slow disk both paths take the same time,
+/// and bytes that went through the cache need not be read again. Therefore each path is tried for a few MiB, then the
+/// better one is used. The other one is tried again from time to time, at growing intervals, because the rates of disks
+/// change, and the load that others put on them.
 ///
-/// Better is what costs less time and processor time together.  By its time alone a request through the cache looks good
-/// as long as the other ranks, which share the disk with it, leave it their cores.
+/// The cost is the sum of elapsed time and processor time. By elapsed time alone, a request through the cache looks
+/// good as long as other ranks, which share the disk with it, leave their cores idle.
 /// threads  Any.
 class ReadChoice {
  public:
-  /// Whether the next request goes past the cache.  `least_gain`: how many times as fast that must be.
+  /// Returns true if the next request should bypass the cache. least_gain: the required ratio of the costs.
   bool goes_past(double least_gain);
-  /// What a request of a way took.
+  /// The cost of one request.
   struct Cost {
     double seconds = 0;
     double processor_seconds = 0;
   };
   void learn(bool past, const Cost& cost, std::int64_t bytes);
 
-  /// Bytes per second of each way; none where it has not been tried.
+  /// Bytes per second of each path; empty if it has not been tried.
   struct Rates {
     std::optional<double> past;
     std::optional<double> through;
   };
   Rates rates() const;
 
-  /// That of a device, the same for all files on it.
+  /// Returns the choice of a device, which all files on it share.
   static ReadChoice& of(dev_t device);
 
  private:
@@ -51,8 +52,8 @@ class ReadChoice {
   Way past_;
   Way through_;
   bool past_is_better_ = false;
-  std::int64_t since_ = 0;    // requests of the better way since the other one was tried
-  std::int64_t between_ = 0;  // so many until it is tried again
+  std::int64_t since_ = 0;    // requests of the better path since the other one was tried
+  std::int64_t between_ = 0;  // number of them until it is tried again
 };
 
 }  // namespace plait::store::posix

@@ -1,4 +1,4 @@
-/// Requests to a file as a trace of Plait's own events has them.
+/// System calls on a file, recorded in a trace of Plait's own events.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@
 
 namespace plait::store::posix {
 
-/// Linux moves at most 2 GiB - 4 KiB a call.
+/// Maximum bytes of a call; Linux moves at most 2 GiB - 4 KiB.
 inline constexpr std::int64_t kMostBytesACall = std::int64_t{1} << 30;
 
-/// How a store is called in a trace: named when it is first used, since many are opened only to be looked at.
+/// The number of a store in a trace. It is assigned at the first use, because many stores are opened only to be
+/// examined.
 class RecordedFile {
  public:
   explicit RecordedFile(const std::string& path) : path_(path) {}
@@ -26,15 +27,15 @@ class RecordedFile {
   std::uint32_t number_ = 0;
 };
 
-/// What one call asks the system for.
+/// The arguments of a system call.
 struct SystemCall {
   plait_event_kind kind;
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
-  bool look = false;  // only into the cache
+  bool look = false;  // only reads what is cached
 };
 
-/// Makes one call and keeps it in the trace.  Looks into the cache that found nothing are no requests.
+/// Makes a call and records it in the trace. A read of cached bytes that finds none is not recorded.
 template <typename Call>
 auto recorded(RecordedFile& file, const SystemCall& asked, Call&& call) {
   const base::RecordedRequest reaching(asked.kind);

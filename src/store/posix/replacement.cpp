@@ -1,3 +1,15 @@
+// Replacing a file as a whole.
+//
+// The order of operations makes every moment safe:
+//    1. make the temporary file and lock it      its name states host and process, so that others can see if that has
+// ended
+//    2. write it, set its final permissions       readers see the old file
+//    3. sync it                                   otherwise the name could refer to bytes that are lost with the power
+//    4. rename it to the final name               readers see the new file from here on
+//    5. sync the folder                           the rename survives a loss of power Between making the file and
+// locking it, another process may take it for the file of an ended process and remove it. make_locked() therefore
+// checks that it still has a name, and otherwise tries another one.
+
 #include "store/posix/replacement.hpp"
 
 #include <fcntl.h>
@@ -28,8 +40,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A new file under `path`, locked.  Nothing where the name is taken: one that could not be removed, or that another
-/// process took for a stale one before it was locked.
+/// Makes a new, locked file under `path`. Returns nothing if the name is taken by a file that could not be removed, or
+/// if another process has removed the file before it was locked.
 std::optional<Descriptor> make_locked(const std::string& path, const std::string& shown) {
   Descriptor file;
   try {
@@ -65,14 +77,14 @@ std::string follow_links(const std::string& name) {
   const fs::path followed = fs::canonical(path, error);
   if (!error) return followed.string();
   for (int links = 0; fs::is_symlink(path, error); ++links) {
-    constexpr int kMostLinks = 40;  // as Linux allows
+    constexpr int kMostLinks = 40;  // the limit of Linux
     if (links == kMostLinks) throw system_error(base::text("follow the links of ", path.string()), ELOOP);
     path = path.parent_path() / fs::read_symlink(path, error);
   }
   return path.string();
 }
 
-// glibc's posix_fallocate would write each block where the file system cannot reserve.
+// glibc's posix_fallocate would write each block if the file system cannot reserve space.
 void reserve(int file, std::int64_t bytes, const std::string& shown) {
   if (bytes == 0) return;
   while (::fallocate(file, 0, 0, bytes) != 0) {
@@ -93,7 +105,7 @@ void sync_open(int file, const std::string& shown) {
 
 void sync_folder(const std::string& folder) {
   const std::string path = folder.empty() ? "." : folder;
-  // Files may be made in folders that may not be listed.
+  // A folder may permit new files but no listing; it cannot be opened then.
   if (::access(path.c_str(), R_OK) != 0 && errno == EACCES) return ::sync();
   sync_open(open_file(path, O_RDONLY | O_DIRECTORY).number(), path);
 }
@@ -107,7 +119,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   if (fs::is_directory(target, missing)) throw system_error(base::text("write ", path), EISDIR);
   struct stat old{};
   existed_ = ::stat(target_.c_str(), &old) == 0;
-  // The temporary name is cut, this one is not.
+  // The temporary name is shortened, but the final name is not.
   if (!existed_ && errno == ENAMETOOLONG) throw system_error(base::text("write ", path), errno);
   if (existed_ && !S_ISREG(old.st_mode))
     base::throw_system_error(EINVAL, "cannot write ", path,
@@ -166,7 +178,7 @@ void Replacement::make_kept(std::int64_t bytes, std::span<const std::byte> head,
 }
 
 void Replacement::resize(std::int64_t bytes) {
-  // Also makes the file shorter, which reserving does not.
+  // ftruncate also makes the file shorter, which reserve() does not.
   if (::ftruncate(file_.number(), bytes) != 0) throw system_error(base::text("size ", path_), errno);
   reserve(file_.number(), bytes, path_);
 }
@@ -188,7 +200,7 @@ void Replacement::commit() {
   attributes_.finish(file_.number(), path_);
   sync_open(file_.number(), temporary_);
   if (existed_) {
-    // A folder may have taken the name meanwhile, or its owner the permission.
+    // A folder may have got the name meanwhile, or its owner may have withdrawn the permission.
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) keep_beside("the existing file cannot be replaced", errno);
   } else if (!rename_to_free(temporary_, target_)) {
     keep_beside("a file of that name has appeared since it was opened", EEXIST);
@@ -199,7 +211,7 @@ void Replacement::commit() {
   sync_folder(fs::path(target_).parent_path().string());
 }
 
-/// Both are whole, and neither is this program's to remove.
+/// Both files are complete, and this program must remove neither.
 void Replacement::keep_beside(const char* why, int code) {
   const fs::path target(target_);
   const std::string name = shortened(target.filename().string(), 24, most_name_bytes(target.parent_path()));

@@ -41,7 +41,7 @@ Error busy(const std::string& shown) {
       EBUSY);
 }
 
-/// True if the folder or a file in it has changed at or after that time, or if that is unknown.
+/// Returns true if the folder or a file in it has changed at or after that time, or if that is unknown.
 bool changed_since(int folder, const std::string& path, std::time_t time) {
   struct stat status{};
   if (::fstat(folder, &status) != 0 || status.st_mtime >= time) return true;
@@ -65,7 +65,7 @@ std::string shortened(const std::string& name, std::size_t more, std::size_t mos
   for (const char c : name) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
   const std::string digits = base::text('~', base::hexadecimal_text(sum));
   std::size_t length = most - std::min(most, more + digits.size());
-  // Not within a character of UTF-8, which some file systems refuse.
+  // Do not cut within a UTF-8 character: some file systems reject such names.
   while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0U) == 0x80U) --length;
   return name.substr(0, length) + digits;
 }
@@ -98,7 +98,8 @@ bool lock_at_once(int file, const std::string& shown) {
   while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK) return false;
-    // File systems that keep no locks, or none of folders: NFS takes them for locks of bytes that are written.
+    // These file systems have no locks, or none for folders: NFS implements them as locks of bytes, which need write
+    // access.
     if (errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL || errno == EBADF) return true;
     throw system_error(base::text("lock ", shown), errno);
   }
@@ -113,7 +114,7 @@ Descriptor lock_unfinished(const std::string& path, bool folder, const std::stri
   const int flags = folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT;
   Descriptor file = open_file(path, flags | O_NOFOLLOW, 0666, shown);
   if (!lock_at_once(file.number(), shown)) throw busy(shown);
-  // Between opening and locking, the one that had it may have finished it: it has its final name then, or none.
+  // Between opening and locking, another program may have finished the file, which then has its final name or none.
   struct stat now{};
   struct stat named{};
   if (::fstat(file.number(), &now) != 0 || ::lstat(path.c_str(), &named) != 0 || now.st_dev != named.st_dev ||
@@ -145,9 +146,9 @@ void remove_stale(const fs::path& folder, const std::string& prefix,
     const char* last = name.data() + name.size();
     const auto [end, error] = std::from_chars(name.data() + prefix.size(), last, process);
     if (error != std::errc() || end == last || *end != '-' || process <= 0) continue;
-    // Our own number may have been that of a process before us, as in containers: then the lock alone tells.
+    // A process before this one may have had the same number, as in containers; then only the lock decides.
     if (process != ::getpid() && (::kill(process, 0) == 0 || errno != ESRCH)) continue;
-    // The number may belong to a living process of another name space: that one holds the lock.
+    // The number may belong to a living process of another PID namespace, which then holds the lock.
     const std::string path = (folder / name).string();
     int number = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (number < 0 && errno == EISDIR) number = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -179,7 +180,7 @@ bool rename_to_free(const std::string& from, const std::string& to) {
   };
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return !taken(-1);
-  // Not every file system knows that; a second name is as good, where there can be one.
+  // Some file systems do not support this flag. A hard link is equivalent, if the file system has them.
   if (::link(from.c_str(), to.c_str()) == 0) {
     ::unlink(from.c_str());
     return true;

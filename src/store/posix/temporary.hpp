@@ -1,4 +1,4 @@
-/// Names of what is under construction, and what becomes of those that killed processes left behind.
+/// Names of files and folders under construction, and removal of those that killed processes have left.
 #pragma once
 
 #include <sys/types.h>
@@ -15,49 +15,50 @@
 
 namespace plait::store::posix {
 
-/// The longest name that the folder takes.
+/// Returns the maximum length of a name in the folder.
 std::size_t most_name_bytes(const std::filesystem::path& folder);
-/// A name that leaves room for `more` bytes behind it: cut, and told from others with that beginning by a sum.
+/// Returns a name that can be extended by `more` bytes: a longer one is cut, and gets a checksum that distinguishes it
+/// from others with the same beginning.
 std::string shortened(const std::string& name, std::size_t more, std::size_t most);
 
-/// `.field.npy.plait-HOST-`, in front of process, counter and suffixes.
+/// Returns `.field.npy.plait-HOST-`, which precedes process, counter and suffixes.
 std::string temporary_prefix(const std::filesystem::path& target, const std::filesystem::path& folder);
-/// The same in front of the host.
+/// Returns the part of such a prefix before the host.
 std::string without_host(const std::string& prefix);
 
-/// `.field.npy.plait-unfinished`: of what stays until a later program goes on with it, on whatever host.
+/// Returns `.field.npy.plait-unfinished`, the name of data that a later program may continue, on any host.
 std::string unfinished_name(const std::filesystem::path& target, const std::filesystem::path& folder);
-/// The name of what is beside an array in a hierarchy of folders, each of which has an unfinished one of its own: the
-/// folder's, with the array's behind it.
+/// Returns the name for files next to an array in a hierarchy of folders, each of which has its own unfinished folder:
+/// the name of the hierarchy, followed by that of the array.
 std::string beside_of(const std::string& folder, std::string_view array);
-/// Locks a file or folder as this program's own; false: another one has it.  Where the file system keeps no locks it
-/// goes on without.  errors  kSystem: it cannot be locked for another reason.
+/// Locks a file or folder for this program. Returns false if another one holds the lock. If the file system has no
+/// locks, it returns true.  errors  kSystem: the file cannot be locked for another reason.
 bool lock_at_once(int file, const std::string& shown);
-/// Opens and locks what lies under such a name, or makes it: a folder or a file.
-/// existed: set to whether it was there.
-/// errors   kSystem: EBUSY, another program writes it.
+/// Opens and locks a file or folder of such a name, or makes it. existed: set to true if it was not made.
+/// errors  kSystem: EBUSY, another program writes it.
 Descriptor lock_unfinished(const std::string& path, bool folder, const std::string& shown, bool& existed);
-/// Removes what unfinished files of a target there are; `remove` is called as by remove_stale().
+/// Removes the unfinished files of a target; `remove` is called as in remove_stale().
 /// errors  kSystem: EBUSY, another program writes it.
 void remove_unfinished(const std::string& target, base::FunctionRef<void(const std::string&)> remove);
 
-/// Calls `remove` with each file or folder that processes left behind which are gone, and holds its lock meanwhile.  A
-/// name that is not ours, or whose process may live, stays.
+/// Calls `remove` with each file or folder of an ended process, and holds its lock meanwhile. A name of another form,
+/// or of a process that may be alive, stays.
 void remove_stale(const std::filesystem::path& folder, const std::string& prefix,
                   base::FunctionRef<void(const std::string&)> remove);
 
-/// A folder under construction is abandoned if nothing in it has changed for this long.
+/// Age after which a folder under construction is abandoned if nothing in it has changed.
 inline constexpr std::chrono::hours kAbandonedAfter{7 * 24};
-/// Calls `remove` with each abandoned folder whose name begins with `prefix`, whichever host made it.
-/// now     file system's time: the clocks of hosts may differ.
+/// Calls `remove` with each abandoned folder whose name begins with `prefix`, regardless of its host.
+/// now: the time of the file system, because the clocks of hosts may differ.
 /// errors  None: a folder that is locked, or that cannot be examined, stays.
 void remove_abandoned(const std::filesystem::path& folder, const std::string& prefix, std::time_t now,
                       base::FunctionRef<void(const std::string&)> remove);
 
-/// Gives a file another name unless that is taken: then false.  errors  kSystem.
+/// Renames a file unless the new name is taken; returns false then.  errors  kSystem.
 bool rename_to_free(const std::string& from, const std::string& to);
 
-/// In a folder like /tmp only the owners of a file and of the folder replace it: said before anything is written.
+/// Checks before anything is written that this user may replace a file in a folder like /tmp, where only the owners of
+/// the file and of the folder may.
 /// errors  kSystem.
 void check_sticky(const std::filesystem::path& folder, uid_t owner, const std::string& shown);
 

@@ -21,15 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a file is of a time before this process, and so of an earlier job, whatever its number.
+/// Returns true if a file is older than this process, and therefore belongs to an earlier job with the same number.
 bool is_older(const std::string& path) {
-  constexpr double kClocksDiffer = 1.0;  // seconds, between this host and that of the disk
+  constexpr double kClocksDiffer = 1.0;  // seconds by which the clocks of this host and of the disk may differ
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 &&
          static_cast<double>(status.st_ctim.tv_sec) + kClocksDiffer < base::process_began();
 }
 
-/// The rank of a job that has marked a file, where it is of that job.
+/// Returns the rank that has marked a file, if the file belongs to this job.
 std::optional<int> rank_on(const std::string& path, const std::string& job) {
   std::array<char, 512> mark{};
   if (::getxattr(path.c_str(), kWriterMark, mark.data(), mark.size() - 1) <= 0) return std::nullopt;
@@ -67,7 +67,7 @@ void claim(int file, const std::string& temporary, const std::string& beginning,
         "Python) to write one file together, use another name on each rank, or pass MPI_COMM_SELF to "
         "replace it on purpose");
   };
-  // The own mark first: of two ranks one sees the other's.
+  // Set the own mark before looking for others, so that at least one of two ranks sees the mark of the other.
   std::error_code ignored;
   const fs::path own_path(temporary);
   for (const std::string& name : base::names_in(own_path.parent_path().string(), ignored))

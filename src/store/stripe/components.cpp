@@ -82,7 +82,7 @@ bool remove_left_behind(const std::string& left_behind, const std::string& targe
   try {
     struct stat status{};
     if (::stat(left_behind.c_str(), &status) != 0) return false;
-    // The description lives on under another name, and its components with it.
+    // The description has another name, and its components belong to that one.
     if (status.st_nlink != 1) return true;
     const std::optional<Description> left = description_at(left_behind);
     if (!left) return true;  // its process was killed before there were components
@@ -90,7 +90,7 @@ bool remove_left_behind(const std::string& left_behind, const std::string& targe
     if (!current || current->id != left->id) remove_components(*left, basename_of(target));
     return true;
   } catch (...) {
-    return false;  // what cannot be read now may well be in use
+    return false;  // a description that cannot be read now may be in use
   }
 }
 

@@ -17,12 +17,12 @@ Replaced::Replaced(const std::string& temporary, const std::string& target)
   if (::link(target.c_str(), second_name_.c_str()) == 0) {
     lock_ = posix::Descriptor(::open(second_name_.c_str(), O_RDONLY | O_CLOEXEC));
     ::flock(lock_.number(), LOCK_EX | LOCK_NB);
-  } else {  // not every file system has second names
+  } else {  // some file systems have no hard links
     second_name_.clear();
   }
   try {
     description_ = description_at(second_name_.empty() ? target : second_name_);
-  } catch (...) {  // then its components stay
+  } catch (...) {  // the components then stay
   }
 }
 
@@ -32,7 +32,7 @@ Replaced::~Replaced() {
 
 void Replaced::remove() noexcept {
   if (!description_) return;
-  // Where the description has a third name that one still needs the components.
+  // If the description has a third name, that one still needs the components.
   struct stat status{};
   if (!second_name_.empty() && (::fstat(lock_.number(), &status) != 0 || status.st_nlink != 1)) return;
   remove_components(*description_, basename_);

@@ -9,16 +9,16 @@
 
 namespace plait::store::stripe {
 
-/// Its component files go once the new one is in place.  A process that is killed in between leaves a second name of
-/// the old description, by which the next one finds them.
+/// Removes the component files of the old striped file after the new file is in position. If the process is killed in
+/// between, a second name of the old description remains, by which the next process finds them.
 class Replaced {
  public:
-  /// `temporary` is the path of the new content, `target` its final one, which looks like a description.
+  /// temporary: the path of the new content. target: its final path, which looks like a description.
   Replaced(const std::string& temporary, const std::string& target);
   ~Replaced();
   Replaced(const Replaced&) = delete;
   Replaced& operator=(const Replaced&) = delete;
-  /// The new file is in place.
+  /// Removes the component files. The new file must be in position.
   void remove() noexcept;
 
  private:

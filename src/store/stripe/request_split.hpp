@@ -1,4 +1,4 @@
-/// Distributes requests on a striped file to its components.
+/// Distribution of requests for a striped file to its components.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,16 @@
 
 namespace plait::store::stripe {
 
-/// Cuts segments at the stripes, in rounds, so that neither the memory that the pieces need nor the time until the next
-/// disk is asked grows with a segment.
+/// Splits segments at the borders of stripes, in rounds. The memory for the pieces, and the time until the next disk
+/// gets its request, therefore do not grow with the size of a segment.
 ///
-/// Pieces of a component follow each other there as their stripes do, so that its store makes one request of them.
+/// Stripes that follow each other in a component yield adjacent pieces, so that its store makes one request of them.
+/// Example: stripes of 64 bytes on 2 components, and a segment of 200 bytes at offset 100.
+///    stripe 1, bytes 100..127   component 1 at 36, 28 bytes
+///    stripe 2, bytes 128..191   component 0 at 64, 64 bytes
+///    stripe 3, bytes 192..255   component 1 at 64, 64 bytes
+///    stripe 4, bytes 256..299   component 0 at 128, 44 bytes
+/// Each component gets one request: component 0 for 64..171, component 1 for 36..127.
 template <typename Segment>
 class RequestSplit {
  public:
@@ -19,7 +25,7 @@ class RequestSplit {
       : segments_(std::move(segments)), unit_(unit), components_(components) {}
 
   bool done() const { return at_ == segments_.size(); }
-  /// The pieces of the next round for each component; all empty once everything is distributed.
+  /// Returns the pieces of the next round for each component; all are empty when everything has been distributed.
   /// cost  O(pieces + components).
   std::vector<std::vector<Segment>> next() {
     std::vector<std::vector<Segment>> result(components_);
@@ -45,11 +51,11 @@ class RequestSplit {
   }
 
  private:
-  /// Of each component in one round: enough for the disk, little enough that all disks get to work soon.
+  /// Limit for each component in one round: enough for the disk, small enough that all disks begin soon.
   static constexpr std::int64_t kRoundBytes = std::int64_t{4} << 20;
   static constexpr std::size_t kRoundPieces = 1024;
 
-  /// Returns whether the piece is a new one, rather than the rest of the one before.
+  /// Adds a piece. Returns false if it only extends the last one.
   static bool add(std::vector<Segment>& pieces, const Segment& piece) {
     if (!pieces.empty()) {
       Segment& last = pieces.back();

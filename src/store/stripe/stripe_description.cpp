@@ -20,15 +20,15 @@ namespace {
 
 constexpr std::string_view kMagic = "plait stripes ";
 constexpr int kVersion = 1;
-/// More than the longest paths of the most components.
+/// Limit for the size of a description, larger than that of the maximum number of components with the longest paths.
 constexpr std::int64_t kMostText = std::int64_t{8} << 20;
 
-/// The lines of a description, each with a word in front.
+/// The lines of a description, each of which begins with a keyword.
 class Lines {
  public:
   Lines(std::string_view text, const std::string& shown) : rest_(text), shown_(shown) {}
 
-  /// What stands behind `word`.  errors  kSystem: the next line has another word, or there is none.
+  /// Returns the text after `word`.  errors  kSystem: the next line has another keyword, or there is none.
   std::string_view value(std::string_view word) {
     const std::size_t end = rest_.find('\n');
     ++number_;
@@ -118,7 +118,7 @@ std::string front_of(Store& store, std::int64_t most) {
 }  // namespace
 
 Description description_in(Store& store, const std::string& path, const std::string& shown) {
-  // An ordinary file may be large: first see what it is.
+  // An ordinary file may be large, so read its beginning first.
   Description result = parse(holds_description(store) ? front_of(store, kMostText) : "", shown);
   std::error_code error;
   const std::filesystem::path own = std::filesystem::canonical(path, error);

@@ -10,43 +10,48 @@
 
 namespace plait::store::stripe {
 
-/// Which component files hold the bytes, and how they are distributed over them.
+/// The component files of a striped file, and the distribution of its bytes over them.
 struct Description {
   std::int64_t unit = 0;
   std::int64_t bytes = 0;
-  std::string id;                       ///< a number that no other striped file has, in the names of the components
-  std::vector<std::string> components;  ///< paths, absolute once read
+  std::string id;                       ///< number that no other striped file has, part of the names of the components
+  std::vector<std::string> components;  ///< paths, absolute after reading
 
-  /// The bytes that a component holds.
+  /// Returns the number of bytes that a component holds.
+  /// Example: 10 bytes in units of 3 on 2 components. Component 0 has stripes 0 and 2, 6 bytes; component 1 has stripe
+  /// 1 and the last byte, 4 bytes.
   std::int64_t component_bytes(std::size_t component) const;
-  /// The text that parse() reads.  Its length does not depend on `bytes`.
+  /// Returns the text that parse() reads. Its length does not depend on `bytes`, so that it can be overwritten in
+  /// place.
   std::string to_text() const;
   bool operator==(const Description&) const = default;
 };
 
-/// errors  kSystem naming `shown`: an ordinary file's content, a newer version, damage.
+/// Parses a description. shown: the name in errors.
+/// errors  kSystem: the content of an ordinary file, a newer version, damage.
 Description parse(const std::string& text, const std::string& shown);
 
-/// Reads what is open under `path`.  Paths of components that are not absolute count from its folder.
-/// errors  kSystem: as parse(), and what reading a file can meet; `shown` names the striped file.
+/// Reads the description that is open under `path`. Relative paths of components are relative to its folder. shown: the
+/// name of the striped file in errors.
+/// errors  kSystem: those of parse(), and those of reading a file.
 Description description_in(Store& store, const std::string& path, const std::string& shown);
-/// The same of the file `path`.
+/// Reads the description in the file `path`.
 Description read_description(const std::string& path, const std::string& shown);
-/// The same for what may be no striped file: nothing where there is no file, or one that does not begin as descriptions
-/// do.  errors  kSystem.
+/// Reads the description in a file that may be no striped file. Returns nothing if the file does not exist, or does not
+/// begin as descriptions do.  errors  kSystem.
 std::optional<Description> description_at(const std::string& path);
 
-/// Whether a file begins as descriptions do.
+/// Returns true if a file begins as descriptions do.
 bool looks_like_description(const std::string& path) noexcept;
-/// The same of one that is open.  errors  kSystem.
+/// Returns true if an open file begins as descriptions do.  errors  kSystem.
 bool holds_description(Store& store);
 
-/// The name of a component file, in front of which its folder stands.
+/// Returns the name of a component file, without its folder.
 std::string component_name(const std::string& basename, std::size_t component, const std::string& id);
-/// Whether a path's last part is that name: only such files are ever removed.
+/// Returns true if the last part of a path is that name. Only such files are ever removed.
 bool is_component(const std::string& path, const std::string& basename, std::size_t component, const std::string& id);
 
-/// A number for a new file.
+/// Returns a random number for a new file.
 std::string new_id();
 
 }  // namespace plait::store::stripe

@@ -10,24 +10,24 @@ namespace plait::store::stripe {
 
 inline constexpr std::string_view kScheme = "stripe:";
 inline constexpr std::int64_t kDefaultUnit = std::int64_t{64} << 10;
-/// Component files stay open while their file is.
+/// Maximum number of components, which are all open while their file is.
 inline constexpr std::size_t kMostDisks = 1000;
 
-/// What such a name says.
+/// The parts of such a name.
 struct Name {
-  std::string path;                ///< NAME, the description
-  std::vector<std::string> disks;  ///< empty: not told
-  std::int64_t unit = 0;           ///< 0: not told
+  std::string path;                ///< path NAME of the description
+  std::vector<std::string> disks;  ///< empty if not stated
+  std::int64_t unit = 0;           ///< 0 if not stated
   std::string shown() const { return "stripe:" + path; }
 };
 
-/// Whether a name begins with `stripe:`.
+/// Returns true if a name begins with `stripe:`.
 bool is_name(std::string_view url);
-/// `%XX` in NAME and in the disks stands for the character with that hexadecimal code.
-/// errors  kArgument: no NAME, an option that is not known or stands twice, a unit that is no positive number, a disk
-///         without a name, a `%` that is no escape.
+/// Parses a name. `%XX` in NAME and in the disks is the character with that hexadecimal code.
+/// errors  kArgument: there is no NAME, an option is unknown or occurs twice, the unit is not a positive number, a disk
+///         has no name, or a `%` is no escape.
 Name parse_name(const std::string& url);
-/// The text with what has a meaning in names as `%XX`.
+/// Replaces the characters that have a meaning in names by `%XX`.
 std::string escaped(std::string_view text);
 
 }  // namespace plait::store::stripe

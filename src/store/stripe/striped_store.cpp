@@ -24,7 +24,8 @@ std::unique_ptr<Pending> submit_to(posix::PosixStore& store, std::vector<WriteSe
   return store.submit_write(std::move(pieces));
 }
 
-/// Carries a split request out round by round, each submitted before the one in front of it is waited for.
+/// A split request that is performed in rounds. Each round is submitted before the previous one is completed, so that
+/// the disks always have work.
 template <typename Segment>
 class PendingRounds : public Pending {
  public:
@@ -52,7 +53,7 @@ class PendingRounds : public Pending {
       if (!parts[i].empty()) batch.push_back(submit_to(*components_[i], std::move(parts[i])));
     return batch;
   }
-  /// Also those behind one that fails, since each batch must be completed.  Returns the first error.
+  /// Completes all requests of a batch, also after an error, because each must be completed. Returns the first error.
   static std::exception_ptr complete_all(Batch& batch) {
     std::exception_ptr first;
     for (const std::unique_ptr<Pending>& pending : batch) {
@@ -83,7 +84,8 @@ class PendingError : public Pending {
 
 StripedStore::StripedStore(const Description& description, Access access, std::string shown)
     : shown_(std::move(shown)), unit_(description.unit), bytes_(description.bytes) {
-  // What is read at a time comes from all disks, and each part of it should be on its way while another one is awaited.
+  // A read covers all disks, and each component should begin to read ahead while another one is awaited. The hint
+  // therefore begins at a smaller size for each of them.
   constexpr std::int64_t kLeast = std::int64_t{16} << 10;
   const auto count = static_cast<std::int64_t>(description.components.size());
   const std::int64_t read_ahead =

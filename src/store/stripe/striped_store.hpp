@@ -12,14 +12,14 @@
 
 namespace plait::store::stripe {
 
-/// Requests are cut at the stripes and submitted to all components together, each of which gets one request for stripes
-/// that follow each other there.
+/// A striped file. Requests are split at the borders of stripes and submitted to all components together. Each
+/// component gets one request for consecutive stripes.
 class StripedStore : public Store {
  public:
   using Access = posix::PosixStore::Access;
 
-  /// Opens all components.  `shown` is the name that errors use.  errors  kSystem: names the first component that
-  /// cannot be opened.
+  /// Opens all components. shown: the name in errors.
+  /// errors  kSystem: the message names the first component that cannot be opened.
   StripedStore(const Description& description, Access access, std::string shown);
 
   const std::string& name() const override { return shown_; }
@@ -27,13 +27,14 @@ class StripedStore : public Store {
   Striping striping() const override { return {unit_, static_cast<std::int64_t>(components_.size())}; }
   std::int64_t size() override { return bytes_; }
   bool grows() const override { return false; }
-  /// Of its components.  errors  kSystem.
+  /// Returns the identities of its components.  errors  kSystem.
   std::vector<Identity> identities() const;
-  /// errors  kSystem, at completion: also segments that lie outside of the file, which has the size that its
-  ///         description says.
+  /// Reads segments.
+  /// errors  kSystem, at completion: those of the components, and segments outside the size that the description
+  ///         states.
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
-  /// All disks write at the same time.
+  /// Syncs all components at the same time.
   void sync() override;
 
  private:

@@ -29,7 +29,7 @@ constexpr mode_t kPermissions = 07777;
 
 std::string changes_in(const std::string& root) { return text(root, '/', kChanges); }
 
-/// Users who may change objects may do so at the same time as other users.
+/// Gives a folder the permissions of the root, so that all users who may change objects can do so at the same time.
 void copy_permissions(const std::string& root, const std::string& folder) {
   struct stat found{};
   if (::stat(root.c_str(), &found) == 0) ::chmod(folder.c_str(), found.st_mode & kPermissions);
@@ -39,7 +39,7 @@ void copy_permissions(const std::string& root, const std::string& folder) {
 
 void ChangesFolder::make_folder() {
   static std::atomic<int> counter{0};
-  // Without its lock, what one thread makes would look to another one like what a process of this number has left.
+  // A new folder without its lock looks like one of an earlier process with this number, so another thread must wait.
   static base::PerProcess<std::mutex> mutex;
   const std::scoped_lock one_at_a_time(mutex.get());
   const std::string all = changes_in(root_);
@@ -52,7 +52,7 @@ void ChangesFolder::make_folder() {
     const std::string own = text(all, '/', prefix, ::getpid(), '-', counter++);
     if (::mkdir(own.c_str(), 0777) == 0) {
       folder_ = own;
-    } else if (errno != EEXIST && errno != ENOENT) {  // another one has just removed the folder around it
+    } else if (errno != EEXIST && errno != ENOENT) {  // another process has just removed the folder around it
       throw system_error(text("make a folder for the changes of ", root_), errno);
     }
   }
@@ -65,7 +65,7 @@ void ChangesFolder::make_folder() {
     if (left != folder_) fs::remove_all(left, ignored);
   };
   posix::remove_stale(all, prefix, remove);
-  struct stat made{};  // a moment ago, so its time is the file system's present time
+  struct stat made{};  // made just now, so its time is the present time of the file system
   if (::fstat(lock_.number(), &made) == 0)
     posix::remove_abandoned(all, posix::without_host(prefix), made.st_mtime, remove);
 }
@@ -108,7 +108,7 @@ void ChangesFolder::remove() noexcept {
   if (folder_.empty()) return;
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
-  ::rmdir(changes_in(root_).c_str());  // the last one
+  ::rmdir(changes_in(root_).c_str());  // succeeds for the last process
   folder_.clear();
   lock_.close();
 }

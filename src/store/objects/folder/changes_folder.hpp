@@ -12,13 +12,13 @@ namespace plait::store::folder {
 
 inline constexpr std::string_view kChanges = ".plait-changes";
 
-/// The folder `.plait-changes` has a folder for each process that writes, where no reader looks and which is short to list
-/// however many objects there are.  A process holds a lock on its own; the next one that writes removes those of this host
-/// whose process has ended, and those of any host that are abandoned.
+/// The folder of this process in `.plait-changes`. Each process that writes has its own folder there, which no reader
+/// visits, and whose list is short regardless of the number of objects. A process holds a lock on its folder. The next
+/// writer removes the folders of ended processes of this host, and abandoned ones of any host.
 /// threads  Any number at once.
 class ChangesFolder {
  public:
-  /// root: the folder of the objects; must outlive this.
+  /// root: the folder of the objects; it must outlive this object.
   explicit ChangesFolder(const std::string& root) : root_(root) {}
   ~ChangesFolder() { clear(); }
   ChangesFolder(const ChangesFolder&) = delete;
@@ -30,7 +30,7 @@ class ChangesFolder {
   };
   /// Makes an empty file, with the permissions of `file` if that exists.  errors  kSystem.
   Made make(const std::string& file);
-  /// Says that a file is renamed or removed.
+  /// Notes that a file has been renamed or removed.
   void release() noexcept;
   /// Removes the files that were made and not renamed.
   void clear() noexcept;
@@ -43,11 +43,11 @@ class ChangesFolder {
 
   const std::string& root_;
   std::mutex mutex_;
-  std::string folder_;  // of this process; empty: there is none
+  std::string folder_;  // folder of this process; empty if there is none
   posix::Descriptor lock_;
   std::int64_t next_ = 0;
-  std::int64_t used_ = 0;  // files that are not released
-  bool cleaned_ = false;   // files of processes that have ended are removed
+  std::int64_t used_ = 0;  // number of files that are not released
+  bool cleaned_ = false;   // true if folders of ended processes have been removed
 };
 
 }  // namespace plait::store::folder

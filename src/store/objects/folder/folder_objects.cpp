@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using base::text;
 using posix::PosixStore;
 
-/// Without a value: there is no such folder.
+/// Returns the identity of a folder; a default value if it does not exist.
 Identity folder_identity(const std::string& folder) {
   try {
     return posix::identity_of(posix::open_file(folder, O_RDONLY | O_DIRECTORY).number(), folder);
@@ -33,7 +33,7 @@ Identity folder_identity(const std::string& folder) {
   return {};
 }
 
-/// The ranges with offsets from the beginning; false: one is not in the file.
+/// Converts offsets to offsets from the beginning. Returns false if a range is not in the file.
 bool set_offsets(std::vector<ReadSegment>& ranges, std::int64_t bytes) {
   for (ReadSegment& range : ranges) {
     if (range.offset < 0) range.offset += bytes;

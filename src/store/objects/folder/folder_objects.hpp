@@ -1,9 +1,9 @@
 /// Objects as files in a folder: the object `c/0/1` of `a.zarr` is the file `a.zarr/c/0/1`.
 ///
-/// A new content is a file in `.plait-changes` that is renamed, so that readers, and programs after a crash, find the old
-/// object or the new one as a whole.  In a shared folder it is synced before.  A put with a condition holds a lock on the
-/// present file while it compares and renames; all programs that replace objects take that lock, and no reader does.
-/// In a private folder, which has a temporary name itself, new objects are written under their final names.
+/// A new content is a file in `.plait-changes` that is renamed, so that readers, and programs after a crash, find the
+/// old object or the new one as a whole. In a shared folder it is synced first. A put with a condition holds a lock on
+/// the present file while it compares and renames; all programs that replace objects take that lock, but no reader
+/// does. In a private folder, which itself has a temporary name, new objects are written under their final names.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ inline ObjectIdentity to_object_identity(const Identity& file) {
 
 class FolderObjects : public ObjectStore {
  public:
-  /// errors  kSystem: the folder exists and cannot be examined.
+  /// Attaches to a folder, which need not exist.  errors  kSystem: the folder exists and cannot be examined.
   FolderObjects(const std::string& folder, Sharing sharing);
 
   using ObjectStore::get;
@@ -54,18 +54,18 @@ class FolderObjects : public ObjectStore {
   /// Opens the file of an object; nullptr if there is none.
   /// errors  kSystem: ENOENT if the whole folder does not exist.
   std::unique_ptr<posix::PosixStore> open(const std::string& object) const;
-  /// Sets size and identity in `result`, and its status if the conditions are not met: then false.
+  /// Sets size and identity in `result`. If a condition is not met, it sets the status as well and returns false.
   static bool examine(posix::PosixStore& file, const GetOptions& options, GetResult& result);
-  /// Opens a file under its final name, and makes its folder if there is none.  flags: as for open().
+  /// Opens a file under its final name, and makes its folder if necessary. flags: see open().
   posix::Descriptor open_final(const std::string& path, int flags) const;
   void make_folder_of(const std::string& path) const;
-  /// Renames a complete file if the condition is met or `update` makes it so; false: it is not.
+  /// Renames a complete file if the condition is met, or `update` makes it so. Otherwise it returns false.
   bool replace(const std::string& made, const std::string& path, Condition condition,
                const base::FunctionRef<Condition()>* update);
   void rename(const std::string& made, const std::string& path) const;
 
   Sharing sharing_;
-  Identity folder_;  // in a shared folder
+  Identity folder_;  // identity of a shared folder
   ChangesFolder changes_;
   UnsyncedFiles unsynced_;
 };

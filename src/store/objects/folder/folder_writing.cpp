@@ -1,4 +1,14 @@
-// Objects that are written: under temporary names in a shared folder, under their own in a private one.
+// Writing objects: under temporary names in a shared folder, under their own in a private one.
+//
+// Problem: two programs may replace an object at the same time, each under the condition that it has not changed. A
+// file system has no conditional rename.
+//
+// Idea: a program locks the present file, compares its identity with the condition, renames the new file to the name,
+// and unlocks. lock_name() verifies after locking that the file still has the name, and locks the new file otherwise.
+// Example: A and B both replace object X, whose identity is 1, under the condition "identity 1". A gets the lock, finds
+// identity 1, and renames its file: X now has identity 2. B then gets the lock of the old file, notices that the name
+// belongs to another one, and locks that. It finds identity 2, and its put() returns false. If no file exists, there is
+// nothing to lock; a rename that fails if the name is taken (rename_to_free) decides instead.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +37,7 @@ using base::text;
 using posix::PosixStore;
 using posix::system_error;
 
-/// A lock by which programs replace a file one after another, and what is there meanwhile.
+/// A lock by which programs replace a file one after another, and the file that has the name while it is held.
 class PresentFile {
  public:
   explicit PresentFile(const std::string& path) : path_(path), lock_(posix::lock_name(path)) {
@@ -51,7 +61,7 @@ class PresentFile {
 
 }  // namespace
 
-/// A content in a file.  The file is closed after the first part, since an access may have thousands of them.
+/// A new content in a file. The file is closed after the first part, because an access may have thousands of contents.
 class NewFile : public NewObject {
  public:
   NewFile(FolderObjects& objects, const std::string& object)
@@ -98,7 +108,8 @@ class NewFile : public NewObject {
   void set_synced() { synced_ = true; }
 
  private:
-  /// In a private folder no other program looks for an object that is being made.  false: the object exists already.
+  /// Begins the file under its final name: in a private folder no other program sees it. Returns false if the object
+  /// already exists.
   bool make_in_place() {
     try {
       empty_ = std::make_unique<PosixStore>(path_, objects_.open_final(path_, O_RDWR | O_CREAT | O_EXCL));
@@ -136,7 +147,7 @@ class NewFile : public NewObject {
 };
 
 void FolderObjects::make_folder_of(const std::string& path) const {
-  // Not the objects' own folder, which another program may have removed.
+  // Do not create the root folder again, which another program may have removed.
   struct stat found{};
   if (::stat(name().c_str(), &found) != 0)
     base::throw_system_error(errno, "cannot write ", path, ": its folder ", name(), " is no longer there");
@@ -203,7 +214,7 @@ bool FolderObjects::put(const std::string& object, std::span<const std::byte> by
     const PresentFile present(path);
     if (!present.meets(condition)) return false;
     if (present.exists()) {
-      // Owner, group and extended attributes of the former file remain.
+      // Replacement retains owner, group and extended attributes of the former file.
       posix::Replacement(path, size, bytes).commit();
       return true;
     }
@@ -216,7 +227,7 @@ bool FolderObjects::put(const std::string& object, std::span<const std::byte> by
   }
   if (sharing_ == Sharing::kShared) {
     changes_.clear_unused();
-    // A replaced object is durable at once; so is a new one.
+    // A replaced object is durable at once, so a new one must be as well.
     if (done) posix::sync_folder(std::filesystem::path(path).parent_path().string());
   }
   return done;

@@ -48,14 +48,18 @@ class NewFolder : public NewObjects {
  private:
   fs::path path_of(const fs::path& name) const { return fs::path(folder_.temporary_path()) / name; }
 
-  /// True if an earlier program has left the same array in the same groups.
+  /// Returns true if an earlier program has left the same array in the same groups.
   bool has_all(const fs::path& below) const {
     return std::ranges::all_of(request_.metadata, [&](const auto& object) {
       return has(below / object.first, std::as_bytes(std::span(object.second)));
     });
   }
-  /// Goes on with an earlier one that was begun when some of the groups around the array did not exist, which it has:
-  /// what is below them is moved up.  The metadata is moved last, so that one that is killed meanwhile is found again.
+  /// Continues an earlier array that was begun when some of the groups around it did not exist, so that its unfinished
+  /// folder contains them. The array is moved out of these groups. The metadata is moved last, so that the next program
+  /// finds the array again if this one is killed.
+  /// Example: an earlier program began data.zarr with the array g/a, so that its folder has zarr.json, g/zarr.json and
+  /// g/a/zarr.json. Meanwhile another program has made the group data.zarr/g. The array a is now the target, and the
+  /// contents of g/a are moved up.
   bool lift() {
     const fs::path whole = fs::path(request_.array).relative_path();
     for (auto from = whole.begin(); from != whole.end(); ++from) {

@@ -7,7 +7,7 @@
 
 namespace plait::store::folder {
 
-/// errors  As make_new_objects().
+/// Makes new objects in a folder under a temporary name.  errors  Those of make_new_objects().
 std::unique_ptr<NewObjects> make_new_folder(NewObjectsRequest request, const NewFileOptions& options);
 
 }  // namespace plait::store::folder

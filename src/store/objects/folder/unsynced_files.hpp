@@ -1,4 +1,4 @@
-/// Which files and folders have to be synced.
+/// The files and folders that have to be synced.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 
 namespace plait::store::folder {
 
-/// Up to this many files are synced one by one, which waits for each; the sync of a whole file system is faster for more.
+/// Maximum number of files that are synced one by one. For more, syncing the whole file system is faster.
 inline constexpr std::size_t kMaxSynced = 64;
 
-/// errors  kSystem.
+/// Syncs a file.  errors  kSystem.
 void sync_file(const std::string& file);
 /// Syncs the file system that contains a folder.  errors  kSystem.
 void sync_file_system(const std::string& folder);
 
-/// Files below a root folder that were written since the last sync.
+/// The files below a root folder that were written since the last sync.
 /// threads  Any number at once.
 class UnsyncedFiles {
  public:
   explicit UnsyncedFiles(const std::string& root) : root_(root) {}
   void add(const std::string& file);
-  /// Adds a file that is synced already but whose name is not.
+  /// Adds a file whose content has been synced, but whose name has not.
   void add_name(const std::string& file);
   bool empty();
-  /// errors  kSystem.
+  /// Syncs all files and folders that were added.  errors  kSystem.
   void sync();
 
  private:

@@ -5,8 +5,8 @@
 
 namespace plait::store::memory {
 
-/// A bucket exists from its first use until the process ends.  Objects are replaced as a whole, as in a network.  A process
-/// that fork() makes begins without buckets.
+/// Returns the kind of these object stores. A bucket exists from its first use until the process ends. Objects are
+/// replaced as a whole, as in a network. A process that fork() makes begins without buckets.
 /// threads  Any.
 const ObjectStoreKind& kind();
 

@@ -28,7 +28,7 @@ bool replace(Bucket& bucket, const std::string& location, std::span<const std::b
   return true;
 }
 
-/// Whether an object is read, without its bytes.  Under the bucket's lock.
+/// Determines the result of a get without the bytes. The caller holds the bucket's lock.
 GetResult examine(Bucket& bucket, const std::string& location, const GetOptions& options) {
   ++bucket.gets;
   GetResult result;

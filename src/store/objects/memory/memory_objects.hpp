@@ -1,4 +1,4 @@
-/// Objects in memory: what folders and networks are tested against.
+/// Objects in memory, which also serve as a model of network stores in tests.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace plait::store::memory {
 
-/// All objects of one root by their locations, as a bucket of a network has them.
+/// All objects of one root by their locations, like a bucket in a network.
 struct Bucket {
   struct Object {
     std::vector<std::byte> bytes;
@@ -22,8 +22,8 @@ struct Bucket {
   };
   std::mutex mutex;
   std::map<std::string, Object> objects;
-  std::int64_t versions = 0;  ///< contents that were ever put
-  std::int64_t gets = 0;      ///< requests so far
+  std::int64_t versions = 0;  ///< number of contents that were ever put
+  std::int64_t gets = 0;      ///< number of get requests so far
   std::int64_t heads = 0;
   std::int64_t puts = 0;
 };
