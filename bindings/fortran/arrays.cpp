@@ -1,4 +1,9 @@
-// Files of the Fortran module: arrays of any type, rank and strides.
+// Files of the Fortran module: access to arrays of any type, rank and strides.
+//
+// Fortran passes a local array as a descriptor (CFI_cdesc_t). Its strides need not be contiguous, so that sections such
+// as a(1:n:2, :) are read and written without copies.
+// Example: real(8) a(6, 4), section a(1:6:2, :) with the extents (3, 4). The descriptor's multipliers (`sm`) are the
+// strides in bytes: 16 and 48. They are passed on as the strides of the local array, whose layout has order F.
 
 #include <ISO_Fortran_binding.h>
 #include <plait.h>
@@ -23,18 +28,18 @@ using plait::fortran::find;
 using plait::fortran::Table;
 using plait::fortran::Ticket;
 
-/// Why an access cannot use a local array.
+/// Returns the reason why an access cannot use a local array.
 Rejection array_rejection(const CFI_cdesc_t& array, const Extents& wanted, std::int64_t element_bytes,
                           std::int64_t rank) {
   std::int64_t elements = 1;
   for (const std::int64_t extent : wanted) elements *= extent;
-  // Nothing else is known of an array that is not allocated.
+  // The extents of an array that is not allocated are undefined.
   if (array.base_addr == nullptr)
     return elements == 0 ? Rejection() : Rejection::because("the local array of rank ", rank, " is not allocated");
   const auto dimensions = static_cast<std::size_t>(array.rank);
   Extents found;
   for (std::size_t d = 0; d < dimensions; ++d) found.push_back(array.dim[d].extent);
-  // The last extent of an assumed-size array is not known.
+  // The last extent of an assumed-size array is -1; the layout determines it.
   const bool assumed = dimensions > 0 && found.back() == -1;
   if (assumed && dimensions == wanted.size()) found.back() = wanted.back();
   if (found != wanted)
@@ -47,7 +52,7 @@ Rejection array_rejection(const CFI_cdesc_t& array, const Extents& wanted, std::
   return {};
 }
 
-/// What an access is of.
+/// The arguments of an access.
 struct Wanted {
   const plait_layout* layout = nullptr;
   const CFI_cdesc_t* array = nullptr;
@@ -61,7 +66,7 @@ struct Wanted {
   bool write = false;
 };
 
-/// With `request` it is started.  What is wrong with the array is told to all ranks.
+/// Performs an access, or starts it if there is a `request`. An error in the array is reported to all ranks.
 plait_status access_file(plait_file* file, const Wanted& wanted, plait_request** request) {
   std::int64_t element_bytes = 0;
   std::int64_t ranks = 0;
@@ -104,7 +109,7 @@ plait_status access_file(plait_file* file, const Wanted& wanted, plait_request**
                             : plait_start_read_parts(file, wanted.layout, &part, held, &access, request);
 }
 
-/// The new file's, of which all ranks hear before any of them opens it.
+/// Reports an error of opening to all ranks, before any of them opens the file.
 plait_status fail_open(const plait_comm* comm, const char* message) {
   return plait::c::guarded(comm, [&] { plait::File::fail_open(message, plait::c::comm_of(comm)); });
 }
@@ -113,7 +118,7 @@ plait_status fail_open(const plait_comm* comm, const char* message) {
 
 extern "C" {
 
-/// `wrong`: what the module has found wrong with the arguments, if anything, for all ranks to hear.
+/// Opens a file. wrong: the error that the module has found in the arguments, empty if there is none; all ranks get it.
 plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_ticket, int dimensions,
                                 const std::int64_t* shape, const char* dtype, std::int64_t element_bytes,
                                 const char* order, std::int64_t offset, std::int64_t memory, const char* strategy,
@@ -142,13 +147,13 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
   options.strategy = *strategy == '\0' ? nullptr : strategy;
   options.readers = readers;
   return plait::fortran::keep<plait_file>(file, [&](plait_file** opened) {
-    const plait::core::SilentScope by_the_module;  // which tells of what its own handles lose
+    const plait::core::SilentScope by_the_module;  // the module itself warns about handles that are lost
     return plait_open(url, mode, comm, &options, opened);
   });
 }
 
-/// One access of the array of this process's rank.  `first` counts from 1; no slices: the whole array.  With `request`
-/// it is started.  `wrong` as above.
+/// Accesses the array of this process's rank. `first` counts from 1; without slices the access is that of the whole
+/// array. With `request` the access is started. wrong: see plait_fortran_open().
 plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_cdesc_t* array, int rank, int alone,
                                   int slices, const std::int64_t* first, const std::int64_t* count,
                                   const std::int64_t* step, int fill_halo, int write, const char* wrong,

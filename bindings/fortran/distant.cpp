@@ -1,4 +1,4 @@
-// Distant I/O for the Fortran module: handles and requests by their numbers, arrays as the bytes that they take.
+// Distant I/O for the Fortran module: handles and requests as numbers, arrays as their bytes.
 
 #include <ISO_Fortran_binding.h>
 #include <plait.h>
@@ -24,8 +24,7 @@ using plait::fortran::Ticket;
 
 constexpr const char* kInUse = "the handle is that of open distant files; call plait_dio_close first";
 
-/// Begins an access of the array's bytes with `begin(bytes, pointer to a request)`, or carries it out without
-/// `request`.
+/// Starts an access with `begin(pointer to a request)`, or performs it if `request` is null.
 template <typename Begin>
 plait_status start(Ticket* request, Begin&& begin) {
   if (request == nullptr) return begin(nullptr);
@@ -37,7 +36,7 @@ plait_status start(Ticket* request, Begin&& begin) {
   return status == PLAIT_OK ? keep<plait_request>(request, begin) : status;
 }
 
-/// Makes a handle, not collectively.
+/// Makes a handle by a call that is not collective.
 template <typename Make>
 plait_status make_alone(Ticket* dio, Make&& make) {
   const plait_status status = guarded(nullptr, [&] {
@@ -54,11 +53,11 @@ plait_dio_options options_of(int temporary) { return {sizeof(plait_dio_options),
 
 extern "C" {
 
-/// An empty path stands for none.
+/// Opens a file on each rank; an empty path opens none.
 plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket comm_ticket, int temporary,
                                     Ticket* dio) {
   const plait_comm* const comm = find<plait_comm>(comm_ticket);
-  // What goes wrong here is told to the other ranks, which open already.
+  // Report an error to the other ranks, which may already be opening their files.
   const plait_status status = guarded(comm, [&] {
     const auto tell = [&](const std::string& message, int code) {
       plait::DistantFile::fail_open(message, plait::c::comm_of(comm), code);
@@ -87,7 +86,7 @@ plait_status plait_fortran_dio_find(const char* name, Ticket comm, Ticket* dio) 
   return make_alone(dio, [&](plait_dio** made) { return plait_dio_find(name, find<plait_comm>(comm), made); });
 }
 
-/// Moves the bytes of an array; with `request` it is started.
+/// Reads or writes the bytes of an array; with `request` the access is started.
 plait_status plait_fortran_dio_move(Ticket dio, std::int64_t offset, const CFI_cdesc_t* array, int rank, int write,
                                     Ticket* request) {
   plait_dio* const handle = find<plait_dio>(dio);
@@ -109,7 +108,7 @@ plait_status plait_fortran_dio_sync(Ticket dio, int rank, Ticket* request) {
   return start(request, [&](plait_request** started) { return plait_dio_sync(find<plait_dio>(dio), rank, started); });
 }
 
-/// Ends all of them; the first one that failed is told.
+/// Completes all requests. The error is that of the first one that failed.
 plait_status plait_fortran_dio_waitall(Ticket* requests, std::int64_t count) {
   std::exception_ptr first;
   for (std::int64_t i = 0; i < count; ++i) {

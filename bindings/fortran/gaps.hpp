@@ -1,4 +1,4 @@
-/// Arrays of any type and shape as so many elements one behind the other.
+/// Arrays of any type and shape as contiguous elements.
 #pragma once
 
 #include <ISO_Fortran_binding.h>
@@ -9,10 +9,10 @@
 
 namespace plait::fortran {
 
-/// Counts the elements of an array without gaps; -1 with a rejection if it has gaps or is not known.
+/// Counts the elements of an array without gaps. Returns -1 with a rejection if it has gaps or its size is unknown.
 inline std::int64_t elements_without_gaps(const CFI_cdesc_t& array, base::Rejection& rejection) {
   std::int64_t elements = 1;
-  // Of an array that is not allocated nothing else is known.
+  // The extents of an array that is not allocated are undefined.
   for (int d = 0; array.base_addr != nullptr && d < array.rank; ++d) elements *= array.dim[d].extent;
   if (array.base_addr == nullptr)
     rejection = base::Rejection("the array is not allocated");

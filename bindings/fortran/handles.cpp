@@ -1,4 +1,5 @@
-// Making, finding and ending what the handles of the Fortran module stand for, and the files that nobody has closed.
+// Creating, finding and releasing the objects of the Fortran module's handles, and abandoning files that were not
+// closed.
 
 #include "handles.hpp"
 
@@ -21,7 +22,7 @@ using plait::transport::mpi::mpi_runs;
 
 namespace {
 
-/// What becomes of a file that nobody closes.
+/// Returns the consequence of not closing a file.
 const char* loss(const plait::File& file) {
   if (file.mode() != plait::Mode::kWrite) return "what was written is perhaps not durable";
   return file.path().starts_with("pipe:") ? "its readers get an error" : "the new file is discarded";
@@ -38,7 +39,7 @@ void give_up_files() noexcept {
   for (const auto& entry : Table<plait_file>::instance().take_all()) give_up(entry.second);
 }
 
-/// Waits for what this rank has begun, and for no other rank.
+/// Waits for the requests that this rank has started, but for no other rank.
 void give_up_distant_files() noexcept {
   for (const auto& entry : Table<plait_dio>::instance().take_all()) {
     plait_dio* handle = entry.second;
@@ -51,7 +52,7 @@ void at_exit() {
   give_up_distant_files();
 }
 
-/// Makes a handle of something that is not collective.
+/// Makes a handle by a call that is not collective.
 template <typename Type, typename Make>
 plait_status make_alone(Ticket* ticket, Make&& make) {
   *ticket = nullptr;
@@ -68,7 +69,7 @@ void plait::fortran::watch_the_end() {
 
 extern "C" {
 
-/// The ranks of MPI_COMM_WORLD, which the primitives work on as well; MPI is initialised where it is not.  Collective.
+/// Returns the ranks of MPI_COMM_WORLD, which the primitives also use. Initialises MPI if necessary. Collective.
 plait_status plait_fortran_world(Ticket* comm) {
   return make_alone<plait_comm>(comm, [](plait_comm** made) {
     return plait::c::guarded(nullptr, [&] { *made = new plait_comm(plait::c::world()); });
@@ -86,7 +87,7 @@ plait_status plait_fortran_from_mpi(int communicator, Ticket* comm) {
   return make_alone<plait_comm>(comm, [&](plait_comm** made) { return plait_comm_from_fortran(communicator, made); });
 }
 
-/// Without a shape where there are fewer than 0 dimensions.
+/// Parses a layout; a negative number of dimensions means that no shape is given.
 plait_status plait_fortran_parse(const char* text, int dimensions, const std::int64_t* shape, Ticket* layout) {
   return make_alone<plait_layout>(layout, [&](plait_layout** made) {
     return dimensions < 0 ? plait_layout_parse(text, made) : plait_layout_parse_shape(text, dimensions, shape, made);
@@ -115,13 +116,13 @@ plait_status plait_fortran_stream_close(Ticket* stream) {
   return finish<plait_stream>(stream, "the stream", plait_stream_close);
 }
 
-/// An error of this rank alone, with the given text.
+/// Makes an error of this rank alone, with the given text.
 plait_status plait_fortran_fail(const char* message) {
   return plait::c::guarded(nullptr, [&] { plait::base::throw_argument_error(message); });
 }
 
-/// Tells an error that nobody asks for: that of a collective call, of which this process has the number `rank`, on rank
-/// 0; any other one (rank -1) where it is.
+/// Prints an error if the caller does not take it. rank: the number of this process in a collective call, whose errors
+/// rank 0 prints; -1 for other calls, whose errors every rank prints.
 void plait_fortran_tell(const char* message, int rank) {
   if (rank > 0) return;
   int own = 0;

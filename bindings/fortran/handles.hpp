@@ -1,7 +1,11 @@
-/// What the Fortran module holds instead of pointers: numbers of live things.
+/// The handles of the Fortran module: numbers of objects instead of pointers.
 ///
-/// Fortran copies a handle by assignment, so one may outlive what it stands for.  Its number finds nothing then, and is
-/// never given out again.
+/// Problem: Fortran copies a handle by assignment, so a copy may outlive the object. A copied pointer would then be
+/// invalid.
+///
+/// Idea: a handle is a number in a table, and numbers are never reused.
+/// Example: plait_open makes file 7. `b = a` copies the number. plait_close(a) removes 7 from the table and sets a to
+/// null. plait_read(b) then finds no object 7, and returns an error instead of using freed memory.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +18,20 @@
 
 namespace plait::fortran {
 
-/// A number in the form that `type(c_ptr)` takes; null stands for nothing.
+/// A number in the form that `type(c_ptr)` accepts; null represents no object.
 using Ticket = void*;
 
-/// The live things of one type.  One thread at a time.
+/// The objects of one type by their numbers.  threads  One at a time.
 template <typename Type>
 class Table {
  public:
-  /// The one of the program, which never ends.
+  /// Returns the table of the program, which is never destroyed.
   static Table& instance() {
     static auto* const table = new Table;
     return *table;
   }
 
-  /// Room for one more, so that keep() cannot fail.
+  /// Reserves capacity for one more object, so that keep() cannot fail.
   void reserve() {
     if (entries_.size() == entries_.capacity()) entries_.reserve(2 * entries_.size() + 8);
   }
@@ -36,7 +40,7 @@ class Table {
     entries_.push_back({++last_, thing});
     return reinterpret_cast<Ticket>(last_);
   }
-  /// The thing, or null.
+  /// Returns the object of a number, or null.
   Type* find(Ticket ticket) const {
     const auto found = entry_of(ticket);
     return found == entries_.end() ? nullptr : found->second;
@@ -45,7 +49,7 @@ class Table {
     const auto found = entry_of(ticket);
     if (found != entries_.end()) entries_.erase(found);
   }
-  /// All of them; none is left.
+  /// Removes and returns all objects.
   std::vector<std::pair<std::uintptr_t, Type*>> take_all() { return std::exchange(entries_, {}); }
 
  private:
@@ -65,7 +69,7 @@ Type* find(Ticket ticket) {
   return Table<Type>::instance().find(ticket);
 }
 
-/// Makes a thing with `make(Type**)`, which returns a status, and puts its number at `ticket`.
+/// Makes an object with `make(Type**)`, which returns a status, and stores its number at `ticket`.
 template <typename Type, typename Make>
 plait_status keep(Ticket* ticket, Make&& make) {
   *ticket = nullptr;
@@ -75,7 +79,8 @@ plait_status keep(Ticket* ticket, Make&& make) {
   return status;
 }
 
-/// Ends a thing with `end(Type**)`.  A handle whose thing has ended under another name is refused, and then empty.
+/// Releases an object with `end(Type**)`. A handle whose object has been released through a copy is an error, and is
+/// set to null.
 template <typename Type, typename End>
 plait_status finish(Ticket* ticket, const char* what, End&& end) {
   Type* thing = find<Type>(*ticket);
@@ -89,7 +94,7 @@ plait_status finish(Ticket* ticket, const char* what, End&& end) {
   return status;
 }
 
-/// From now on files that are still open when MPI or the program ends are named and given up.
+/// Registers a callback that names and abandons the files that are still open when MPI or the program ends.
 void watch_the_end();
 
 }  // namespace plait::fortran

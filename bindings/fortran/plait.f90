@@ -1,4 +1,5 @@
-! Plait in Fortran: layouts, files, streams and requests, distant files, and the 1993 primitives.  docs/reference/fortran.md.
+! Plait in Fortran: layouts, files, streams, requests, distant files, and the 1993 primitives; see
+! docs/reference/fortran.md.
 module plait
   use plait_core, only: plait_comm, plait_layout, plait_world, plait_alone, plait_from_mpi, plait_parse
   use plait_files

@@ -1,4 +1,5 @@
-! Attributes of arrays in files, of the module plait: read in every mode, changed in mode "r+" of HDF5, netCDF-4 and Zarr.
+! Attributes of arrays in files, of the module plait: read in every mode, changed in mode "r+" for HDF5, netCDF-4 and
+! Zarr.
 module plait_attributes
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
@@ -10,13 +11,14 @@ module plait_attributes
   public :: plait_attribute_count, plait_attribute_name, plait_attribute_size
   public :: plait_set_attribute, plait_get_attribute, plait_remove_attribute
 
-  !> Gives the array an attribute, or another value to one that it has: an integer, a real, a text, or a list of numbers.
-  !> The file has it when it is closed.  Collective.
+  !> Adds or replaces an attribute of the array: an integer, a real, a text, or a list of numbers. It is written when
+  !> the file is closed. Collective.
   interface plait_set_attribute
     module procedure set_int32, set_int64, set_real32, set_real64, set_text
     module procedure set_int32_list, set_int64_list, set_real32_list, set_real64_list
   end interface
-  !> The value of an attribute of the array: an integer, a real, a text, or so many numbers as plait_attribute_size tells.
+  !> Gets the value of an attribute of the array: an integer, a real, a text, or as many numbers as plait_attribute_size
+  !> returns.
   interface plait_get_attribute
     module procedure get_int64, get_real64, get_text, get_int64_list, get_real64_list
   end interface
@@ -81,7 +83,7 @@ module plait_attributes
 
 contains
 
-  !> How many attributes the array has.
+  !> Returns the number of attributes of the array.
   integer function plait_attribute_count(file, stat, errmsg)
     type(plait_file), intent(in) :: file
     integer, intent(out), optional :: stat
@@ -92,7 +94,7 @@ contains
     plait_attribute_count = count
   end function
 
-  !> The name of one of them, counted from 1.
+  !> Returns the name of an attribute, counted from 1.
   function plait_attribute_name(file, number, stat, errmsg) result(name)
     type(plait_file), intent(in) :: file
     integer, intent(in) :: number
@@ -107,7 +109,7 @@ contains
     ignored = c_text_free(raw)
   end function
 
-  !> How many values an attribute has; 0 after an error.
+  !> Returns the number of values of an attribute; 0 after an error.
   integer(int64) function plait_attribute_size(file, name, stat, errmsg)
     type(plait_file), intent(in) :: file
     character(*), intent(in) :: name
@@ -284,7 +286,7 @@ contains
     call report(status, stat, errmsg)
   end subroutine
 
-  !> Who tells of an error of a collective call.
+  !> Returns the rank that prints errors of collective calls.
   pure integer function teller(file)
     type(plait_file), intent(in) :: file
     teller = merge(own_error, file%rank, file%alone)

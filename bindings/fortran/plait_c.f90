@@ -1,4 +1,4 @@
-! What the module plait calls in C for communicators, layouts and errors.
+! The C functions that the module plait calls for communicators, layouts and errors.
 module plait_c
   use, intrinsic :: iso_c_binding
   implicit none

@@ -14,10 +14,10 @@ module plait_core
   public :: plait_comm, plait_layout, plait_world, plait_alone, plait_from_mpi, plait_parse
   public :: report, c_text, widen, plait_text_of, found_comm, found_layout, own_error
 
-  !> Who takes part in collective calls.
+  !> The processes that take part in collective calls.
   type :: plait_comm
     type(c_ptr) :: handle = c_null_ptr
-    integer :: rank = 0   !< of this process
+    integer :: rank = 0   !< rank of this process
     integer :: size = 1
     logical :: alone = .true.
   contains
@@ -25,8 +25,8 @@ module plait_core
     procedure :: free => comm_free
   end type
 
-  !> How an array is distributed over ranks.  Assignment copies the handle, not the layout, which is freed once, through
-  !> either copy.
+  !> The distribution of an array over ranks. Assignment copies the handle, not the layout. The layout is freed once,
+  !> through either copy.
   type :: plait_layout
     type(c_ptr) :: handle = c_null_ptr
   contains
@@ -38,13 +38,13 @@ module plait_core
     procedure :: text => layout_text
   end type
 
-  integer, parameter :: own_error = -1   ! instead of a rank: of no collective call
+  integer, parameter :: own_error = -1   ! instead of a rank: for calls that are not collective
 
 contains
 
-  !> All ranks of the program: those that `plait run` has started, if the program has not initialised MPI; otherwise those
-  !> of MPI_COMM_WORLD.  Initialises MPI if the program has not, and then finalises it when the program ends.
-  !> Collective.
+  !> Returns all ranks of the program: those that `plait run` has started, if the program has not initialised MPI;
+  !> otherwise those of MPI_COMM_WORLD. Initialises MPI if the program has not, and then finalises it when the program
+  !> ends. Collective.
   subroutine plait_world(comm, stat, errmsg)
     type(plait_comm), intent(out) :: comm
     integer, intent(out), optional :: stat
@@ -55,7 +55,7 @@ contains
     call report(status, stat, errmsg)
   end subroutine
 
-  !> This process alone, without the others.
+  !> Returns a communicator of this process alone.
   subroutine plait_alone(comm, stat, errmsg)
     type(plait_comm), intent(out) :: comm
     integer, intent(out), optional :: stat
@@ -63,7 +63,7 @@ contains
     call report(c_alone(comm%handle), stat, errmsg)
   end subroutine
 
-  !> The ranks of a communicator of MPI: an integer of mpif.h and mpi, the MPI_VAL of mpi_f08.  Collective.
+  !> Returns the ranks of an MPI communicator: an integer of mpif.h and mpi, or the MPI_VAL of mpi_f08. Collective.
   subroutine plait_from_mpi(communicator, comm, stat, errmsg)
     integer, intent(in) :: communicator
     type(plait_comm), intent(out) :: comm
@@ -102,12 +102,13 @@ contains
     call report(c_comm_free(self%handle), stat, errmsg)
   end subroutine
 
-  !> The layout of a text such as `(block, cyclic(3)) onto (2, 2)`; see docs/reference/notation.md.  Local arrays are
-  !> passed with their strides, so `order` affects only the text of the layout: order=F unless the text says otherwise.
+  !> Parses a layout such as `(block, cyclic(3)) onto (2, 2)`; see docs/reference/notation.md. Local arrays are passed
+  !> with their strides, so `order` affects only the text of the layout; it is order=F unless the text states another
+  !> one.
   subroutine plait_parse(layout, text, shape, stat, errmsg)
     type(plait_layout), intent(out) :: layout
     character(*), intent(in) :: text
-    class(*), intent(in), optional :: shape(:)   !< integers of 8 to 64 bits; may be left out where the text has it
+    class(*), intent(in), optional :: shape(:)   !< integers of 8 to 64 bits; optional if the text has the shape
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t), allocatable :: extents(:)
@@ -129,7 +130,7 @@ contains
     call report(c_parse(c_text(whole), dimensions, extents, layout%handle), stat, errmsg)
   end subroutine
 
-  !> A text in small letters.
+  !> Returns a text in lower case.
   pure function small(text)
     character(*), intent(in) :: text
     character(len(text)) :: small
@@ -147,7 +148,7 @@ contains
     call report(c_layout_free(self%handle), stat, errmsg)
   end subroutine
 
-  !> The shape of the whole array; empty after an error.
+  !> Returns the shape of the whole array; empty after an error.
   function layout_shape(self, stat, errmsg) result(shape)
     class(plait_layout), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -163,7 +164,7 @@ contains
     call report(status, stat, errmsg)
   end function
 
-  !> The shape of a rank's local array, halo included; empty after an error.
+  !> Returns the shape of the local array of a rank, including its halo; empty after an error.
   function layout_local_shape(self, rank, stat, errmsg) result(shape)
     class(plait_layout), intent(in) :: self
     integer, intent(in) :: rank
@@ -181,8 +182,8 @@ contains
     call report(status, stat, errmsg)
   end function
 
-  !> The indices of a dimension that a rank owns, in the order of its local array; none after an error.  Both count
-  !> from 1.
+  !> Returns the indices of a dimension that a rank owns, in the order of its local array; empty after an error. Indices
+  !> and dimensions count from 1.
   function layout_indices(self, rank, dimension, stat, errmsg) result(indices)
     class(plait_layout), intent(in) :: self
     integer, intent(in) :: rank, dimension
@@ -208,7 +209,7 @@ contains
     call report(status, stat, errmsg)
   end function
 
-  !> The number of ranks that hold a part.
+  !> Returns the number of ranks that hold a part.
   function layout_ranks(self, stat, errmsg) result(ranks)
     class(plait_layout), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -218,7 +219,7 @@ contains
     call report(c_ranks(found_layout(self%handle), ranks, ranks_end), stat, errmsg)
   end function
 
-  !> The text of the normal form, which equal layouts share.
+  !> Returns the text of the normal form, which is the same for equal layouts.
   function layout_text(self, stat, errmsg) result(text)
     class(plait_layout), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -231,7 +232,7 @@ contains
     ignored = c_text_free(raw)
   end function
 
-  !> A text of C.
+  !> Converts a C string.
   function plait_text_of(raw) result(text)
     type(c_ptr), intent(in) :: raw
     character(:), allocatable :: text
@@ -249,7 +250,7 @@ contains
     end do
   end function
 
-  !> A text for C, without the blanks at its end.
+  !> Converts a text to a C string, without trailing blanks.
   pure function c_text(text) result(letters)
     character(*), intent(in) :: text
     character(kind=c_char) :: letters(len_trim(text) + 1)
@@ -260,7 +261,7 @@ contains
     letters(len_trim(text) + 1) = c_null_char
   end function
 
-  !> Integers of 8 to 64 bits in 64 bits.
+  !> Converts integers of 8 to 64 bits to 64 bits.
   subroutine widen(values, integers, valid)
     class(*), intent(in) :: values(:)
     integer(c_int64_t), allocatable, intent(out) :: integers(:)
@@ -281,12 +282,13 @@ contains
     end select
   end subroutine
 
-  !> Gives a status to the caller, or tells the error where nobody asks for it: that of a collective call on rank 0.
+  !> Stores a status in `stat`. Without `stat` it prints the error; errors of collective calls are printed by rank 0
+  !> only.
   subroutine report(status, stat, errmsg, rank)
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer, intent(in), optional :: rank   !< of this process in a collective call, or own_error
+    integer, intent(in), optional :: rank   !< rank of this process in a collective call, or own_error
     character(:), allocatable :: message
     integer(c_int) :: teller
     if (present(stat)) stat = status

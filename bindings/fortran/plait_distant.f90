@@ -10,20 +10,20 @@ module plait_distant
   public :: plait_dio_read, plait_dio_write, plait_dio_sync, plait_dio_size, plait_dio_resize
   public :: plait_dio_wait, plait_dio_waitall, plait_dio_test
 
-  !> Files of several ranks, or one that was offered or found.
+  !> Files of several ranks, or one file that was offered or found.
   type :: plait_dio
     type(c_ptr) :: handle = c_null_ptr
-    integer :: rank = own_error   !< who tells of errors in closing
+    integer :: rank = own_error   !< rank that prints errors of closing
   end type
 
-  !> Reads bytes of the file of a rank into a contiguous array of any type and shape, as many as it takes.  With
-  !> `request` it is only begun, and the array is to be left alone until plait_dio_wait; the array should be
-  !> `asynchronous` then.
+  !> Reads bytes of the file of a rank into a contiguous array of any type and shape, as many as the array has. With
+  !> `request` the read is only started: the array must not be accessed until plait_dio_wait, and should be
+  !> `asynchronous`.
   interface plait_dio_read
     module procedure :: read_4, read_8
   end interface
 
-  !> Writes a contiguous array: the reverse of plait_dio_read.  Writing past the end extends the file.
+  !> Writes a contiguous array, the reverse of plait_dio_read. A write past the end extends the file.
   interface plait_dio_write
     module procedure :: write_4, write_8
   end interface
@@ -103,10 +103,10 @@ module plait_distant
 
 contains
 
-  !> Opens a file on each rank's disk, '' for none, in mode 'r', 'r+' or 'w' (a new one, to read and write), and
-  !> registers them under one handle.  Collective.
+  !> Opens a file on each rank's disk in mode 'r', 'r+' or 'w' (a new file for reading and writing), and registers all
+  !> files under one handle. An empty path opens no file on that rank. Collective.
   subroutine plait_dio_open(dio, path, mode, comm, temporary, stat, errmsg)
-    type(plait_dio), intent(inout) :: dio              !< of nothing that is open
+    type(plait_dio), intent(inout) :: dio              !< must not be open
     character(*), intent(in) :: path, mode
     type(plait_comm), intent(in) :: comm
     logical, intent(in), optional :: temporary         !< the file is removed when the handle is closed
@@ -120,7 +120,7 @@ contains
     call report(status, stat, errmsg, teller)
   end subroutine
 
-  !> Registers a file of this rank alone under a name, on a communicator on which plait_dio_open has been called.
+  !> Registers a file of this rank alone under a name, on a communicator that plait_dio_open has used.
   subroutine plait_dio_offer(dio, name, path, mode, comm, temporary, stat, errmsg)
     type(plait_dio), intent(inout) :: dio
     character(*), intent(in) :: name, path, mode
@@ -134,7 +134,7 @@ contains
     call report(status, stat, errmsg)
   end subroutine
 
-  !> The file that some rank offers under a name.
+  !> Finds the file that a rank offers under a name.
   subroutine plait_dio_find(dio, name, comm, stat, errmsg)
     type(plait_dio), intent(inout) :: dio
     character(*), intent(in) :: name
@@ -147,7 +147,7 @@ contains
     call report(status, stat, errmsg)
   end subroutine
 
-  !> The rank of an offered or found file; -1 of files that were opened together, and after an error.
+  !> Returns the rank of an offered or found file; -1 for files that were opened together, and after an error.
   integer function plait_dio_home(dio, stat, errmsg)
     type(plait_dio), intent(in) :: dio
     integer, intent(out), optional :: stat
@@ -160,10 +160,10 @@ contains
 
   subroutine read_8(dio, offset, array, rank, request, stat, errmsg)
     type(plait_dio), intent(in) :: dio
-    integer(int64), intent(in) :: offset   !< in bytes, from 0
+    integer(int64), intent(in) :: offset   !< offset in bytes, from 0
     type(*), dimension(..), asynchronous :: array
     integer, intent(in) :: rank
-    type(plait_request), intent(inout), target, optional :: request   !< of nothing that is under way
+    type(plait_request), intent(inout), target, optional :: request   !< must not be in use
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call report(c_move(dio%handle, offset, array, int(rank, c_int), 0_c_int, request_address(request)), stat, errmsg)
@@ -202,7 +202,7 @@ contains
     call write_8(dio, int(offset, int64), array, rank, request, stat, errmsg)
   end subroutine
 
-  !> Makes what has been written, and waited for, durable on the disk of a rank.
+  !> Makes completed writes durable on the disk of a rank.
   subroutine plait_dio_sync(dio, rank, request, stat, errmsg)
     type(plait_dio), intent(in) :: dio
     integer, intent(in) :: rank
@@ -212,7 +212,7 @@ contains
     call report(c_sync(dio%handle, int(rank, c_int), request_address(request)), stat, errmsg)
   end subroutine
 
-  !> The size in bytes of the file of a rank; 0 after an error.
+  !> Returns the size in bytes of the file of a rank; 0 after an error.
   integer(int64) function plait_dio_size(dio, rank, stat, errmsg)
     type(plait_dio), intent(in) :: dio
     integer, intent(in) :: rank
@@ -240,7 +240,7 @@ contains
     call resize_8(dio, int(bytes, int64), rank, stat, errmsg)
   end subroutine
 
-  !> Waits for an access that was started, and ends the request.
+  !> Waits for an access that was started, and releases the request.
   subroutine plait_dio_wait(request, stat, errmsg)
     type(plait_request), intent(inout) :: request
     integer, intent(out), optional :: stat
@@ -248,7 +248,7 @@ contains
     call plait_wait(request, stat=stat, errmsg=errmsg)
   end subroutine
 
-  !> Waits for all of them; the error is that of the first in the list that has one.
+  !> Waits for all requests. The error is that of the first one in the list that failed.
   subroutine plait_dio_waitall(requests, stat, errmsg)
     type(plait_request), intent(inout) :: requests(:)
     integer, intent(out), optional :: stat
@@ -266,7 +266,7 @@ contains
     call report(status, stat, errmsg)
   end subroutine
 
-  !> Whether plait_dio_wait would return at once.
+  !> Returns true if plait_dio_wait would return at once.
   logical function plait_dio_test(request, stat, errmsg)
     type(plait_request), intent(in) :: request
     integer, intent(out), optional :: stat
@@ -274,7 +274,7 @@ contains
     plait_dio_test = plait_test(request, stat, errmsg)
   end function
 
-  !> Waits for what this rank has started, and closes the handle.  Collective if plait_dio_open made it.
+  !> Waits for the requests that this rank has started, and closes the handle. Collective if plait_dio_open made it.
   subroutine plait_dio_close(dio, stat, errmsg)
     type(plait_dio), intent(inout) :: dio
     integer, intent(out), optional :: stat
@@ -282,7 +282,7 @@ contains
     call report(c_close(dio%handle), stat, errmsg, dio%rank)
   end subroutine
 
-  !> Where the number of a request goes, if there is to be one.
+  !> Returns the address of the number of a request; null if there is no request.
   function request_address(request)
     type(plait_request), intent(inout), target, optional :: request
     type(c_ptr) :: request_address

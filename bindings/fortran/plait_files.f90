@@ -23,7 +23,7 @@ module plait_files
   !> An access that was started.
   type :: plait_request
     type(c_ptr) :: handle = c_null_ptr
-    integer :: rank = own_error   !< who tells of errors
+    integer :: rank = own_error   !< rank that prints errors
   end type
 
   interface
@@ -99,17 +99,17 @@ module plait_files
 
 contains
 
-  !> Opens an array file in mode 'r', 'w' (a new file, which appears whole at plait_close) or 'r+'.  Collective.
+  !> Opens an array file in mode 'r', 'w' (a new file, which appears as a whole at plait_close) or 'r+'. Collective.
   subroutine plait_open(file, url, mode, comm, shape, dtype, element_bytes, order, offset, memory, strategy, readers, &
       stat, errmsg)
-    type(plait_file), intent(inout) :: file            !< of no open file
+    type(plait_file), intent(inout) :: file            !< must not be open
     character(*), intent(in) :: url, mode
     type(plait_comm), intent(in) :: comm
     class(*), intent(in), optional :: shape(:)          !< integers of 8 to 64 bits; for new and raw files
-    character(*), intent(in), optional :: dtype         !< as .npy files spell it: '<f8', '<i4', '<c16'
+    character(*), intent(in), optional :: dtype         !< type in the notation of .npy files: '<f8', '<i4', '<c16'
     integer, intent(in), optional :: element_bytes      !< instead of dtype, for raw files
-    character(*), intent(in), optional :: order         !< of the array in a new or raw file; default 'F'
-    integer(c_int64_t), intent(in), optional :: offset  !< raw files: where the array begins, in bytes
+    character(*), intent(in), optional :: order         !< order of the array in a new or raw file; default 'F'
+    integer(c_int64_t), intent(in), optional :: offset  !< raw files: offset of the array in bytes
     integer(c_int64_t), intent(in), optional :: memory  !< upper limit of a rank's staging memory, in bytes
     character(*), intent(in), optional :: strategy      !< 'direct', 'two-phase' or 'automatic'
     integer, intent(in), optional :: readers            !< ranks that access the file in two-phase accesses
@@ -151,7 +151,7 @@ contains
     call report(status, stat, errmsg, merge(own_error, comm%rank, comm%alone))
   end subroutine
 
-  !> Fortran's own, but for a .npy file that is there and says its order itself.
+  !> Returns 'F', or nothing for an existing .npy file, which states its own order.
   pure function default_order(url, mode) result(order)
     character(*), intent(in) :: url, mode
     character(:), allocatable :: order
@@ -162,7 +162,7 @@ contains
     if (url(length - 3:length) == '.npy') order = ''
   end function
 
-  !> The shape of the array in the file; for a pipe, of the array in the step.  Empty after an error.
+  !> Returns the shape of the array in the file; for a pipe, of the array in the step. Empty after an error.
   function file_shape(self, stat, errmsg) result(shape)
     class(plait_file), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -178,7 +178,7 @@ contains
     call report(status, stat, errmsg)
   end function
 
-  !> The type of its elements, as .npy files spell it; '' where only their size is known, and after an error.
+  !> Returns the type of the elements in the notation of .npy files; '' if only their size is known, and after an error.
   function file_dtype(self, stat, errmsg) result(dtype)
     class(plait_file), intent(in) :: self
     integer, intent(out), optional :: stat
@@ -192,7 +192,7 @@ contains
     ignored = c_text_free(raw)
   end function
 
-  !> Closes a file; a new one appears now, durably.  After an error the file must be abandoned.  Collective.
+  !> Closes a file; a new one then appears, durably. After an error the file must be abandoned. Collective.
   subroutine plait_close(file, stat, errmsg)
     type(plait_file), intent(inout) :: file
     integer, intent(out), optional :: stat
@@ -208,9 +208,9 @@ contains
     call report(c_abandon(file%handle), stat, errmsg)
   end subroutine
 
-  !> Fills `array`, of any type, number of dimensions and strides, with this rank's part: of the whole array in the
-  !> file, or of the region first, first + step, ..., `count` indices a dimension, counted from 1.  A rank that holds no
-  !> part may pass anything.  Collective.
+  !> Fills `array`, of any type, rank and strides, with this rank's part of the whole array in the file, or of a region:
+  !> the `count` indices first, first + step, ... of each dimension, counted from 1. A rank that holds no part may pass
+  !> any array. Collective.
   subroutine plait_read(file, layout, array, first, count, step, fill_halo, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
@@ -229,7 +229,7 @@ contains
       slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%teller())
   end subroutine
 
-  !> Writes this rank's part of the whole array, or of a region: the reverse of plait_read.  Collective.
+  !> Writes this rank's part of the whole array, or of a region; the reverse of plait_read. Collective.
   subroutine plait_write(file, layout, array, first, count, step, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
@@ -245,12 +245,12 @@ contains
       slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%teller())
   end subroutine
 
-  !> Nonblocking versions: the array must stay untouched until plait_wait.  Collective.
+  !> Starts a read like plait_read; the array must not be accessed until plait_wait. Collective.
   subroutine plait_start_read(file, layout, array, request, first, count, step, fill_halo, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
     type(*), dimension(..), asynchronous :: array
-    type(plait_request), intent(inout), target :: request   !< of nothing that is under way
+    type(plait_request), intent(inout), target :: request   !< must not be in use
     class(*), intent(in), optional :: first(:), count(:), step(:)
     logical, intent(in), optional :: fill_halo
     integer, intent(out), optional :: stat
@@ -266,11 +266,12 @@ contains
       slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%teller())
   end subroutine
 
+  !> Starts a write like plait_write; the array must not be changed until plait_wait. Collective.
   subroutine plait_start_write(file, layout, array, request, first, count, step, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
     type(*), dimension(..), intent(in), asynchronous :: array
-    type(plait_request), intent(inout), target :: request   !< of nothing that is under way
+    type(plait_request), intent(inout), target :: request   !< must not be in use
     class(*), intent(in), optional :: first(:), count(:), step(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -283,7 +284,8 @@ contains
       slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%teller())
   end subroutine
 
-  !> Waits for what was started, and ends the request.  `elements` are those that an access of a stream moved.
+  !> Waits for an access that was started, and releases the request. elements: the number that an access of a stream has
+  !> moved.
   subroutine plait_wait(request, elements, stat, errmsg)
     type(plait_request), intent(inout) :: request
     integer(c_int64_t), intent(out), optional :: elements
@@ -295,11 +297,11 @@ contains
       elements = 0
       status = c_elements(found_request(request%handle), elements)
     end if
-    ended = c_wait(request%handle)   ! in any case
+    ended = c_wait(request%handle)   ! also after an error
     call report(merge(status, ended, status /= 0), stat, errmsg, request%rank)
   end subroutine
 
-  !> Whether plait_wait would return at once.
+  !> Returns true if plait_wait would return at once.
   logical function plait_test(request, stat, errmsg)
     type(plait_request), intent(in) :: request
     integer, intent(out), optional :: stat
@@ -312,7 +314,7 @@ contains
     call report(status, stat, errmsg)
   end function
 
-  !> Who tells of an error of a collective call.
+  !> Returns the rank that prints errors of collective calls.
   pure integer function teller(file)
     class(plait_file), intent(in) :: file
     teller = merge(own_error, file%rank, file%alone)
@@ -323,7 +325,7 @@ contains
     flag = merge(1_c_int, 0_c_int, file%alone)
   end function
 
-  !> The slices that the caller names, none for the whole array; or what is wrong with them.
+  !> Checks the slices of the caller, none for the whole array. wrong: the error, empty if there is none.
   subroutine region(slices, used, wrong, first, count, step)
     integer(c_int64_t), intent(out) :: slices(32, 3)
     integer(c_int), intent(out) :: used

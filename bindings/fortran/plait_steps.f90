@@ -14,7 +14,7 @@ module plait_steps
   interface plait_put
     module procedure put_int32, put_int64, put_real32, put_real64, put_text
   end interface
-  !> The value of an attribute of the step that began last.
+  !> Gets the value of an attribute of the step that began last.
   interface plait_get
     module procedure get_int32, get_int64, get_real32, get_real64, get_text
   end interface
@@ -98,8 +98,8 @@ module plait_steps
 
 contains
 
-  !> Begins a step: a writer waits until the queue has room for it, a reader until the next step has arrived.  `more` is
-  !> false for a reader if no more steps will come.  Collective.
+  !> Begins a step: a writer waits until the queue has capacity for it, a reader until the next step has arrived. `more`
+  !> is false for a reader if no more steps will come. Collective.
   subroutine plait_begin_step(file, more, stat, errmsg)
     type(plait_file), intent(in) :: file
     logical, intent(out), optional :: more
@@ -120,7 +120,7 @@ contains
     call report(c_end_step(found_file(file%handle)), stat, errmsg, teller(file))
   end subroutine
 
-  !> The number of the step that began last, counted from 1; 0 after an error.
+  !> Returns the number of the step that began last, counted from 1; 0 after an error.
   integer(c_int64_t) function plait_step_number(file, stat, errmsg)
     type(plait_file), intent(in) :: file
     integer, intent(out), optional :: stat
@@ -130,7 +130,7 @@ contains
     plait_step_number = plait_step_number + 1
   end function
 
-  !> Makes the following accesses refer to the array of this name in the step; before the first call that is "data".
+  !> Makes the following accesses refer to the array of this name in the step. Before the first call it is "data".
   subroutine plait_select_variable(file, name, stat, errmsg)
     type(plait_file), intent(in) :: file
     character(*), intent(in) :: name
@@ -139,7 +139,8 @@ contains
     call report(c_select(found_file(file%handle), c_text(name)), stat, errmsg)
   end subroutine
 
-  !> The same for an array that the writer has not selected before: its shape, and its dtype as .npy files spell it.
+  !> Selects an array that the writer has not selected before, with its shape, and its dtype in the notation of .npy
+  !> files.
   subroutine plait_define_variable(file, name, shape, dtype, stat, errmsg)
     type(plait_file), intent(in) :: file
     character(*), intent(in) :: name, dtype
@@ -149,12 +150,12 @@ contains
     integer(c_int64_t), allocatable :: extents(:)
     logical :: valid
     call widen(shape, extents, valid)
-    ! No array has -1 dimensions: that is refused with the others.
+    ! No array has -1 dimensions, so the C function rejects an invalid shape.
     call report(c_define(found_file(file%handle), c_text(name), merge(size(extents, kind=c_int), -1_c_int, valid), &
       extents, c_text(dtype), 0_c_int64_t), stat, errmsg)
   end subroutine
 
-  !> The number of arrays of the step.
+  !> Returns the number of arrays of the step.
   integer function plait_variables(file, stat, errmsg)
     type(plait_file), intent(in) :: file
     integer, intent(out), optional :: stat
@@ -165,7 +166,7 @@ contains
     plait_variables = count
   end function
 
-  !> The name of one of them, counted from 1 in the order in which they were written.
+  !> Returns the name of an array, counted from 1 in the order in which the arrays were written.
   function plait_variable_name(file, number, stat, errmsg) result(name)
     type(plait_file), intent(in) :: file
     integer, intent(in) :: number
@@ -288,7 +289,7 @@ contains
     call report(status, stat, errmsg)
   end subroutine
 
-  !> Who tells of an error of a collective call.
+  !> Returns the rank that prints errors of collective calls.
   pure integer function teller(file)
     type(plait_file), intent(in) :: file
     teller = merge(own_error, file%rank, file%alone)

@@ -1,4 +1,4 @@
-! Streams of the module plait: an open file's elements as a sequence, with a position that counts from 1.
+! Streams of the module plait: the elements of an open file as a sequence, with a position that counts from 1.
 module plait_streams
   use, intrinsic :: iso_c_binding
   use plait_core
@@ -9,15 +9,16 @@ module plait_streams
   public :: plait_stream_start_read, plait_stream_start_write, plait_stream_tell, plait_stream_seek
   public :: plait_stream_own, plait_stream_shared, plait_stream_ordered, plait_stream_equal, plait_stream_same
 
-  !> The modes: a position of each rank's own; one for all, first come, first served; collective, in the order of the
-  !> ranks; the same with equal lengths; collective, the same elements for all.
+  !> The modes: each rank has its own position (own); all ranks share one, first come, first served (shared); collective
+  !> accesses in the order of the ranks (ordered), with equal lengths (equal), or of the same elements for all ranks
+  !> (same).
   integer, parameter :: plait_stream_own = 0, plait_stream_shared = 1, plait_stream_ordered = 2, &
     plait_stream_equal = 3, plait_stream_same = 4
 
   type :: plait_stream
     type(c_ptr) :: handle = c_null_ptr
     integer(c_int64_t) :: element_bytes = 0
-    integer :: rank = own_error   !< who tells of errors
+    integer :: rank = own_error   !< rank that prints errors
   end type
 
   interface
@@ -65,9 +66,9 @@ module plait_streams
 
 contains
 
-  !> Collective.
+  !> Opens a stream on a file. Collective.
   subroutine plait_stream_open(stream, file, mode, stat, errmsg)
-    type(plait_stream), intent(inout) :: stream   !< that is not open
+    type(plait_stream), intent(inout) :: stream   !< must not be open
     type(plait_file), intent(in) :: file
     integer, intent(in) :: mode
     integer, intent(out), optional :: stat
@@ -83,7 +84,7 @@ contains
     call report(status, stat, errmsg, collective)
   end subroutine
 
-  !> Waits for what was started, and closes the stream; call it before the file is closed.
+  !> Waits for accesses that were started, and closes the stream. It must be called before the file is closed.
   subroutine plait_stream_close(stream, stat, errmsg)
     type(plait_stream), intent(inout) :: stream
     integer, intent(out), optional :: stat
@@ -91,7 +92,8 @@ contains
     call report(c_close(stream%handle), stat, errmsg, stream%rank)
   end subroutine
 
-  !> Reads into a contiguous array of any type and shape; `elements` is their number, smaller only at the end of the file.
+  !> Reads into a contiguous array of any type and shape. elements: the number read, which is smaller than the size of
+  !> the array only at the end of the file.
   subroutine plait_stream_read(stream, array, elements, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     type(*), dimension(..) :: array
@@ -103,7 +105,7 @@ contains
       stream%rank)
   end subroutine
 
-  !> Writes all of a contiguous array; if it would pass the end of the file, it writes nothing and fails.
+  !> Writes a contiguous array. If it would pass the end of the file, it writes nothing and fails.
   subroutine plait_stream_write(stream, array, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     type(*), dimension(..), intent(in) :: array
@@ -115,11 +117,11 @@ contains
       stream%rank)
   end subroutine
 
-  !> Nonblocking versions; plait_wait returns the number of elements that were moved.
+  !> Starts a read like plait_stream_read; plait_wait returns the number of elements that were read.
   subroutine plait_stream_start_read(stream, array, request, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     type(*), dimension(..), asynchronous :: array
-    type(plait_request), intent(inout), target :: request   !< of nothing that is under way
+    type(plait_request), intent(inout), target :: request   !< must not be in use
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t) :: elements
@@ -130,10 +132,11 @@ contains
     call report(status, stat, errmsg, stream%rank)
   end subroutine
 
+  !> Starts a write like plait_stream_write; plait_wait returns the number of elements that were written.
   subroutine plait_stream_start_write(stream, array, request, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     type(*), dimension(..), intent(in), asynchronous :: array
-    type(plait_request), intent(inout), target :: request   !< of nothing that is under way
+    type(plait_request), intent(inout), target :: request   !< must not be in use
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t) :: elements
@@ -144,7 +147,7 @@ contains
     call report(status, stat, errmsg, stream%rank)
   end subroutine
 
-  !> The position of the next element, from 1; 0 after an error.
+  !> Returns the position of the next element, from 1; 0 after an error.
   integer(c_int64_t) function plait_stream_tell(stream, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     integer, intent(out), optional :: stat
@@ -154,7 +157,7 @@ contains
     plait_stream_tell = plait_stream_tell + 1
   end function
 
-  !> Moves the position: in mode 0 of this rank, in mode 1 of all ranks; collective in modes 2 to 4.
+  !> Sets the position: in mode 0 that of this rank, in mode 1 that of all ranks; collective in modes 2 to 4.
   subroutine plait_stream_seek(stream, element, stat, errmsg)
     type(plait_stream), intent(in) :: stream
     integer(c_int64_t), intent(in) :: element

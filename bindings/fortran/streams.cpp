@@ -1,4 +1,4 @@
-// Streams for the Fortran module: arrays of any type and shape as so many elements one behind the other.
+// Streams for the Fortran module: arrays of any type and shape as contiguous elements.
 
 #include <ISO_Fortran_binding.h>
 #include <plait.h>
@@ -17,7 +17,7 @@ using plait::fortran::find;
 using plait::fortran::Table;
 using plait::fortran::Ticket;
 
-/// Counts the elements of an array; -1 with a rejection if a stream cannot use it.
+/// Counts the elements of an array. Returns -1 with a rejection if a stream cannot use it.
 std::int64_t elements_of(const CFI_cdesc_t& array, std::int64_t element_bytes, Rejection& rejection) {
   if (array.base_addr != nullptr && static_cast<std::int64_t>(array.elem_len) != element_bytes) {
     rejection = Rejection::because("the elements of the array have ", array.elem_len, " bytes, those of the file ",
@@ -27,15 +27,15 @@ std::int64_t elements_of(const CFI_cdesc_t& array, std::int64_t element_bytes, R
   return plait::fortran::elements_without_gaps(array, rejection);
 }
 
-/// What goes through a stream.
+/// The arguments of a transfer through a stream.
 struct Transfer {
   const CFI_cdesc_t& array;
   std::int64_t element_bytes;
   bool write;
-  std::int64_t* done;  ///< elements
+  std::int64_t* done;  ///< number of elements
 };
 
-/// With `request` it is started.
+/// Performs a transfer, or starts it if there is a `request`.
 plait_status move(plait_stream* stream, const Transfer& what, plait_request** request) {
   Rejection rejection;
   const std::int64_t elements = elements_of(what.array, what.element_bytes, rejection);
@@ -67,7 +67,8 @@ plait_status plait_fortran_stream_open(Ticket file_ticket, int mode, Ticket* str
       stream, [&](plait_stream** opened) { return plait_stream_open(file, mode, opened); });
 }
 
-/// Reads into the array what there is, at most all of its elements, or writes them all; with `request` it is started.
+/// Reads the available elements, at most as many as the array has, or writes all of them; with `request` the access is
+/// started.
 plait_status plait_fortran_stream(Ticket stream_ticket, const CFI_cdesc_t* array, std::int64_t element_bytes, int write,
                                   std::int64_t* done, Ticket* request) {
   plait_stream* const stream = find<plait_stream>(stream_ticket);

@@ -23,7 +23,7 @@ void bind_costs(nanobind::module_& module);
 void bind_distant(nanobind::module_& module);
 void bind_shared(nanobind::module_& module);
 
-/// Names are bytes of any kind; in Python those that are not UTF-8 are escaped, as in names of files.
+/// Converts a name to Python. Names are arbitrary bytes; those that are not UTF-8 are escaped, as in names of files.
 inline nanobind::object text_of(std::string_view bytes) {
   nanobind::object text =
       nanobind::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
@@ -31,7 +31,7 @@ inline nanobind::object text_of(std::string_view bytes) {
   return text;
 }
 
-/// The bytes of such a name.
+/// Converts such a name back to its bytes.
 inline std::string bytes_of(const nanobind::handle text) {
   const nanobind::object bytes = text.attr("encode")("utf-8", "surrogateescape");
   char* data = nullptr;

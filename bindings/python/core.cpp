@@ -27,20 +27,21 @@ namespace {
 
 using ByteTexts = nb::typed<nb::list, nb::bytes>;
 
-/// Lets Python look after signals; what their handlers raise stays, and is raised once the wait has ended.  Handlers
-/// run on the main thread: no other one asks for the lock of Python, whose holder may wait for it, or which may be gone.
+/// Runs the signal handlers of Python. An exception that they raise stays pending, and is raised after the wait has
+/// ended. Handlers run on the main thread only. Other threads must not request the lock of Python: its holder may be
+/// waiting for them, or the interpreter may have ended.
 bool interrupted() {
   if (::syscall(SYS_gettid) != ::getpid() || Py_IsInitialized() == 0) return false;
   const nb::gil_scoped_acquire locked;
   return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0;
 }
 
-/// Throws plait.ArgumentError or plait.StoreError in Python.
+/// Translates an error to plait.ArgumentError or plait.StoreError.
 void translate(const std::exception_ptr& error, void*) {
   try {
     std::rethrow_exception(error);
   } catch (const plait::Error& known) {
-    if (PyErr_Occurred() != nullptr) return;  // what has ended a wait, such as KeyboardInterrupt
+    if (PyErr_Occurred() != nullptr) return;  // the exception that has ended a wait, such as KeyboardInterrupt
     const nb::object errors = nb::module_::import_("plait._base.errors");
     const nb::object text = plait::python::text_of(known.what());
     const nb::object value = known.kind() == plait::ErrorKind::kArgument
@@ -56,9 +57,9 @@ NB_MODULE(_core, module) {
   module.doc() = "Compiled core of Plait; use the package plait.";
   nb::register_exception_translator(translate);
   plait::base::set_interruption_check(interrupted);
-  // A program that a signal ends leaves objects to the system; that is not for its user to read about.
+  // A program that is ended by a signal does not free its objects; a warning about that would not help its user.
   nb::set_leak_warnings(false);
-  // Destructors wait with the interpreter's lock, and the thread that they wait for may ask for it.
+  // Release the lock while destructors wait, because the thread that they wait for may request it.
   plait::base::set_blocking_hooks(
       {[]() -> void* { return Py_IsInitialized() != 0 && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; },
        [](void* state) { plait::python::Unlocked::restore(static_cast<PyThreadState*>(state)); }});

@@ -1,4 +1,4 @@
-// The constants of the cost model, for the modules of the package: not public.
+// The constants of the cost model, for internal use by the package.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>

@@ -46,7 +46,7 @@ const base::EncodingSource kPickle{"a pickled attribute", "pickle and read it wi
 
 using OptionalTuple = std::optional<NumberTuple>;
 
-/// Properties as Python has them: sizes and names are tuples.
+/// Converts a property to Python: sizes and names become tuples.
 NumberTuple to_python(const std::vector<std::int64_t>& numbers) { return to_tuple(numbers); }
 OptionalTuple to_python(const std::optional<Extents>& shape) {
   return shape ? OptionalTuple(to_tuple(*shape)) : std::nullopt;

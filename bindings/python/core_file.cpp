@@ -1,3 +1,9 @@
+// Array files of plait._core.
+//
+// Arguments are converted while the interpreter's lock is held, because they are Python objects. The lock is then
+// released for the access (Unlocked), so that other threads run, and so that a signal handler can end a wait. Results
+// are converted after it has been acquired again.
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
@@ -24,7 +30,7 @@ namespace plait::python {
 
 namespace {
 
-/// (start, count, step, single) for each dimension.
+/// Converts (start, count, step, single) for each dimension.
 Region region_of(const Sequence& slices) {
   Region region;
   for (const nb::handle slice : slices)
@@ -40,14 +46,14 @@ Mode mode_named(const std::string& name) {
   base::throw_argument_error("mode \"" + name + "\" is not known; use \"r\", \"w\" or \"r+\"");
 }
 
-/// How a new array would be stored.
+/// Describes how a new array would be stored.
 container::Content new_array(const std::string& path, const FileOptions& options) {
   const auto file = driver::new_file(path, driver::driver_of(path).contents(), options);
   return static_cast<const container::Content&>(file->content());
 }
 
 File open(const std::string& path, const std::string& mode, const Comm& comm, const FileOptions& given) {
-  const FileOptions options = given;  // other threads of Python may change it meanwhile
+  const FileOptions options = given;  // a copy, because other threads of Python may change the original meanwhile
   const Mode opened = mode_named(mode);
   const Unlocked release;
   return File::open(path, opened, options, comm);
@@ -68,7 +74,7 @@ Attributes attributes_of(const AttributeDict& given) {
   return attributes;
 }
 
-/// Number, attributes, names of the variables.
+/// The number of a step, its attributes, and the names of its variables.
 using StepTuple = nb::typed<nb::tuple, std::int64_t, AttributeDict, nb::typed<nb::list, nb::str>>;
 
 StepTuple tuple_of(const Step& step) {

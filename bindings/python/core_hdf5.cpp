@@ -1,4 +1,8 @@
-// HDF5's library as Python's packages have it, which they and Plait use in turn: not public.
+// Hooks by which Plait and Python's packages share one HDF5 library.
+//
+// h5py and netCDF4 bring an HDF5 library that is not thread-safe, and protect it with a lock of their own. Plait loads
+// the same library, and acquires that lock around each use. The interpreter's lock is held only while the other lock is
+// acquired or released, not while the library runs.
 
 #include <nanobind/nanobind.h>
 
@@ -15,7 +19,7 @@ namespace plait::python {
 
 namespace {
 
-/// The locks that this thread holds, for each use of the library one, or None.
+/// Returns the locks that this thread holds, one for each nested use of the library, or None for a use without a lock.
 std::vector<nb::object>& held() {
   static thread_local std::vector<nb::object> held;
   return held;

@@ -21,6 +21,7 @@ namespace {
 auto members(const IndexSet& set) {
   const auto size = static_cast<std::size_t>(set.size());
   auto* values = new std::int64_t[size];
+  // The capsule owns the memory, and frees it together with the array.
   nb::capsule owner(values, [](void* memory) noexcept { delete[] static_cast<std::int64_t*>(memory); });
   for (std::size_t i = 0; i < size; ++i) values[i] = set.at(static_cast<std::int64_t>(i));
   return nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(values, {size}, owner);
@@ -76,7 +77,7 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
   def_init_else<IndexSet>(kind, "IndexSet.range(begin, end), or Layout.index_set(rank, dimension)");
   def_static_else(kind, "range", "IndexSet.range(begin, end)");
   def_else(kind, "complement", "complement(extent)");
-  kind.attr("__hash__") = nb::none();  // equal sets may be held differently
+  kind.attr("__hash__") = nb::none();  // equal sets may have different representations
 }
 
 }  // namespace plait::python

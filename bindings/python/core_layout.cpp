@@ -44,7 +44,7 @@ Order order_given(const Given<std::string>& order) {
   return order_named(order.as("order", "is not an order; give \"C\" or \"F\""), "order", false);
 }
 
-/// "C" or "F" where the dimensions lie so, else their numbers.
+/// Returns "C" or "F" if the dimensions have that order, otherwise their numbers.
 nb::object order_of(const Layout& layout) {
   const std::vector<int>& order = layout.order();
   if (std::is_sorted(order.begin(), order.end())) return nb::str("C");
@@ -202,7 +202,7 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def(
               "replica_of",
               [](const Layout& self, const Given<std::int64_t>& rank) {
-                self.coordinates(rank_of(rank));  // for its error
+                self.coordinates(rank_of(rank));  // throws if the layout does not have the rank
                 return self.replica_of(rank_of(rank));
               },
               "rank"_a, "Which copy a rank holds, counted from 0.")

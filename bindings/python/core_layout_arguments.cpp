@@ -1,3 +1,10 @@
+// The arguments of plait.Layout.
+//
+// The text of the distributions may contain the other arguments as well. It is parsed first; then each argument is
+// merged into the result. An argument that occurs in both must be the same.
+// Example: Layout((8, 12), "(block, *) onto (2) order=F", order="F") is valid. With order="C" it raises an error that
+// names the text and the argument.
+
 #include "core_layout_arguments.hpp"
 
 #include "base/errors.hpp"
@@ -7,7 +14,7 @@ namespace plait::python {
 
 namespace {
 
-/// What is given in the text and as an argument; where it is given twice it must be the same.
+/// Merges the text with the arguments. A property that both contain must be the same in both.
 class Merger {
  public:
   explicit Merger(const std::string& text) : text_(text) {}

@@ -1,4 +1,4 @@
-/// The arguments that make a layout, as Python passes them.
+/// The arguments of a layout, as Python passes them.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace plait::python {
 
-/// None is what is not distributed.
+/// A distribution; None stands for a dimension that is not distributed.
 using DistributionText = std::variant<std::string, std::vector<std::optional<std::string>>>;
 using NumberOrNumbers = std::variant<std::int64_t, Extents>;
 using NumbersOrName = std::variant<std::string, std::vector<std::int64_t>>;
 using HaloWidth = std::variant<std::int64_t, std::pair<std::int64_t, std::int64_t>>;
 using AlignmentText = std::variant<std::string, std::vector<std::variant<std::int64_t, std::string>>>;
 
-/// What may be given in the text of the distributions as well.
+/// Arguments that the text of the distributions may also contain.
 struct Keywords {
   std::optional<NumberOrNumbers> grid;
   std::optional<NumbersOrName> ranks;
@@ -34,12 +34,14 @@ struct Keywords {
   std::optional<AlignmentText> align;
 };
 
+/// Converts one number or several to extents.
 Extents extents_of(const NumberOrNumbers& given);
 
-/// "C" or "F" in either case.  `or_list`: the caller takes a list of numbers as well.
+/// Converts "C" or "F", in either case. or_list: the caller also accepts a list of numbers.
 Order order_named(const std::string& name, const char* what, bool or_list = true);
 
-/// errors  kArgument: arguments that do not fit together, or that say something else than the text
+/// Makes a layout.
+/// errors  kArgument: the arguments do not fit together, or contradict the text.
 Layout make_layout(const Extents& shape, const DistributionText& dist, const Keywords& given);
 
 }  // namespace plait::python

@@ -1,4 +1,4 @@
-// Where names of stores lead, for the modules of the package: not public.
+// Resolution of the names of stores, for internal use by the package.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -70,7 +70,7 @@ void bind_formats(nb::module_& module) {
 
 using store::ObjectStore;
 
-/// All bytes of an object; nothing if it does not exist.
+/// Returns all bytes of an object; nothing if it does not exist.
 std::optional<nb::bytes> get(ObjectStore& objects, const std::string& object) {
   std::vector<std::byte> bytes;
   bool found = false;
@@ -98,7 +98,7 @@ std::vector<std::string> names(ObjectStore& objects) {
   return result;
 }
 
-/// Objects of object stores, for the modules of the package and for tests.
+/// Binds objects of object stores, for internal use by the package and its tests.
 void bind_objects(nb::module_& module) {
   nb::class_<ObjectStore>(module, "ObjectStore")
       .def("get", &get, "object"_a)

@@ -30,7 +30,7 @@ struct RedistributionCall {
   RedistributionOptions options;
 };
 
-/// Bytes that all processes of a node see; they live as long as anything that refers to them.
+/// Makes bytes that all processes of a node share. They exist as long as an object refers to them.
 nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> shared_bytes(std::int64_t bytes, const Comm& comm) {
   auto* memory = [&] {
     const Unlocked release;
@@ -41,7 +41,7 @@ nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> shared_bytes(std::int64_t byte
                                                            owner);
 }
 
-/// Bytes of any content for a result; once nothing refers to them they wait for the next one.
+/// Makes a buffer of undefined content for a result. When no object refers to it, it is recycled for the next result.
 nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> recycled_bytes(std::int64_t bytes) {
   auto* memory = new base::RecycledBlock(bytes);
   nb::capsule owner(memory, [](void* held) noexcept { delete static_cast<base::RecycledBlock*>(held); });
@@ -108,7 +108,7 @@ void bind_redistribute(nb::module_& module) {
   module.def("most_recycled", &base::most_recycled);
   module.def("set_most_recycled", &base::set_most_recycled, "bytes"_a);
   module.def("waiting_recycled", &base::waiting_recycled);
-  // For benchmarks: one copy of bytes that follow each other, as fast as this process does it.
+  // For benchmarks: makes one contiguous copy, as fast as this process can.
   module.def(
       "copy_bytes",
       [](std::uintptr_t target, std::uintptr_t source, std::int64_t bytes, bool past_caches) {

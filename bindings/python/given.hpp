@@ -1,4 +1,11 @@
-/// Arguments whose errors are told in words: what was found, what was expected, what to do.
+/// Arguments with complete errors: the value found, the value expected, and the remedy.
+///
+/// Problem: nanobind answers a wrong argument with a list of C++ signatures.
+///
+/// Idea: an argument of type Given<T> accepts any object, so that the function itself reports a wrong one by its name.
+/// Each method also gets an overload that accepts all other arguments (def_else), and reports the correct call.
+/// Example: layout.indices("a") raises "rank='a' is not a rank; give a whole number, such as 0", and layout.indices()
+/// "found 0 arguments; call indices(rank)".
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,27 +17,28 @@
 
 namespace plait::python {
 
-/// What an error says of a value: as Python spells it, cut off where it is long.
+/// Returns the text of a value for errors: its spelling in Python, cut off if it is long.
 std::string shown(nanobind::handle value);
 
 /// Raises plait.ArgumentTypeError.
 [[noreturn]] void throw_type_error(const std::string& text);
 
-/// An argument of any type, that is a T or else is refused by the name that it has for the caller.
+/// An argument of any type. It is converted to T, or rejected by the name that it has for the caller.
 template <typename T>
 struct Given {
   std::optional<T> value;
   nanobind::object found;
 
-  /// errors  plait.ArgumentTypeError: `name` and what it is; `wanted` says what it is not and what to do, such as "is
-  ///         not a whole number; give a rank".
+  /// Returns the value. name: the name of the argument. wanted: the end of the error text, such as "is not a whole
+  /// number; give a rank".
+  /// errors  plait.ArgumentTypeError: the argument is not a T.
   const T& as(const char* name, const char* wanted) const {
     if (value) return *value;
     throw_type_error(std::string(name) + '=' + shown(found) + ' ' + wanted);
   }
 };
 
-/// The same for what may be left out or be None.
+/// An argument that may be left out or be None.
 template <typename T>
 using Perhaps = std::optional<Given<T>>;
 
@@ -39,10 +47,10 @@ std::optional<T> as(const Perhaps<T>& given, const char* name, const char* wante
   return given ? std::optional<T>(given->as(name, wanted)) : std::nullopt;
 }
 
-/// Raises what a call with missing, misspelt or too many arguments is: a TypeError that says how it is called.
+/// Raises a TypeError for a call with missing, misspelt or too many arguments; the text has the correct call.
 [[noreturn]] void throw_call_error(const char* call, const nanobind::args& found, const nanobind::kwargs& named);
 
-/// Adds to a method the form that takes all else.  `call` is how it is called, such as "indices(rank)".
+/// Adds an overload to a method that accepts all other arguments. call: the correct call, such as "indices(rank)".
 template <typename Class>
 void def_else(Class& target, const char* name, const char* call) {
   target.def(name,
@@ -50,6 +58,7 @@ void def_else(Class& target, const char* name, const char* call) {
                     const nanobind::kwargs& named) -> nanobind::object { throw_call_error(call, found, named); });
 }
 
+/// Adds such an overload to a static method.
 template <typename Class>
 void def_static_else(Class& target, const char* name, const char* call) {
   target.def_static(name, [call](const nanobind::args& found, const nanobind::kwargs& named) -> nanobind::object {
@@ -57,7 +66,7 @@ void def_static_else(Class& target, const char* name, const char* call) {
   });
 }
 
-/// Of a class; `call` is such as "IndexSet(...)".
+/// Adds such an overload to the constructor of a class. call: for example "IndexSet(...)".
 template <typename Type, typename Class>
 void def_init_else(Class& target, const char* call) {
   target.def("__init__", [call](Type*, const nanobind::args& found, const nanobind::kwargs& named) {
@@ -70,7 +79,8 @@ void def_init_else(Class& target, const char* call) {
 namespace nanobind::detail {
 
 template <typename T>
-struct has_arg_defaults<plait::python::Given<T>> : std::true_type {};  // takes None, to refuse it by name
+// Accepts None, so that the error has the name of the argument.
+struct has_arg_defaults<plait::python::Given<T>> : std::true_type {};
 
 template <typename T>
 struct type_caster<plait::python::Given<T>> {
@@ -79,7 +89,8 @@ struct type_caster<plait::python::Given<T>> {
 
   bool from_python(handle source, std::uint8_t flags, cleanup_list* cleanup) noexcept {
     Inner inner;
-    flags |= static_cast<std::uint8_t>(cast_flags::convert);  // there is no other form that could take it as it is
+    // There is no overload that could take it without conversion.
+    flags |= static_cast<std::uint8_t>(cast_flags::convert);
     if (!source.is_none() && inner.from_python(source, flags_for_local_caster<T>(flags), cleanup) &&
         inner.template can_cast<T>()) {
       value.value = inner.operator cast_t<T>();

@@ -16,7 +16,7 @@ using namespace nb::literals;
 NB_MODULE(_mpi, module) {
   module.doc() = "The MPI transport of Plait; use the comm argument of plait.open and plait.redistribute.";
   nb::module_::import_("plait._core");
-  // mpi4py hands communicators over as Fortran handles, so that nothing here depends on how it was built.
+  // mpi4py passes communicators as Fortran handles, so that this module does not depend on the build of mpi4py.
   module.def(
       "make_comm",
       [](int handle) {

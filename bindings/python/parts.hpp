@@ -11,7 +11,7 @@
 
 namespace plait::python {
 
-/// Of (address, steps in bytes) of each local array.
+/// Converts (address, strides in bytes) of each local array.
 template <typename Byte>
 std::vector<ArrayPart<Byte>> parts_of(const nanobind::sequence& parts) {
   std::vector<ArrayPart<Byte>> result;

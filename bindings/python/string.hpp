@@ -1,5 +1,5 @@
-/// Texts between Python and C++, in place of nanobind's own: bytes that are not UTF-8, as in names of files, stay what
-/// they are, as the escapes that Python has for them.
+/// Conversion of texts between Python and C++, in place of nanobind's own. Bytes that are not UTF-8, as in names of
+/// files, are preserved by Python's surrogate escapes.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-/// What the stubs of the modules say where a type of C++ does not tell it.
+/// Types and signatures for the stubs of the modules, where the C++ type is not specific enough.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -19,13 +19,13 @@ NumberTuple to_tuple(const Numbers& numbers) {
   return NumberTuple(nanobind::tuple(list));
 }
 
-/// Local arrays as (address, steps in bytes), or slices of a region.
+/// Local arrays as (address, strides in bytes), or slices of a region.
 using Sequence = nanobind::typed<nanobind::sequence, nanobind::any>;
 
-/// Whole numbers, numbers and texts.
+/// Attributes with integers, real numbers and texts.
 using AttributeDict = nanobind::typed<nanobind::dict, std::string, Attribute>;
 
-/// What an argument is not, and should be.
+/// The end of the error about an argument that is no number.
 constexpr const char* kNumber = "is not a whole number; give one, such as 0";
 
 constexpr const char* kEqual = "def __eq__(self, other: object, /) -> bool";

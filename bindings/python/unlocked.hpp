@@ -1,4 +1,4 @@
-/// Work that needs nothing of Python.
+/// Release of the interpreter's lock.
 #pragma once
 
 #include <cxxabi.h>
@@ -7,11 +7,11 @@
 
 namespace plait::python {
 
-/// Lets other threads of Python run while it lives.
+/// Releases the interpreter's lock while it exists, so that other threads of Python run.
 ///
-/// When the interpreter ends, a daemon thread that asks for its lock again gets it no more: up to Python 3.13 the
-/// thread is unwound there, which no destructor lets pass, so that the whole program would be aborted.  It waits for
-/// the end of the process instead, as later versions have it wait themselves.
+/// When the interpreter ends, a daemon thread that requests the lock never gets it. Up to Python 3.13 the interpreter
+/// unwinds the thread at that point. Destructors do not let that pass, so the whole program would be aborted. The
+/// thread waits for the end of the process instead, as later versions of Python do themselves.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -19,7 +19,7 @@ class Unlocked {
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
-  /// Takes the lock again.
+  /// Acquires the lock again.
   static void restore(PyThreadState* state) {
     try {
       PyEval_RestoreThread(state);

@@ -70,7 +70,7 @@ AccessSettings settings_of(const nb::dict& given) {
 
 constexpr std::array<const char*, kPhases> kPhaseNames{"plan", "file", "exchange", "copy", "waiting"};
 
-/// One list for each thing that is known of ranks, by rank.
+/// Returns one list for each property of ranks, indexed by rank.
 nb::dict ranks_of(const std::vector<RankOutcome>& ranks) {
   const auto column = [&](auto&& value) {
     nb::list made;

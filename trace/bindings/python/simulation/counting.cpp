@@ -25,7 +25,7 @@ using trace::Event;
 
 static_assert(sizeof(Event) == 72, "plait.trace.EVENT describes the same bytes");
 
-/// What takes the requests of a trace, in batches of NumPy arrays.
+/// Passes the requests of a trace to a target, in batches of NumPy arrays.
 template <typename Target>
 class Fed {
  public:
@@ -38,7 +38,7 @@ class Fed {
       requests_.add({nb::cast<std::uint32_t>(one[0]), nb::cast<std::uint32_t>(one[1]), bytes_of(one[2])});
   }
 
-  /// Those of one level, of `count` events at an address.
+  /// Adds the events of one level, among `count` events at an address.
   void add_events(std::uintptr_t address, std::size_t count, bool logical) {
     const std::span<const Event> events(reinterpret_cast<const Event*>(address), count);
     const Unlocked release;
@@ -48,7 +48,7 @@ class Fed {
     }
   }
 
-  /// Keys and, where there are any, sizes of as many requests.
+  /// Adds requests by their keys and, unless `sizes` is null, their sizes.
   void add_keys(std::uintptr_t keys, std::uintptr_t sizes, std::size_t count) {
     const std::span<const std::uint64_t> all(reinterpret_cast<const std::uint64_t*>(keys), count);
     const auto* bytes = reinterpret_cast<const std::int64_t*>(sizes);

@@ -1,4 +1,4 @@
-/// What the parts of plait._simulation have in common: times, devices, series.
+/// Conversions that the parts of plait._simulation share: times, devices, series.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,7 @@
 namespace plait::python {
 
 inline double seconds(simulation::Time time) { return static_cast<double>(time) * 1e-9; }
-/// At most 2^53 ns, some 100 days, either way.
+/// Converts seconds to ns, limited to 2^53 ns (about 104 days) in either direction. NaN becomes -1.
 inline simulation::Time time_of(double seconds) {
   const double time = seconds * 1e9 + 0.5;
   return time == time ? static_cast<simulation::Time>(std::clamp(time, -0x1p53, 0x1p53)) : -1;

@@ -1,4 +1,5 @@
-/// A plait.trace.Trace as a reader: so a replay takes every format, those that are read in Python and compressed ones too.
+/// A plait.trace.Trace as a reader, so that a replay accepts every format: also those read in Python and compressed
+/// ones.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,7 +15,7 @@
 
 namespace plait::python {
 
-/// threads  with the interpreter's lock only.
+/// A reader of a Python object.  threads  Only with the interpreter's lock.
 class PythonTrace final : public trace::Reader {
  public:
   explicit PythonTrace(nanobind::object trace) : trace_(std::move(trace)) {}
@@ -44,7 +45,7 @@ class PythonTrace final : public trace::Reader {
 
   std::int64_t progress(int which) const { return nanobind::cast<std::int64_t>(trace_.attr("progress")[which]); }
 
-  /// Processes and files that were told meanwhile.
+  /// Adds the processes and files that have become known since the last call.
   void learn() {
     const auto told = nanobind::cast<nanobind::tuple>(
         trace_.attr("told_behind")(description_.processes.size(), description_.files.size()));
@@ -68,7 +69,7 @@ class PythonTrace final : public trace::Reader {
     for (const nanobind::handle one : known.attr("missed"))
       description_.missed.push_back({{}, nanobind::cast<std::int64_t>(one.attr("events")), 0, 0});
     description_.counters.resize(nanobind::len(nanobind::object(known.attr("counters"))));
-    // Ranks may be told behind the events.
+    // The ranks of processes may become known only after the events, so read all processes again.
     description_.processes.clear();
     description_.files.clear();
     learn();

@@ -46,7 +46,7 @@ nb::list counters_of(const trace::Description& known) {
 
 nb::list processes_of(const trace::Description& known) {
   nb::list rows;
-  if (known.counters.empty()) return rows;  // else the events say which processes there are
+  if (known.counters.empty()) return rows;  // otherwise the events determine the processes
   for (const trace::Process& process : known.processes) {
     nb::dict row;
     row["rank"] = process.rank;

@@ -1,4 +1,4 @@
-/// What a trace's description says, for the document of a report.
+/// The description of a trace, for the document of a report.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,9 +7,9 @@
 
 namespace plait::python {
 
-/// As lists and dictionaries; each record of counters with the rank and the name that its
-/// numbers stand for, what kind of file that is where it is none of the program's data, and beside such records the
-/// processes.
+/// Converts a description to lists and dictionaries. Each record of counters has the rank and the file name instead of
+/// their numbers, and the kind of a file that holds none of the program's data. The processes are listed if there are
+/// such records.
 nanobind::dict described(const trace::Description& known);
 
 }  // namespace plait::python

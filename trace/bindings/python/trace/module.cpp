@@ -5,7 +5,7 @@ namespace nb = nanobind;
 
 NB_MODULE(_trace, module) {
   module.doc() = "Compiled core of Plait's traces; use the package plait.trace.";
-  nb::module_::import_("plait._core");  // the errors of both
+  nb::module_::import_("plait._core");  // defines the errors of both modules
   plait::python::bind_names(module);
   plait::python::bind_traces(module);
   plait::python::bind_reports(module);

@@ -1,11 +1,11 @@
-/// The parts of the extension module plait._trace.
+/// The functions that bind the parts of the extension module plait._trace.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 namespace plait::python {
 
-/// plait.trace.Kind, Interface and Flag.
+/// Binds plait.trace.Kind, Interface and Flag.
 void bind_names(nanobind::module_& module);
 void bind_traces(nanobind::module_& module);
 void bind_reports(nanobind::module_& module);

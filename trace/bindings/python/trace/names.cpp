@@ -1,4 +1,4 @@
-// The names of what happens in a trace, as enumerations of Python.
+// The kinds, interfaces and flags of events, as enumerations of Python.
 #include <nanobind/nanobind.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What a trace means, as lists and dictionaries of Python: what docs/reference/trace-report.md describes, but for the
-// parts that plait.trace.analysis adds in words.
+// A report as lists and dictionaries of Python. docs/reference/trace-report.md describes them; plait.trace.analysis
+// adds the texts.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -41,7 +41,7 @@ nb::dict order(const Order& order) {
   const auto share = [&](std::int64_t count) { return all > 0 ? static_cast<double>(count) / all : 0.0; };
   result["consecutive"] = share(order.consecutive);
   result["sequential"] = share(order.sequential);
-  // The rest, so that the three make one.
+  // Compute the remainder, so that the three shares sum to 1.
   result["random"] = order.random == 0 ? 0.0 : 1.0 - share(order.consecutive) - share(order.sequential);
   result["count"] = order.count();
   return result;

@@ -1,4 +1,4 @@
-// Parts of the document that a report is, and what they are made with.
+// Parts of the document of a report, and functions that make them.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,7 +12,7 @@ namespace plait::python::reports {
 
 inline double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-/// File names are bytes; those that are no UTF-8 become what os.fsdecode makes of them.
+/// Converts a file name. Bytes that are not UTF-8 are converted as os.fsdecode does.
 nanobind::object text(const std::string& bytes);
 
 inline const char* way_of(int direction) { return direction == trace::report::kReads ? "read" : "write"; }

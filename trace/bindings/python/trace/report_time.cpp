@@ -1,4 +1,4 @@
-// What a report shows over time, as lists and dictionaries of Python.
+// The parts of a report that show quantities over time, as lists and dictionaries of Python.
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
@@ -24,7 +24,7 @@ nb::list list(const Values& values) {
   return result;
 }
 
-/// Row by row.
+/// Converts a matrix to a list of rows.
 nb::list matrix(const std::vector<std::int64_t>& values, std::size_t columns, double factor) {
   nb::list rows;
   for (std::size_t at = 0; at < values.size(); at += columns) {

@@ -26,11 +26,11 @@ namespace {
   base::throw_system_error(0, "plait bench trace: " + call + " did not do what was asked");
 }
 
-/// The time in ns of `count` calls of one kind on a file that is in the page cache.
-/// The calls go through the names of the C library, so that a library which is preloaded sees them.
+/// Returns the time in ns of one of `count` calls of one kind on a file that is in the page cache. The calls use the
+/// names of the C library, so that a preloaded library intercepts them.
 double time_calls(const std::string& call, const std::string& path, std::size_t size, std::size_t count) {
   constexpr std::size_t kPart = std::size_t{1} << 20;
-  // Where in a page data lie changes what copying them takes: the same in both processes.
+  // The alignment of a buffer influences the time to copy it, so it is the same in both processes.
   constexpr std::size_t kPage = 4096;
   const std::unique_ptr<char, decltype(&std::free)> room(
       static_cast<char*>(std::aligned_alloc(kPage, (size + kPage - 1) / kPage * kPage)), &std::free);

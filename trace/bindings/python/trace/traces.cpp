@@ -32,7 +32,7 @@ using trace::Event;
 
 static_assert(sizeof(Event) == 72, "plait.trace.EVENT describes the same bytes");
 
-/// One trace being read; the reader itself is gone after close().
+/// A trace that is being read. close() destroys the reader itself.
 struct TraceReader {
   std::unique_ptr<trace::Reader> reader;
 
@@ -44,8 +44,8 @@ struct TraceReader {
 
 struct TraceWriter {
   std::unique_ptr<trace::Writer> writer;
-  std::int64_t bytes = 0;         // when finished
-  std::vector<std::string> lost;  // when finished
+  std::int64_t bytes = 0;         // set when finished
+  std::vector<std::string> lost;  // set when finished
 
   trace::Writer& open() const {
     if (writer == nullptr) base::throw_argument_error("the trace is finished or closed");
@@ -72,7 +72,7 @@ nb::list list_of(std::span<const trace::File> files) {
   return all;
 }
 
-/// What a trace has told behind its first `count`.
+/// Returns the elements after the first `count`.
 template <typename One>
 std::span<const One> behind(const std::vector<One>& all, std::size_t count) {
   return std::span<const One>(all).subspan(std::min(count, all.size()));
@@ -126,7 +126,7 @@ char separator_of(const std::string& separator) {
   return separator.empty() ? '\0' : separator[0];
 }
 
-/// How a trace is written down, which is said alike of reading and of writing.
+/// The notation of a trace, common to reading and writing.
 struct Spelling {
   const std::string& format;
   int base;
@@ -220,7 +220,8 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
   self.writer.reset();
 }
 
-/// Copies what is left, and the processes and files; calls `progress` about ten times a second, which may raise.
+/// Copies the remaining events, and the processes and files. It calls `progress`, which may raise, about ten times a
+/// second.
 std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const nb::object& progress) {
   trace::Reader& reader = from.open();
   trace::Writer& writer = to.open();
@@ -232,6 +233,7 @@ std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const n
   auto shown = std::chrono::steady_clock::now();
   while (true) {
     const std::size_t count = reader.read(room);
+    // Add processes and files before the events that refer to them.
     const Description& known = reader.description();
     while (processes < known.processes.size()) writer.add(known.processes[processes++]);
     while (files < known.files.size()) writer.add(known.files[files++]);
