@@ -21,7 +21,7 @@ struct Located {
   std::string kind;  ///< description of the store, such as `a .npy file`
   std::string name;  ///< name for File::open, which differs from the given one if the bytes of a file describe a store
   std::string file;  ///< `name` without the name of an array in the file
-  /// path of the file, or of the text that lists its files, like component paths; empty if there is none
+  /// Path of the file, or of the text that lists its files, like component paths; empty if there is none.
   std::string path;
   std::string id;                         ///< identification of a store without a path, common to all its names
   std::vector<ComponentFile> components;  ///< component files in their order; empty if the bytes are in the file itself

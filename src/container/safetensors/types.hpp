@@ -8,7 +8,7 @@ namespace plait::container::safetensors {
 
 struct ElementType {
   std::string_view name;
-  /// type in the notation of .npy files, opaque bytes if those have no such type; empty if it is no whole bytes
+  /// Type in the notation of .npy files, opaque bytes if those have no such type; empty if it is no whole bytes.
   std::string_view dtype;
   int bits;
 };

@@ -1,6 +1,6 @@
 /// NCZarr, the additions of netCDF's library to Zarr: dimensions of groups, and references of arrays to them.
 ///
-/// Where the library writes them depends on its version. For the array `g/w` of `lat` and `lon`, of which the group `g`
+/// Their location depends on the version of the library. For the array `g/w` of `lat` and `lon`, of which the group `g`
 /// defines `lon`, it writes
 ///   since 4.9.3   `"_nczarr_array": {"dimension_references": ["/lat", "/g/lon"], ...}` in `g/w/.zattrs`,
 ///   since 4.8.1   `"_NCZARR_ARRAY"`, later `"_nczarr_array": {"dimrefs": ["/lat", "/g/lon"], ...}` in `g/w/.zarray`,

@@ -1,4 +1,4 @@
-// Where a new array is created in a hierarchy.
+// The location of a new array in a hierarchy.
 //
 // Problem: a new array and its missing groups must appear at once, when they are complete.
 //

@@ -45,7 +45,7 @@ class ArraySource : public core::Source {
   ArraySource(std::shared_ptr<ArrayStore> store, bool writable) : store_(std::move(store)), writable_(writable) {}
 
   std::shared_ptr<store::Store> store() const override { return store_; }
-  // the file grows when it is written
+  // The file grows when it is written.
   void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
   void finish(collective::Collective& call, bool /*written*/) override {
     call.step([&] {

@@ -112,7 +112,7 @@ struct ListedObject {
 /// Visibility of objects to other programs while they are written.
 enum class Sharing : std::uint8_t {
   kPrivate,  ///< no program sees them: the folder is new and has a temporary name
-  /// no program sees them, but a later one may continue, so that each object must be old or new as a whole
+  /// No program sees them, but a later one may continue, so that each object must be old or new as a whole.
   kResumable,
   kShared  ///< any program may see them at any time
 };

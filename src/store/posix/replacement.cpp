@@ -1,8 +1,7 @@
 // Replacing a file as a whole.
 //
 // The order of operations makes every moment safe:
-//    1. make the temporary file and lock it      its name states host and process, so that others can see if that has
-// ended
+//    1. make the temporary file and lock it      its name states host and process; others can see if that has ended
 //    2. write it, set its final permissions       readers see the old file
 //    3. sync it                                   otherwise the name could refer to bytes that are lost with the power
 //    4. rename it to the final name               readers see the new file from here on

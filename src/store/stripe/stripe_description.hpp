@@ -21,8 +21,7 @@ struct Description {
   /// Example: 10 bytes in units of 3 on 2 components. Component 0 has stripes 0 and 2, 6 bytes; component 1 has stripe
   /// 1 and the last byte, 4 bytes.
   std::int64_t component_bytes(std::size_t component) const;
-  /// Returns the text that parse() reads. Its length does not depend on `bytes`, so that it can be overwritten in
-  /// place.
+  /// Returns the text that parse() reads. Its length does not depend on `bytes`, so that a resize overwrites it.
   std::string to_text() const;
   bool operator==(const Description&) const = default;
 };

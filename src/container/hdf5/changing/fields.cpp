@@ -14,8 +14,7 @@
 // at offset 856 with a header of 8 bytes. Its data begins at 864 with the version, the kind and the number of
 // dimensions, so that the address of the index is at 867.
 //
-// The library's functions cannot do this, since they would write the whole header, and close the file with another
-// length.
+// The HDF5 library has no functions that set these fields.
 
 #include "container/hdf5/changing/fields.hpp"
 
@@ -71,7 +70,7 @@ class HeaderReader {
   HeaderReader(store::Store& file, ChangedFields& fields) : file_(file), fields_(fields) {}
 
   void read(std::int64_t header) {
-    // size of the prefix of version 1, and of the bytes that version 2 needs at least
+    // Size of the prefix of version 1. A header of version 2 has at least as many bytes.
     constexpr std::int64_t kFirstBytes = 16;
     const std::vector<std::byte> first = block_of(file_, header, kFirstBytes);
     if (std::memcmp(first.data(), "OHDR", 4) == 0)

@@ -6,13 +6,12 @@
 // Idea: the order of operations makes every moment recoverable.
 //    1. create the journal, and lock it       a reader that finds it waits for the lock
 //    2. write it, sync it, sync its folder    until here the file has its old bytes; an incomplete journal is removed
-//    3. write the changed bytes, sync         a kill leaves old and new bytes: the next reader writes the new ones
-// again
-//    4. remove the journal                    a kill before this repeats step 3, which changes nothing
+//    3. write the changed bytes, sync         a kill leaves old and new bytes: the next reader writes all new ones
+//    4. remove the journal                    a kill before this leaves it: the next reader removes it
 //
 // Example: 3 bytes at offset 2,048 change in a file of 10,000 bytes. The journal has a header of 56 bytes (magic, size,
 // inode, birth time, old and new size of the file, checksum), then 2,048 and 3, the 3 old bytes and the 3 new ones: 56
-// + 16 + 6 = 78 bytes. A reader compares the file with both values. If all bytes are old or some are new, it applies
+// + 16 + 6 = 78 bytes. A reader compares the file with both values. If all or some bytes are old, it applies
 // the journal. If a byte is neither, another program has changed the file since, and the journal is only removed. The
 // inode and the birth time keep a journal from being applied to a file that has replaced the old one.
 

@@ -88,7 +88,7 @@ class ScaleTable {
   hid_t file_;
   std::map<haddr_t, std::string> names_;
   std::map<std::int64_t, haddr_t> numbered_;
-  // longest extents of coordinate variables of several dimensions, by the number of the dimension
+  // Longest extents of coordinate variables of several dimensions, by the number of the dimension.
   std::map<std::int64_t, std::int64_t> longest_;
   std::map<haddr_t, std::int64_t> found_records_;
   RecordCounts records_;

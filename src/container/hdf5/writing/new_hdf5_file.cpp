@@ -258,7 +258,7 @@ class Describing {
       std::uint32_t dimension;
       std::uint32_t unused;
     };
-    // of 16 bytes each; a longer list is left out, because DIMENSION_LIST is enough
+    // A reference has 16 bytes. A longer list is left out, because DIMENSION_LIST is enough.
     constexpr std::size_t kMostReferences = 4000;
     if (scale.used.empty() || scale.used.size() > kMostReferences) return;
     std::vector<Reference> references;

@@ -6,8 +6,7 @@
 // Example: arrays time(10) and a/u(10, 4) with the dimension names (time, x).
 //    time, dimension time    there is an array "time" of one dimension and length 10: it is the scale, number 0
 //    a/u, dimension time     "a/time" does not exist; "time" is scale 0 and has length 10
-//    a/u, dimension x        neither "a/x" nor "x" exists: in netCDF files a new scale "a/x" of length 4; otherwise
-// none
+//    a/u, dimension x        neither "a/x" nor "x" exists: netCDF files get a new scale "a/x" of length 4
 
 #include "container/hdf5/writing/scales.hpp"
 

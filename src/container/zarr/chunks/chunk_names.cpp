@@ -1,4 +1,4 @@
-// From the number of a chunk to its object.
+// Computing the object of a chunk from its number.
 //
 // Chunks are numbered shard by shard in the order of the array; in a shard they are numbered in the same order. The
 // index of a shard, however, always has order C, so that arrays of order F convert the number.

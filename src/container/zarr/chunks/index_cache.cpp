@@ -25,7 +25,7 @@ std::shared_ptr<const ShardIndex> IndexCache::find(std::int64_t shard, const std
   if (!read) return nullptr;
   auto index = std::make_shared<const ShardIndex>(std::move(*read));
   const std::scoped_lock lock(mutex_);
-  // added by another thread meanwhile
+  // Added by another thread meanwhile.
   std::erase_if(entries_, [&](const Entry& entry) { return entry.shard == shard; });
   entries_.push_back({shard, index});
   while (entries_.size() > 1 && entries_.size() * index->entries.size() > kMaxCached) entries_.pop_front();
