@@ -1,3 +1,11 @@
+// Finding the format of a name.
+//
+// The prefix of a name decides, as in `npy:data`. Otherwise the format of the suffix is asked first, because it may
+// know signatures that the first bytes do not contain, then all formats in the order of the list. If none recognizes
+// the content, the suffix decides, and a file with an unknown suffix holds raw elements.
+// Example: `data.h5` that contains a .npy file. The suffix is that of HDF5, which does not recognize the content; .npy
+// does. The file is opened as .npy. For a new file only the prefix and the suffix count.
+
 #include "container/format_registry.hpp"
 
 #include <algorithm>

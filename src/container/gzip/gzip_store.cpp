@@ -1,3 +1,10 @@
+// Reads at any offset of a gzipped file.
+//
+// Up to 4 idle inflaters keep their position. A read uses the idle inflater with the largest position at or before its
+// offset, if no restart point lies between the two; otherwise a new one begins at the restart point.
+// Example: restart points at 0, 1 and 2 MiB, and an idle inflater at 1.5 MiB. A read at 1.7 MiB uses it and skips 0.2
+// MiB. A read at 2.2 MiB begins at the restart point of 2 MiB, and skips 0.2 MiB instead of 0.7.
+
 #include "container/gzip/gzip_store.hpp"
 
 #include <algorithm>

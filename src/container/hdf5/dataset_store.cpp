@@ -1,3 +1,12 @@
+// Reading a dataset by its description.
+//
+// Each piece of a read within one chunk takes one of three paths:
+//    chunk without filters        one request to the file, together with the other pieces of this kind
+//    chunk with filters           read and decoded as a whole; straight into the caller's memory if all of it is
+// requested
+//    no chunk in the file         the fill value Chunks with missing records and strings with other padding than NUL
+// are also made in memory, because the bytes in the file differ from those of the store.
+
 #include "container/hdf5/dataset_store.hpp"
 
 #include <algorithm>

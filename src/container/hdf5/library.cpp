@@ -1,3 +1,13 @@
+// Loading the HDF5 library, and the order of locks around it.
+//
+// The library is loaded at run time, because h5py and netCDF4 bring one of their own, and a process must use only one:
+// two copies would not know of each other's open files.
+//
+// The library is not thread-safe. Plait's calls are serialized by a mutex, and other users have a lock of their own
+// (Surroundings). The lock of the others is acquired first.
+// Example: with the reverse order, thread A holds h5py's lock and calls a function of Plait, which waits for the mutex.
+// Thread B holds the mutex and waits for h5py's lock. Neither continues.
+
 #include "container/hdf5/library.hpp"
 
 #include <dlfcn.h>

@@ -1,3 +1,11 @@
+// NumPy's archives.
+//
+// New archives are stored, so that the offset of each array follows from shapes and names alone. All ranks write their
+// elements at once. The checksums in the headers need all bytes of an array, so that one rank reads the file once more
+// at commit().
+// Example: a and b of 100 doubles. a.npy has its local header at 0, its .npy header of 128 bytes at 64, and its
+// elements at 192..991. b.npy has its local header at 992, its .npy header at 1,088 and its elements at 1,216.
+
 #include "container/npz/npz_format.hpp"
 
 #include <zlib.h>

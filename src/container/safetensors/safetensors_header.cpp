@@ -1,3 +1,12 @@
+// Reading and writing the JSON header of a safetensors file.
+//
+// The parser reports events (SAX) instead of a document: headers may have 100 MB, and errors must state their position
+// in the file. Arrays must follow each other without gaps and end at the end of the file, so that no bytes are outside
+// of an array, and none in two.
+// Example of a new file: u of 5 bytes (U8) and x of 3 doubles (F64). Larger elements come first: x has the offsets 0 to
+// 24, u 24 to 29. Blanks extend the JSON until the header, with the 8 bytes of its length, is a multiple of 64, so that
+// x is aligned.
+
 #include "container/safetensors/safetensors_header.hpp"
 
 #include <algorithm>

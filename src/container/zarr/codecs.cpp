@@ -1,3 +1,11 @@
+// Parsing the codecs of an array.
+//
+// Version 3 lists codecs in the order of encoding: any number of transpose, one bytes or sharding_indexed, then
+// compressors. Several transposes are composed into one order of dimensions. If this order is reversed, the array
+// simply has order F.
+// Example: transpose (1, 2, 0), then transpose (2, 0, 1). The first one yields the dimensions 1, 2, 0; the second takes
+// its dimensions 2, 0 and 1, which are 0, 1, 2 of the array: the chunk is not transposed.
+
 #include "container/zarr/codecs.hpp"
 
 #include <algorithm>

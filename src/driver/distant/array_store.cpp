@@ -1,3 +1,9 @@
+// A batch of requests to a shared file.
+//
+// At most 64 requests are in flight. Example: of 200 segments the constructor starts 64; complete() waits for the first
+// one, starts the 65th, waits for the second, and so on. After an error no further request is started, but all started
+// ones are awaited, because they access the caller's memory.
+
 #include "driver/distant/array_store.hpp"
 
 #include <algorithm>

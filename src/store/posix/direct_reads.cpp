@@ -1,3 +1,14 @@
+// Reads that bypass the page cache, and the question whether they pay.
+//
+// Direct requests must begin and end at multiples of a unit. A read is therefore extended to whole units, goes into an
+// aligned staging buffer, and the requested bytes are copied from there.
+// Example: a unit of 4,096 bytes, and a read of 300,000 bytes at offset 1,000,000. The request begins at 999,424, 576
+// bytes before, and has 74 units, 303,104 bytes.
+//
+// cachestat() counts the cached pages of a range without reading it. is_cold() first looks at the first 64 KiB of a
+// range, because files are mostly cached as a whole or not at all. A file is cold if more than 8 of 16 samples, at
+// equal distances, have no cached page.
+
 #include "store/posix/direct_reads.hpp"
 
 #include <fcntl.h>

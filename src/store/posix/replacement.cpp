@@ -5,9 +5,9 @@
 //    2. write it, set its final permissions       readers see the old file
 //    3. sync it                                   otherwise the name could refer to bytes that are lost with the power
 //    4. rename it to the final name               readers see the new file from here on
-//    5. sync the folder                           the rename survives a loss of power Between making the file and
-// locking it, another process may take it for the file of an ended process and remove it. make_locked() therefore
-// checks that it still has a name, and otherwise tries another one.
+//    5. sync the folder                           the rename survives a loss of power
+// Between making the file and locking it, another process may take it for the file of an ended process and remove it.
+// make_locked() therefore checks that it still has a name, and otherwise tries another one.
 
 #include "store/posix/replacement.hpp"
 

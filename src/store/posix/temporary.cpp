@@ -1,3 +1,11 @@
+// Names under construction, and how a process recognizes those of an ended one.
+//
+// Example: `.field.npy.plait-node7-4711-0` is the temporary file of `field.npy`, made by process 4711 on host node7.
+// Another process on node7 removes it if process 4711 does not exist (kill() fails with ESRCH) and the file's lock is
+// free. A process number can be reused, or belong to another PID namespace, so that neither of the two suffices.
+// Processes on other hosts cannot check the number, so they leave the file alone; folders that have not changed for a
+// week are removed by any host.
+
 #include "store/posix/temporary.hpp"
 
 #include <fcntl.h>

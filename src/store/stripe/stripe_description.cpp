@@ -1,3 +1,15 @@
+// The text under the name of a striped file.
+//
+// Example: 200,000 bytes in stripes of 64 KiB on two disks. The number of bytes is padded to 19 characters, so that the
+// text keeps its length when the file is resized.
+//    plait stripes 1
+//    unit 65536
+//    bytes              200000
+//    id 5f3a
+//    component /mnt/a/field.bin.stripe0-5f3a
+//    component /mnt/b/field.bin.stripe1-5f3a
+//    end
+
 #include "store/stripe/stripe_description.hpp"
 
 #include <sys/random.h>

@@ -1,3 +1,12 @@
+// Requests for all components of a striped file.
+//
+// Problem: a large request would need as much memory for its pieces as there are stripes in it, and the last disk would
+// begin only after all pieces have been computed.
+//
+// Idea: RequestSplit yields rounds of at most 4 MiB for each component. Round k + 1 is submitted before round k is
+// completed, so that every disk always has a request.
+// Example: a read of 100 MiB from 4 disks has 7 rounds of 16 MiB, the last one of 4 MiB.
+
 #include "store/stripe/striped_store.hpp"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// Codecs of HDF5 itself: shuffle, fletcher32, and h5py's lzf.
+//
+// The Fletcher sum has two parts: the sum of all words modulo 65,535, and the sum of all intermediate sums. Reducing
+// after each word would be slow, so that sums are reduced after 360 words, which fit in 32 bits.
+// Example: the bytes 01 02 03 are the words 0102 and 0300, in hexadecimal. The first part is 0102, then 0402; the
+// second 0102, then 0504. The checksum is 05040402.
+
 #include "container/hdf5/codecs/basic.hpp"
 
 #include <algorithm>
