@@ -27,7 +27,7 @@ inline constexpr std::size_t kPreambleBytes = 12;
 /// errors  kSystem: `path` is not a .npy file, or has an unknown version.
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path);
 
-/// Parses a whole header.  errors  kSystem: damaged; elements that are Python objects.
+/// Parses a whole header.  errors  kSystem: damaged.  kArgument: elements of a type without a fixed size.
 Header parse_header(std::span<const std::byte> bytes, const std::string& path);
 
 /// Makes the bytes before the data, padded to a multiple of 64. Like NumPy it uses the first version that can represent
