@@ -1,7 +1,7 @@
 // Loading the HDF5 library, and the order of locks around it.
 //
 // The library is loaded at run time, because h5py and netCDF4 bring one of their own, and a process must use only one:
-// two copies would not know of each other's open files.
+// two copies would not share their open files.
 //
 // The library is not thread-safe. Plait's calls are serialized by a mutex, and other users have a lock of their own
 // (Surroundings). The lock of the others is acquired first.

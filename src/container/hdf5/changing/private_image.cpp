@@ -8,9 +8,9 @@
 // the library runs. Their contents at that moment are both the former values and what the library starts from. A trial
 // is exact if the library has changed no other page.
 //
-// Example: trial 1 knows page 0 only. The library changes pages 0 and 7, so trial 1 is not exact. For trial 2, reset()
-// copies pages 0 and 7. The library changes the same two, the trial is exact, and changes() compares each page with its
-// copy.
+// Example: before trial 1, reset() copies page 0 only. The library changes pages 0 and 7, so trial 1 is not exact. For
+// trial 2, reset() copies pages 0 and 7. The library changes the same two, the trial is exact, and changes() compares
+// each page with its copy.
 
 #include "container/hdf5/changing/private_image.hpp"
 

@@ -6,7 +6,7 @@
 // Idea: the library describes all datasets in a file in memory without allocating their elements: contiguous ones are
 // allocated late, and chunked ones have no chunks. Closing the file completes the metadata, which becomes the head of
 // the new file. The address of each dataset is then undefined (all bits set), and find_address_field() returns where it
-// is. Plait sets it when it knows the offset of the elements, or of the chunk index.
+// is. Plait sets it as soon as the offset of the elements, or of the chunk index, is known.
 
 #include "container/hdf5/writing/new_hdf5_file.hpp"
 
