@@ -1,3 +1,17 @@
+// Direct accesses: each rank reads or writes its own elements, without windows and messages.
+//
+// Problem: a rank's elements are products of strided loops. Listing each run as a segment of a request costs the system
+// about 20 ns per run, which dominates if runs are a few bytes long.
+//
+// Idea: for each nest of loops, take the longest run that is contiguous in both the file and the array. Long runs
+// become segments of requests, kBatch at a time. If runs are short only because memory has another order than the file,
+// whole rows of the file go through a buffer, and a copy kernel distributes them (plan::ScatteredRows).
+//
+// Example: rank 1 of `1000x1000 (block, *) onto (4)` reads doubles. If its array is in C order, its 250 rows are a
+// single run of 2 MB at file offset 2,000,000: one segment. If its array is in Fortran order, runs have 8 bytes, and
+// there are 250,000 of them. Rows of the file have 8000 bytes, so a buffer of 1 MiB holds 131 of them: two requests, of
+// 131 and 119 rows, and two copies replace the 250,000 segments.
+
 #include "access/direct.hpp"
 
 #include <algorithm>
@@ -14,7 +28,8 @@ namespace plait::access {
 
 namespace {
 
-/// Returns the loops that copy `count` rows from the buffer to the array.
+/// Returns the loops that copy `count` rows from the buffer to the array. The buffer is dense, so its rows are
+/// row_bytes apart, and within a row the file's strides apply.
 std::vector<copy::Loop> to_array(const plan::ScatteredRows& rows, std::int64_t count) {
   std::vector<copy::Loop> loops{{count, rows.row_bytes, rows.rows.b_step}};
   for (const plan::NestLoop& loop : rows.row) loops.push_back({loop.count, loop.a_step, loop.b_step});
@@ -43,6 +58,7 @@ struct Writing {
   static void submit(const Access& access, std::vector<Segment> batch) { access.store.write(std::move(batch)); }
   static void move_block(const Access& access, std::vector<Segment> batch, std::byte* array, std::byte* buffer,
                          std::vector<copy::Loop> rows) {
+    // The store reads the buffer next, so the copy leaves it in the caches.
     copy::strided_copy(buffer, array, access.plan.element_bytes(), rows, copy::Landing::kCaches);
     access.store.write(std::move(batch));
   }

@@ -1,4 +1,4 @@
-/// The direct strategy: each rank reads or writes its own runs, straight between the store and its array.
+/// The direct strategy: each rank transfers its own runs between the store and its local array, without windows.
 #pragma once
 
 #include "access/access.hpp"

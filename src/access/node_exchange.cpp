@@ -4,17 +4,17 @@
 // different orders, bounded queues could deadlock.
 //
 // Idea: all messages have one order, by window number (`step`) and then by distance. At distance d each worker sends to
-// worker (own + d) mod P and receives from (own - d) mod P, so that each one has one sender and one receiver at a time.
+// worker (own + d) mod P and receives from (own - d) mod P, so each worker has one sender and one receiver at a time.
 // Sends and receives are two queues that are started in this order, independently, in_flight() messages at a time. The
 // first message in this order that has not arrived never waits for another one, so some message can always proceed.
 //
 // Example: 4 workers on 4 nodes. At distance 1 the pairs are 0->1, 1->2, 2->3, 3->0; at distance 2 they are 0->2, 1->3,
-// 2->0, 3->1. If worker 1 needs nothing of worker 0's window, the pair 0->1 is skipped on both sides: each side derives
-// that from the plan alone.
+// 2->0, 3->1. If rank 1 owns no element of worker 0's window, both sides skip the pair 0->1, because each side derives
+// it from the plan alone.
 //
-// Reading (deliver) packs from this worker's windows and unpacks into arrays; writing (collect) is the reverse. A
-// worker that has failed still sends and receives all its messages, so that the others can finish and fail with the
-// same error.
+// Reading (deliver) packs from this worker's windows and unpacks into arrays. Writing (collect) packs from arrays and
+// unpacks into windows. A worker that has failed still sends and receives all its messages, so that the others can
+// finish and fail with the same error.
 
 #include "access/node_exchange.hpp"
 
@@ -144,6 +144,7 @@ bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
   const plan::AccessPlan& plan = access_.plan;
   bool moved = incoming_.take([&](const Message& message, const std::byte* packed) {
     std::byte* const window = own(message.step);
+    // A part that arrives before its window is free stays in its message buffer; take() offers it again.
     if (window == nullptr) return false;
     const Range range = window_of(access_.transport.rank(), message.step);
     unpacked(error, [&] { WindowCopier(plan, message.worker).unpack_to_window(range, packed, window); });
@@ -154,12 +155,15 @@ bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
   const auto owners = [&](std::int64_t step) { return owners_of_my_window(step, false); };
   const Peer* from = next(receives_, error, owners);
   for (; from != nullptr && receives_.step < windows_done_ + kAhead; from = next(receives_, error, owners)) {
+    // missing_ has kAhead counters, so receives of a step start only when the step kAhead before it is complete.
+    // Without this limit a slow window would let two steps share a counter.
     const auto slot = static_cast<std::size_t>(receives_.step % kAhead);
     if (!receive(*from, error)) break;
     ++missing_[slot];
     moved = true;
   }
   while (windows_done_ < receives_.step && missing_[static_cast<std::size_t>(windows_done_ % kAhead)] == 0)
+    // A window is complete if all its receives were started (receives_ is at a later step) and none of them is missing.
     ++windows_done_;
   const auto readers = [&](std::int64_t step) { return readers_of_my_part(step, true); };
   for (const Peer* to = next(sends_, error, readers); to != nullptr; to = next(sends_, error, readers)) {

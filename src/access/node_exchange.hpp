@@ -13,45 +13,48 @@
 
 namespace plait::access {
 
-/// Messages of all workers have one order: by steps, and in a step by rounds, in round d of which each worker sends to
-/// the worker d behind it and receives from the one d before it (the pairwise exchange of Bordawekar 1993, figure 16,
-/// for any number of workers); pairs that have nothing in common are skipped.  A worker starts its sends in this order
-/// and its receives in this order, neither waiting for the other, Staging::in_flight() each way at a time.  So nobody
-/// is flooded, links carry both ways at once, and of all messages the first one that has not come can always go on.
-/// pre     Where nodes are apart each worker holds the one rank of its own number.
+/// Sends and receives the packed messages of one worker. src/access/node_exchange.cpp explains the order of messages:
+/// by windows, then by distance (the pairwise exchange of Bordawekar 1993, figure 16, for any number of workers).
+/// Pairs without common elements are skipped.  A worker starts its sends in this order and its receives in this order.
+/// Neither waits for the other, and up to Staging::in_flight() of each are under way.  No worker receives from all
+/// others at once, links carry data in both directions, and the first message in this order that has not arrived can
+/// always proceed.
+/// pre     If there are several nodes, each worker holds the one rank of its own number.
 class NodeExchange {
  public:
-  /// This worker's window of a step, once it may be packed from or unpacked to; nullptr before.
+  /// Returns this worker's window of a step if messages may be packed from it or unpacked to it now, else nullptr.
   using OwnWindow = base::FunctionRef<std::byte*(std::int64_t step)>;
 
   explicit NodeExchange(const Access& access);
 
-  /// Reading: goes on with sending what other nodes own of this worker's windows, and receiving what this rank owns of
-  /// theirs.  Never waits.  Whether anything moved.
-  /// error: of a worker that cannot do its part as it should, but exchanges its messages all the same.
+  /// Reading: sends the elements of this worker's windows that ranks of other nodes own, and receives this rank's
+  /// elements of other nodes' windows.  Never waits.  Returns true if any message was started or completed.
+  /// error:  Receives the first error of packing and unpacking.  A worker that has failed still exchanges all its
+  /// messages.
   bool deliver(OwnWindow own, collective::FirstError& error);
-  /// Writing: the same for this rank's parts of other nodes' windows, and their parts of this worker's windows.
+  /// Writing: sends this rank's elements of other nodes' windows, and receives other ranks' elements of this worker's
+  /// windows.  Otherwise like deliver().
   bool collect(OwnWindow own, collective::FirstError& error);
 
-  /// Of this worker's first so many windows all has been packed, or unpacked.
+  /// Returns how many of this worker's windows, from the first one on, are completely packed or unpacked.
   std::int64_t windows_done() const { return windows_done_; }
-  /// Whether messages are under way, which move only while somebody looks.
+  /// True if messages are under way.  They only proceed while the worker calls deliver() or collect().
   bool under_way() const { return outgoing_.any() || incoming_.any(); }
-  /// Whether all messages have been sent and received.
+  /// True if all messages have been sent and received.
   bool done() const { return sends_.step == steps_ && receives_.step == steps_ && !under_way(); }
 
  private:
   using Range = plan::PositionRange;
-  /// A worker on another node, by its distance in the schedule.
+  /// A worker on another node, with its distance in the schedule and the number of elements that the message has.
   struct Peer {
     std::int64_t distance = 0;
     int worker = 0;
     std::int64_t elements = 0;
   };
-  /// Messages one way that have not been started.
+  /// The messages in one direction that have not been started.
   struct Queue {
-    std::int64_t step = 0;    // of the next one
-    std::vector<Peer> peers;  // of that step, once it is listed
+    std::int64_t step = 0;    // step of the next message
+    std::vector<Peer> peers;  // peers of that step, once `listed`
     std::size_t next = 0;
     bool listed = false;
   };
@@ -61,13 +64,13 @@ class NodeExchange {
   };
 
   Range window_of(int worker, std::int64_t step) const;
-  /// Whether a worker is on another node.
+  /// True if a worker is on another node.
   bool elsewhere(std::int64_t worker) const;
   std::vector<Peer> owners_of_my_window(std::int64_t step, bool behind) const;
   std::vector<Peer> readers_of_my_part(std::int64_t step, bool behind) const;
   Peer peer(int worker, std::int64_t elements, bool behind) const;
   std::size_t bytes(const Peer& peer) const;
-  /// The next message, of a list that `list(step)` gives for each step; nullptr behind the last one.
+  /// Returns the peer of the next message, or nullptr after the last one.  `list(step)` returns the peers of a step.
   template <typename List>
   const Peer* next(Queue& queue, collective::FirstError& error, List&& list);
   template <typename Pack>
@@ -76,7 +79,7 @@ class NodeExchange {
   template <typename Unpack>
   void unpacked(collective::FirstError& error, Unpack&& unpack);
 
-  /// Windows of so many steps may have parts under way.
+  /// Maximum number of consecutive windows for which parts may be under way while writing.
   static constexpr std::int64_t kAhead = 4;
 
   const Access& access_;
@@ -87,7 +90,7 @@ class NodeExchange {
   Queue sends_;
   Queue receives_;
   std::int64_t windows_done_ = 0;
-  std::array<std::int64_t, kAhead> missing_{};  // writing: parts of this worker's window of a step, modulo kAhead
+  std::array<std::int64_t, kAhead> missing_{};  // writing: messages not unpacked, by step modulo kAhead
   collective::Reserve reserve_;
 };
 

@@ -1,3 +1,13 @@
+// The choice between filling a window as it is and dropping it from the caches first.
+//
+// Each way has a moving average of its processor time per byte, in which the newest measurement counts kNewest = 1/2.
+// The way in use is measured by every fill.  The other one is measured again after 64 (plain) or 16 (dropping) fills,
+// because cores of a virtual machine move.
+//
+// Example: the first fill is plain and takes 0.5 ns per byte, the second one drops and takes 0.2.  As 0.2 * 1.5 < 0.5,
+// fills 3 to 65 drop; fill 66 is plain again, for a new measurement.  Had the second fill taken 0.4 ns, fills 3 to 18
+// would be plain, and fill 19 would drop.
+
 #include "access/refill.hpp"
 
 #include <ctime>
@@ -8,19 +18,19 @@ namespace plait::access {
 
 namespace {
 
-/// Smaller windows are not worth the two system calls that measure them.
+/// Smaller windows do not justify the two system calls that measure a fill.
 constexpr std::int64_t kLeastBytes = std::int64_t{64} << 10;
-/// How often the way that is not taken is measured again.  Dropping costs little where it does not pay; not dropping
-/// costs much where it does.
+/// Fills after which the unused way is measured again.  A trial of dropping costs little if dropping does not pay.  A
+/// trial without dropping costs much if it does.
 constexpr std::int64_t kTryDropping = 16;
 constexpr std::int64_t kTryPlain = 64;
-/// The share of the newest measurement: cores of a virtual machine move within milliseconds.
+/// Weight of the newest measurement.  It is large because cores of a virtual machine move within milliseconds.
 constexpr double kNewest = 0.5;
-/// Whoever fills pays more for dropping than those who then read the window from memory and not from a cache; this
-/// much has to be won for it.
+/// Dropping must be faster by this factor.  The filler saves time, but the readers of the window then load it from
+/// memory instead of a cache.
 constexpr double kLeastGain = 1.5;
 
-/// Of this thread: what others compute meanwhile does not count, and neither does waiting for a disk.
+/// Returns the processor time of this thread.  It excludes the work of other threads and waits for a disk.
 double processor_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

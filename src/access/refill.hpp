@@ -1,4 +1,4 @@
-/// Finds out how a window is filled again soonest.
+/// The faster of two ways to fill a window again, chosen by measurement.
 #pragma once
 
 #include <cstddef>
@@ -8,30 +8,30 @@
 
 namespace plait::access {
 
-/// Fills windows, and drops them from the caches before where that pays.
+/// Fills windows, and drops them from the caches first if that is faster.
 ///
-/// A window that other cores have read is still in their caches when it is filled again.  Where those are not its
-/// filler's, as with two processor dies or a virtual machine whose cores move, each line has to be asked back: this
-/// takes five times as long as copying from the file does.  Dropping all of the window first takes half as long as the
-/// copying, always.  So what each way takes of processor time is measured all along, and the better one is taken.
-/// threads  One thread for each object.
+/// A window that other cores have read is still in their caches when it is filled again.  If the filler does not share
+/// these caches, as with two processor dies or a virtual machine whose cores move, each line must be fetched back,
+/// which takes five times as long as copying from the file.  Dropping the whole window first always takes half as long
+/// as the copy.  Therefore the processor time of both ways is measured continuously, and the faster one is used.
+/// threads One thread for each object.
 class Refill {
  public:
   /// Calls `body`, which writes `bytes` at `window`.
-  /// errors  What `body` throws.
+  /// errors  The exceptions of `body`.
   void fill(std::byte* window, std::int64_t bytes, base::FunctionRef<void()> body);
 
-  /// Whether the next fill drops the window first: the way that has been the better one, or now and then the other, to
-  /// see whether it has become better.
+  /// True if the next fill drops the window first: the faster way, or from time to time the other one, to measure it
+  /// again.
   bool drops() const;
-  /// Learns what a fill has taken of processor time.
+  /// Records the processor time of a fill.
   void learn(bool dropped, double seconds_per_byte);
 
  private:
-  /// One way of filling: seconds a byte, as far as is known.
+  /// One way of filling, with its average time in seconds per byte.
   struct Way {
     double cost = 0;
-    std::int64_t last = 0;  ///< the fill that was measured last
+    std::int64_t last = 0;  ///< number of the fill that was measured last; 0: none
   };
 
   Way plain_;
@@ -39,7 +39,7 @@ class Refill {
   std::int64_t fills_ = 0;
 };
 
-/// That of the calling thread, which knows what its fills before took.
+/// Returns the object of the calling thread, with the measurements of its earlier fills.
 Refill& refill();
 
 }  // namespace plait::access

@@ -1,3 +1,17 @@
+// One read of a segment by worker 0, pipelined through two shared windows to all workers.
+//
+// Problem: if P ranks read the same bytes, the store would serve them P times.  If one rank read them and broadcast
+// them as a whole, the others would wait for the read, and memory would be needed for a second copy.
+//
+// Idea: worker 0 reads window by window into shared memory.  The first worker of each node (node_rank 0) owns the
+// node's windows and passes them on between nodes.  Counters that only grow order the use of the two slots: `filled`
+// counts the fills of a slot, `taken` the copies out of it by the other workers of the node.
+//
+// Example: 5 MiB, windows of 1 MiB, 3 workers on one node, so others() = 2.  Windows 0 to 4 use the slots 0, 1, 0, 1,
+// 0.  For window 2, uses = 1: worker 0 waits until `taken` of slot 0 is 1 * 2, so both others have copied window 0.  It
+// then reads window 2 into the slot and raises `filled` to 2.  The others wait for filled = uses + 1 = 2 and copy.  The
+// second of them raises `taken` to (1 + 1) * 2 = 4 and wakes worker 0, which waits for that before window 4.
+
 #include "access/same.hpp"
 
 #include <algorithm>
@@ -15,7 +29,7 @@ namespace {
 constexpr std::int64_t kMostWindow = std::int64_t{1} << 20;
 constexpr int kWindows = transport::Gates::kSlots;
 
-/// One worker's part.  The worker of rank 0 on a node owns its windows.
+/// The part of one worker.  The first worker of each node owns the windows.
 class SharedRead {
  public:
   SharedRead(transport::Transport& transport, std::int64_t bytes, std::int64_t memory_bytes)
@@ -33,6 +47,8 @@ class SharedRead {
       const auto uses = static_cast<std::uint32_t>(step / kWindows);
       if (transport_.node_rank() == 0) {
         transport_.gates().wait(slot.taken, uses * others());
+        // After an error worker 0 still passes windows on, with undefined content, so that the others do not wait
+        // forever.
         if (transport_.rank() == 0 && !error)
           error = collective::caught([&] { store.read({{offset + done, window, part}}); });
         const std::exception_ptr lost =
@@ -47,7 +63,7 @@ class SharedRead {
           transport::wake_all(slot.taken);
       }
     }
-    // Nobody leaves while others look at its windows: the agreement that follows sees to that.
+    // The agreement that follows keeps every worker here until the others no longer use its windows.
     if (error) std::rethrow_exception(error);
   }
 

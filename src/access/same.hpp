@@ -1,4 +1,4 @@
-/// The same stretch of a store for all workers, read once.
+/// One read of a segment that all workers need.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace plait::access {
 
-/// Worker 0 reads the segment of the store; its `data` is filled on every worker.
+/// Worker 0 reads the segment of the store, and `data` is filled on every worker.
 ///
-/// Worker 0 fills two windows by turns and the workers of its node take what is in them; one worker of each other node
-/// gets them in a broadcast and shows them to the workers beside it in the same way.
-/// Collective over the transport, with equal arguments (`data` apart); prepare() comes before the last agreement ahead
-/// of it.
-/// cost    At most `memory_bytes` bytes of windows (at least two of one byte each); one message a window and node.
-/// errors  Of worker 0: what the store throws, once the others have got all windows.  Agree on it before anything is
-///         done with the data.
+/// Worker 0 fills two windows alternately, and the workers of its node copy from them.  One worker of each other node
+/// receives each window in a broadcast and shares it with its node in the same way.  Collective over the transport,
+/// with equal arguments except `data`.  Every worker calls collective::prepare() before the last agreement that
+/// precedes this call.  Another agreement must follow before the windows are used again.
+/// cost    At most `memory_bytes` bytes of windows (at least two of one byte each); one message per window and node.
+/// errors  The store's errors on worker 0, thrown after the other workers have received all windows.  The ranks must
+///         agree on the error before they use the data.
 void read_same(transport::Transport& transport, store::Store& store, const store::ReadSegment& segment,
                std::int64_t memory_bytes);
 

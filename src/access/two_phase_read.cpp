@@ -6,7 +6,7 @@ namespace plait::access {
 
 namespace {
 
-/// Windows are filled, then all workers take their elements.
+/// Reads: windows are filled, then all workers copy their elements out.
 class Reader : public WindowMove {
  public:
   explicit Reader(const Access& access) : WindowMove(access) {}
@@ -14,6 +14,7 @@ class Reader : public WindowMove {
  private:
   bool moves_first() const override { return true; }
   bool can_move(const transport::Slot& slot, std::int64_t step) const override {
+    // The window that used the slot before, step - kSlots, has been copied out by all workers.
     return transport::reached(slot.taken, all_visits(step) - all_visits(0));
   }
   bool can_visit(const transport::Slot& slot, std::int64_t step) const override {

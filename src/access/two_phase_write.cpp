@@ -5,7 +5,7 @@ namespace plait::access {
 
 namespace {
 
-/// All workers put their elements into windows, which are flushed then.
+/// Writes: all workers copy their elements into windows, which are flushed then.
 class Writer : public WindowMove {
  public:
   explicit Writer(const Access& access) : WindowMove(access) {}
@@ -16,6 +16,7 @@ class Writer : public WindowMove {
     return transport::reached(slot.filled, all_visits(step));
   }
   bool can_visit(const transport::Slot& slot, std::int64_t step) const override {
+    // The window that used the slot before, step - kSlots, has been flushed.
     return transport::reached(slot.taken, uses(step) - 1);
   }
   std::atomic<std::uint32_t>& moves(transport::Slot& slot) const override { return slot.taken; }
@@ -26,7 +27,8 @@ class Writer : public WindowMove {
   }
 
   void visit(Range range, std::byte* window) override {
-    // Also after an error of this worker: peers write their windows, and those must not lack its part.
+    // A worker copies even after an error of its own: other workers flush these windows, which must contain its
+    // elements.
     keep_error(access_.times.copy, [&] {
       for (std::size_t i = 0; i < copiers_.size(); ++i) copiers_[i].array_to_window(range, access_.arrays[i], window);
     });

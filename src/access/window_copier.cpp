@@ -1,3 +1,22 @@
+// Copies between a range of a section and the local array of one rank.
+//
+// Problem: a window holds the elements of a range of positions, which begins and ends in the middle of rows. A rank
+// owns an arbitrary product of index sets. Their common elements must be copied without a list of offsets.
+//
+// Idea: a range is at most 2N-1 boxes in N dimensions (Section::boxes). In each dimension, the box's interval and the
+// rank's index set have a few pieces in common (plan::intersect). One piece of each dimension makes a nest of loops
+// with two strides per loop, one for the window and one for the array, which a copy kernel executes.
+//
+// Example: 4x6 doubles in C order; the rank owns the columns 1, 3 and 5 in a dense 4x3 array. The window has the
+// positions [2, 15). Its boxes are row 0, columns 2-5, at window element 0; row 1 as a whole, at element 4; and row 2,
+// columns 0-2, at element 10. In the first box the rank owns the columns 3 and 5: one piece of 2 repeats, 2 columns
+// apart in the box and 1 apart in the array. Its nest copies 8 bytes twice, from window bytes 8 and 24 to array bytes 8
+// and 16.
+//
+// Messages have the same elements in the order of boxes, products and loops: in the example 2 elements of row 0, 3 of
+// row 1 and 1 of row 2. The order depends on the plan alone and not on strides, so sender and receiver agree without
+// headers.
+
 #include "access/window_copier.hpp"
 
 #include <array>
@@ -11,13 +30,13 @@ namespace {
 
 using Range = plan::PositionRange;
 
-/// A nest of at most two loops for each of 32 dimensions.
+/// Enough loops for any nest: at most two for each of 32 dimensions.
 using Loops = std::array<copy::Loop, 2 * kMaxDimensions>;
 
-/// Local arrays from this size on pass the caches: the rest of them would have pushed out what was just distributed.
+/// Local arrays of this size or more are written past the caches, because the rest of them would evict the window.
 constexpr std::int64_t kLargeArray = std::int64_t{4} << 20;
 
-/// The nest as it stands: side a is copied to side b.
+/// Returns the loops of a nest that copy from side a to side b.
 std::span<const copy::Loop> a_to_b(const plan::Nest& nest, Loops& loops) {
   for (std::size_t i = 0; i < nest.loops.size(); ++i)
     loops[i] = {nest.loops[i].count, nest.loops[i].a_step, nest.loops[i].b_step};
@@ -30,7 +49,7 @@ std::span<const copy::Loop> b_to_a(const plan::Nest& nest, Loops& loops) {
   return {loops.data(), nest.loops.size()};
 }
 
-/// Replaces side b of a nest by a dense array in the order of the loops; returns its bytes.
+/// Replaces side b of a nest by a dense array in the order of the loops. Returns its size in bytes.
 std::int64_t make_b_dense(plan::Nest& nest, std::int64_t element_bytes) {
   std::int64_t step = element_bytes;
   for (std::size_t i = nest.loops.size(); i-- > 0;) {

@@ -10,21 +10,21 @@
 
 namespace plait::access {
 
-/// The part of one rank in any range of an access, none for a rank that the layout does not have.  A range is cut into
-/// boxes; a box and the rank's index sets meet in products of pieces, which the copy kernels walk: no list of elements or
-/// offsets exists anywhere.
-/// cost    24 bytes an index set; a call costs O(boxes * products of pieces) besides the bytes.
+/// The part of one rank in any range of an access; empty for a rank that the layout does not have.  A range is cut into
+/// boxes.  The intersections of a box with the rank's index sets are products of pieces, which the copy kernels execute
+/// as loops.  No list of elements or offsets exists.
+/// cost    24 bytes per index set; a call costs O(boxes * products of pieces) in addition to the bytes.
 /// threads Const calls from any thread.
 class WindowCopier {
  public:
   WindowCopier(const plan::AccessPlan& plan, std::int64_t rank);
 
-  /// The window holds all elements of the range, in order of their positions.
+  /// Copy between a window, which holds all elements of the range in order of their positions, and the rank's array.
   void window_to_array(plan::PositionRange range, const std::byte* window, const copy::LocalArray& array) const;
   void array_to_window(plan::PositionRange range, const copy::LocalArray& array, std::byte* window) const;
 
-  /// A packed message holds the rank's elements of the range alone, in one order that only these four functions know.
-  /// Each returns the bytes of the message.
+  /// Copy between a packed message and a window or an array.  A message holds only the rank's elements of the range, in
+  /// an order that these four functions share.  Each returns the number of bytes of the message.
   std::int64_t pack_from_window(plan::PositionRange range, const std::byte* window, std::byte* packed) const;
   std::int64_t unpack_to_array(plan::PositionRange range, const std::byte* packed, const copy::LocalArray& array) const;
   std::int64_t pack_from_array(plan::PositionRange range, const copy::LocalArray& array, std::byte* packed) const;
@@ -38,7 +38,7 @@ class WindowCopier {
 
   const plan::AccessPlan& plan_;
   std::vector<plan::Holding> holdings_;
-  Extents window_strides_;  // bytes, one for each section dimension
+  Extents window_strides_;  // in bytes, one for each section dimension
   Extents no_strides_;
   copy::Landing array_landing_ = copy::Landing::kCaches;
 };

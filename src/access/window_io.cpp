@@ -1,3 +1,17 @@
+// The requests that fill a window from a store, or flush it.
+//
+// A contiguous range is one request, submitted ahead. Other ranges consist of runs (plan::for_each_file_run). Long runs
+// are read directly into the window, kBatch = 1024 of them in one request. Short runs near each other are read by a
+// sieve: one read covers several runs and the gaps between them, and the runs are copied out.
+//
+// Example: the region [:, 0:500] of 1000x1000 doubles has runs of 4000 bytes with gaps of 4000 bytes. The first window
+// of 1 MiB has 131,072 elements in 263 runs, the last of them cut. A read of 256 KiB covers 33 runs, as 32 * 8000 +
+// 4000 = 260,000 bytes, so that 8 reads fill the window. The region [:, 0:600] has runs of 4800 bytes, longer than
+// kSieveGap = 4096, and is read in batches. The region [:, 0:100] has gaps of 7200 bytes, so each of its runs is a read
+// of its own.
+//
+// Writes never use a sieve, because it would rewrite bytes of other ranks in the gaps.
+
 #include "access/window_io.hpp"
 
 #include <cstring>
@@ -47,7 +61,7 @@ void WindowIo::read_in_batches(Range range, std::byte* window) {
 }
 
 void WindowIo::read_by_sieve(Range range, std::byte* window) {
-  // Short runs near each other: read the stretch that covers several of them and keep one's own.
+  // Copies only the runs out of each covering read; the gaps between them are dropped.
   const std::int64_t bytes = plan_.element_bytes();
   plan::for_each_cover(plan_, range, [&](std::span<const FileRun> group) {
     const std::int64_t first = group.front().file;
@@ -61,8 +75,8 @@ void WindowIo::read_by_sieve(Range range, std::byte* window) {
 
 void WindowIo::write(Range range, const std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
-  // What a chunk gets goes together, since it may have to be packed as a whole; but what tells of short runs takes no
-  // more memory than half of their window.
+  // The runs of one chunk go into one write, because the store may have to compress the chunk as a whole. The list of
+  // segments is limited to half of the window's size: if runs are short, it would need more memory than the data.
   const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->room() : 0;
   const auto most =
       std::max(plan::kBatch, static_cast<std::size_t>(range.size() * bytes / 2) / sizeof(store::WriteSegment));

@@ -1,4 +1,4 @@
-/// Moves ranges of a section between a store and dense memory.
+/// Transfers of ranges of a section between a store and dense memory.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,16 @@
 
 namespace plait::access {
 
-/// threads  One thread for each object.
+/// Reads and writes windows with the requests that the plan determines.
+/// threads One thread for each object.
 class WindowIo {
  public:
   WindowIo(const plan::AccessPlan& plan, store::Store& store, std::int64_t data_offset)
       : plan_(plan), store_(store), data_offset_(data_offset), sieve_(static_cast<std::size_t>(plan.sieve_bytes())) {}
 
-  /// Tells the store which range will be wanted next, so that its disk can begin.
+  /// Starts to read a range if it is contiguous in the file. Other ranges are read by finish_read().
   void start_read(plan::PositionRange range, std::byte* window);
-  /// Completes the started read.
+  /// Completes the read.
   void finish_read();
   void write(plan::PositionRange range, const std::byte* window);
 

@@ -1,19 +1,23 @@
-// Who works on which window, and when: the schedule that reading and writing in two phases share.
+// The schedule that two-phase reads and writes share: which worker processes which window, and when.
 //
 // Problem: the ranks of a node share the windows in memory. A window must be filled from the store before its elements
-// are copied out (reading), or hold all elements before it is flushed (writing); kSlots windows per reader exist at a
+// are copied out (reading), or hold all elements before it is flushed (writing). Each reader has kSlots windows at a
 // time. With more ranks than cores, a fixed order of tasks would make every rank wait for the scheduler.
 //
 // Idea: no worker has a fixed task. Each slot has three counters that only grow: `claimed`, and one each for finished
 // moves (a window filled or flushed) and visits (a worker has copied its elements). A worker repeats: send or receive
 // messages, else copy its elements of a window that is ready, else claim and move a window, else sleep until a counter
-// that it waits for changes. uses(step) is the value of a counter of the slot once window `step` is through it, so
-// counters are never reset.
+// that it waits for changes. uses(step) is the value of a counter of moves when window `step` is complete, so counters
+// are never reset.
 //
 // Example: reading with 2 workers, kSlots = 2. Worker 0 claims window 0 of its share (claimed 0 -> 1), fills it and
 // raises moves to 1. Both workers copy their elements: visits becomes 1, then 2 = all_visits(0). Window 2 uses the same
-// slot. It may be filled now, as visits has reached all_visits(0); when it is filled moves becomes 2, and after both
-// copies visits is 4.
+// slot. It may be filled now, because visits has reached all_visits(0). When it is filled, moves becomes 2, and after
+// both copies visits is 4 = all_visits(2).
+//
+// Memory order: a worker adds to a counter with release semantics after its copies, and reads counters with acquire
+// semantics before it moves or visits. All changes of a counter are read-modify-write operations, so a worker that sees
+// visits = 2 sees the copies of both workers. The claim decides between workers by compare-and-swap alone.
 
 #include "access/window_move.hpp"
 
@@ -39,7 +43,7 @@ WindowMove::WindowMove(const Access& access)
   }
 }
 
-/// Where each node reads for itself, its first workers are the readers, as many on each node.
+/// If each node reads for itself, the first workers of each node are its readers, equally many on each node.
 std::int64_t WindowMove::reader_of(int peer) const {
   return plan_.each_node() ? std::min<std::int64_t>(peer, plan_.readers())
                            : plan_.reader_ranks().reader_at(transport_.worker_on_node(peer));
@@ -81,7 +85,7 @@ transport::Slot& WindowMove::slot(int peer, std::int64_t step) const {
   return transport_.gates().slot(peer, static_cast<int>(step % plan::kSlots));
 }
 
-/// Takes windows as long as there are any that nobody has begun with, each through a window of its own.
+/// Processes windows that no other worker has claimed, until there are none, each in this worker's own window memory.
 void WindowMove::work_alone() {
   for (int i = 0; i < served_; ++i) {
     Progress& theirs = progress(peer(i));
@@ -104,7 +108,7 @@ bool WindowMove::nothing_left_to_move() {
 
 void WindowMove::work_until(base::FunctionRef<bool()> done) {
   while (!done()) {
-    // Messages first, so that links have something to carry while this worker copies or waits for its disk.
+    // Messages come first, so that links are busy while this worker copies or waits for its disk.
     if (exchange_some() || visit_one() || move_one()) continue;
     const double copied = access_.times.copy;
     const auto goes_on = [&] { return something_to_do() || exchange_some() || done(); };
@@ -119,7 +123,7 @@ void WindowMove::work_until(base::FunctionRef<bool()> done) {
   }
 }
 
-/// Whether messages have moved, or one of this worker's windows is through with them.
+/// Sends and receives messages. Returns true if any moved, or if one of this worker's windows is complete now.
 bool WindowMove::exchange_some() {
   if (!apart()) return false;
   const bool moved = exchange([this](std::int64_t step) -> std::byte* {
@@ -128,7 +132,8 @@ bool WindowMove::exchange_some() {
   return count_own() || moved;
 }
 
-/// Counts the visits of its own windows, of which messages are a part: before, nobody may move such a window.
+/// Counts the visits of this worker's own windows. A visit counts only when the window's messages are done as well:
+/// until then no worker may move the window.
 bool WindowMove::count_own() {
   const std::int64_t before = counted_;
   for (; counted_ < std::min(progress(me()).visited, remote_.windows_done()); ++counted_) count_visit(me(), counted_);
@@ -146,7 +151,7 @@ bool WindowMove::visitable(int peer) {
   return theirs.visited < theirs.steps && can_visit(slot(peer, theirs.visited), theirs.visited);
 }
 
-/// Whether the next window that this worker does not know to be claimed may be moved.
+/// True if the next unclaimed window of a peer may be moved. Skips windows that other workers have claimed meanwhile.
 bool WindowMove::movable(int peer) {
   Progress& theirs = progress(peer);
   while (theirs.claimed < theirs.steps && transport::reached(slot(peer, theirs.claimed).claimed, uses(theirs.claimed)))
@@ -154,7 +159,7 @@ bool WindowMove::movable(int peer) {
   return theirs.claimed < theirs.steps && can_move(slot(peer, theirs.claimed), theirs.claimed);
 }
 
-/// Takes it, unless another one has been faster.
+/// Claims the next window of a peer. Returns false if another worker was faster.
 bool WindowMove::claim(int peer) {
   const std::int64_t step = progress(peer).claimed;
   std::uint32_t before = uses(step) - 1;
@@ -189,8 +194,8 @@ bool WindowMove::move_one() {
   return false;
 }
 
-/// Raised when there is something to do, as a rule; where more than one thing may come first others are looked for now
-/// and then.
+/// Returns the counter on which to sleep. It usually changes when there is work again. If another counter changes
+/// first, wait_until() notices it because it tests its condition from time to time.
 std::atomic<std::uint32_t>& WindowMove::awaited() {
   for (int i = 0; i < transport_.node_size(); ++i) {
     const Progress& theirs = progress(peer(i));
@@ -203,7 +208,8 @@ std::atomic<std::uint32_t>& WindowMove::awaited() {
   return moves(slot(me(), 0));
 }
 
-/// Wakes whoever waits for the last visit: that one waits for a move where there is another window to visit first.
+/// Adds a visit. The last visitor wakes the workers that can now move the window: they sleep on `visits`, or on `moves`
+/// if they have another window to visit first.
 void WindowMove::count_visit(int peer, std::int64_t step) {
   std::atomic<std::uint32_t>& counter = visits(slot(peer, step));
   if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 != all_visits(step)) return;

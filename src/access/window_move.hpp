@@ -1,4 +1,4 @@
-/// What reading and writing in two phases have in common.
+/// The schedule that reading and writing in two phases share.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@
 
 namespace plait::access {
 
-/// The windows of a node, and who does what with them.
+/// The windows of a node and the workers that process them. src/access/window_move.cpp explains the schedule.
 ///
-/// Every worker of the node visits each window: it copies its own elements.  A window is also moved, once: filled from
-/// the store before the visits, or flushed to it after them.  Whoever has nothing to visit moves a window that nobody has
-/// begun with, its own ones first; so a worker that shares its core with others leaves the store to those that do not.
-/// Where workers see all arrays nobody visits another one's windows: whoever claims a window moves it and copies all of
-/// its elements.
+/// Every worker of the node visits each window: it copies its own elements.  Each window is also moved once: it is
+/// filled from the store before the visits, or flushed to it after them.  A worker without a window to visit moves an
+/// unclaimed one, its own windows first, so a worker that shares its core with others leaves the store's work to idle
+/// workers.  If workers see all arrays, each window has a single visitor: the worker that claims it moves it and copies
+/// all of its elements.
 class WindowMove : public Move {
  public:
   void run() final;
@@ -34,34 +34,35 @@ class WindowMove : public Move {
 
   explicit WindowMove(const Access& access);
 
-  /// Whether this worker can copy its elements of a peer's window now, and whether someone can move the window.
+  /// True if this worker can copy its elements of a window now, and true if a worker can move the window now.
   virtual bool can_visit(const transport::Slot& slot, std::int64_t step) const = 0;
   virtual bool can_move(const transport::Slot& slot, std::int64_t step) const = 0;
-  /// What visits of a window add to, one each, and what a worker waits on that is to visit it.
+  /// The counter of a slot's visits, and the counter of its moves, on which workers wait before they visit a window.
   virtual std::atomic<std::uint32_t>& visits(transport::Slot& slot) const = 0;
   virtual std::atomic<std::uint32_t>& moves(transport::Slot& slot) const = 0;
   virtual void visit(Range range, std::byte* window) = 0;
   virtual void move(Range range, std::byte* window) = 0;
-  /// Goes on with messages to and from the ranks of other nodes; whether anything moved.
+  /// Sends and receives messages for the ranks of other nodes.  Returns true if any moved.
   virtual bool exchange(NodeExchange::OwnWindow own) = 0;
-  /// Whether windows are moved before they are visited.
+  /// True if windows are moved before they are visited.
   virtual bool moves_first() const = 0;
 
-  /// How often the slot of a step has been used once this step is through.
+  /// Returns how often the slot of a step has been used when this step is complete.
   static std::uint32_t uses(std::int64_t step) { return static_cast<std::uint32_t>(step / plan::kSlots + 1); }
-  /// Visits of the slot of a step once this step is through.
+  /// Returns the visits of the slot of a step when this step is complete.
   std::uint32_t all_visits(std::int64_t step) const { return static_cast<std::uint32_t>(sharers_) * uses(step); }
 
-  /// Runs `body` and keeps its error where it is the first one.  After that this worker only keeps the others going.
+  /// Runs `body` and records its error if it is the first one.  After an error this worker only does what others wait
+  /// for.
   template <typename Body>
   void keep_error(double& seconds, Body&& body) {
     const collective::Stopwatch watch(seconds);
     error_.keep(body);
   }
   bool failed() const { return error_.any(); }
-  /// Whether other workers look at the windows as well.
+  /// True if several workers use the same windows.
   bool shared() const { return sharers_ > 1; }
-  /// Whether some worker that looks at the windows wants anything of a range.
+  /// True if any rank that reads from this worker's windows owns an element of the range.
   bool wanted(Range range) const;
 
   Access access_;
@@ -71,21 +72,21 @@ class WindowMove : public Move {
   collective::FirstError error_;
 
  private:
-  /// How far this worker has come with the windows of a worker of its node.
+  /// This worker's progress with the windows of one worker of its node.
   struct Progress {
-    std::int64_t reader = 0;   // whose share its windows are of
-    std::int64_t steps = 0;    // windows that hold anything
-    std::int64_t visited = 0;  // by this worker
-    std::int64_t claimed = 0;  // by anyone, as far as this worker has seen
+    std::int64_t reader = 0;   // reader whose share the windows cover
+    std::int64_t steps = 0;    // number of windows that hold anything
+    std::int64_t visited = 0;  // windows that this worker has visited
+    std::int64_t claimed = 0;  // windows that this worker knows to be claimed
   };
 
   int me() const { return transport_.node_rank(); }
-  /// Whether windows have something of ranks that do not see them.
+  /// True if windows hold elements of ranks on other nodes.
   bool apart() const { return transport_.nodes_apart() && !plan_.each_node(); }
   std::int64_t reader_of(int peer) const;
   int served_peers() const;
-  /// The i-th peer whose windows this worker looks at.  Each begins with its own, so that no two of them touch
-  /// neighbouring elements at the same time.
+  /// Returns the i-th peer in the order in which this worker visits windows.  Each worker begins with its own windows,
+  /// so that two workers rarely touch neighbouring elements at the same time.
   int peer(int i) const { return (me() + i) % transport_.node_size(); }
   Progress& progress(int peer) { return progress_[static_cast<std::size_t>(peer)]; }
   Range range_of(int peer, std::int64_t step) { return plan_.window(progress(peer).reader, step); }
@@ -99,7 +100,7 @@ class WindowMove : public Move {
   void work_alone();
   void work_until(base::FunctionRef<bool()> done);
   bool something_to_do();
-  /// Of the windows that this worker may move.
+  /// True if every window that this worker may move is claimed.
   bool nothing_left_to_move();
   bool visitable(int peer);
   bool movable(int peer);
@@ -113,12 +114,12 @@ class WindowMove : public Move {
 
   const plan::AccessPlan& plan_;
   transport::Transport& transport_;
-  int sharers_;  // workers that meet in one window: all of the node, or the owner alone where it sees all arrays
+  int sharers_;  // workers that use one window: all of the node, or 1 if workers see all arrays
   std::int64_t slot_bytes_;
-  int served_;                                       // the first so many peers whose windows this worker may move
-  std::vector<Progress> progress_;                   // by node rank
-  std::vector<std::vector<plan::Holding>> wanting_;  // of the node's ranks, where each node reads for itself
-  std::int64_t counted_ = 0;                         // visits of its own windows, where nodes are apart
+  int served_;                                       // peers, in the order of peer(), whose windows it may move
+  std::vector<Progress> progress_;                   // indexed by node rank
+  std::vector<std::vector<plan::Holding>> wanting_;  // of the node's ranks, if each node reads for itself
+  std::int64_t counted_ = 0;                         // counted visits of own windows, if nodes are apart
   transport::SharedWindows* windows_ = nullptr;
 };
 
