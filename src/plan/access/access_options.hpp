@@ -14,10 +14,10 @@ namespace plait::plan {
 enum class Strategy : std::uint8_t {
   kAutomatic,  ///< the one of the others that the cost model predicts to be faster
   kDirect,     ///< each rank reads or writes its own runs
-  kTwoPhase,   ///< readers take their shares of the section window by window, ranks take their parts from the windows
+  kTwoPhase,   ///< readers transfer their shares window by window, and ranks copy between windows and their arrays
 };
 
-/// For encoders.
+/// The largest value, for encoders.
 constexpr Strategy last_value(Strategy /*any*/) { return Strategy::kTwoPhase; }
 
 constexpr const char* to_string(Strategy strategy) {
@@ -33,13 +33,14 @@ constexpr const char* to_string(Strategy strategy) {
 struct AccessOptions {
   Strategy strategy = Strategy::kAutomatic;
   std::int64_t memory_bytes = 0;  ///< limit of a rank's staging memory; 0: kDefaultMemory
-  std::int64_t readers = 0;       ///< P': how many workers touch the store; 0: as many as help
-  bool fill_halo = false;         ///< reading: the halos of local arrays as well
-  /// Shares begin at multiples of this in the file, so that no two readers touch one page or disk block.
+  std::int64_t readers = 0;       ///< number of workers that access the store; 0: the best number
+  bool fill_halo = false;         ///< reading: the halos of local arrays are filled as well
+  /// Shares begin at multiples of this many bytes in the file, so that no two readers access the same page or disk
+  /// block.
   std::int64_t storage_unit = kStorageUnit;
-  std::shared_ptr<const CostModel> costs = nullptr;  ///< what the choice assumes of the machine; null: built-in values
+  std::shared_ptr<const CostModel> costs = nullptr;  ///< machine constants; null: built-in values
   bool cold = false;                                 ///< the file was not in the page cache when it was opened
-  /// Reading in two phases: each node reads everything that its ranks need, so that no messages go between nodes.
+  /// Two-phase reading: each node reads everything that its ranks need, so that nodes exchange no messages.
   bool each_node = false;
   bool as_measured = false;  ///< `strategy` is a result or a trial of StrategyChoice, not the user's choice
   bool operator==(const AccessOptions&) const = default;
@@ -48,13 +49,13 @@ struct AccessOptions {
 /// Which array is accessed, and by which workers.
 struct AccessTask {
   std::int64_t element_bytes = 1;
-  std::int64_t data_offset = 0;  ///< where the file's array begins
+  std::int64_t data_offset = 0;  ///< offset of the array in the file
   std::int64_t workers = 1;      ///< processes or threads that hold the layout's ranks
   bool nodes_apart = false;      ///< some workers do not share memory, so that messages need staging as well
   bool write = false;
-  std::shared_ptr<const Nodes> nodes = nullptr;  ///< of the workers, if they are apart
+  std::shared_ptr<const Nodes> nodes = nullptr;  ///< nodes of the workers, if there are several
   bool threads = false;                          ///< workers are threads of one process, which may share shards
-  Extents strides{};                             ///< of the local arrays in bytes; empty: dense in the layout's order
+  Extents strides{};                             ///< of the local arrays, in bytes; empty: dense
 };
 
 }  // namespace plait::plan

@@ -97,6 +97,7 @@ std::vector<RankPart> AccessPlan::readers_of(const std::vector<Holding>& holding
     const std::int64_t rank = reader_ranks_.rank_of(reader);
     if (!range.empty() && position < range.end && wanted(rank))
       result.push_back({rank, owners_.elements(holdings, range)});
+    // The next reader is the one of the next owned position: readers without an element of the rank are skipped.
     reader = std::max(reader + 1, position < range.end ? reader + 1 : reader_of(position));
   }
   return result;

@@ -1,11 +1,11 @@
 /// The plan of one collective read or write: which rank reads or writes which part of a store, and when.
 ///
-/// Pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's positions
-/// distributed over the readers in equal consecutive shares, which part at storage units.  If the array is stored in
-/// chunks, shares and windows consist of whole chunks, and shares of writing processes of whole shards, if there are
-/// any.  An access is the composition of that layout with the caller's.
+/// The plan is pure: ranks are integers.  The file's order is a layout too, the *conforming layout*: the section's
+/// positions distributed over the readers in equal consecutive shares, which begin at storage units.  If the array is
+/// stored in chunks, shares and windows consist of whole chunks, and shares of writing processes consist of whole
+/// shards if there are any.  An access is the composition of that layout with the caller's.
 ///
-/// The plan is geometry alone.  plan/access/planner.hpp chooses among plans, plan/access/prediction.hpp predicts their
+/// The plan is geometry alone. plan/access/planner.hpp chooses among plans, plan/access/prediction.hpp predicts their
 /// times, and plan/access/explain_access.hpp describes them.
 #pragma once
 
@@ -28,18 +28,18 @@ struct WindowSample {
   std::int64_t on_other_nodes = 0;
 };
 
-/// A value: the section and its owners, the shares and windows of the readers, and the strategy.
+/// A value: the section with its owners, the shares and windows of the readers, and the strategy.
 class AccessPlan {
  public:
-  /// Makes the two-phase plan by the number of readers that `options` asks for, or else by as many as help.
-  /// plan_access() chooses a strategy and a better number of readers; accesses use its plans.
+  /// Makes a two-phase plan with the number of readers that `options` requests, or with max_readers() if it requests
+  /// none. plan_access() chooses a strategy and a better number of readers; accesses use its plans.
   /// errors  kArgument: the layout's shape is not the section's, the memory is too small for one element, or there are
   ///         fewer workers than readers.
   AccessPlan(Section section, Layout layout, const AccessTask& task, const AccessOptions& options);
 
   const AccessTask& task() const { return task_; }
   const AccessOptions& options() const { return options_; }
-  /// Returns what the options assume of the machine.
+  /// Returns the machine constants of the options, or the built-in ones.
   const CostModel& costs() const;
   const SectionOwners& owners() const { return owners_; }
   const Section& section() const { return owners_.section(); }
@@ -49,16 +49,16 @@ class AccessPlan {
   Strategy strategy() const { return strategy_; }
   std::int64_t element_bytes() const { return task_.element_bytes; }
 
-  /// True if each node reads everything that its ranks need.  Then readers() is the number of readers of each node, its
-  /// first ranks, which have the shares of the section among them.
+  /// True if each node reads everything that its ranks need.  Then readers() is the number of readers of each node.
+  /// They are its first ranks and divide the whole section among them.
   bool each_node() const { return each_node_; }
   std::int64_t readers() const { return shares_.readers(); }
-  /// Returns which ranks are the readers, unless each_node().
+  /// Returns the mapping between ranks and readers.  Unused if each_node().
   const Readers& reader_ranks() const { return reader_ranks_; }
-  /// Returns the number of readers that help: more would have next to nothing to do.
+  /// Returns the maximum useful number of readers.  With more of them, shares would be smaller than 64 KiB.
   std::int64_t max_readers() const;
-  /// Returns the number of readers of each node if each one reads for its ranks: as many as the smallest node has
-  /// ranks, so that all nodes have the same shares and windows.  pre  The task has nodes.
+  /// Returns the number of readers of each node if each one reads for its ranks: the number of ranks of the smallest
+  /// node, so that all nodes have the same shares and windows.  pre  The task has nodes.
   std::int64_t readers_in_each_node() const;
 
   std::int64_t window_elements() const { return shares_.window_elements(); }
@@ -70,18 +70,18 @@ class AccessPlan {
     return shares_.window(section(), reader, number);
   }
   std::int64_t reader_of(std::int64_t position) const { return shares_.reader_of(section(), position); }
-  /// Returns the readers, by their ranks, whose window `number` has elements of a rank with these holdings, and how
-  /// many.  Only readers that are `wanted`.  cost  O(readers found).
+  /// Returns the ranks of the readers whose window `number` has elements of a rank with these holdings, with the
+  /// numbers of elements.  Skips readers that are not `wanted`.  cost  O(readers found).
   std::vector<RankPart> readers_of(const std::vector<Holding>& holdings, std::int64_t number,
                                    base::FunctionRef<bool(std::int64_t)> wanted) const;
   /// Returns a sample from the first windows of a few readers, empty if all ranks share one node.
   const WindowSample& sample() const { return sample_; }
 
-  /// Returns how many bytes of staging memory a rank uses at most.
+  /// Returns the maximum number of bytes of staging memory that a rank uses.
   std::int64_t staging_bytes() const;
   std::int64_t sieve_bytes() const { return staging_.sieve_bytes(window_elements()); }
 
-  /// Divides the section again, among so many readers.
+  /// Divides the section again, among the given number of readers.
   void divide(std::int64_t readers);
   /// Lets each node read everything that its ranks need.  pre  The task reads, and has nodes.
   void read_in_each_node();

@@ -1,4 +1,4 @@
-/// What the planner assumes of a machine.
+/// The machine constants of the planner.
 #pragma once
 
 #include <array>
@@ -6,23 +6,23 @@
 
 namespace plait::plan {
 
-/// Seconds, and bytes per second, of one rank.  The defaults were fitted to `plait bench io` on a 2-core virtual machine
-/// with the file in the page cache; `plait model calibrate` measures those of kCostTerms.
+/// Constants of one rank, in seconds and bytes per second.  The defaults were fitted to `plait bench io` on a 2-core
+/// virtual machine with the file in the page cache.  `plait model calibrate` measures the constants of kCostTerms.
 struct CostModel {
-  double request_seconds = 0.5e-6;        ///< one read call, besides its bytes
-  double write_request_seconds = 4e-6;    ///< one write call: writers of one file queue for its lock
+  double request_seconds = 0.5e-6;        ///< one read call, without its bytes
+  double write_request_seconds = 4e-6;    ///< one write call: writers of one file wait for its lock
   double store_bytes_per_second = 4.6e9;  ///< from the page cache into cold memory
   double window_bytes_per_second = 6e9;   ///< from the page cache into a window that stays in the processor's cache
   double copy_bytes_per_second = 15e9;    ///< between a window and an array
-  double run_seconds = 2e-9;              ///< one run of such a copy, besides its bytes
-  double step_seconds = 3e-6;             ///< one window's worth of waiting for each other
-  // Between programs on different hosts.
+  double run_seconds = 2e-9;              ///< one run of such a copy, without its bytes
+  double step_seconds = 3e-6;             ///< waits for other ranks, per window
+  // Constants of transfers between programs on different hosts.
   double network_bytes_per_second = 1.1e9;  ///< one TCP connection of a network of 10 Gbit/s
-  double message_seconds = 50e-6;           ///< one request, and the beginning of its answer
-  std::string source{};                     ///< the file that the values are from; empty: none, they are built in
+  double message_seconds = 50e-6;           ///< one request and the beginning of its response
+  std::string source{};                     ///< file with the values; empty: built-in values
 };
 
-/// A constant that can be measured, by its name in files, and the values that it can have.
+/// A constant that can be measured: its name in files, its member, and its valid range.
 struct CostTerm {
   const char* name;
   double CostModel::* value;

@@ -1,4 +1,4 @@
-/// Plans in words.
+/// Descriptions of plans for people.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace plait::plan {
 
-/// Describes an access of a store in lines for people: its strategy, requests, windows, messages and memory.
+/// Describes an access of a store: its strategy, requests, windows, messages and memory, one per line.
 std::string explain(const AccessPlan& plan, const std::string& store_name);
 
 }  // namespace plait::plan

@@ -13,15 +13,15 @@
 
 namespace plait::plan {
 
-/// Segments of one batch: bounds the memory of a window or a part of many short runs.
+/// Maximum number of segments of one batch.  It bounds the memory for lists of short runs.
 inline constexpr std::size_t kBatch = 1024;
 
-/// Calls `visit(group)` for each group of runs of a range that one read covers: short ones near each other.  The group
-/// is a std::span<const FileRun>.
+/// Calls `visit(group)` for each group of short runs of a range that one read covers.  The group is a std::span<const
+/// FileRun>.
 template <typename Visit>
 void for_each_cover(const AccessPlan& plan, PositionRange range, Visit&& visit) {
   const std::int64_t bytes = plan.element_bytes();
-  // Bytes between two chunks may be other ranks' chunks.
+  // Runs of two chunks are not combined, because the bytes between them may belong to other ranks' chunks.
   const std::int64_t chunk = plan.section().chunks ? plan.section().chunks->room() : 0;
   const std::int64_t most = plan.sieve_bytes();
   std::vector<FileRun> group;
@@ -67,7 +67,7 @@ void for_each_iteration(Nest& nest, Visit&& visit) {
 
 /// Calls `visit(Nest&)` for each product of pieces that a rank reads or writes directly; `visit` may change the nest.
 /// Side a is the file from the beginning of its array, side b the local array, both in bytes.
-/// strides  Of the local array, in bytes, one for each dimension of the layout.
+/// strides Strides of the local array in bytes, one for each dimension of the layout.
 template <typename Visit>
 void for_each_direct_nest(const AccessPlan& plan, std::int64_t rank, const Extents& strides, Visit&& visit) {
   const Section& section = plan.section();

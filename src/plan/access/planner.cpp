@@ -1,9 +1,9 @@
 // The choice of a plan.
 //
-// The planner makes the two-phase plan with as many readers as help and compares it with the alternatives by their
-// predicted times: fewer writers, if the operating system makes writers of one file wait for each other; direct access;
-// and reading in each node, if ranks are on several nodes.  Some rules come before the prediction, because the model
-// knows nothing of disks and of how often a copy is read: see choose_strategy().
+// The planner makes the two-phase plan with the maximum useful number of readers and compares it with the alternatives
+// by their predicted times: fewer writers, if the operating system serializes writers of one file; direct access; and
+// reading in each node, if ranks are on several nodes.  Some rules precede the prediction, because the model has no
+// terms for disks and for repeated reads of copies: see choose_strategy().
 //
 // Example: 4 ranks of one node read 8 MB of doubles.  In rows, `1000x1000 (block, *) onto (4)`, each rank needs one
 // request of 2 MB, and direct access is faster.  In `1000x1000 (cyclic, cyclic) onto (2, 2)` each rank would need
@@ -21,7 +21,7 @@ namespace plait::plan {
 namespace {
 
 /// True if ranks hold copies of elements.  These are read once and sent to the ranks, even if the page cache would make
-/// reading them again fast.
+/// repeated reads fast.
 bool reads_copies(const AccessPlan& plan) {
   return !plan.task().write && plan.task().workers > 1 && plan.layout().replicas() > 1;
 }

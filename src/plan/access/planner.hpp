@@ -1,4 +1,4 @@
-/// The choice of a plan: the strategy and the readers by which an access is predicted to be fastest.
+/// The choice of the strategy and the readers with the shortest predicted time.
 #pragma once
 
 #include "plan/access/access_plan.hpp"
@@ -9,7 +9,7 @@ namespace plait::plan {
 /// errors  kArgument: as AccessPlan, and a direct access to an array in chunks.
 AccessPlan plan_access(Section section, Layout layout, const AccessTask& task, const AccessOptions& options);
 
-/// True if the caller leaves the strategy to the cost model, and another one than the plan's is possible.
+/// True if the cost model may choose the strategy, and strategies other than the plan's are possible.
 bool has_alternatives(const AccessPlan& plan);
 /// True if each node could read everything that its ranks need.
 bool can_read_in_each_node(const AccessPlan& plan);

@@ -1,13 +1,12 @@
 // Predicted times of an access.
 //
-// The time of a strategy is that of the rank with the largest part: its requests of the store, the bytes between store
-// and memory, its copies between windows and arrays, and, in two phases, its waits for the other ranks, one for each
-// window.
+// The time of a strategy is the time of the rank with the largest part: its requests to the store, the bytes between
+// store and memory, its copies between windows and arrays, and, in two phases, its waits for the other ranks, one for
+// each window.
 //
 // Example: 4 ranks of one node read 1000x1000 doubles in rows, `(block, *) onto (4)`, with the built-in constants.
 // Direct access is one request of 0.5 us and 2 MB into the array at 6 GB/s: 0.33 ms.  Two-phase access reads as many
-// bytes into windows, and copies them to the arrays at 15 GB/s: about 0.13 ms more, besides 9 us of waits for 2
-// windows.
+// bytes into windows, and copies them to the arrays at 15 GB/s: about 0.13 ms more, plus 9 us of waits for 2 windows.
 
 #include "plan/access/prediction.hpp"
 
@@ -22,15 +21,16 @@ namespace plait::plan {
 
 namespace {
 
-/// Windows speed up reading from a disk for so many bytes or more: a disk waits less for requests of whole windows than
-/// for those of runs, and the model knows of no disk.
+/// Windows accelerate reads of this many bytes or more from a disk: requests of whole windows cost fewer seeks than
+/// those of runs, and the model has no disk.
 constexpr std::int64_t kMinFromDisk = std::int64_t{16} << 20;
-/// A local array of no more bytes is in the caches if it is read again and again: then windows in the caches save
-/// nothing.  A larger one is read from memory when it is written to a file.
+/// A local array of at most this size stays in the caches between reads, so that windows in the caches save nothing.  A
+/// larger one is read from memory when it is written to a file.
 constexpr double kCachedBytes = 8 << 20;
-/// Requests of fewer bytes cost file systems on other nodes more by their number than by their bytes.
+/// For requests of fewer bytes, the cost on file systems of other nodes depends more on their number than on their
+/// bytes.
 constexpr std::int64_t kShortRun = 16 << 10;
-/// A writer that finds the lock of its file held sleeps, and this is the time to wake it.
+/// A writer that finds the lock of its file held sleeps.  This is the time until it runs again.
 constexpr double kWakingSeconds = 20e-6;
 /// The time to start a thread, which an access by several threads waits for, and to end it.
 constexpr double kThreadSeconds = 50e-6;
@@ -39,8 +39,8 @@ constexpr double kFullRunBytes = 8;
 /// The runs of an array that stays in the cache of a core cost this part of those of a larger one.
 constexpr double kCachedRun = 0.4;
 constexpr double kCoreCacheBytes = 2 << 20;
-/// More writers are chosen if they take this part of the time of fewer ones at most: the time of several depends more
-/// on how near to each other the cores are.
+/// More writers are chosen only if they take at most this fraction of the time of fewer ones, because the time of
+/// several writers depends more on the distance between cores.
 constexpr double kMoreWriters = 0.9;
 
 std::int64_t coordinate_of_longest(const layout::OwnerMap& owner_map) {
@@ -62,7 +62,7 @@ std::int64_t array_bytes(const AccessPlan& plan, std::int64_t rank) {
   return plan.layout().local_elements(rank) * plan.element_bytes();
 }
 
-/// Returns the time of one request of the store, without its bytes.
+/// Returns the time of one request to the store, without its bytes.
 double request_seconds(const AccessPlan& plan) {
   return plan.task().write ? plan.costs().write_request_seconds : plan.costs().request_seconds;
 }
@@ -89,7 +89,8 @@ double runs_seconds(const AccessPlan& plan, std::int64_t runs, double array) {
   return static_cast<double>(runs) * plan.costs().run_seconds * width * cached;
 }
 
-/// Returns the shortest time of the messages between nodes: that of the bytes that leave a node, on its link.
+/// Returns the minimum time of the messages between nodes: the bytes that leave a node, divided by the rate of its
+/// link.
 double exchange_seconds(const AccessPlan& plan) {
   const WindowSample& sample = plan.sample();
   if (sample.elements == 0) return 0;
@@ -103,12 +104,12 @@ bool reads_short_runs(const AccessPlan& plan) {
   return !plan.task().write && bytes / std::max<std::int64_t>(requests(plan, Strategy::kDirect), 1) < kShortRun;
 }
 
-/// Returns the time that a worker copies between windows and the local arrays of its ranks.
+/// Returns the time in which a worker copies between windows and the local arrays of its ranks.
 double copy_seconds(const AccessPlan& plan) {
   const CostModel& costs = plan.costs();
   const AccessTask& task = plan.task();
   const std::int64_t rank = largest_rank(plan.layout());
-  // Threads copy for all ranks whatever is in the windows that they take.
+  // Threads copy for all ranks from every window that they claim.
   const std::int64_t ranks = plan.layout().size();
   const double hosted = task.threads ? static_cast<double>(ranks) / static_cast<double>(task.workers)
                                      : static_cast<double>(base::ceil_divide(ranks, task.workers));
@@ -127,19 +128,20 @@ double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int6
   const double starting = task.threads ? static_cast<double>(task.workers - 1) * kThreadSeconds : 0;
   const double waiting = starting + (task.workers > 1 ? static_cast<double>(windows + 1) * costs.step_seconds : 0);
   const bool queue = writes_queue(plan);
-  // If other ranks do not read, a reader has more of the memory and the cores that all share: measured, half of theirs.
+  // If other ranks do not read, a reader gets more of the shared memory bandwidth and cores: by measurement, half of
+  // theirs.
   const std::int64_t least = task.write ? share : std::min(share, base::ceil_divide(elements(plan), task.workers));
   const double moved = queue ? static_cast<double>(elements(plan)) : static_cast<double>(share + least) / 2;
   const double moving =
       moved * static_cast<double>(plan.element_bytes()) * bytes_per_wanted_byte(plan) / costs.window_bytes_per_second;
   if (!queue) return touched * request_seconds(plan) + moving + copying + waiting;
   if (readers == 1) return touched * costs.request_seconds + moving + copying + waiting;
-  // While one of them writes, the others fill the next windows.
+  // While one of the writers writes, the others fill the next windows.
   const double first = copying / static_cast<double>(std::max<std::int64_t>(windows, 1));
   return touched * (costs.write_request_seconds + kWakingSeconds) + moving + first + waiting;
 }
 
-/// Returns the time of two-phase access by another number of readers than the plan's, without messages between nodes.
+/// Returns the time of two-phase access by a different number of readers, without messages between nodes.
 double two_phase_seconds_by(const AccessPlan& plan, std::int64_t readers) {
   const std::int64_t share = base::ceil_divide(elements(plan), readers);
   return two_phase_seconds(plan, readers, share, base::ceil_divide(share, plan.window_elements()));
@@ -176,8 +178,8 @@ bool writes_queue(const AccessPlan& plan) {
          plan.options().storage_unit == kStorageUnit;
 }
 
-// Several writers of one file transfer no more bytes than one of them, but one of them writes nothing while it copies:
-// so one is enough for a single window only.
+// Several writers of one file transfer no more bytes per second than one, but a single writer writes nothing while it
+// copies.  Therefore one writer is chosen only for a single window.
 std::int64_t best_writers(const AccessPlan& plan) {
   std::int64_t best = plan.readers();
   double least = predicted_seconds(plan, Strategy::kTwoPhase);
@@ -194,7 +196,7 @@ std::int64_t best_writers(const AccessPlan& plan) {
 
 double predicted_seconds(const AccessPlan& plan, Strategy strategy) {
   if (elements(plan) == 0) return 0;
-  // The time of short requests to a file system on other nodes is unknown: it is at least that of messages.
+  // The time of short requests to a file system on other nodes is unknown.  It is at least the time of messages.
   if (strategy == Strategy::kDirect)
     return direct_seconds(plan) + (reads_short_runs(plan) ? exchange_seconds(plan) : 0);
   if (plan.each_node()) return predicted_seconds_in_each_node(plan);
@@ -208,8 +210,8 @@ double predicted_seconds_by(const AccessPlan& plan, std::int64_t readers) {
 }
 
 // If the file is in the page cache of each node, reading it again costs little.  If it is not, the bytes that a node
-// reads for its ranks come over its link, as the messages of other nodes would.  Unless the file was found cold, the
-// first access shows which is true: until then the prediction is the geometric mean of both.
+// reads for its ranks come over its link, as the messages of other nodes would.  Unless the file was found cold, only
+// the first access shows which case applies; until then the prediction is the geometric mean of both.
 double predicted_seconds_in_each_node(const AccessPlan& plan) {
   if (elements(plan) == 0) return 0;
   const double cached = two_phase_seconds_by(plan, plan.readers_in_each_node());
@@ -226,7 +228,7 @@ double direct_seconds(const AccessPlan& plan) {
   const DirectRuns runs = RunCounter(plan, rank).direct();
   const auto hosted = static_cast<double>(base::ceil_divide(plan.layout().size(), task.workers));
   const auto array = static_cast<double>(array_bytes(plan, rank));
-  // Writers on several nodes take the locks of the file from each other, request by request.
+  // Writers on several nodes pass the locks of the file to each other, request by request.
   const double taking_turns = task.write && task.nodes_apart ? static_cast<double>(task.workers) : 1;
   const double touching = hosted * static_cast<double>(runs.requests) * request_seconds(plan) * taking_turns;
   const double rate = array > kCachedBytes ? costs.store_bytes_per_second

@@ -1,3 +1,15 @@
+// The mapping between readers and ranks.
+//
+// Each node has as many readers as the others, unless it is too small: `level_of` finds the largest number of readers
+// per node whose total does not exceed the count, and the first nodes with more ranks get one of the rest each. Within
+// a node, reader k of n is the rank at position k * size / n.
+//
+// Example: 7 readers on 3 nodes of 4 ranks. The level is 2, as 3 * 3 > 7, and one reader is left for node 0, so the
+// nodes have 3, 2 and 2 readers, and first_ = 0, 3, 5, 7. The readers of node 0 are at the positions 0, 4/3 = 1 and 8/3
+// = 2: the ranks 0, 1 and 2. Reader 4 is the second one of node 1, at position 1 * 4 / 2 = 2: rank 6. reader_at()
+// inverts this: rank 6 is at position 2, the quotient 2 * 2 / 4 is 1, and 1 * 4 / 2 = 2 confirms reader 3 + 1 = 4. Rank
+// 5 is at position 1, for which the rounded-up quotient is 1 as well, but 2 is not 1: it is not a reader.
+
 #include "plan/access/readers.hpp"
 
 #include <algorithm>
@@ -8,7 +20,7 @@ namespace plait::plan {
 
 namespace {
 
-/// The most readers that no node passes if all nodes that can have as many of them.
+/// Returns the largest number of readers per node for which the nodes together have at most `count`.
 std::int64_t level_of(const Nodes& nodes, std::int64_t count) {
   const auto readers_at = [&](std::int64_t level) {
     std::int64_t sum = 0;
@@ -52,7 +64,7 @@ std::int64_t Readers::rank_of(std::int64_t reader) const {
 std::size_t Readers::node_of(std::int64_t rank) const {
   const auto behind = std::upper_bound(nodes_->begin(), nodes_->end(), rank,
                                        [](std::int64_t one, const IndexSet& node) { return one < node.begin; });
-  // The last node that begins before the rank has it, unless nodes take turns.
+  // The last node that begins before the rank contains it, unless nodes are interleaved.
   for (auto node = behind; node != nodes_->begin();)
     if ((--node)->contains(rank)) return static_cast<std::size_t>(node - nodes_->begin());
   return nodes_->size();

@@ -1,4 +1,4 @@
-/// Which ranks are the readers of an access: those that touch the store.
+/// The readers of an access: the ranks that access the store.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,31 @@
 
 namespace plait::plan {
 
-/// The ranks of each node, in order of their first ones.
+/// The ranks of each node.  Nodes are in order of their first ranks.
 using Nodes = std::vector<IndexSet>;
 
-/// Spreads readers over nodes: as evenly as the nodes' sizes allow, so that each node's network and processors have
-/// their part, and inside a node evenly over its ranks.  Readers count up from node to node, so that neighbouring shares
-/// of the file, which as a rule belong to the same node in a layout of blocks, are read there.
+/// Distributes readers over nodes as evenly as the nodes' sizes allow, so that every node's network and processors take
+/// part, and within a node evenly over its ranks.  Readers are numbered from node to node, so that neighbouring shares
+/// of the file, which usually belong to one node in a layout of blocks, are read on the same node.
 ///
-/// Where all ranks share one node the readers are the first ranks; where every rank reads, each is the reader of its
-/// own number.
-/// cost  memory O(nodes).  Making it: O(nodes * log(readers)).  Looking a rank up: O(log nodes), or O(nodes) where the
-///       nodes are not stretches of ranks.
+/// If all ranks share one node, the readers are the first ranks.  If every rank reads, reader r is rank r.
+/// cost    memory O(nodes).  Construction: O(nodes * log(readers)).  Lookup of a rank: O(log nodes), or O(nodes) if the
+///         ranks of a node are not consecutive.
 class Readers {
  public:
   Readers() = default;
-  /// `count` of `workers` ranks.  `nodes` hold each rank once; none: all ranks share one.
+  /// Chooses `count` of `workers` ranks.  `nodes` contain each rank once; null: all ranks share one node.
   /// pre     0 <= count <= workers
   Readers(std::int64_t count, std::int64_t workers, std::shared_ptr<const Nodes> nodes = nullptr);
 
   std::int64_t count() const { return count_; }
-  /// The rank of a reader.  pre  0 <= reader < count()
+  /// Returns the rank of a reader.  pre  0 <= reader < count()
   std::int64_t rank_of(std::int64_t reader) const;
-  /// The number of a rank among the readers, count() where it is none.
+  /// Returns the reader number of a rank, or count() if the rank is not a reader.
   std::int64_t reader_at(std::int64_t rank) const;
-  /// How many nodes have readers.
+  /// Returns the number of nodes that have readers.
   std::int64_t nodes() const;
-  /// The node of a rank.  pre  Nodes were given.
+  /// Returns the node of a rank.  pre  The constructor received nodes.
   std::size_t node_of(std::int64_t rank) const;
 
  private:
@@ -42,7 +41,7 @@ class Readers {
 
   std::int64_t count_ = 1;
   std::shared_ptr<const Nodes> nodes_;
-  std::vector<std::int64_t> first_;  // of each node's readers, and their number; empty: rank r is reader r
+  std::vector<std::int64_t> first_;  // first reader of each node, and count_ at the end; empty: rank r is reader r
 };
 
 }  // namespace plait::plan

@@ -8,10 +8,10 @@
 
 namespace plait::plan {
 
-/// Runs of so many bytes cost no more as segments of a direct request than in a copy from a buffer.
+/// Runs of this many bytes cost no more as segments of a direct request than as parts of a copy from a buffer.
 inline constexpr std::int64_t kLongRun = 256;
 
-/// The size of a rank's direct access.  If there are fewer requests than runs, it moves rows through a buffer.
+/// The numbers of requests and runs of a rank's direct access.  If they differ, the access moves rows through a buffer.
 struct DirectRuns {
   std::int64_t requests = 0;
   std::int64_t runs = 0;
@@ -47,7 +47,7 @@ class RunCounter {
   std::int64_t rank_;
   std::vector<Holding> holdings_;
   Extents file_strides_;
-  Extents dense_strides_;  ///< of a dense array of the section's shape
+  Extents dense_strides_;  ///< strides of a dense array of the section's shape
   Extents array_strides_;
 };
 

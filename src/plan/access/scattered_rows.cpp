@@ -15,6 +15,7 @@ std::optional<ScatteredRows> find_scattered_rows(const Nest& nest, const AccessP
   std::ranges::sort(loops, {}, &NestLoop::a_step);
   if (loops.empty() || loops.front().a_step < 0) return std::nullopt;
   found.row_bytes = plan.element_bytes();
+  // Loops that continue each other in the file form the row, from the fastest one on, as long as a row fits the buffer.
   while (!loops.empty() && loops.front().a_step == found.row_bytes && loops.front().count <= buffer / found.row_bytes) {
     found.row_bytes *= loops.front().count;
     found.row.push_back(loops.front());
@@ -24,6 +25,7 @@ std::optional<ScatteredRows> find_scattered_rows(const Nest& nest, const AccessP
     found.rows = loops.front();
     loops.erase(loops.begin());
   }
+  // A row that is a single run gains nothing from the buffer, unless one request can cover several rows.
   if (found.row_bytes == run && !found.are_contiguous()) return std::nullopt;
   const std::int64_t max_rows = found.are_contiguous() ? found.rows.count : static_cast<std::int64_t>(kBatch);
   found.rows_at_once = std::clamp<std::int64_t>(buffer / found.row_bytes, 1, std::min(max_rows, found.rows.count));

@@ -1,4 +1,4 @@
-/// Accesses to elements that are contiguous in the file and scattered in memory.
+/// Accesses to elements that are contiguous in the file but scattered in memory.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 
 namespace plait::plan {
 
-/// Splits a nest of loops into rows that are contiguous in the file, and are moved through a buffer of several rows.
+/// Splits a nest of loops into rows that are contiguous in the file.  Several rows at a time are moved through a
+/// buffer.
 ///
 /// A request that lists each run in memory costs the kernel about 20 ns per run.  If runs are short, it is faster to
 /// move whole rows between the file and a buffer, and to copy tiles between the buffer and the array.
@@ -46,8 +47,8 @@ struct ScatteredRows {
   }
 };
 
-/// Finds the rows of a nest, whose side a is the file and side b the array, both in bytes.  Empty if its runs are long,
-/// or as long as its rows.
+/// Finds the rows of a nest, whose side a is the file and side b the array, both in bytes.  Returns nothing if its runs
+/// are long, or if a row is a single run and rows are not contiguous in the file.
 std::optional<ScatteredRows> find_scattered_rows(const Nest& nest, const AccessPlan& plan);
 
 }  // namespace plait::plan

@@ -1,14 +1,15 @@
-// Shares and windows of a section: which positions each reader touches, and in which windows.
+// Shares and windows of a section: which positions each reader accesses, and in which windows.
 //
 // Readers take consecutive shares of equal size.  Shares and windows begin at multiples of a storage unit in the file,
-// so that no two readers touch one page; therefore they are counted from the unit in which the section begins, which
-// may be `shift_` elements before it.  If the array is stored in chunks, shares are of whole chunks or shards instead.
+// so that no two readers access one page.  Therefore they are counted from the unit in which the section begins, which
+// may be `shift_` elements before it.  If the array is stored in chunks, shares consist of whole chunks or shards
+// instead.
 //
 // Example: 3 readers take 1,000,000 elements of 8 bytes from byte 128 of a file, with units of 4096 bytes.  A unit is
 // 512 elements, and the section begins 16 elements after one.  A third of 1,000,016 elements, rounded up to whole
 // units, is 652 units or 333,824 elements.  The shares are [0, 333808), [333808, 667632) and [667632, 1000000).  The
 // second one begins at byte 128 + 8 * 333,808 = 652 * 4096.  Windows of 1 MiB are 131,072 elements, so each share has
-// at most 3: those of the second share are [333808, 464880), [464880, 595952) and [595952, 667632).
+// at most 3.  The windows of the second share are [333808, 464880), [464880, 595952) and [595952, 667632).
 
 #include "plan/access/shares.hpp"
 
@@ -24,8 +25,8 @@ namespace plait::plan {
 
 namespace {
 
-/// Returns how many elements the section's first one is after an element that begins on a storage unit, or, if the
-/// offset lets no element begin on one, after an element that begins as little after a unit as possible.
+/// Returns the distance, in elements, from the last element before the section that begins on a storage unit.  If the
+/// offset lets no element begin on a unit, the element that begins as little after a unit as possible counts instead.
 std::int64_t elements_after_unit(std::int64_t origin, const ShareBounds& bounds) {
   const std::int64_t common = std::gcd(bounds.storage_unit, bounds.element_bytes);
   const std::int64_t unit = bounds.storage_unit / common;
@@ -81,8 +82,8 @@ void Shares::size_windows(const Section& section, const ShareBounds& bounds) {
   window_ = std::min({bounds.max_window, std::max<std::int64_t>(bytes / bounds.element_bytes, 1), share_});
   if (window_ > unit_) window_ -= window_ % unit_;
   if (section.elements == 0) return;
-  // Windows of whole units begin at a unit, smaller ones where the share begins.  In three shares or more share 1 is as
-  // long as share_.
+  // Windows of whole units begin at a unit.  Smaller ones begin where the share begins.  With three shares or more,
+  // share 1 is as long as share_.
   std::int64_t longest = readers_ > 1 ? share_ : section.elements + shift_;
   if (window_ < unit_)
     longest = std::max({share(section, 0).size(), share(section, 1).size(), share(section, readers_ - 1).size()});

@@ -11,10 +11,12 @@ std::int64_t storage_unit(std::int64_t stripe, std::int64_t disks, std::int64_t 
   constexpr base::Wide kLargest = std::int64_t{1} << 40;
   if (disks == 1) return kStorageUnit;
   if (stripe % kStorageUnit == 0) {
-    // Shares are of whole elements as well.
+    // A share has whole elements, so it is a multiple of the unit and of the element size.
     const base::Wide share = base::Wide{stripe} / std::gcd(stripe, element_bytes) * element_bytes;
     return share <= kCoarsest ? stripe : kStorageUnit;
   }
+  // All components reach a page boundary together after lcm(stripe, page) bytes of each. Example: stripes of 10,000
+  // bytes on 3 disks have a period of 10,000 / 16 * 4096 * 3 = 7,680,000 bytes: 256 stripes or 625 pages of each disk.
   const base::Wide period = base::Wide{stripe} / std::gcd(stripe, kStorageUnit) * kStorageUnit * disks;
   if (period > kLargest) return kStorageUnit;
   const auto unit = static_cast<std::int64_t>(period);

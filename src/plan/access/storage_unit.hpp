@@ -1,19 +1,20 @@
-/// Where the shares of writers may begin.
+/// The unit at whose multiples the shares of writers begin.
 #pragma once
 
 #include <cstdint>
 
 namespace plait::plan {
 
-/// A disk block or page.
+/// Bytes of a disk block or page.
 inline constexpr std::int64_t kStorageUnit = 4096;
 
-/// The unit, in bytes of the file, at whose multiples ranks may part an array of elements of so many bytes that is
-/// distributed over `disks` files in stripes of `stripe` bytes, so that no two of them write one page.
+/// Returns the unit, in bytes of the file, at whose multiples the shares of an array may begin so that no two ranks
+/// write the same page.  The file is distributed over `disks` component files in stripes of `stripe` bytes.
 ///
-/// A stripe where it has whole pages and is no coarser than a few windows, else a page: a page of the file is then one
-/// of a component as well.  With other stripes a page of a component holds bytes from several positions, and only where
-/// all components come to whole pages at once no page is shared.
+/// If a stripe consists of whole pages, and the least common multiple of a stripe and an element is at most 4 MiB, the
+/// unit is a stripe. If that multiple is larger, the unit is a page, because a page of the file is then also a page of
+/// a component. If a stripe is not a multiple of a page, a page of a component contains bytes from several offsets of
+/// the file, and the unit is the period after which all components reach a page boundary together.
 std::int64_t storage_unit(std::int64_t stripe, std::int64_t disks, std::int64_t element_bytes);
 
 }  // namespace plait::plan

@@ -1,3 +1,18 @@
+// The choice between strategies by the measured times of earlier accesses.
+//
+// Problem: the cost model errs by up to a factor of kErrs, so the strategy that it prefers may not be the fastest one.
+// Trying another strategy costs time, and the first access of a strategy is slow because its memory is cold.
+//
+// Idea: each strategy has bounds on its time: from the model before it was used, from its recent times afterwards.  It
+// is tried if the expected gain over as many further accesses as there have been exceeds the expected cost of the
+// trial.  A program with a few accesses tries nothing, and a strategy far from the best is tried late or never.
+//
+// Example: the model predicts 10 ms for direct access and 12 ms for two-phase access.  The first two accesses are
+// direct and take 14 and 10 ms; the first one is discarded as cold.  Two-phase access takes between 12 / 1.75 = 6.9 and
+// 12 * 1.75 = 21 ms.  If any time in between is equally likely, it saves (10 - 6.9)^2 / (2 * (21 - 6.9)) = 0.35 ms per
+// access on average, if it is used only when it is faster.  A trial costs 1.4 * 12 - 10 = 6.8 ms.  As 20 * 0.35 > 6.8 >
+// 19 * 0.35, access 21 is the trial.  If it takes 9 ms, two-phase access is the fastest one from then on.
+
 #include "plan/access/strategy_choice.hpp"
 
 #include <algorithm>
@@ -6,17 +21,17 @@ namespace plait::plan {
 
 namespace {
 
-/// By which factor the model errs at most.
+/// Factor by which the model errs at most.
 constexpr double kErrs = 1.75;
-/// Accesses of the model's way before anything else is tried: the first one finds everything cold.
+/// Accesses by the preferred strategy before any trial.  The first one of them finds caches and windows cold.
 constexpr std::int64_t kFirst = 2;
-/// How many times as long as later ones the first access of a way takes at most, and takes as a rule.
+/// Factors by which the first access of a strategy takes longer than later ones, at most and usually.
 constexpr double kMostCold = 2.5;
 constexpr double kUsuallyCold = 1.4;
-/// By which factors one measurement, and two, are wrong.
+/// Factors by which one measurement, and the median of two, may be wrong.
 constexpr double kOneErrs = 1.3;
 constexpr double kTwoErr = 1.14;
-/// So many accesses later a measurement is old, and by which factor the time has changed since at most.
+/// Age, in accesses, from which a measurement is old, and the factor by which the time may have changed since.
 constexpr std::int64_t kOld = 64;
 constexpr double kChanges = 3;
 
@@ -40,7 +55,7 @@ StrategyChoice::Bounds StrategyChoice::bounds(std::size_t way) const {
   const double found = seconds(way);
   if (accesses_ - mine.last >= kOld) return {found / kChanges, found * kChanges};
   if (mine.accesses == 1) return {found / kMostCold, found};
-  if (mine.recent.size() == kKept) return {found, found};  // or what is a little slower would be tried for ever
+  if (mine.recent.size() == kKept) return {found, found};  // else slightly slower ways are retried for ever
   const double errs = mine.recent.size() == 1 ? kOneErrs : kTwoErr;
   return {found / errs, found * errs};
 }
@@ -52,9 +67,9 @@ std::size_t StrategyChoice::fastest() const {
   return best;
 }
 
-/// What trying a way instead of one that takes `best` saves in the accesses to come, without what it may take longer;
-/// its time is as likely to be anywhere between its bounds.  As many accesses are to come as there have been, or, where
-/// it is tried again, as there have been since.
+/// Returns the expected saving of a trial over the accesses to come, minus the expected cost of the trial.  `best` is
+/// the time of the fastest strategy.  Any time between the bounds is equally likely.  The number of accesses to come is
+/// the number of earlier ones, or for a repeated trial the number since the last one.
 double StrategyChoice::worth_trying(std::size_t way, double best) const {
   const Way& mine = ways_[way];
   const auto [least, most] = bounds(way);

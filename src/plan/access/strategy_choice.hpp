@@ -1,4 +1,4 @@
-/// Which of several ways of an access is the fastest one, by how long accesses took.
+/// The choice of the fastest strategy by the times of earlier accesses.
 #pragma once
 
 #include <cstddef>
@@ -8,41 +8,43 @@
 
 namespace plait::plan {
 
-/// An access that is made again and again: direct, or two-phase by some readers.
+/// Chooses how to carry out an access that a program repeats: directly, or in two phases by different numbers of
+/// readers.
 ///
-/// The cost model begins.  Another way is tried where that pays: what it may save, were as many accesses to come as there
-/// have been, has to be more than what the trial may take longer.  So a program of a few accesses tries next to nothing,
-/// and what is far from the best is tried late, once or never.  The fastest one is taken then, and others that are near
-/// are tried again now and then, for what a window costs changes where virtual cores move.
+/// The cost model determines the first choice.  Another strategy is tried if its expected saving, over as many further
+/// accesses as there have been, exceeds the expected cost of the trial.  Therefore a program of a few accesses tries
+/// next to nothing, and a strategy that is far from the best is tried late, once or never.  After trials the fastest
+/// strategy is used.  Others with similar times are tried again from time to time, because the cost of windows changes
+/// when virtual cores move.
 ///
-/// All ranks that are told the same times come to the same choices: nothing is used here but sums, products, quotients
-/// and comparisons, which give the same on all processors.
+/// All ranks that record the same times make the same choices: the class uses only sums, products, quotients and
+/// comparisons, whose results are equal on all processors.
 class StrategyChoice {
  public:
-  /// predicted  Seconds of each way, by the model; the first one is what it prefers.
+  /// predicted Predicted seconds of each strategy; the first one is the model's choice.
   explicit StrategyChoice(std::span<const double> predicted);
 
-  /// Whether another way than the first one may be the best.
+  /// True if a strategy other than the first one may be the fastest.
   bool open() const;
-  /// The way of the next access.
+  /// Returns the strategy of the next access.
   std::size_t next() const;
-  /// Tells what an access by next() took.
+  /// Records the time of an access by next().
   void learn(double seconds);
 
-  /// Whether a way has been measured with warm caches and windows, and what it took lately.
+  /// True if a strategy was measured with warm caches and windows; and its median time over recent accesses.
   bool measured(std::size_t way) const { return ways_[way].accesses > 1; }
   double seconds(std::size_t way) const { return ways_[way].seconds; }
 
  private:
   static constexpr std::size_t kKept = 3;
   struct Way {
-    double ratio = 1;  // to the first one, as the model says
+    double ratio = 1;  // predicted time, divided by the first strategy's
     std::int64_t accesses = 0;
-    std::int64_t last = 0;       // the access that was its last one
-    std::vector<double> recent;  // at most kKept times; that of the first access, which is cold, until there is another
-    double seconds = 0;          // their median
+    std::int64_t last = 0;       // number of its last access
+    std::vector<double> recent;  // at most kKept times; the first, cold one only until there is another
+    double seconds = 0;          // median of `recent`
   };
-  /// What an access may take.
+  /// Bounds on the time of an access.
   struct Bounds {
     double least;
     double most;

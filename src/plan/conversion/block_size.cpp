@@ -1,3 +1,19 @@
+// The shortest run of a conversion, without walking its messages.
+//
+// Problem: the shortest run over all pairs of ranks decides how a conversion is carried out.  There may be a million
+// pairs, and each one may have many runs.
+//
+// Idea: dimensions are independent, and in one dimension two distributions cut the indices into stretches with one
+// owner on each side.  The shortest run of equal blocks is the smallest distance between a multiple of one block and a
+// multiple of the other, that is, the smallest residue of multiples of one block modulo the other.  The continued
+// fraction of their quotient finds it in O(log) steps.  Runs that are the whole local array on both sides continue in
+// the next slower dimension, so their lengths are multiplied.
+//
+// Example: 10,000 indices in blocks of 1000 and in blocks of 384.  Residues of i * 1000 modulo 384 for i = 1 to 9 are
+// 232, 80, 312, 160, 8, 240, 88, 320 and 168.  The smallest one, 8, belongs to the cut at 5000, just after 13 * 384 =
+// 4992.  The largest one leaves 384 - 320 = 64 to the cut at 8064.  The last stretch, [9984, 10000), has 16 indices.
+// So the shortest run is 8. least_residue() reaches 8 through the pairs (232, 152), (80, 152), (80, 72) and (8, 72).
+
 #include "plan/conversion/block_size.hpp"
 
 #include <algorithm>
@@ -15,14 +31,14 @@ namespace {
 
 using Kind = Distribution::Kind;
 
-/// The shortest runs of one dimension.  A run that is the whole local array of both its ranks goes on in the next
+/// The shortest runs of one dimension.  A run that is the whole local array of both its ranks continues in the next
 /// slower dimension; any other one ends.
 struct Shortest {
   std::int64_t ending = INT64_MAX;
   std::int64_t whole = INT64_MAX;
 };
 
-/// One dimension of one side as a row of blocks with an owner each.
+/// One dimension of one side as a sequence of blocks with one owner each.
 class Side {
  public:
   Side(const Layout& normal, int d)
@@ -35,12 +51,12 @@ class Side {
     }
   }
 
-  /// Length of all blocks but the last one, 0 where they differ.
+  /// Returns the length of all blocks except the last one, or 0 if they differ.
   std::int64_t block() const { return block_; }
   IndexSet set_with(std::int64_t index) const {
     return layout_.index_set(dimension_, layout_.owner(dimension_, index));
   }
-  /// The first index behind the block of `index`.
+  /// Returns the end of the block that contains `index`.
   std::int64_t block_end(std::int64_t index) const {
     if (block_ == 0) return set_with(index).end;
     const std::int64_t left = block_ - index % block_;
@@ -54,7 +70,7 @@ class Side {
   std::int64_t block_ = 0;
 };
 
-/// Takes up the common stretch [begin, end) of two blocks.
+/// Includes the common stretch [begin, end) of two blocks.
 void add(Shortest& shortest, const Side& a, const Side& b, std::int64_t begin, std::int64_t end) {
   const IndexSet in_a = a.set_with(begin);
   const IndexSet in_b = b.set_with(begin);
@@ -63,20 +79,20 @@ void add(Shortest& shortest, const Side& a, const Side& b, std::int64_t begin, s
     shortest.whole = std::min(shortest.whole, length);
     return;
   }
-  // Behind the same gap on both sides it continues the run before it, and some other stretch is shorter than both.
+  // After the same gap on both sides the stretch continues the run before it, and another stretch is shorter than both.
   const std::int64_t position_a = in_a.rank_of(begin);
   const std::int64_t position_b = in_b.rank_of(begin);
   if (position_a > 0 && position_b > 0 && in_a.at(position_a - 1) == in_b.at(position_b - 1)) return;
   shortest.ending = std::min(shortest.ending, length);
 }
 
-/// The least i*step mod modulus above 0 for 1 <= i <= most, counted downwards from the modulus where `below` says so;
-/// INT64_MAX where there is none.  By the continued fraction of step/modulus.  cost  O(log modulus).
+/// Returns the smallest i*step mod modulus above 0 for 1 <= i <= most, or INT64_MAX if there is none.  If `below`,
+/// residues are counted downwards from the modulus.  Uses the continued fraction of step/modulus: O(log modulus).
 std::int64_t least_residue(std::int64_t step, std::int64_t modulus, std::int64_t most, bool below) {
   step %= modulus;
   if (most < 1 || step == 0) return INT64_MAX;
   if (below) step = modulus - step;
-  // The least residue so far and the least distance to the modulus so far, with the i where they stand.
+  // The smallest residue so far, and the smallest distance to the modulus so far, each with the i at which it occurs.
   std::int64_t low = step;
   std::int64_t low_at = 1;
   std::int64_t high = modulus - step;
@@ -94,20 +110,22 @@ std::int64_t least_residue(std::int64_t step, std::int64_t modulus, std::int64_t
   return low;
 }
 
-/// The shortest stretch between a multiple of one block and the next multiple of the other, the last stretch left out.
+/// Returns the shortest stretch between a multiple of one block and the next multiple of the other, without the last
+/// stretch.
 std::int64_t shortest_gap(std::int64_t block_a, std::int64_t block_b, std::int64_t size) {
   const std::int64_t smaller = std::min(block_a, block_b);
   const std::int64_t larger = std::max(block_a, block_b);
   const std::int64_t cuts = (size - 1) / larger;
-  // Before and behind each cut of the larger blocks.  Where the last cut has none of the other side behind it, the last
-  // stretch is shorter still, and counts itself.
+  // Searches before and after each cut of the larger blocks.  If the other side has no cut after the last of these
+  // cuts, the last stretch is shorter still, and the caller counts it.
   const std::int64_t before = least_residue(larger, smaller, cuts, false);
   const std::int64_t behind = least_residue(larger, smaller, cuts, true);
   return std::min({size > smaller ? smaller : INT64_MAX, before, behind});
 }
 
-/// Two rows of equal blocks.  Only the last stretch can be whole on both sides, or go on behind equal gaps: any other
-/// one has a cut of one side alone at one of its ends, or is as long as the smaller block, as the stretch from 0 on is.
+/// Returns the shortest runs of two sequences of equal blocks.  Only the last stretch can be whole on both sides, or
+/// continue after equal gaps.  Any other one has a cut of only one side at one of its ends, or is as long as the
+/// smaller block, and so is the stretch from 0 on.
 Shortest of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
   Shortest shortest;
   if (a.block() != b.block()) {
@@ -121,7 +139,7 @@ Shortest of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
   return shortest;
 }
 
-/// Walks the blocks of the side whose blocks differ; the equal blocks of the other side are skipped.
+/// Walks over the blocks of the side whose blocks differ, and skips equal blocks of the other side.
 Shortest of_uneven_blocks(const Side& a, const Side& b, std::int64_t size) {
   const std::int64_t block = std::max(a.block(), b.block());
   Shortest shortest;
@@ -133,13 +151,13 @@ Shortest of_uneven_blocks(const Side& a, const Side& b, std::int64_t size) {
     x = end;
     const std::int64_t uneven_end = std::max(end_a, end_b);
     if (block == 0 || x % block != 0 || (a.block() == 0 ? end_a : end_b) != uneven_end) continue;
-    // Behind the first stretch of an uneven block, at most as long as an equal one, whole equal blocks follow.
+    // After the first stretch of an uneven block, which is at most as long as an equal one, whole equal blocks follow.
     if (uneven_end - x > block) x = (uneven_end - 1) / block * block;
   }
   return shortest;
 }
 
-/// The shortest local extent of a dimension on any coordinate that has one.
+/// Returns the shortest local extent of a dimension over the coordinates that own an index.
 std::int64_t shortest_extent(const Layout& layout, int d) {
   const std::int64_t size = layout.shape()[static_cast<std::size_t>(d)];
   const Distribution& distribution = layout.distributions()[static_cast<std::size_t>(d)];
@@ -147,7 +165,8 @@ std::int64_t shortest_extent(const Layout& layout, int d) {
   for (const std::int64_t part : distribution.sizes)
     if (part > 0) shortest = std::min(shortest, part);
   if (!distribution.sizes.empty()) return shortest;
-  // Only the coordinate with the last index has a ragged block; a round robin gives the ones behind it one block less.
+  // Only the coordinate with the last index has a ragged block.  In a round robin the coordinates after it have one
+  // block less.
   const std::int64_t last = layout.owner(d, size - 1);
   for (const std::int64_t c : {last, (last + 1) % layout.coordinates_in(d)})
     if (const std::int64_t extent = layout.index_set(d, c).size(); extent > 0) shortest = std::min(shortest, extent);
@@ -168,13 +187,13 @@ Shortest shortest_runs(const Layout& a, const Layout& b, int d) {
   return equal_blocks ? of_equal_blocks(side_a, side_b, size) : of_uneven_blocks(side_a, side_b, size);
 }
 
-/// Whether a dimension of a normal form is one of those whose blocks can be compared by arithmetic.
+/// True if the blocks of a dimension of a normal form can be compared by arithmetic.
 bool regular(const Layout& normal, int d) {
   const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&layout::owner_map_of(normal, d));
   return blocks != nullptr && blocks->turn().plain() && blocks->offset() == 0 && normal.halo(d) == Halo{};
 }
 
-/// Any two distributions: the pieces of all pairs of coordinates.
+/// Returns the shortest runs of any two distributions, from the pieces of all pairs of coordinates.
 Shortest of_all_pairs(const Layout& a, const Layout& b, int d, bool fill_halo) {
   Shortest shortest;
   for (std::int64_t c = 0; c < a.coordinates_in(d); ++c) {
@@ -195,7 +214,7 @@ Shortest of_all_pairs(const Layout& a, const Layout& b, int d, bool fill_halo) {
   return shortest;
 }
 
-/// Dimensions that are longer than 1 on some rank, fastest first.
+/// Returns the dimensions that are longer than 1 on some rank, fastest first.
 std::vector<int> long_dimensions(const Layout& normal) {
   std::vector<int> result;
   for (auto d = normal.order().rbegin(); d != normal.order().rend(); ++d)
@@ -211,8 +230,8 @@ std::int64_t block_size(const Layout& source, const Layout& target, bool fill_ha
   const Layout b = target.normal_form();
   const std::vector<int> fastest_a = long_dimensions(a);
   const std::vector<int> fastest_b = long_dimensions(b);
-  std::int64_t shortest = INT64_MAX;  // of the runs that end in a dimension seen so far
-  std::int64_t fused = 1;             // the shortest run that is whole in all of them
+  std::int64_t shortest = INT64_MAX;  // of the runs that end in one of these dimensions
+  std::int64_t fused = 1;             // of the runs that are whole in all of them
   for (std::size_t i = 0; i < std::min(fastest_a.size(), fastest_b.size()); ++i) {
     const int d = fastest_a[i];
     if (fastest_b[i] != d) break;

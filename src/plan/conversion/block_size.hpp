@@ -1,4 +1,4 @@
-/// The longest run that a conversion keeps everywhere.
+/// The shortest run of a conversion.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace plait::plan {
 
-/// The shortest run over all messages of the conversion, 0 where nothing is moved.
+/// Returns the shortest run over all messages of the conversion, or 0 if no element is moved.
 ///
-/// Runs that are whole on both sides fuse with the next slower dimension, fastest first.
-/// cost  O(dimensions * log N); a `balanced` or `gen_block` dimension that the other side distributes differently costs
-/// O(its coordinates * log of them), and one that is distributed from another coordinate on, aligned, nested, indirect
-/// or with a halo the pieces of all its pairs of coordinates.
+/// Runs that are whole on both sides are joined with those of the next slower dimension, fastest dimension first.
+/// cost    O(dimensions * log N). A `balanced` or `gen_block` dimension that the other side distributes differently
+///         costs O(c log c) for c coordinates. A dimension that has a source other than 0, or is aligned, nested,
+///         indirect or with a halo costs the pieces of all its pairs of coordinates.
 std::int64_t block_size(const Layout& source, const Layout& target, bool fill_halo = false);
 
 }  // namespace plait::plan

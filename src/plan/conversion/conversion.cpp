@@ -11,15 +11,16 @@ namespace plait {
 
 namespace {
 
-/// Which copy of the source a rank of the target reads: its own where it has one, else its turn among them.  Of a rank
-/// that holds no element no copy can be told apart: equal layouts may place it differently.
+/// Returns the copy of the source that a rank of the target reads: its own copy if it holds one, else one by its
+/// number, so that copies are used evenly.  For a rank that holds no element, replica_of() has no meaning here: equal
+/// layouts may give it different copies.
 std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
   if (source.replicas() == 1) return 0;
   const bool holds = source.has_rank(receiver) && source.local_elements(receiver) > 0;
   return holds ? source.replica_of(receiver) : receiver % source.replicas();
 }
 
-/// Elements and runs of a combination of partners, summed over all combinations of their spans.
+/// Returns the elements and runs of a combination of partners, summed over all combinations of their spans.
 Message measured(const std::vector<const plan::Partner*>& partners, const Layout& mine, const Layout& other) {
   Message message;
   const std::size_t dimensions = partners.size();
@@ -39,8 +40,8 @@ Message measured(const std::vector<const plan::Partner*>& partners, const Layout
   }
 }
 
-/// All combinations of one partner for each dimension; `ranks_at(coordinates)` says which ranks of the other side there
-/// take part.
+/// Returns the messages of all combinations of one partner for each dimension.  `ranks_at(coordinates)` returns the
+/// ranks of the other side at these coordinates that take part.
 template <typename RanksAt>
 std::vector<Message> messages(const Layout& mine, const Layout& other,
                               const std::vector<std::vector<plan::Partner>>& by_dimension, RanksAt&& ranks_at) {

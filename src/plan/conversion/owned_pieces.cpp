@@ -1,3 +1,14 @@
+// The pieces that a set has in common with every coordinate of an owner map, in one walk.
+//
+// Problem: intersecting a set with each of p coordinates solves p systems of congruences. If the common period is so
+// long that each pair has only a few pieces, one walk over the set's runs finds all of them with less work.
+//
+// Example: 24 indices. The set {0-3, 12-15} is coordinate 0 of cyclic(4) on 3; the map is cyclic(3) on 4. The walk
+// visits the stretches [0, 3) of coordinate 0, [3, 4) of 1, [12, 15) of 0 and [15, 16) of 1. Positions in the set are
+// 0, 3, 4 and 7. Positions in the owners' sets are 0, 0, 3 and 3, because coordinate 0 owns 0-2 and 12-14, and
+// coordinate 1 owns 3-5 and 15-17. Coordinate 0 has the pieces (a 0, b 0) and (a 4, b 3) of 3 indices. They are
+// adjacent on side b only, so they stay two pieces.
+
 #include "plan/conversion/owned_pieces.hpp"
 
 #include <algorithm>
@@ -14,12 +25,12 @@ bool owner_walk_is_cheaper(const IndexSet& set, const layout::OwnerMap& owner_ma
   const auto length = static_cast<double>(set.length);
   const auto runs = static_cast<double>(set.runs());
   const double stretches = runs * (length / block + 1);
-  // Each pair is walked or solved for, whichever is less; see CommonRuns.
+  // The cost of each pair is the smaller one of walking and solving; see CommonRuns.
   const double round = extent * block;
   if (round >= static_cast<double>(INT64_MAX)) return false;
   const auto divisor = static_cast<double>(std::gcd(set.stride, blocks->block() * owner_map.extent()));
   const double pair = std::min(runs, (length + block) / divisor + 1);
-  constexpr double kStepsOfStretch = 4;  // finding its owner and its positions, in steps of a walk
+  constexpr double kStepsOfStretch = 4;  // cost of finding a stretch's owner and positions, in steps of a walk
   return stretches * kStepsOfStretch < std::min(extent, stretches) * pair;
 }
 

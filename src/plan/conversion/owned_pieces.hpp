@@ -1,4 +1,4 @@
-/// All that a set has in common with the coordinates of an owner map, in one walk over the set's runs.
+/// The common pieces of a set and all coordinates of an owner map.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace plait::plan {
 
-/// One coordinate and its pieces: `a` is the position in the set, `b` that in the coordinate's own index set.
+/// One coordinate and its pieces: `a` is the position in the set, `b` the position in the coordinate's own index set.
 struct OwnedPieces {
   std::int64_t coordinate = 0;
   Pieces pieces;
 };
 
-/// Whether the walk takes fewer steps than intersecting the set with each coordinate that it meets: where periods are
-/// so long that every pair has a few pieces of its own only.
+/// True if the walk takes fewer steps than intersecting the set with each coordinate that it meets. This is the case if
+/// the periods are so long that every pair has only a few pieces.
 bool owner_walk_is_cheaper(const IndexSet& set, const layout::OwnerMap& owner_map);
 
-/// Ascending by coordinate.
-/// cost  O(stretches of the set that have one owner, times log of them).
+/// Returns the coordinates that own an index of the set, ascending, with their pieces.
+/// cost    O(s log s) for s stretches of the set that have one owner.
 std::vector<OwnedPieces> owned_pieces(const IndexSet& set, const layout::OwnerMap& owner_map);
 
 }  // namespace plait::plan

@@ -1,18 +1,19 @@
-// Which coordinates of one distribution own an index of a set, such as the indices that a rank has in another one.
+// The coordinates of one distribution that own an index of a set, such as the indices that a rank has in another one.
 //
-// Problem: a message plan must know the partners of a rank without asking every pair of ranks. Trying all p coordinates
-// costs O(p), and walking over the runs of the set costs O(runs); both can be a million where only a few ranks meet.
+// Problem: a message plan must find the partners of a rank without a test of every pair of ranks. Trying all p
+// coordinates costs O(p), and walking over the runs of the set costs O(runs). Both can be a million although only a few
+// ranks meet.
 //
 // Idea: cyclic(k) on p coordinates repeats after a round of r = k*p indices, and the set after its stride s. Run number
 // j of the set begins at origin + j*s. Modulo r these beginnings are all positions that equal the origin modulo g =
-// gcd(s, r), so there are only r/g of them, and each one lies in a block whose coordinate is known.
+// gcd(s, r), so there are only r/g of them, and each one is in a block whose coordinate is known.
 //
 // Example: the set {1, 5, 9, 13, ...} (cyclic(1) on 4 coordinates, coordinate 1: origin 1, length 1, s = 4) meets
 // cyclic(2) on 4 (r = 8). g = 4, so a run begins at position 1 or 5 of a round: blocks 0 and 2. Coordinates 0 and 2 own
-// all of the set, however long the dimension is.
+// the whole set, however long the dimension is.
 //
-// meeting() estimates the cost of walking, of solving and of taking all coordinates, and takes the cheapest. Nested and
-// aligned maps are led back to the map inside them.
+// meeting() estimates the costs of walking, of solving and of trying all coordinates, and chooses the cheapest. Nested
+// and aligned maps are reduced to the map inside them.
 
 #include "plan/conversion/owner_coordinates.hpp"
 
@@ -32,22 +33,22 @@ void sort_unique(std::vector<std::int64_t>& values) {
   values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-/// Coordinates that own an index of a set, found run by run.
+/// Returns the coordinates that own an index of a set, run by run.
 std::vector<std::int64_t> walk_runs(const IndexSet& set, const layout::OwnerMap& owner_map) {
   std::vector<std::int64_t> found;
   for (std::int64_t x = set.next(set.begin); x < set.end;) {
     const std::int64_t stop = set.run_end(x);
     const std::vector<std::int64_t> owners = owner_map.owners_in(x, stop);
     found.insert(found.end(), owners.begin(), owners.end());
-    // Runs of the set that lie inside the last owner's run are skipped.
+    // Runs of the set that are inside the last owner's run are skipped.
     x = set.next(owner_map.set(owner_map.owner(stop - 1)).run_end(stop - 1));
   }
   sort_unique(found);
   return found;
 }
 
-/// Coordinates of a round robin whose blocks can meet a wrapping set: the block at b*k and the set's runs approach each
-/// other in steps of g = gcd of the two strides.
+/// Returns the coordinates of a round robin whose blocks can meet a periodic set: the distances of the block at b*k
+/// from the set's runs are multiples of g = gcd of the two strides.
 std::vector<std::int64_t> solve_blocks(const IndexSet& set, const layout::BlockOwnerMap& owner_map) {
   std::vector<std::int64_t> found;
   const std::int64_t k = owner_map.block();
@@ -79,10 +80,10 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-/// So many runs are walked over without looking for anything better.
+/// Sets with at most this number of runs are walked, without an estimate of other ways.
 constexpr std::int64_t kFewRuns = 64;
 
-/// All inner coordinates of the outer ones.
+/// Returns all inner coordinates of the outer ones that meet the set, or walks the set's runs if these are fewer.
 std::vector<std::int64_t> meeting_nested(const IndexSet& set, const layout::NestedOwnerMap& owner_map) {
   std::vector<std::int64_t> found;
   const std::vector<std::int64_t> outers = meeting(set, owner_map.outer());
@@ -94,7 +95,7 @@ std::vector<std::int64_t> meeting_nested(const IndexSet& set, const layout::Nest
   return found;
 }
 
-/// Those that meet the images of the set's runs, with all that lies between the images.
+/// Returns the coordinates of the base that meet the images of the set's runs, including the gaps inside an image.
 std::vector<std::int64_t> meeting_aligned(const IndexSet& set, const layout::AlignedOwnerMap& owner_map) {
   const std::int64_t scale = owner_map.scale();
   const base::Wide wide = scale < 0 ? -base::Wide{scale} : base::Wide{scale};
@@ -115,7 +116,7 @@ std::vector<std::int64_t> meeting_aligned(const IndexSet& set, const layout::Ali
   }
   const auto step = static_cast<std::int64_t>(stride);
   if (scale < 0) {
-    // Turned around, the period that began at the origin ends there, the origin itself included.
+    // Reversal maps the period that began at the origin to one that ends there and includes the origin.
     for (Run& run : runs) run.begin = step - (run.begin + run.length);
     std::reverse(runs.begin(), runs.end());
     origin += 1;
@@ -134,7 +135,7 @@ std::vector<std::int64_t> meeting(const IndexSet& set, const layout::OwnerMap& o
   if (set.contiguous()) return owner_map.owners_in(set.begin, set.end);
   const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
   const std::int64_t runs = set.runs();
-  // Where each coordinate has one run, the walk skips from one coordinate to the next.
+  // If each coordinate has a single run, the walk skips from one coordinate to the next.
   if (blocks != nullptr && blocks->set(0).contiguous()) return walk_runs(set, owner_map);
   if (blocks == nullptr) {
     if (runs <= kFewRuns) return walk_runs(set, owner_map);

@@ -50,7 +50,7 @@ struct View {
   }
 };
 
-/// The partners of a coordinate without a halo to fill, by one walk over what it owns.
+/// Returns the partners of a coordinate whose halo is not filled, by one walk over the indices that it owns.
 std::vector<Partner> partners_of_walk(const Span& own, const View& view) {
   std::vector<Partner> found;
   for (OwnedPieces& owned : owned_pieces(own.set, layout::owner_map_of(view.other, view.dimension))) {
@@ -60,7 +60,7 @@ std::vector<Partner> partners_of_walk(const Span& own, const View& view) {
   return found;
 }
 
-/// The same by looking at each coordinate that may be one.
+/// Returns the partners of a coordinate by intersecting its spans with those of each candidate.
 std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const View& view, bool fill_other) {
   std::vector<std::int64_t> candidates;
   for (const Span& span : own) {
@@ -119,7 +119,7 @@ Extents dense_strides(const Extents& shape, const std::vector<int>& order) {
   std::int64_t step = 1;
   for (auto d = order.rbegin(); d != order.rend(); ++d) {
     strides[static_cast<std::size_t>(*d)] = step;
-    // Beside an empty dimension the others may be of any size, and no step is ever taken.
+    // If another dimension is empty, the product may overflow.  The strides are never used then.
     if (__builtin_mul_overflow(step, shape[static_cast<std::size_t>(*d)], &step)) step = 0;
   }
   return strides;
@@ -131,9 +131,14 @@ Extents dense_strides(const Extents& shape) {
   return dense_strides(shape, order);
 }
 
-/// An element is directly behind another one in a local array where one dimension moves on by one while all faster ones
-/// go from their last position back to their first one.  In both arrays that must be the same dimensions, so these are
-/// the fastest ones of both, as far as those can move at all.
+/// An element directly follows another one in a local array if one dimension advances by one while all faster ones go
+/// from their last position back to their first one.  To be in one run they must do so in both arrays, with the same
+/// dimensions, so these are the fastest dimensions of both, without those of extent 1.
+///
+/// Example: rank 0 of `4x6 (block, *) onto (2)` has 2x6 elements, and rank 1 of `4x6 (*, block) onto (2)` has 4x3
+/// elements.  The message has 2x3 elements.  Columns, the fastest dimension, have (3 - 1) * 2 = 4 joints of neighbours
+/// that are adjacent on both sides.  The overlap does not contain both ends of both arrays (3 columns of 6), so rows
+/// add none: 6 - 4 = 2 runs.
 std::int64_t runs_of_product(const std::vector<const Overlap*>& overlaps, const std::vector<int>& order_a,
                              const std::vector<int>& order_b) {
   const auto overlap = [&](int d) -> const Overlap& { return *overlaps[static_cast<std::size_t>(d)]; };
@@ -147,12 +152,12 @@ std::int64_t runs_of_product(const std::vector<const Overlap*>& overlaps, const 
   for (auto d = order_b.rbegin(); d != order_b.rend(); ++d)
     if (overlap(*d).extent_b > 1) fast_b.push_back(*d);
   std::int64_t joints = 0;
-  std::int64_t others = total;  // combinations of the dimensions that stay
+  std::int64_t others = total;  // combinations of the dimensions that do not advance
   bool wrap = true;
   for (std::size_t j = 0; wrap && j < std::min(fast_a.size(), fast_b.size()); ++j) {
     const Overlap& moving = overlap(fast_a[j]);
     others /= moving.elements;
-    // The first j+1 dimensions of both, the last one of them the same.
+    // The first j+1 dimensions of both must be equal, and so must the last one of them.
     const bool same =
         fast_a[j] == fast_b[j] &&
         std::is_permutation(fast_a.begin(), fast_a.begin() + static_cast<std::ptrdiff_t>(j), fast_b.begin());

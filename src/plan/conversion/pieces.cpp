@@ -1,3 +1,21 @@
+// The intersection of two index sets as pieces that repeat.
+//
+// Problem: two periodic sets may have 10^12 common indices. Their intersection is periodic too, with the least common
+// multiple L of the strides, so it is described by the stretches of one period and a count.
+//
+// Idea: find the stretches of the first whole period (layout::CommonRuns), and give each one the number of whole
+// periods and its steps on both sides. Steps on a side are the members of that side in one period. A stretch that the
+// range cuts at its beginning, and the part after the last whole period, are separate pieces with the count 1.
+//
+// Example: 48 indices; a = cyclic(2) on 4, coordinate 0: {0, 1, 8, 9, 16, 17, ...}; b = cyclic(3) on 2, coordinate 0:
+// {0-2, 6-8, 12-14, ...}. L = lcm(8, 6) = 24. In [0, 24) the common indices are 0, 1 and 8. Index 8 is at position 2 of
+// a and 5 of b. A period has 6 members of a, 12 of b and 3 common ones. Two periods give two pieces:
+//   length 2, count 2, a = 0 + 6t, b = 0 + 12t, common = 0 + 3t    (0, 1, 24, 25)
+//   length 1, count 2, a = 2 + 6t, b = 5 + 12t, common = 2 + 3t    (8, 32)
+//
+// If the last stretch of a period continues in the first one of the next period, cutting at the period's beginning
+// would split every run. The periods then begin after the first stretch, which becomes a piece of its own.
+
 #include "plan/conversion/pieces.hpp"
 
 #include <algorithm>
@@ -9,7 +27,7 @@ namespace plait::plan {
 
 namespace {
 
-/// A stretch [x, x + length) of common indices with its positions in both sets.
+/// A stretch of common indices from `x` on, with its positions in both sets.
 struct Stretch {
   std::int64_t x;
   std::int64_t length;
@@ -35,7 +53,7 @@ class Intersection {
     std::vector<Stretch> period = stretches(start, start + length);
     if (period.empty()) return std::move(result_);
     if (period.size() > 1 && wraps(period)) {
-      // The end of each period continues in the next one: begin the periods behind that stretch instead.
+      // The last stretch continues in the next period, so the periods begin after the first stretch instead.
       emit(period.front(), 1);
       start = period.front().x + span_of(period.front());
       if (end_ - start < length) {
@@ -62,21 +80,21 @@ class Intersection {
  private:
   bool in_both(std::int64_t index) const { return a_.contains(index) && b_.contains(index); }
 
-  /// Whether the first stretch may be the rest of a longer one, which the next periods have whole.
+  /// True if the first stretch may be the rest of a longer one, which the next periods contain as a whole.
   bool cut_at_begin() const {
     if (!in_both(begin_)) return false;
     const bool seen = common_runs_.repeats() && end_ - begin_ >= common_runs_.period();
     return !seen || in_both(begin_ + common_runs_.period() - 1);
   }
 
-  /// The stretch that `begin` cuts off; returns the first index behind it.
+  /// Appends the stretch that `start` cuts off. Returns the first index after it.
   std::int64_t emit_head(std::int64_t start) {
     const std::int64_t stop = std::min({end_, a_.run_end(start), b_.run_end(start)});
     emit({start, stop - start, a_.rank_of(start), b_.rank_of(start)}, 1);
     return stop;
   }
 
-  /// Number of indices from the first to behind the last one of a stretch, gaps that both sides share included.
+  /// Returns the number of indices from the first to the last one of a stretch, including gaps that both sides share.
   std::int64_t span_of(const Stretch& s) const { return a_.at(s.a + s.length - 1) + 1 - s.x; }
 
   bool wraps(const std::vector<Stretch>& period) const {
@@ -86,7 +104,7 @@ class Intersection {
            last.b + last.length == first.b + common_runs_.period_members_b();
   }
 
-  /// All stretches in [from, to), where no stretch crosses `from` and to - from is at most one period.
+  /// Returns all stretches in [from, to). No stretch crosses `from`, and to - from is at most one period.
   std::vector<Stretch> stretches(std::int64_t from, std::int64_t to) const {
     std::vector<Stretch> result;
     for (const Run& run : common_runs_.find(from, to)) {
@@ -130,7 +148,7 @@ class Intersection {
   std::int64_t common_ = 0;
 };
 
-/// The part of the pieces whose positions on one side lie in [begin, end); these then count from `begin`.
+/// Returns the part of the pieces whose positions on one side are in [begin, end). These then count from `begin`.
 Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::int64_t Piece::* position,
                std::int64_t Piece::* step) {
   Pieces result;
@@ -155,9 +173,9 @@ Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::
       cut(piece, 0);
       continue;
     }
-    // Repeats that lie wholly inside stay together; the ones cut by either end stand alone.
+    // Repeats that are completely inside stay together. The ones cut at either end become pieces of their own.
     const std::int64_t distance = piece.*step;
-    const auto first_at = [&](std::int64_t wanted) {  // the first repeat that begins at or behind `wanted`
+    const auto first_at = [&](std::int64_t wanted) {  // the first repeat that begins at `wanted` or later
       const std::int64_t ahead = wanted - piece.*position;
       return ahead <= 0 ? 0 : std::min(piece.count, (ahead + distance - 1) / distance);
     };

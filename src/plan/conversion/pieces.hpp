@@ -1,4 +1,4 @@
-/// The one-dimensional core of every conversion: what two index sets have in common, as pieces that repeat.
+/// Intersections of index sets as pieces that repeat: the one-dimensional core of every conversion.
 #pragma once
 
 #include <cstdint>
@@ -27,23 +27,25 @@ struct Piece {
 
 using Pieces = std::vector<Piece>;
 
-/// The intersection of two index sets.
+/// Returns the intersection of two index sets.
 ///
-/// Two periodic sets repeat after L = lcm of their strides.  The pieces of one period (of the whole range, where that
-/// is shorter) are found by solving congruences for each pair of runs, or by walking the runs where that takes fewer
-/// steps; see layout::CommonRuns.  Ordered by the first common position; no two stretches that follow each other in the
-/// intersection are adjacent on both sides.  cost  O(pieces of one period), independent of the number of indices.
+/// Two periodic sets repeat after L = lcm of their strides.  The pieces of one period (of the whole range if that is
+/// shorter) are found by solving congruences for each pair of runs, or by walking over the runs if that takes fewer
+/// steps; see layout::CommonRuns.  Pieces are ordered by their first common position.  No two stretches that follow
+/// each other in the intersection are adjacent on both sides.  cost  O(pieces of one period), independent of the number
+/// of indices.
 Pieces intersect(const IndexSet& a, const IndexSet& b);
 
-/// Number of indices in the pieces.
+/// Returns the number of indices in the pieces.
 std::int64_t elements(const Pieces& pieces);
-/// Number of stretches: no two of them are adjacent on both sides.
+/// Returns the number of stretches.  No two of them are adjacent on both sides.
 std::int64_t runs(const Pieces& pieces);
 
-/// The part of the pieces whose common positions lie in [begin, end); common positions then count from `begin`.
-/// cost  O(pieces).
+/// Returns the part of the pieces whose common positions are in [begin, end).  Common positions then count from
+/// `begin`.
+/// cost    O(pieces).
 Pieces clip(const Pieces& pieces, std::int64_t begin, std::int64_t end);
-/// The same by target positions `b`.
+/// Returns the part of the pieces whose target positions `b` are in [begin, end).  These then count from `begin`.
 Pieces clip_target(const Pieces& pieces, std::int64_t begin, std::int64_t end);
 
 using plait::Congruence;

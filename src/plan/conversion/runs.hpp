@@ -9,22 +9,22 @@
 
 namespace plait::plan {
 
-/// `count` steps of a nest; each moves the two sides by so many units (elements or bytes, as the caller counts).
+/// A loop of a nest: `count` iterations, each of which advances the two sides by these steps, in elements or bytes.
 struct NestLoop {
   std::int64_t count = 1;
   std::int64_t a_step = 0;
   std::int64_t b_step = 0;
 };
 
-/// One combination of pieces, one of each dimension: a nest of loops from a first position on each side.
+/// One combination of pieces, one for each dimension: a nest of loops from a first position on each side.
 struct Nest {
   std::int64_t a = 0;
   std::int64_t b = 0;
-  std::vector<NestLoop> loops;  // of more than one step, slowest dimension first, not sorted otherwise
+  std::vector<NestLoop> loops;  // loops of two iterations or more, slowest dimension first, not sorted otherwise
 };
 
 /// Calls `visit(Nest&)`, which may change the nest, for each combination of one piece of each dimension.  `a_steps` and
-/// `b_steps` say how far apart neighbours of a dimension lie on each side.
+/// `b_steps` are the strides of each dimension on each side.
 template <typename Visit>
 void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int64_t>& a_steps,
                    const std::vector<std::int64_t>& b_steps, Visit&& visit) {
@@ -50,7 +50,12 @@ void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int
   }
 }
 
-/// Takes the loops that are contiguous on both sides (unit `unit`) out of a nest and returns their run in units.
+/// Removes the loops that are contiguous on both sides from a nest and returns the length of their run.  `unit` is the
+/// size of an element, in the unit of the steps.
+///
+/// Example: 3 rows of 4 doubles, whose rows are 96 bytes apart on side a and 32 on side b, are the loops (3, 96, 32)
+/// and (4, 8, 8).  The second one continues the unit of 8 bytes and makes a run of 32 bytes.  The first one has the
+/// step 32 on side b only, so it stays.
 std::int64_t take_run(Nest& nest, std::int64_t unit);
 
 }  // namespace plait::plan

@@ -1,3 +1,12 @@
+// The indices of one coordinate of a dimension with their positions in the padded local array.
+//
+// The padded array has halo.lo positions, the own indices, and halo.hi positions. At the ends of the dimension a halo
+// is cut, or wraps around if the dimension is periodic, which makes one span more for each end.
+//
+// Example: 10 indices, block onto 3 (blocks of 4), halo 2:2, periodic. Coordinate 0 owns 0-3 in a padded array of 8.
+// The lower halo has no index before 0, so the main span is 0-5 from position 2 on, and the span 8-9 is at position 0.
+// Without periodicity, positions 0 and 1 stay unused.
+
 #include "plan/conversion/spans.hpp"
 
 #include <algorithm>
@@ -44,7 +53,7 @@ std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout&
   };
   for (std::int64_t x = set.next(set.begin); x < set.end;) {
     const std::int64_t stop = set.run_end(x);
-    const std::int64_t begin = x - halo.hi;  // a block that ends here has x in its halo
+    const std::int64_t begin = x - halo.hi;  // a block that ends here has x in its upper halo
     const std::int64_t end = stop + halo.lo;
     add(begin, end);
     if (layout.periodic(dimension)) {

@@ -1,4 +1,4 @@
-/// What one coordinate holds of a dimension, and where in its local array: its own indices, and its halo where asked.
+/// The indices of one coordinate of a dimension, with or without its halo, and their positions in its local array.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,22 @@
 
 namespace plait::plan {
 
-/// The members of `set` lie at the positions `position`, `position` + 1, ... of the padded local array.
+/// A set whose members are at the positions `position`, `position` + 1, ... of the padded local array.
 struct Span {
   IndexSet set;
   std::int64_t position = 0;
 };
 
-/// The own indices of a coordinate, or with `fill_halo` all that its padded array has room for: one span, and one more
-/// for each end of a periodic dimension that the halo passes.  None where the coordinate owns nothing.
+/// Returns the own indices of a coordinate, or with `fill_halo` all indices of its padded array: one span, and one more
+/// for each end of a periodic dimension that the halo passes.  Empty if the coordinate owns nothing.
 std::vector<Span> spans(const Layout& layout, int dimension, std::int64_t coordinate, bool fill_halo);
 
-/// The coordinates of `layout` with a span that can meet `set`, ascending; perhaps some that have none.
-/// cost  as partners().
+/// Returns the coordinates of `layout` with a span that can meet `set`, ascending; possibly some that do not meet it.
+/// cost    As partners().
 std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout& layout, int dimension, bool fill_halo);
 
-/// The elements of a rank, each with its position: all combinations of one span a dimension.
+/// Elements of a rank, with their positions: one span for each dimension.  A rank has one for each combination of
+/// spans.
 struct Holding {
   std::vector<IndexSet> sets;
   Extents positions;

@@ -166,8 +166,9 @@ Extents Chunks::shard_rows_of(const Extents& rows) const {
   return result;
 }
 
-// These two count chunks as the prologue counts elements: before a shard come the chunks of lower rows of shards, in
-// each dimension those that agree with it in all slower ones; `slower` has the shard's extents and `faster` the grid's.
+// The next two functions count chunks as the prologue counts elements: the chunks before a shard are those of lower
+// rows of shards, in each dimension those that agree with it in all slower ones.  `slower` has the shard's extents and
+// `faster` the grid's.
 
 Extents Chunks::rows_at(std::int64_t number, Rows& shard) const {
   const std::size_t dimensions = chunk_.size();
@@ -295,7 +296,7 @@ std::int64_t Chunks::next_wanted(std::int64_t number,
           return row_of(chunk_, d, index) - rows.lo[d];
         });
     if (found < product(rows.count)) return first_in_shard(shard) + found;
-    // Shards without a wanted index in one of the dimensions are passed over.
+    // Shards without a wanted index in one of the dimensions are skipped.
     shard = next_of_product(shard_rows_, shard + 1, [&](std::size_t d, std::int64_t row) -> std::int64_t {
       const std::int64_t index = row < shard_rows_[d] ? next(d, row_begin(shard_, d, row)) : slices_.count[d];
       return index < slices_.count[d] ? row_of(shard_, d, index) : shard_rows_[d];
@@ -314,10 +315,10 @@ std::int64_t next_of_product(const Extents& shape, std::int64_t position,
     index[d] = position % shape[d];
     position /= shape[d];
   }
-  // The first dimension whose index is not wanted moves up to the next wanted one and resets all faster ones.  If it
-  // has none, the next slower dimension moves on.  Example: of a 3x4 array the rows 0 and 2 and the column 1 are
-  // wanted, and position 2 is index (0, 2).  Column 2 has no wanted one after it, so the row moves to (1, 0), which is
-  // not wanted either, to (2, 0), and the column to (2, 1): position 9.
+  // The first dimension whose index is not wanted advances to the next wanted one and resets all faster ones.  If it
+  // has none, the next slower dimension advances.  Example: of a 3x4 array the rows 0 and 2 and the column 1 are
+  // wanted, and position 2 is index (0, 2).  Column 2 has no wanted one after it, so the row advances to (1, 0), which
+  // is not wanted either, then to (2, 0), and the column to (2, 1): position 9.
   std::size_t d = 0;
   while (d < dimensions) {
     const std::int64_t found = next(d, index[d]);

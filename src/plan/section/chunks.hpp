@@ -26,37 +26,37 @@ struct ChunkPart {
   std::int64_t elements = 1;
 };
 
-/// The chunks of an array are boxes of one shape.  The file has them one after another, slowest dimension first, and so
-/// are the elements of each.  Every chunk takes as many elements of the file as a whole one; at the upper edges of the
-/// array some of them are unused.
+/// The chunks of an array that have elements of a section.  Chunks are boxes of one shape.  The file stores them one
+/// after another, slowest dimension first, and the elements of each chunk in the same order.  Every chunk takes as many
+/// elements of the file as a whole one; at the upper edges of the array some of them are unused.
 ///
-/// Chunks may be stored in shards, which are larger boxes of whole chunks: the file has the shards in the order in
-/// which it would have chunks, and each shard has its chunks in the same order.
+/// Chunks may be stored in shards, which are larger boxes of whole chunks.  The file stores the shards in the order in
+/// which it would store chunks, and each shard has its chunks in the same order.
 ///
 /// The chunks that have elements of the section are numbered in file order.  The section's positions count its elements
 /// in file order as well: those of chunk 0, those of chunk 1, and so on.
 /// cost    O(dimensions) in time and memory, independent of the number of chunks.
 class Chunks {
  public:
-  /// shard   Empty if there are no shards.
+  /// shard Empty if there are no shards.
   /// errors  kArgument: a chunk with another number of dimensions, or with an empty one; a shard that does not consist
-  /// of
-  ///         whole chunks.
+  ///         of whole chunks.
   Chunks(const Extents& array, const Extents& chunk, Slices slices, const Extents& shard = {});
 
   /// Returns the number of chunks that have elements of the section.
   std::int64_t count() const { return count_; }
-  /// Returns the maximum of elements that the section has of one chunk.
+  /// Returns the maximum number of elements that the section has of one chunk.
   std::int64_t largest() const { return largest_; }
   /// Returns the number of elements of a whole chunk.
   std::int64_t room() const { return room_; }
-  /// Returns how many elements of the section are contiguous in the file, in a chunk without an edge of the array.
+  /// Returns the number of elements of the section that are contiguous in the file, in a chunk without an edge of the
+  /// array.
   std::int64_t contiguous_elements() const;
 
   ChunkPart part(std::int64_t number) const;
-  /// Returns the position of a chunk's first element, and the number of elements for count().
+  /// Returns the position of a chunk's first element, or the number of elements for count().
   std::int64_t position_of(std::int64_t number) const;
-  /// Returns the number of the chunk that has a position, and count() for the number of elements.
+  /// Returns the number of the chunk that contains a position, or count() for the number of elements.
   std::int64_t number_at(std::int64_t position) const;
   /// Returns the file position of an element of the section.
   std::int64_t file_position(const Extents& index) const;
@@ -65,12 +65,12 @@ class Chunks {
   bool in_shards() const { return in_shards_; }
   /// Returns the number of shards that have elements of the section.
   std::int64_t shards() const { return shards_; }
-  /// Returns the first chunk of a shard, and count() for shards().
+  /// Returns the first chunk of a shard, or count() for shards().
   std::int64_t first_in_shard(std::int64_t shard) const;
   std::int64_t shard_of(std::int64_t number) const;
 
   /// Returns the first chunk from `number` on that has wanted indices in all dimensions, or count().
-  /// next    Returns the first wanted index of a dimension from an index on, or the section's extent or more.
+  /// next Returns the first wanted index of a dimension from an index on, or the section's extent or more.
   std::int64_t next_wanted(std::int64_t number, base::FunctionRef<std::int64_t(std::size_t, std::int64_t)> next) const;
 
  private:
@@ -108,7 +108,7 @@ class Chunks {
   bool in_shards_ = false;
 };
 
-/// Returns the number of elements in the file of an array that is stored in chunks, and these in shards; empty extents
+/// Returns the number of elements in the file of an array that is stored in chunks, and these in shards.  Empty extents
 /// mean that there are none.  errors  kArgument: as for Chunks, and more than 2^63 - 1.
 std::int64_t elements_with_room(const Extents& array, const Extents& chunk, const Extents& shard = {});
 

@@ -1,3 +1,13 @@
+// Messages from an array to an array that holds a region of it.
+//
+// Indices of the target's array count within the region: index i of a dimension is index start + i * step of the
+// source. So the target's index sets are mapped into the source (in_source), and one intersection in each dimension
+// gives the common elements. Dimensions of which the region takes a single index are missing in the target and have the
+// set {0} there.
+//
+// Example: the region [2:12:3] of 20 indices takes 2, 5, 8 and 11. A rank of the target that owns {1, 3} receives the
+// source's indices 5 and 11, from the ranks that own these.
+
 #include "plan/section/region_pairs.hpp"
 
 #include <utility>

@@ -1,3 +1,12 @@
+// Sections of arrays: positions in the file, and ranges of positions as boxes.
+//
+// A range [begin, end) of the positions of a dense N-dimensional array is cut into at most 2N-1 boxes: along the
+// slowest dimension a partial first row, whole rows, and a partial last row. The partial rows are cut in the same way
+// in the faster dimensions.
+//
+// Example: positions [2, 15) of a 4x6 array. Row 0 has the columns 2 to 5 (box [0,1) x [2,6), at 0 of the range), row 1
+// is whole (box [1,2) x [0,6), at 4), and row 2 has the columns 0 to 2 (box [2,3) x [0,3), at 10).
+
 #include "plan/section/section.hpp"
 
 #include <algorithm>
@@ -16,7 +25,7 @@ std::string to_string(const Region& region) {
     const Slice& slice = region[d];
     base::append_parts(out, d == 0 ? "" : ", ", slice.start);
     if (slice.single) continue;
-    // What no array has is shown, too.
+    // Slices that no array has are printed too, for error messages, so the end is computed without overflow.
     const auto end = slice.start + static_cast<base::Wide>(slice.count - 1) * slice.step + 1;
     base::append_parts(out, ':', slice.count == 0 ? slice.start : base::saturate(end));
     if (slice.step != 1) base::append_parts(out, ':', slice.step);
@@ -57,7 +66,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
   for (std::size_t d = 0; d < dimensions; ++d) {
     slices[d] = region.empty() ? Slice{0, file_shape[d], 1, false} : region[d];
     check_slice(slices[d], d, file_shape[d]);
-    // Numbers that are never used may be of any size, as in a[0:1:10**18].
+    // Unused numbers may have any size, as in a[0:1:10**18].
     if (slices[d].count <= 1) slices[d].step = 1;
     if (slices[d].count == 0) slices[d].start = 0;
     if (slices[d].single) continue;
@@ -151,7 +160,8 @@ class BoxCutter {
     prefix_.resize(shape.size());
   }
 
-  /// Positions [from, to) of the sub-array of dimensions d and faster, whose first element has the position `base`.
+  /// Cuts positions [from, to) of the sub-array of dimension d and the faster ones, whose first element has position
+  /// `base`.
   void cut(std::size_t d, std::int64_t base, std::int64_t from, std::int64_t to) {
     if (from >= to) return;
     if (d == shape_.size()) {

@@ -1,5 +1,5 @@
-/// A section of an array in a store: which elements of which file an access touches, and in which order they lie there,
-/// which is that of the array or goes chunk by chunk.
+/// A section of an array in a store: the elements of a file that an access touches, and their order in the file, which
+/// is the order of the array or goes chunk by chunk.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ struct Box {
   Extents lo;
   Extents hi;
   std::int64_t position = 0;
-  Extents strides{};  ///< positions from a neighbour to the next; empty: as in a dense array of the section's shape
+  Extents strides{};  ///< positions between neighbours; empty: as in a dense array of the section's shape
 };
 
-/// The elements of a region, as a dense array of their own: `shape` has all dimensions of the file's array, slowest in
-/// the file first, with the extent 1 where the region takes a single index.  A *position* of the section counts these
-/// elements in file order; ranges of positions are what readers and windows are cut from.
+/// The elements of a region as a dense array: `shape` has all dimensions of the file's array, slowest in the file
+/// first, with the extent 1 for a single index.  A *position* of the section counts these elements in file order.
+/// Readers and windows are ranges of positions.
 struct Section {
   Extents shape;                 ///< elements, slowest first
   std::optional<Chunks> chunks;  ///< if the file's array is stored in chunks; `strides` and `origin` are unused then
@@ -40,32 +40,32 @@ struct Section {
   std::int64_t origin = 0;       ///< file position of the first element, in elements
   std::int64_t elements = 1;
   std::vector<int>
-      layout_dimension;  ///< the dimension of the layout that a section dimension is, -1 for a single index
-  Extents layout_shape;  ///< the shape that a layout for this section has
+      layout_dimension;  ///< the layout's dimension for each section dimension, -1 for a single dropped index
+  Extents layout_shape;  ///< the shape that a layout of this section has
 
-  /// chunk: the shape of the chunks that the file's array lies in, dimensions as in `file_shape`; empty: none.
-  /// shard: that of the shards that the chunks lie in; empty: none.
+  /// chunk: Shape of the chunks in which the file stores the array, dimensions as in `file_shape`; empty: none.
+  /// shard: Shape of the shards in which the chunks are stored; empty: none.
   /// errors  kArgument: the region, or the chunk, does not fit the array.
   Section(const Extents& file_shape, Order file_order, const Region& region, const Extents& chunk = {},
           const Extents& shard = {});
   /// errors  kArgument: the layout is of another shape than the section.
   void check_layout(const Layout& layout) const;
 
-  /// Elements that are contiguous in the file wherever a dimension is walked whole: the product of the fastest
-  /// dimensions that the region takes whole, of a chunk inside of the array where there are chunks.
+  /// Returns the number of elements that are contiguous in the file in every row: the product of the fastest dimensions
+  /// that the region takes whole.  If there are chunks, the number is that of a chunk inside the array.
   std::int64_t contiguous_elements() const;
-  /// Whether positions follow each other in the file without a gap, whatever the range.
+  /// True if positions are consecutive in the file, for any range.
   bool contiguous() const { return !chunks && contiguous_elements() == elements; }
-  /// The file position of an element, in elements.
+  /// Returns the file position of an element, in elements.
   std::int64_t file_position(const Extents& index) const;
-  /// The positions [begin, end), ascending: at most 2N-1 boxes in the file, or in each chunk.
+  /// Returns the positions [begin, end) as boxes, ascending: at most 2N-1 in the file, or in each chunk.
   std::vector<Box> boxes(std::int64_t begin, std::int64_t end) const;
 };
 
 /// Cuts the positions [begin, end) of a dense array (slowest dimension first) into at most 2N-1 boxes, ascending.
 std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end);
 
-/// A stretch of the file: `elements` elements from file position `file` on, which are the section's positions from
+/// A stretch of the file: `elements` elements from file position `file` on.  They are the section's positions from
 /// `position` on.
 struct FileRun {
   std::int64_t file = 0;
@@ -73,8 +73,8 @@ struct FileRun {
   std::int64_t elements = 0;
 };
 
-/// Returns how many elements of a box are contiguous in the file wherever a dimension is walked whole.
-/// strides  File distance of neighbours in each dimension, in elements.
+/// Returns the number of elements of a box that are contiguous in the file in every row.
+/// strides File distance of neighbours in each dimension, in elements.
 std::int64_t contiguous_elements(const Extents& shape, const Extents& strides);
 
 /// A box of elements in the file, with `strides` between neighbours and the first one at the position `origin`.
@@ -91,7 +91,7 @@ void for_each_run_of_box(const FileBox& box, std::int64_t begin, std::int64_t en
   const auto& [shape, strides, origin] = box;
   const std::int64_t run = contiguous_elements(shape, strides);
   if (run == 0 || begin >= end) return;
-  // One run for each combination of the slower dimensions.
+  // There is one run for each combination of the slower dimensions.
   std::size_t slow = shape.size();
   for (std::int64_t product = 1; product < run;) product *= shape[--slow];
   for (std::int64_t position = begin; position < end;) {
@@ -108,8 +108,8 @@ void for_each_run_of_box(const FileBox& box, std::int64_t begin, std::int64_t en
   }
 }
 
-/// Calls `visit(part, from, to)` for each chunk that has something of the positions [begin, end), ascending: it has
-/// [from, to) of its own positions.
+/// Calls `visit(part, from, to)` for each chunk with positions in [begin, end), ascending.  The chunk has the positions
+/// [from, to), counted from its own first one.
 template <typename Visit>
 void for_each_part(const Chunks& chunks, std::int64_t begin, std::int64_t end, Visit&& visit) {
   if (begin >= end) return;
@@ -121,8 +121,8 @@ void for_each_part(const Chunks& chunks, std::int64_t begin, std::int64_t end, V
   }
 }
 
-/// Calls `visit(FileRun)` for each stretch of [begin, end) that is contiguous in the file, ascending; stretches of
-/// neighbouring chunks are two.
+/// Calls `visit(FileRun)` for each stretch of [begin, end) that is contiguous in the file, ascending.  Stretches of
+/// neighbouring chunks stay separate.
 template <typename Visit>
 void for_each_file_run(const Section& section, std::int64_t begin, std::int64_t end, Visit&& visit) {
   if (!section.chunks) {

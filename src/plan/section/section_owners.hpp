@@ -1,4 +1,4 @@
-/// Which ranks of a layout own which elements of a section.
+/// The ranks of a layout that own the elements of a section.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace plait::plan {
 
-/// A rank, and how many elements it takes part with.
+/// A rank and the number of its elements in an access.
 struct RankPart {
   std::int64_t rank = 0;
   std::int64_t elements = 0;
@@ -33,21 +33,21 @@ class SectionOwners {
   const Section& section() const { return section_; }
   const Layout& layout() const { return layout_; }
 
-  /// Returns the elements that a rank takes part with, one index set for each section dimension.  Empty if the layout
-  /// does not have the rank, if the rank owns nothing, or if another rank writes the same copy.  A halo that wraps
-  /// around makes more than one holding.
+  /// Returns the elements of a rank that take part, one index set for each section dimension.  Empty if the layout does
+  /// not have the rank, if the rank owns nothing, or if another rank writes the same copy.  A halo that wraps around
+  /// makes more than one holding.
   std::vector<Holding> holdings(std::int64_t rank) const;
   /// Returns the strides of a local array, one for each section dimension.
   /// layout_strides  One for each layout dimension.
   Extents local_strides(const Extents& layout_strides) const;
-  /// Returns how often one element can be in the local array of one rank.
+  /// Returns the maximum number of positions that one element has in the local array of one rank.
   std::int64_t max_positions() const;
   /// Returns the first position from `position` on that a rank with these index sets owns, or `section().elements`.
   std::int64_t next_owned(const std::vector<IndexSet>& sets, std::int64_t position) const;
-  /// Returns how many elements of a range a rank with these holdings takes part with.  cost  O(boxes of the range).
+  /// Returns the number of elements of a range that a rank with these holdings has.  cost  O(boxes of the range).
   std::int64_t elements(const std::vector<Holding>& holdings, PositionRange range) const;
-  /// Returns the ranks that take part with an element of a range, ascending, and their numbers of elements.
-  /// cost  O(ranks found, and coordinates in each dimension) for each box of the range.
+  /// Returns the ranks that have elements of a range, ascending, with their numbers of elements.
+  /// cost    O(ranks found, and coordinates in each dimension) for each box of the range.
   std::vector<RankPart> parts(PositionRange range) const;
 
  private:

@@ -1,3 +1,12 @@
+// Messages of a redistribution between sections of two arrays.
+//
+// The section is an array of its own on both sides (layout::section), so that its messages are those of a conversion.
+// Their pieces count positions within the section's part of a local array. positions_before() is the distance from the
+// beginning of the whole local array in each dimension, which is added to them.
+//
+// Example: the section from index 5 on of 10 indices, block onto 3 (0-3, 4-7, 8-9), halo 1:1. Rank 1 owns one index
+// before it, so the section begins at position 1 + 1 = 2 of its padded local array.
+
 #include "plan/section/section_products.hpp"
 
 #include <utility>
@@ -23,7 +32,8 @@ void check(const Layout& layout, const Extents& origin, const Extents& shape, co
     if (origin[d] < 0 || shape[d] < 0 || shape[d] > layout.shape()[d] - origin[d]) fail();
 }
 
-/// Where in a rank's local array the first element of the section lies: behind the halo and what it owns before it.
+/// Returns the position of the section's first element in a rank's local array: after the halo and earlier own
+/// elements.
 Extents positions_before(const Layout& layout, std::int64_t rank, const Extents& origin) {
   const std::vector<IndexSet> sets = layout.index_sets(rank);
   Extents result;

@@ -1,4 +1,4 @@
-/// Who sends what to whom when an array, or a section of one, goes from one layout into another.
+/// The messages that move an array, or a section of one, from one layout to another.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace plait::plan {
 
 /// A box of `shape` elements that begins at `source_origin` in the source array and at `target_origin` in the target
-/// array.  Without origins it is both arrays whole.
+/// array.  Without origins it stands for both arrays as a whole.
 struct SectionPair {
   Extents shape;
   Extents source_origin;
@@ -18,24 +18,25 @@ struct SectionPair {
   bool whole() const { return source_origin.empty(); }
 };
 
-/// The pairs of a redistribution.  A value; every rank of a communicator comes to the same.
+/// The pairs of ranks of a redistribution, with their messages.  A value: every rank of a communicator computes equal
+/// results.
 class Pairs {
  public:
-  /// errors  kArgument: layouts of different shapes (without a section), a section that does not lie in both arrays.
+  /// errors  kArgument: layouts of different shapes (without a section), a section that is not inside both arrays.
   Pairs(Layout source, Layout target, bool fill_halo = false, SectionPair section = {});
 
   const Layout& source() const { return source_; }
   const Layout& target() const { return target_; }
   bool fill_halo() const { return fill_halo_; }
   const SectionPair& section() const { return section_; }
-  /// Number of elements that are moved, of both arrays' parts the one.
+  /// Returns the number of elements that are moved.
   std::int64_t elements() const;
 
-  /// Ranks of the target that get something from a rank, ascending, itself perhaps among them; none for a rank that is
-  /// not in the source.
+  /// Return the ranks of the target that receive elements from a rank, and the ranks of the source that send elements
+  /// to a rank, ascending, possibly including the rank itself.  Empty for a rank that is not in the layout.
   std::vector<std::int64_t> receivers_of(std::int64_t sender) const;
   std::vector<std::int64_t> senders_of(std::int64_t receiver) const;
-  /// What `sender` has and `receiver` wants.  Pieces count positions of the whole local arrays.
+  /// Returns the elements that `sender` has and `receiver` needs.  Pieces count positions of the whole local arrays.
   std::vector<Product> products(std::int64_t sender, std::int64_t receiver) const;
 
  private:
