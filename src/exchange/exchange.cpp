@@ -1,3 +1,15 @@
+// One run of a redistribution inside a node: which worker copies which bytes.
+//
+// Every worker writes a note with the addresses of its arrays into shared memory (announce). After an agreement all
+// workers read all notes and compute the same Reach from them, so no further message is needed. If all arrays are in
+// shared memory, the workers divide the work by memory: targets that read interleaved parts of the same source lines
+// are filled together, each worker doing an equal part of all of them (neighbours).
+//
+// Example: 4 ranks of a node redistribute 1000x1000 doubles from `(block, *) onto (4)` to `(*, block) onto (4)`. All
+// targets own the same rows, so the four are neighbours. A target of 1000x250 has 8 tiles of 126 rows, and each worker
+// fills 2 tiles of all four targets, for which it reads whole source rows once. If each worker filled its own target,
+// it would read a quarter of every source row.
+
 #include "exchange/exchange.hpp"
 
 #include <algorithm>
@@ -15,22 +27,23 @@ namespace plait::exchange {
 
 namespace {
 
-/// More targets than this are not filled side by side: their stretches of a source would be short.
+/// Maximum number of targets that are filled together. With more of them, their stretches of a source would be too
+/// short.
 constexpr std::size_t kMostNeighbours = 8;
 
-/// What a worker tells the others of its node about one array.
+/// One worker's description of an array, for the other workers of its node.
 struct ArrayNote {
   enum Kind : std::int64_t { kNone, kPrivate, kShared };
   std::int64_t kind = kNone;
   transport::SharedAddress address;
-  std::int64_t own_address = 0;  // in the worker's process
+  std::int64_t own_address = 0;  // address in the worker's process
   std::array<std::int64_t, kMaxDimensions> steps{};
 };
 struct Note {
   ArrayNote source;
   ArrayNote target;
   transport::PeerToken token;
-  std::int64_t may_pull = 0;  // whether this worker could have the system read for it, and be read
+  std::int64_t may_pull = 0;  // nonzero if this worker may read others by system calls and be read
 };
 static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
@@ -89,7 +102,7 @@ std::vector<Share> shares_of(const plan::Pairs& pairs, std::int64_t sender, std:
   return shares;
 }
 
-/// Whether two targets take the same indices of all dimensions but the one along which sources are contiguous.
+/// True if two targets own the same indices of all dimensions except the one along which sources are contiguous.
 bool side_by_side(const Layout& target, std::int64_t a, std::int64_t b, const DimensionOrder& source_order) {
   const std::vector<IndexSet> x = target.index_sets(a);
   const std::vector<IndexSet> y = target.index_sets(b);
@@ -108,7 +121,7 @@ Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t m
       pairwise_(pairs_, element_bytes, memory_bytes, transport),
       window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::most_window_bytes(memory_bytes))),
       memory_bytes_(memory_bytes) {
-  // What crosses nodes has buffers of its own.
+  // Messages between nodes have buffers of their own.
   const std::int64_t inside = memory_bytes - (transport.nodes_apart() ? pairwise_.message_bytes() : 0);
   if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >=
       std::max(Phases::kLeastChunkBytes, element_bytes))
@@ -124,7 +137,7 @@ void Exchange::announce(const copy::LocalArray* source, const copy::LocalArray* 
   std::memcpy(transport_.note(transport_.node_rank()).data(), &note, sizeof note);
 }
 
-/// Every worker of the node reads the same notes, and so comes to the same answer, also where it has no memory left.
+/// Every worker of the node reads the same notes and computes the same result, even if it has no memory left.
 Reach Exchange::common_reach() const {
   bool sources = true;
   bool targets = true;
@@ -140,8 +153,8 @@ Reach Exchange::common_reach() const {
   return pulls ? Reach::kSystem : Reach::kNeither;
 }
 
-/// What this worker knows of it: whether the system reads the others' memory was tried in an earlier run, so that all
-/// know when they read each other's notes.
+/// True if this worker could use system calls to read other workers. An earlier run has tried whether they work, so
+/// that all workers know the result when they read each other's notes.
 bool Exchange::may_pull(const copy::LocalArray* source, const copy::LocalArray* target) {
   if (!transport_.peer_memory().able() || transport_.node_size() == 1) return false;
   const Layout& longest = pairs_.target();
@@ -165,7 +178,7 @@ void Exchange::try_peers() {
   memory.try_all(tokens);
 }
 
-/// The array of a rank without gaps, at no address of its own.
+/// Returns the array of a rank without gaps, at an arbitrary address.
 copy::LocalArray Exchange::dense(const Layout& layout, std::int64_t rank) const {
   static std::byte somewhere;
   const Extents strides = plan::dense_strides(layout.padded_shape(rank), layout.order());
@@ -198,7 +211,7 @@ void Exchange::look_around(Views& views) const {
 
 void Exchange::run() {
   Views views;
-  // An array that is out of reach ends this worker's own copies only: it goes on to the same end as the others.
+  // An error of this worker ends its own copies only. It still takes part in everything that the others wait for.
   collective::FirstError error;
   reach_ = common_reach();
   if (*reach_ == Reach::kNeither) error.keep([&] { try_peers(); });
@@ -212,7 +225,7 @@ void Exchange::run() {
         if (target_ != nullptr) pull().run(views.sources, *target_, transport_.peer_memory());
         if (source_ != nullptr && target_ != nullptr && !pull().fills_own()) fill(own_message(), views, {source_, 1});
       } else if (*reach_ == Reach::kBoth) {
-        // Also where this worker's own target is empty: it has a share of its neighbours' work.
+        // A worker with an empty target takes part too, because it does a part of its neighbours' work.
         if (pairs_.target().has_rank(transport_.rank())) fill(whole_group(), views, views.sources);
       } else if (*reach_ == Reach::kSources) {
         if (target_ != nullptr) fill(own_target(), views, views.sources);
@@ -221,7 +234,7 @@ void Exchange::run() {
       }
     });
   }
-  // Windows of all nodes are made together, also where this one needs none.
+  // Windows are created collectively over all nodes, even if this node needs none.
   if (transport_.nodes_apart()) transport_.windows(window_bytes_);
   const bool inside = *reach_ == Reach::kNeither;
   if (inside && phases_) error.keep([&] { phases_->run(source_, target_); });
@@ -257,7 +270,8 @@ std::vector<std::int64_t> Exchange::node_senders(std::int64_t target) const {
   return result;
 }
 
-/// What a target takes from senders; sources are numbered by their rank on the node, or there is this worker's alone.
+/// Returns the elements that a target takes from senders. Sources are numbered by their node rank, or the source is
+/// this worker's array alone.
 Gather Exchange::gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_node_rank) const {
   std::vector<Share> shares;
   for (const std::int64_t sender : senders) {
@@ -269,8 +283,8 @@ Gather Exchange::gather_for(std::int64_t target, const std::vector<std::int64_t>
           std::move(shares)};
 }
 
-/// The node's ranks whose targets read the same stretches of the sources as this worker's does; each of them finds the
-/// same.
+/// Returns the node's ranks whose targets read the same stretches of the sources as this worker's target. Each of them
+/// computes the same group.
 std::vector<std::int64_t> Exchange::neighbours() const {
   const DimensionOrder source_order = order_of(pairs_.source());
   const std::int64_t me = transport_.rank();
@@ -313,7 +327,8 @@ Exchange::Group& Exchange::scattered() {
     group.ranks.push_back(rank);
     group.gathers.push_back(gather_for(rank, {me}, false));
   }
-  // Each begins with the target behind it, so that no two of them write neighbouring elements at the same time.
+  // Each worker begins with the target after its own, so that two workers rarely write neighbouring elements at the
+  // same time.
   const auto behind = std::upper_bound(group.ranks.begin(), group.ranks.end(), me) - group.ranks.begin();
   std::rotate(group.ranks.begin(), group.ranks.begin() + behind, group.ranks.end());
   std::rotate(group.gathers.begin(), group.gathers.begin() + behind, group.gathers.end());

@@ -1,4 +1,4 @@
-/// Moves arrays in memory from one layout into another.
+/// Moves arrays in memory from one layout to another.
 #pragma once
 
 #include <cstdint>
@@ -19,43 +19,45 @@
 
 namespace plait::exchange {
 
-/// How the workers of a node reach each other's arrays, as they find out together at each run.
+/// The way in which workers of a node reach each other's arrays.  They agree on it in each run.
 enum class Reach : std::uint8_t {
-  kBoth,     ///< all sources and targets: the node's work is shared out, and each byte is copied once
-  kSources,  ///< all sources: each worker puts its own target collective::together out of them, in one copy
-  kTargets,  ///< all targets: each worker puts what it has straight there, in one copy
-  kSystem,  ///< none, but the system copies out of all sources: one copy for long runs, two without waits for short ones
-  kNeither  ///< windows: one copy into them and one out of them
+  kBoth,     ///< all sources and targets: the node's work is divided, and each byte is copied once
+  kSources,  ///< all sources: each worker fills its own target from them, in one copy
+  kTargets,  ///< all targets: each worker copies its elements directly there, in one copy
+  kSystem,   ///< none, but system calls read all sources: one copy for long runs, two for short ones, no waits
+  kNeither   ///< windows: one copy in and one copy out
 };
 
 /// One worker's part of a redistribution over a transport whose workers hold one rank each, planned once for any number
 /// of runs.
 ///
-/// Inside a node arrays that lie in shared memory are read or written straight, and the workers meet at the agreements
-/// alone; where the system copies between processes, each worker has it read what its target takes (Pull).  Otherwise they
-/// exchange messages through windows (Phases, or Pairwise where memory is short).  Between nodes pairs exchange messages
-/// (Pairwise).
+/// Inside a node, arrays in shared memory are read or written directly, and the workers only wait for each other in the
+/// agreements.  If system calls can copy between processes, each worker reads the elements of its target (Pull).
+/// Otherwise workers exchange messages through windows (Phases, or Pairwise if there is little memory).  Between nodes
+/// pairs exchange messages (Pairwise).
 class Exchange {
  public:
-  /// Plans, and allocates what runs need.  Not collective.
+  /// Plans the redistribution and allocates the memory of all runs.  Not collective.
   /// errors  kArgument: the memory is too small.
   Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t memory_bytes, transport::Transport& transport);
 
   const plan::Pairs& pairs() const { return pairs_; }
 
-  /// Tells the node where this worker's arrays lie; nullptr for one that it has not.  prepare(), this and an agreement,
-  /// in this order, come before run(); another agreement follows it, and until then nobody touches the arrays.
+  /// Publishes the addresses of this worker's arrays on its node; nullptr for an array that it does not have.  Before
+  /// run() come collective::prepare(), announce() and an agreement, in this order.  Another agreement follows run();
+  /// until then no worker uses the arrays.
   void announce(const copy::LocalArray* source, const copy::LocalArray* target);
-  /// errors  The first error of this worker, once the others need not wait for it.
+  /// Moves the elements.
+  /// errors  The first error of this worker, thrown when no other worker waits for it.
   void run();
 
-  /// What was found at the last run.
+  /// Returns the reach of the last run.
   std::optional<Reach> reach() const { return reach_; }
-  /// Lines for people.
+  /// Describes the redistribution in lines for people.
   std::string explain() const;
 
  private:
-  /// Targets that are filled side by side, and this worker's share of the work.
+  /// Targets that are filled together, and this worker's part of the work.
   struct Group {
     std::vector<std::int64_t> ranks;
     std::vector<Gather> gathers;
@@ -64,7 +66,7 @@ class Exchange {
 
   struct Views {
     std::vector<copy::LocalArray>
-        sources;  // of each worker of the node, by its position; of those that have none, empty ones
+        sources;  // one for each worker of the node, by node rank; a worker without an array has an empty one
     std::vector<copy::LocalArray> targets;
   };
 
@@ -89,24 +91,24 @@ class Exchange {
   std::int64_t element_bytes_;
   transport::Transport& transport_;
   Pairwise pairwise_;
-  std::optional<Phases> phases_;  // where there is memory for them
-  std::int64_t window_bytes_;     // as much as any node may need, the same on all
+  std::optional<Phases> phases_;  // null if there is too little memory for them
+  std::int64_t window_bytes_;     // maximum that any node needs, equal on all nodes
   std::int64_t memory_bytes_;
-  // Made when first needed:
+  // Created when first needed.
   std::optional<Group> whole_group_;
   std::optional<Group> own_target_;
   std::optional<Group> scattered_;
   std::optional<Group> own_message_;
   std::optional<Pull> pull_;
   std::optional<Stage> stage_;
-  // Of the next run:
+  // The arrays of the next run and the reach of the last one.
   const copy::LocalArray* source_ = nullptr;
   const copy::LocalArray* target_ = nullptr;
   std::optional<Reach> reach_;
 };
 
-/// All targets of a process that holds all ranks: `threads` of them share the work.  The arrays are those of the
-/// layouts' ranks, ascending.
+/// Fills all targets of a process that holds all ranks, by `threads` threads.  The arrays are in ascending order of the
+/// layouts' ranks.
 void gather_all(const plan::Pairs& pairs, std::span<const copy::LocalArray> from, std::span<const copy::LocalArray> to,
                 std::int64_t element_bytes, int threads);
 

@@ -1,3 +1,13 @@
+// Pieces of one dimension as few nests of loops.
+//
+// An intersection may have many pieces of equal length at equal distances, such as the 256 blocks of a nested
+// distribution. joined() replaces each sequence of equal families at equal distances on both sides by one family with
+// one more loop.  It is repeated until nothing changes, so that sequences of sequences become nested loops.
+//
+// Example: pieces of length 1 at b = 0, 1, 3, 5 and 7, with a = b.  The pair (0, 1) is not joined, because 3 does not
+// continue it.  From 1 on four pieces are 2 apart: one family with the loop (count 4, a_step 2, b_step 2).  Joining
+// pairs first would have made (0, 1), (3, 5) and 7.
+
 #include "exchange/families.hpp"
 
 #include <algorithm>
@@ -10,8 +20,8 @@ bool alike(const Family& x, const Family& y) {
   return x.length == y.length && x.depth == y.depth && x.loops == y.loops;
 }
 
-/// Joins each stretch of alike families at equal distances.  Two of them make a loop only where a third goes on or they
-/// are all there is: pairs taken greedily would hide longer stretches.
+/// Joins each sequence of equal families at equal distances.  Two of them make a loop only if a third one continues it
+/// or there are no others: pairs chosen greedily would hide longer sequences.
 Families joined(const Families& families) {
   Families result;
   for (std::size_t i = 0; i < families.size();) {
@@ -52,6 +62,7 @@ Families families_of(const plan::Pieces& pieces) {
     before = result.size();
     result = joined(result);
   }
+  // Copies advance first in the loop with the smallest target step, so that writes are as contiguous as possible.
   for (Family& family : result)
     std::sort(family.loops.begin(), family.loops.begin() + family.depth,
               [](const Family::Loop& x, const Family::Loop& y) { return x.b_step < y.b_step; });

@@ -1,4 +1,4 @@
-/// Pieces of one dimension, gathered into as few nests of loops as possible.
+/// Pieces of one dimension as few nests of loops.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@
 
 namespace plait::exchange {
 
-/// Runs of `length` consecutive positions on both sides, repeated by nested loops: the loop (count, a_step, b_step)
-/// begins the runs inside it `a_step` positions further on in the source and `b_step` in the target.  Loops of small
-/// target steps come first.
+/// Runs of `length` consecutive positions on both sides, repeated by nested loops.  Each iteration of the loop (count,
+/// a_step, b_step) advances the runs inside it by `a_step` positions in the source and `b_step` in the target.  Loops
+/// are in order of their target steps, the smallest one first.
 struct Family {
   static constexpr int kMostLoops = 3;
   struct Loop {
@@ -39,11 +39,11 @@ struct Family {
 
 using Families = std::vector<Family>;
 
-/// The same elements in fewer families: pieces that follow each other at equal distances become one more loop.
+/// Returns the elements of the pieces in fewer families: pieces at equal distances become one more loop.
 Families families_of(const plan::Pieces& pieces);
 
-/// Calls visit(position of the first run in the source, in the target, loops) for each combination of one family of
-/// each dimension, all in units of the steps.
+/// Calls visit(offset of the first run in the source, in the target, loops) for each combination of one family of each
+/// dimension, in the units of the steps.
 template <typename Visit>
 void for_each_nest(std::span<const Families* const> families, const Extents& a_steps, const Extents& b_steps,
                    Visit&& visit) {

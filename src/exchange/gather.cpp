@@ -1,3 +1,13 @@
+// Several targets filled together from sources in reachable memory.
+//
+// Neighbouring targets read interleaved parts of the same source lines. If one worker filled them one after another,
+// each line would be loaded once for each target. Therefore gather() advances through all targets together, in as many
+// steps as the longest of them has units (rows or tiles), and a target with fewer units advances proportionally.
+//
+// Example: targets with 10 and 4 units make 10 steps. In step 4 the first one runs unit [4, 5) and the second one [4 *
+// 4 / 10, 5 * 4 / 10) = [1, 2). In step 3 the second one runs [1, 1), that is, nothing. With two workers (WorkPart),
+// worker 0 does the steps 0 to 4 and worker 1 the steps 5 to 9.
+
 #include "exchange/gather.hpp"
 
 #include <algorithm>
@@ -9,12 +19,13 @@ namespace plait::exchange {
 
 namespace {
 
-/// Units [begin, end) of `units` that belong to step `step` of `steps`.
+/// The units [begin, end) of a target that belong to a step.
 struct Range {
   std::int64_t begin;
   std::int64_t end;
 };
 
+// Returns units * step / steps, rounded down, without overflow.
 std::int64_t scaled(std::int64_t units, std::int64_t step, std::int64_t steps) {
   return units / steps * step + units % steps * step / steps;
 }
@@ -55,7 +66,7 @@ void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalA
   const Range mine = range_of(steps, part.number, part.of);
   Prefetch prefetch;
   for (std::int64_t step = mine.begin; step < mine.end; ++step) {
-    // While one step's rows are put together, those of the next one are asked for.
+    // While the rows of one step are assembled, the memory that the next step reads is prefetched.
     prefetch.clear();
     std::int64_t pauses = 0;
     for (const Gather* one : gathers) {
@@ -77,6 +88,7 @@ void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalA
         gathers[i]->rows_->run(row, sources, targets[i], stage, prefetch);
     }
   }
+  // Streamed stores must be visible before the agreement that follows publishes the targets.
   copy::settle();
 }
 

@@ -1,4 +1,4 @@
-/// Fills targets from sources that lie in memory in reach.
+/// Fills targets from sources in reachable memory.
 #pragma once
 
 #include <cstddef>
@@ -14,24 +14,25 @@
 
 namespace plait::exchange {
 
-/// One of several equal parts of some work.
+/// One of several equal parts of the work.
 struct WorkPart {
   std::int64_t number = 0;
   std::int64_t of = 1;
 };
 
-/// What one target takes from others, by the way that suits: rows of short runs, or tiles.
+/// The elements that one target takes from sources, by the faster of two ways: rows of short runs, or tiles.
 class Gather {
  public:
   Gather(const Extents& target_shape, const DimensionOrder& source_order, const DimensionOrder& target_order,
          std::int64_t element_bytes, std::vector<Share> shares);
 
-  /// Prepares for arrays of these steps.  cost  Plans where an array has gaps in its rows for the first time.
+  /// Prepares for arrays with these steps.  cost  Makes a plan of tiles when an array has gaps in its rows for the
+  /// first time.
   void fit(std::span<const copy::LocalArray> sources, const copy::LocalArray& target);
-  /// Pieces of work, one after the other in the target's memory.
+  /// Returns the number of pieces of work.  They follow each other in the target's memory.
   std::int64_t units() const { return by_rows_ ? rows_->count() : tiles_ ? tiles_->count() : 0; }
   std::int64_t stage_bytes() const;
-  /// The plan of its rows, where it goes by rows, and what it takes.
+  /// Returns the plan by rows, or nullptr if the work goes by tiles; and the shares of the sources.
   const Rows* rows() const { return by_rows_ ? &*rows_ : nullptr; }
   const std::vector<Share>& shares() const { return shares_; }
   std::int64_t element_bytes() const { return element_bytes_; }
@@ -50,14 +51,14 @@ class Gather {
   bool by_rows_ = false;
 };
 
-/// Does a part of the work on several targets together: they are gone through side by side, as they
-/// read neighbouring memory.  Afterwards the parts that other threads or processes have done are to be waited for.
-/// stage    As many bytes as the largest gather needs, at a multiple of 64; each thread has its own.
-/// threads  Any, each for its own part.
+/// Does a part of the work on several targets.  The targets advance together, because they read neighbouring memory.
+/// The caller then waits for the parts of other threads or processes.
+/// stage Memory of the largest stage_bytes() of the gathers, at a multiple of 64; each thread has its own.
+/// threads Any, each for its own part.
 void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,
             std::span<const copy::LocalArray> targets, std::byte* stage, WorkPart part);
 
-/// A stage of so many bytes at a multiple of 64.
+/// Memory for a stage, at a multiple of 64.
 class Stage {
  public:
   explicit Stage(std::int64_t bytes) : memory_(static_cast<std::size_t>(bytes) + 64) {}

@@ -1,3 +1,14 @@
+// A message between two ranks, packed and unpacked in chunks.
+//
+// A message is longer than a window, so it is packed in ranges of its elements. Its order is that of the target, dense
+// within each product: the element count of each dimension makes a dense array, whose positions are the `common`
+// positions of the pieces. A range of that array is a few boxes (plan::boxes_of), and each box clips the pieces of
+// every dimension.
+//
+// Example: a product of 3x4 elements, packed 5 elements at a time. The chunk [5, 10) has the boxes [1,2) x [1,4) and
+// [2,3) x [0,2): clipping the pieces of the second dimension to [1,4) and [0,2) gives the positions in the source for
+// packing and in the target for unpacking.
+
 #include "exchange/message.hpp"
 
 #include <algorithm>
@@ -25,8 +36,8 @@ PackedMessage::PackedMessage(std::vector<plan::Product> products, const Dimensio
   }
 }
 
-/// Calls visit(position in the array in bytes, in the packed range, loops from source to target) for each nest of the
-/// elements [begin, end).
+/// Calls visit(offset in the array in bytes, offset in the packed range, loops from source to target) for each nest of
+/// the elements [begin, end).
 template <typename Visit>
 void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& steps, bool packing,
                                      Visit&& visit) const {

@@ -9,8 +9,8 @@
 
 namespace plait::exchange {
 
-/// Products of pieces, one after the other.  Packed, the elements of each lie in the target's local order.
-/// threads  Any; pack() and unpack() allocate a little.
+/// Products of pieces, one after another.  In packed form the elements of each product are in the target's local order.
+/// threads Any; pack() and unpack() allocate a little memory.
 class PackedMessage {
  public:
   PackedMessage(std::vector<plan::Product> products, const DimensionOrder& target_order, std::int64_t element_bytes);
@@ -23,9 +23,9 @@ class PackedMessage {
 
  private:
   struct Part {
-    plan::Product pieces;    // of each dimension, slowest of the target's order first
-    Extents counts;          // elements of each
-    std::int64_t first = 0;  // elements before it
+    plan::Product pieces;    // of each dimension, slowest dimension of the target first
+    Extents counts;          // elements of each dimension
+    std::int64_t first = 0;  // elements of earlier products
     std::int64_t elements = 1;
   };
   template <typename Visit>

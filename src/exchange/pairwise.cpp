@@ -1,3 +1,15 @@
+// Messages in the pairwise order of Bordawekar 1993, figure 16, through windows inside a node and messages between
+// nodes.
+//
+// Inside a node a sender packs chunk after chunk into its own kSlots windows, and the receiver of the round unpacks
+// them. The counters of a slot hold stamps, which grow from chunk to chunk and from round to round: `filled` is the
+// stamp of the chunk in the window, `taken` that of the last chunk that was unpacked from it. Sender and receiver
+// compute the stamps alone. A sender waits until `taken` has reached the stamp that it last put into the slot.
+//
+// Example: a message at distance 3 has 5 chunks. Chunk 0 has the stamp 3 * 2^19 + 1, chunk 2 the stamp 3 * 2^19 + 3,
+// and both use slot 0. Before the sender packs chunk 2 it waits for taken >= 3 * 2^19 + 1. With at most 4096 ranks on a
+// node and 2^19 - 2 chunks in a message, stamps stay below 2^31, so that comparisons modulo 2^32 are correct.
+
 #include "exchange/pairwise.hpp"
 
 #include <algorithm>
@@ -11,11 +23,11 @@ namespace plait::exchange {
 
 namespace {
 
-/// Messages of a pair on a node are counted in windows by 19 bits, rounds by 12.
+/// Limits of stamps: 19 bits count the chunks of a message, 12 bits the rounds.
 constexpr std::int64_t kMostChunks = (std::int64_t{1} << 19) - 2;
 constexpr int kMostNodeSize = 4096;
 
-/// Elements of the longest local array, halo included.
+/// Returns the elements of the longest local array, including its halo.
 std::int64_t longest_array(const Layout& layout) {
   std::int64_t product = 1;
   for (int d = 0; d < layout.dimensions(); ++d)
@@ -24,13 +36,13 @@ std::int64_t longest_array(const Layout& layout) {
   return product;
 }
 
-/// Elements of a window: the same on every rank.
+/// Returns the elements of a window, which is the same number on every rank.
 std::int64_t chunk_for(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
                        const transport::Transport& transport) {
   const std::int64_t buffers =
       plan::kSlots + (transport.nodes_apart() ? 2 * plan::messages_in_flight(memory_bytes) : 0);
   const std::int64_t most = memory_bytes / buffers / element_bytes;
-  // A halo that wraps around gets elements more than once, so what the sender has says nothing then.
+  // A halo that wraps around receives elements more than once, so the sender's array does not limit the message then.
   std::int64_t longest = longest_array(pairs.target());
   if (!pairs.fill_halo()) longest = std::min(longest, longest_array(pairs.source()));
   const std::int64_t needed = std::max<std::int64_t>(base::ceil_divide(longest, kMostChunks), 1);
@@ -43,7 +55,8 @@ std::int64_t chunk_for(const plan::Pairs& pairs, std::int64_t element_bytes, std
   return std::max(needed, std::min(most, std::max<std::int64_t>(plan::kWindowBytes / element_bytes, 1)));
 }
 
-/// A number that grows from chunk to chunk and from round to round, the same for both ends of a pair on a node.
+/// Returns the stamp of a chunk. It grows from chunk to chunk and from round to round, and is equal at both ends of a
+/// pair.
 std::uint32_t stamp(std::int64_t distance, std::int64_t chunk) {
   return static_cast<std::uint32_t>(distance * (kMostChunks + 2) + chunk + 1);
 }
@@ -92,7 +105,7 @@ void Pairwise::run(const copy::LocalArray* from, const copy::LocalArray* to, boo
   target_ = to;
   error_.clear();
   last_put_ = {};
-  // Other nodes may need theirs: all make them together.
+  // Other nodes may need their windows, which are created collectively.
   if (inside || transport_.nodes_apart()) windows_ = &transport_.windows(plan::kSlots * chunk_ * element_bytes_);
   if (inside) run_inside();
   if (transport_.nodes_apart()) run_between_nodes();
@@ -117,7 +130,7 @@ void Pairwise::run_inside() {
 void Pairwise::round(const Partner* to, const Partner* from) {
   const std::int64_t puts = to != nullptr ? base::ceil_divide(to->message.elements(), chunk_) : 0;
   const std::int64_t takes = from != nullptr ? base::ceil_divide(from->message.elements(), chunk_) : 0;
-  // One window each way in turn: the worker that is furthest behind can always go on.
+  // Puts and takes alternate, so that the worker that is furthest behind can always proceed.
   for (std::int64_t i = 0; i < std::max(puts, takes); ++i) {
     if (i < puts) put(*to, i);
     if (i < takes) take(*from, i);
@@ -132,6 +145,7 @@ void Pairwise::put(const Partner& to, std::int64_t chunk) {
   transport_.gates().wait(own.taken, last);
   error_.keep([&] { to.message.pack(chunk * chunk_, end, *source_, window(me, chunk)); });
   last = stamp(to.distance, chunk);
+  // Release: the receiver sees the packed bytes when it sees the stamp.
   own.filled.store(last, std::memory_order_release);
   transport::wake_all(own.filled);
 }
@@ -142,6 +156,7 @@ void Pairwise::take(const Partner& from, std::int64_t chunk) {
   transport::Slot& theirs = slot(peer, chunk);
   transport_.gates().wait(theirs.filled, stamp(from.distance, chunk));
   error_.keep([&] { from.message.unpack(chunk * chunk_, end, window(peer, chunk), *target_); });
+  // Release: the sender may overwrite the window only after these reads.
   theirs.taken.store(stamp(from.distance, chunk), std::memory_order_release);
   transport::wake_all(theirs.taken);
 }
@@ -190,8 +205,8 @@ bool Pairwise::send(Chunk& next_one) {
   return begun;
 }
 
-/// All workers send and receive in one order, by rounds and chunks: the first message of all that has not come can
-/// always go on.
+/// Sends and receives in an order that all workers share, by rounds and chunks. The first message in this order that
+/// has not arrived can always proceed.
 void Pairwise::run_between_nodes() {
   Chunk to = first_between_nodes(to_);
   Chunk from = first_between_nodes(from_);

@@ -16,27 +16,31 @@
 
 namespace plait::exchange {
 
-/// In round d each worker sends to the worker d positions further on and receives from the one d positions before it
-/// (the pairwise exchange of Bordawekar 1993, figure 16), this node's workers first; pairs that have nothing in common
-/// are skipped.  Messages are cut into chunks.  Inside a node one each way is under way at a time; between nodes
-/// plan::kInFlight, and neither way waits for the other, so that links carry both at once.
+/// Messages of one worker, in rounds.  In round d each worker sends to the worker d positions after it and receives
+/// from the one d positions before it (the pairwise exchange of Bordawekar 1993, figure 16), first within the node.
+/// Pairs without common elements are skipped.  Messages are cut into chunks.  Inside a node one chunk in each direction
+/// is under way at a time.  Between nodes there are up to plan::kInFlight, and neither direction waits for the other,
+/// so that links carry both at once.
 class Pairwise {
  public:
-  /// Plans the messages of this worker, and allocates.  Not collective, but all workers come to the same chunks.
+  /// Plans the messages of this worker and allocates buffers.  Not collective, but all workers compute the same chunk
+  /// size.
   /// errors  kArgument: the memory is too small, for two elements or for messages of half a million chunks.
   Pairwise(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_t memory_bytes,
            transport::Transport& transport);
 
-  /// Messages of this worker to others, and how many of their bytes are in memory at a time.
+  /// Return the number of messages from this worker to others, and the maximum number of staging bytes in use at a
+  /// time.
   std::int64_t messages() const { return static_cast<std::int64_t>(to_.size()); }
   std::int64_t staging_bytes() const;
   std::int64_t chunk_bytes() const { return chunk_ * element_bytes_; }
-  /// Of the buffers for messages between nodes.
+  /// Returns the bytes of the buffers for messages between nodes.
   std::int64_t message_bytes() const { return static_cast<std::int64_t>(outgoing_.size() + incoming_.size()); }
 
-  /// Moves the messages: all of them, or, where `inside` is false, those that leave the node.  An array that this
-  /// worker has not is nullptr.  Collective; prepare() is called before the last agreement ahead of it.
-  /// errors  The first error of this worker, once it has done its part, so that the others do not hang.
+  /// Moves the messages: all of them, or only those that leave the node if `inside` is false.  An array that this
+  /// worker does not have is nullptr.  Collective.  Every worker calls collective::prepare() before the last agreement
+  /// that precedes this call, and another agreement must follow.
+  /// errors  The first error of this worker, thrown after its part is complete, so that the others do not wait forever.
   void run(const copy::LocalArray* from, const copy::LocalArray* to, bool inside);
 
  private:
@@ -65,14 +69,14 @@ class Pairwise {
   std::int64_t chunk_end(const PackedMessage& message, std::int64_t chunk) const {
     return std::min((chunk + 1) * chunk_, message.elements());
   }
-  /// A chunk that is under way, or is the next one.
+  /// A chunk of a message: one under way, or the next one.
   struct Chunk {
     const Partner* partner = nullptr;
     std::int64_t number = 0;
   };
   using Messages = collective::MessagesInFlight<Chunk, plan::kInFlight>;
   Chunk first_between_nodes(const std::vector<Partner>& partners) const;
-  /// The chunk behind one, of no partner behind the last one.
+  /// Returns the next chunk.  Its partner is nullptr after the last one.
   Chunk next(const std::vector<Partner>& partners, Chunk chunk) const;
   std::size_t bytes_of(const Chunk& chunk) const;
   bool unpack_what_came();
@@ -81,17 +85,17 @@ class Pairwise {
 
   std::int64_t element_bytes_;
   transport::Transport& transport_;
-  std::int64_t chunk_;  // elements of a window
+  std::int64_t chunk_;  // elements of a chunk, which is as large as a window
   std::vector<Partner> to_;
   std::vector<Partner> from_;
   Messages outgoing_;
   Messages incoming_;
-  // Of one run:
+  // The arguments and state of one run.
   const copy::LocalArray* source_ = nullptr;
   const copy::LocalArray* target_ = nullptr;
   transport::SharedWindows* windows_ = nullptr;
   std::array<std::uint32_t, plan::kSlots> last_put_{};
-  collective::FirstError error_;  // for want of memory: the others wait for this worker's part all the same
+  collective::FirstError error_;  // lack of memory: this worker still does its part, because others wait for it
   collective::Reserve reserve_;
 };
 

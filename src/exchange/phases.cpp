@@ -1,3 +1,17 @@
+// Messages between all pairs of a node at once, through windows, in phases.
+//
+// Problem: with more ranks than cores each wait for another worker costs a change of process. Pairwise waits once per
+// chunk and partner.
+//
+// Idea: a worker's window has a chunk for every worker of the node. In phase p a worker packs chunk p of all its
+// messages, then unpacks chunk p - 1 of all messages to it. With two windows a worker waits only for workers that are
+// more than one phase behind.
+//
+// Example: chunks of 100 elements; worker 0 sends 250 elements to worker 1 and 100 to worker 2. Phase 0 packs 100 for
+// each into slot 0, so expected_[0] = 2 chunks will be taken from it. Phase 1 packs 100 for worker 1 into slot 1
+// (expected_[1] = 1). Phase 2 packs the last 50 into slot 0, after `taken` of slot 0 has reached 2; then expected_[0] =
+// 3. `filled` of a slot is the number of its last phase plus 1, which receivers wait for.
+
 #include "exchange/phases.hpp"
 
 #include <algorithm>
@@ -9,8 +23,8 @@ namespace plait::exchange {
 
 namespace {
 
-/// Measured with 4 ranks on 2 cores that share 32 MiB of cache: smaller windows mean more changes of process, larger
-/// ones leave the cache before they are read.
+/// Bytes of a worker's window in one phase. Measured with 4 ranks on 2 cores that share 32 MiB of cache: smaller
+/// windows cause more changes of process, and larger ones leave the cache before they are read.
 constexpr std::int64_t kSlotBytes = std::int64_t{4} << 20;
 
 }  // namespace
@@ -68,7 +82,7 @@ void Phases::run(const copy::LocalArray* from, const copy::LocalArray* to) {
     if (phase < puts) put(phase, *from);
     if (phase > 0 && phase <= takes) take(phase - 1, *to);
   }
-  // The windows are used again soon.
+  // Waits until all chunks are taken, because the windows may be used again soon.
   for (std::int64_t i = 0; i < plan::kSlots; ++i)
     transport_.gates().wait(slot(transport_.node_rank(), i).taken, expected_[static_cast<std::size_t>(i)]);
   error_.rethrow();
@@ -87,6 +101,7 @@ void Phases::put(std::int64_t phase, const copy::LocalArray& from) {
                            chunk(*windows_, me, partner.node_rank, phase));
     });
   }
+  // Release: receivers see all chunks of the phase when they see its number.
   own.filled.store(static_cast<std::uint32_t>(phase) + 1, std::memory_order_release);
   transport::wake_all(own.filled);
 }

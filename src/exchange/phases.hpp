@@ -1,4 +1,4 @@
-/// Messages between the workers of a node, all pairs at once, through windows.
+/// Messages between all pairs of workers of a node at once, through windows.
 #pragma once
 
 #include <array>
@@ -15,18 +15,19 @@
 
 namespace plait::exchange {
 
-/// In each phase a worker packs a chunk for every worker that it has something for, side by side in one window; then it
-/// takes its chunks of the phase before out of the others' windows.  A worker has two windows, so that nobody waits for
-/// one that is only a little behind: with more workers than cores each wait costs a change of process.
+/// Messages of one worker, in phases.  In each phase it packs one chunk for each worker that it sends to, next to each
+/// other in one window, and then unpacks its chunks of the previous phase from the others' windows.  A worker has two
+/// windows, so that it does not wait for workers that are less than a phase behind: with more workers than cores each
+/// wait costs a change of process.
 class Phases {
  public:
-  /// Chunks below this are not worth it: Pairwise does with less memory.
+  /// Minimum size of a chunk.  With less memory Pairwise is faster.
   static constexpr std::int64_t kLeastChunkBytes = 4096;
 
-  /// Bytes of a chunk: equal on all workers of a node.
+  /// Returns the bytes of a chunk, equal on all workers of a node.
   static std::int64_t chunk_bytes(std::int64_t element_bytes, std::int64_t memory_bytes, int node_size);
 
-  /// At most so much of a window is used, whatever the size of the node.
+  /// Returns the maximum number of window bytes that are used, for any number of workers on a node.
   static std::int64_t most_window_bytes(std::int64_t memory_bytes);
 
   /// Plans the messages of this worker.  Not collective.
@@ -36,14 +37,15 @@ class Phases {
   std::int64_t staging_bytes() const { return plan::kSlots * slot_bytes_; }
   std::int64_t chunk_bytes() const { return chunk_ * element_bytes_; }
 
-  /// Moves the messages.  Collective over the transport; prepare() is called before the last agreement ahead of it.
-  /// errors  The first error of this worker, once it has done its part, so that the others do not hang.
+  /// Moves the messages.  Collective over the transport.  Every worker calls collective::prepare() before the last
+  /// agreement that precedes this call, and another agreement must follow.
+  /// errors  The first error of this worker, thrown after its part is complete, so that the others do not wait forever.
   void run(const copy::LocalArray* from, const copy::LocalArray* to);
 
  private:
   struct Partner {
-    int node_rank = 0;  // on the node
-    int distance = 0;   // in the order in which they are served
+    int node_rank = 0;  // rank on the node
+    int distance = 0;   // distance in the ring, which orders the partners
     PackedMessage message;
     std::int64_t phases = 0;
   };
@@ -65,10 +67,10 @@ class Phases {
   std::int64_t slot_bytes_;
   std::vector<Partner> to_;
   std::vector<Partner> from_;
-  // Of one run:
+  // The state of one run.
   transport::SharedWindows* windows_ = nullptr;
-  std::array<std::uint32_t, plan::kSlots> expected_{};  // how often a slot's chunks will have been taken
-  collective::FirstError error_;  // for want of memory: the others wait for this worker's part all the same
+  std::array<std::uint32_t, plan::kSlots> expected_{};  // chunks of each slot that will have been taken
+  collective::FirstError error_;  // lack of memory: this worker still does its part, because others wait for it
 };
 
 }  // namespace plait::exchange

@@ -1,4 +1,4 @@
-/// Asks for memory ahead of its use, a little at a time.
+/// Prefetches memory ahead of its use, a little at a time.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,11 @@
 
 namespace plait::exchange {
 
-/// Stretches of memory that will be read soon.  They are asked for in ascending order, whole, also where only a part is
-/// wanted now: that is what the hardware's own prefetching goes along with, and it hides the translation of addresses.
+/// Stretches of memory that will be read soon.  They are prefetched in ascending order and as a whole, even if only a
+/// part is needed: this suits the hardware's own prefetching, and it hides the translation of addresses.
+///
+/// Example: two stretches of 1000 bytes, 100 bytes apart, are joined to one of 2100 bytes or 33 lines.  Spread over 10
+/// steps, each step prefetches 33 / 10 + 1 = 4 lines of 64 bytes.
 class Prefetch {
  public:
   void clear() {
@@ -18,7 +21,7 @@ class Prefetch {
     position_ = 0;
   }
   void add(const std::byte* begin, std::int64_t bytes) { stretches_.push_back({begin, bytes}); }
-  /// Begins to hand the stretches out over so many calls of step().
+  /// Distributes the stretches over this number of calls of step().
   void spread(std::int64_t steps) {
     std::sort(stretches_.begin(), stretches_.end(), [](const auto& x, const auto& y) { return x.begin < y.begin; });
     std::size_t kept = 0;

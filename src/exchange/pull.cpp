@@ -1,17 +1,17 @@
-// Reading parts of other processes' private arrays by process_vm_readv (transport::PeerMemory).
+// Reads of parts of other processes' private arrays by process_vm_readv (transport::PeerMemory).
 //
 // Problem: a target takes short runs from every source. One entry of the system call per run costs more than its bytes
 // below about 2 KiB, and a copy through a shared window moves every byte twice.
 //
-// Idea: long runs are read straight into the target (pull_runs). Of short runs, a Band reads whole stretches of each
-// source, from the first byte to the last one that a few target rows need, into a buffer that stays in the cache; the
-// rows are then put together from it by Rows, which sees the sources where they lie in the buffer.
+// Idea: long runs are read directly into the target (pull_runs). For short runs, a Band reads whole stretches of each
+// source, from the first byte to the last one that a few target rows need, into a buffer that stays in the cache. Rows
+// then assembles the target's rows from the buffer, with addresses of sources that point into it.
 //
 // Example: rows of 1,000 doubles, cyclic(1) over 4 sources. A target row interleaves 250 doubles of each source. In the
 // target these are 1,000 runs of 8 bytes, but in each source they are one stretch of 2,000 bytes, which one entry
-// reads. The next row's stretch follows it in the source's memory, so take_in() makes the entry longer instead of
-// adding another. Gaps below kLeastGap are read along. When the region of one source is full, the band's rows are put
-// together and the next band begins.
+// reads. The next row's stretch follows it in the source's memory, so take_in() extends the entry instead of adding
+// another. Gaps of up to kLeastGap are read as well. When the region of one source is full, the band's rows are
+// assembled and the next band begins.
 
 #include "exchange/pull.hpp"
 
@@ -27,13 +27,13 @@ namespace {
 
 using transport::PeerCopy;
 
-/// From here on the system copies a run faster than two copies through a window take.
+/// From this length on, one system copy of a run is faster than two copies through a window.
 constexpr std::int64_t kLeastRun = 2048;
-/// Of all that a row's stretches hold, its own runs must be this part at least.
+/// The stretches of a row may have at most this multiple of the row's bytes.
 constexpr std::int64_t kMostExcess = 3;
-/// What lies between two stretches is copied with them where it is less: that costs less than one stretch more.
+/// Gaps up to this length are copied together with the stretches on both sides, which costs less than another entry.
 constexpr std::int64_t kLeastGap = 2048;
-/// Calls for less than a quarter of a mebibyte cost more than their bytes; much more would leave the caches.
+/// Calls for less than 256 KiB cost more than their bytes. Much larger buffers would leave the caches.
 constexpr std::int64_t kPeerBytes = std::int64_t{512} << 10;
 constexpr std::int64_t kCacheBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kMostAtOnce = std::int64_t{64} << 20;
@@ -74,7 +74,7 @@ Pull::Pull(Gather gather, std::size_t mine, std::span<const copy::LocalArray> de
     : gather_(std::move(gather)), mine_(mine), element_bytes_(gather_.element_bytes()) {
   for (const Share& share : gather_.shares())
     if (share.source != mine) peers_.push_back(share.source);
-  // Each begins with the process behind it, so that not all read the same one at the same time.
+  // Each worker begins with the process after it, so that not all of them read the same one at the same time.
   const auto distance = [&](std::size_t peer) { return (peer + dense.size() - mine) % dense.size(); };
   std::sort(peers_.begin(), peers_.end(), [&](auto x, auto y) { return distance(x) < distance(y); });
   peers_.erase(std::unique(peers_.begin(), peers_.end()), peers_.end());
@@ -103,7 +103,7 @@ void Pull::plan_rows(const copy::LocalArray& target, std::int64_t memory) {
   const std::int64_t wanted =
       std::min({kPeerBytes * peers, std::max(kCacheBytes, 2 * rows.most_read() * peers), memory});
   const bool few_gaps = rows.most_read() <= kMostExcess * rows.row_bytes();
-  // In the worst case all that a row reads is of one process.
+  // In the worst case a row reads everything from one process.
   if (!rows.fits(target.steps) || !few_gaps || rows.most_read() > wanted / peers) return;
   buffer_bytes_ = wanted;
   way_ = Way::kRows;
@@ -142,10 +142,10 @@ void Pull::pull_runs(const Share& share, const copy::LocalArray& source, const c
   read();
 }
 
-/// The rows [begin, end), what they read of each source, and where that is in the buffer.
+/// The rows [begin, end), the stretches that they read of each source, and the positions of these in the buffer.
 class Pull::Band {
  public:
-  /// Each peer has an equal region of the buffer.
+  /// Divides the buffer into equal regions, one for each peer.
   Band(std::span<const copy::LocalArray> arrays, std::span<const std::size_t> peers, std::byte* buffer,
        std::int64_t region_bytes)
       : arrays_(arrays), peers_(peers), region_bytes_(region_bytes), regions_(arrays.size()) {
@@ -157,7 +157,7 @@ class Pull::Band {
   std::int64_t begin() const { return begin_; }
   std::int64_t end() const { return end_; }
 
-  /// Begins anew, behind its last row.
+  /// Begins an empty band after the last row.
   void go_on() {
     begin_ = end_;
     seeming_.clear();
@@ -167,7 +167,7 @@ class Pull::Band {
     }
   }
 
-  /// Takes the next row in, if there is room for what it reads.
+  /// Adds the next row if the regions have capacity for its stretches. Returns false otherwise.
   bool take(const Rows& rows) {
     stretches_.assign(arrays_.size(), {});
     rows.for_each_read(end_, arrays_, [&](std::size_t source, const std::byte* first, std::int64_t bytes) {
@@ -183,12 +183,12 @@ class Pull::Band {
     return true;
   }
 
-  /// Reads what its rows need.
+  /// Reads the stretches of all rows.
   void read(const transport::PeerMemory& memory) const {
     for (const std::size_t peer : peers_) memory.read(static_cast<int>(peer), regions_[peer].copies);
   }
 
-  /// The sources of a row, where they seem to lie: what it reads is in the buffer then.
+  /// Returns the sources of a row with addresses such that everything that the row reads is in the buffer.
   std::span<const copy::LocalArray> sources(std::int64_t row) {
     const std::size_t first = static_cast<std::size_t>(row - begin_) * sources_.size();
     for (std::size_t s = 0; s < sources_.size(); ++s) sources_[s].data = seeming_[first + s];
@@ -196,25 +196,25 @@ class Pull::Band {
   }
 
  private:
-  /// What one row reads of a source: everything from the first byte to the last one.
+  /// The stretch of a source that one row reads: everything from the first byte to the last one.
   struct Stretch {
     const std::byte* begin = nullptr;
     const std::byte* end = nullptr;
   };
   struct Region {
-    std::byte* memory = nullptr;  // none where the source gives nothing, or is this process's
+    std::byte* memory = nullptr;  // null if the source gives nothing or is this process
     std::int64_t used = 0;
     std::vector<PeerCopy> copies;
   };
 
-  /// Whether a stretch goes on where the last one of a region ends, or nearly so.
+  /// True if a stretch begins in the last stretch of a region, or after it with a small gap.
   static bool goes_on(const Region& region, const Stretch& stretch) {
     if (region.copies.empty() || stretch.begin == nullptr) return false;
     const PeerCopy& last = region.copies.back();
     return stretch.begin >= last.from && stretch.begin - (last.from + last.bytes) <= kLeastGap;
   }
 
-  /// How many bytes more of its region a stretch takes, with what lies before it.
+  /// Returns the number of bytes by which a stretch extends its region, including the gap before it.
   static std::int64_t more(const Region& region, const Stretch& stretch) {
     if (!goes_on(region, stretch)) return stretch.end - stretch.begin;
     const PeerCopy& last = region.copies.back();
@@ -228,15 +228,17 @@ class Pull::Band {
     PeerCopy& last = region.copies.back();
     last.bytes += longer;
     region.used += longer;
+    // Address of the array's first element if the whole array were in the buffer. Only bytes of the stretch are read
+    // there.
     return last.to + (array - last.from);
   }
 
   std::span<const copy::LocalArray> arrays_;
   std::span<const std::size_t> peers_;
   std::int64_t region_bytes_;
-  std::vector<Region> regions_;            // of each source
-  std::vector<Stretch> stretches_;         // of the row that is looked at
-  std::vector<copy::LocalArray> sources_;  // of the row that is put together
+  std::vector<Region> regions_;            // one for each source
+  std::vector<Stretch> stretches_;         // of the row that is being added
+  std::vector<copy::LocalArray> sources_;  // of the row that is being assembled
   std::vector<std::byte*> seeming_;        // addresses of the sources, row by row
   std::int64_t begin_ = 0;
   std::int64_t end_ = 0;
@@ -256,7 +258,7 @@ void Pull::pull_rows(std::span<const copy::LocalArray> sources, const copy::Loca
     }
     band.read(memory);
     for (std::int64_t row = band.begin(); row < band.end(); ++row) {
-      // While one row is put together, the next one is asked for.
+      // While one row is assembled, the next one is prefetched.
       prefetch.clear();
       if (row + 1 < band.end()) rows.reads(row + 1, band.sources(row + 1), prefetch);
       prefetch.spread(rows.steps(row));

@@ -1,4 +1,4 @@
-/// Fills a target out of the private memory of other processes, which the system copies.
+/// Fills a target from the private memory of other processes by system calls.
 #pragma once
 
 #include <atomic>
@@ -13,32 +13,32 @@
 
 namespace plait::exchange {
 
-/// Arrays smaller than this are not worth the system calls.  Tests lower it.
+/// Smaller arrays do not justify the system calls.  Tests lower it.
 inline std::atomic<std::int64_t> least_pulled{std::int64_t{256} << 10};
 
-/// What one target takes from the processes of its node.
+/// The elements that one target takes from the processes of its node.
 ///
-/// Long runs go straight into the target.  Of short ones whole stretches of the sources are copied into a small buffer,
-/// and rows are put together out of it.  Nobody waits for anybody, and no memory that another core has in its caches is
-/// written, which windows cost twice.
+/// Long runs are read directly into the target.  For short runs, whole stretches of the sources are read into a small
+/// buffer, from which rows are assembled.  No process waits for another, and no memory is written that another core has
+/// in its caches, which costs windows twice the time.
 class Pull {
  public:
-  /// Plans.
-  /// gather  What the target takes; its sources are numbered by the ranks of their processes on the node.
-  /// mine    This process's rank on the node.
-  /// dense   The sources' arrays as they are without gaps, by node rank; their addresses do not matter.
-  /// memory  Bytes that the buffer may have.
+  /// Plans the reads.
+  /// gather The elements that the target takes; its sources are numbered by the node ranks of their processes.
+  /// mine This process's rank on the node.
+  /// dense The sources' arrays without gaps, by node rank; their addresses are not used.
+  /// memory Maximum number of bytes of the buffer.
   Pull(Gather gather, std::size_t mine, std::span<const copy::LocalArray> dense, const copy::LocalArray& dense_target,
        std::int64_t memory);
 
-  /// Whether what comes from this process itself is filled as well, or left to others.
+  /// True if run() also fills the elements that come from this process.  Otherwise the caller fills them.
   bool fills_own() const { return way_ == Way::kRows; }
 
-  /// Whether this is better than windows, for arrays without gaps.
+  /// True if this is faster than windows for arrays without gaps.
   bool pays() const { return way_ != Way::kNone; }
   std::int64_t buffer_bytes() const { return way_ == Way::kRows ? buffer_bytes_ : 0; }
 
-  /// Fills the target.  Sources have the addresses that they have in their processes, and no gaps.
+  /// Fills the target.  Sources have no gaps and the addresses that are valid in their processes.
   /// errors  kSystem: a process has ended, or its array is gone.
   void run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
            const transport::PeerMemory& memory);
@@ -57,7 +57,7 @@ class Pull {
   Gather gather_;
   std::size_t mine_;
   std::int64_t element_bytes_;
-  std::vector<std::size_t> peers_;  // that give something, this process left out
+  std::vector<std::size_t> peers_;  // processes that give elements, without this one
   std::int64_t buffer_bytes_ = 0;
   Way way_ = Way::kNone;
 };

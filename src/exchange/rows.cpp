@@ -1,4 +1,4 @@
-// Programs that put rows together out of short runs.
+// Programs that assemble rows from short runs.
 //
 // Problem: in a redistribution from cyclic(1) to block every element of a target row comes from another source than its
 // neighbour. A nest of loops per source writes the row once per source, with gaps, and computes addresses for each
@@ -7,7 +7,8 @@
 // Idea: rows whose slower dimensions come from the same coordinates repeat the same runs. classify() finds these
 // classes, and compile() lists the runs of a class in the order of the target, as offsets into the sources' rows. A row
 // is then one walk over that list. Runs that alternate without gaps become one zip (up to 16 ways), which vector
-// shuffles interleave, and rows are made in parts of about kPartBytes in a stage from which they leave past the caches.
+// shuffles interleave, and rows are made in parts of about kPartBytes in a stage from which they are written past the
+// caches.
 //
 // Example: 4 sources hold cyclic(1) of rows of 1,000 doubles, and the target holds whole rows. Source s gives the run
 // (a = 0, b = 8*s, 8 bytes, repeated 250 times by a_step 8 and b_step 32). find_zips() sees that the four runs begin 8
@@ -32,14 +33,14 @@ namespace plait::exchange {
 namespace {
 
 constexpr std::int64_t kLeastRows = 16;
-constexpr std::int64_t kLongRun = 1024;  // bytes; from here on one nest of loops does as well
+constexpr std::int64_t kLongRun = 1024;  // bytes of runs for which one nest of loops is as fast
 constexpr std::int64_t kPartBytes = 16 << 10;
 constexpr std::int64_t kZippedBytes = 1024;  // between two calls of Prefetch::step()
-constexpr std::int64_t kJoinedBytes = 1024;  // at once
-constexpr std::int64_t kJoinedRun = 96;      // shorter ones do better together, by way of the stage
+constexpr std::int64_t kJoinedBytes = 1024;  // bytes of one call of copy::join()
+constexpr std::int64_t kJoinedRun = 96;      // bytes of runs; shorter ones are faster through the stage
 constexpr std::int64_t kLine = 64;
 
-/// The distance at which all runs of a row repeat; 1 where there is no such distance.
+/// Returns the distance at which all runs of a row repeat, or 1 if there is none.
 std::int64_t period_of(const std::vector<Share>& shares, std::size_t fast) {
   std::int64_t period = 1;
   for (const Share& share : shares)
@@ -51,7 +52,7 @@ std::int64_t period_of(const std::vector<Share>& shares, std::size_t fast) {
   return period;
 }
 
-/// Repeats of a zip between two calls of Prefetch::step(): whole lines.
+/// Returns the repeats of a zip between two calls of Prefetch::step(), which make whole lines.
 std::int64_t zipped_at_once(std::int64_t step) {
   const std::int64_t whole = kLine / std::gcd(kLine, step);
   return base::ceil_divide(kZippedBytes, step * whole) * whole;
@@ -81,7 +82,7 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   }
   if (rows.count_ < kLeastRows || runs == 0) return std::nullopt;
   if (elements * element_bytes >= runs * kLongRun || elements * element_bytes < runs * 4) return std::nullopt;
-  // What is noted for each position of the slower dimensions must stay small beside the rows themselves.
+  // The origins of all positions of the slower dimensions must be small compared with the rows themselves.
   std::int64_t positions = 0;
   for (const std::size_t d : rows.slow_) positions += target_shape[d];
   if (positions * static_cast<std::int64_t>(sizeof(Origin)) >
@@ -94,7 +95,7 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   const std::int64_t row = target_shape[rows.fast_];
   rows.row_bytes_ = row * element_bytes;
   const std::int64_t parts = base::ceil_divide(row * element_bytes, kPartBytes);
-  // Cut where the pattern of the runs begins again, as far as it does within a part.
+  // Parts are cut at repeats of the pattern of runs, if the pattern fits into a part.
   const std::int64_t period = period_of(shares, rows.fast_);
   std::int64_t interval = std::max<std::int64_t>(base::ceil_divide(row, parts), 1);
   if (period <= interval) interval = base::ceil_divide(interval, period) * period;
@@ -108,7 +109,8 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   return rows;
 }
 
-/// Finds where each position of the slower dimensions comes from; false where that is not one class of shares alone.
+/// Finds the origin of each position of the slower dimensions. Returns false if a position has several classes of
+/// shares.
 bool Rows::classify(const Extents& shape, const std::vector<Share>& shares, std::vector<Extents>& kinds) {
   kinds.assign(shares.size(), Extents(slow_.size()));
   origins_.resize(shape.size());
@@ -144,7 +146,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   for (std::size_t k = 0; k < shares.size(); ++k) {
     Slot& slot = program.slots[k];
     for (const Family& family : families_of(plan::clip_target(shares[k]->pieces[fast_], lo, hi))) {
-      // Short runs at equal distances stay together; everything else is written out.
+      // Short runs at equal distances stay together. All others are written out one by one.
       Run run{0, 0, family.length * element_bytes_, 1, 0, 0, static_cast<std::uint32_t>(k), 1};
       std::array<Family::Loop, Family::kMostLoops> loops = family.loops;
       if (family.depth > 0 && run.bytes <= kLine) {
@@ -178,7 +180,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   program.parts.push_back(std::move(part));
 }
 
-/// Makes each run one of its own.
+/// Replaces repeated runs by single ones.
 void Rows::write_out(std::vector<Run>& runs) {
   std::vector<Run> each;
   for (Run run : runs) {
@@ -188,7 +190,7 @@ void Rows::write_out(std::vector<Run>& runs) {
   runs = std::move(each);
 }
 
-/// Whether zips alone make whole lines of the target, so that these can leave without a stage.
+/// True if zips alone make whole lines of the target, so that these can be written without a stage.
 bool Rows::in_lines(std::span<const Run> runs) {
   for (std::size_t i = 0; i < runs.size(); i += static_cast<std::size_t>(runs[i].ways)) {
     const Run& run = runs[i];
@@ -197,7 +199,7 @@ bool Rows::in_lines(std::span<const Run> runs) {
   return true;
 }
 
-/// Marks the runs that alternate and leave no gaps between them.
+/// Marks the runs that alternate without gaps between them.
 void Rows::find_zips(std::vector<Run>& runs) {
   for (std::size_t i = 0; i < runs.size();) {
     Run& first = runs[i];
@@ -289,7 +291,7 @@ void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, cons
       move_lines(part, bases, to, prefetch);
       continue;
     }
-    // In the stage each byte has the position in a line that it has in the target.
+    // In the stage each byte has the same position within a line as in the target.
     std::byte* const position = stage + reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine);
     move(part, bases, position, prefetch);
     copy::strided_copy(to, position, part.bytes, {}, copy::Landing::kUnsettled);
@@ -315,7 +317,7 @@ void Rows::join(const Part& part, std::span<const std::byte* const> bases, std::
     runs[count++] = {from, run.bytes};
     bytes += run.bytes;
     if (bytes < kJoinedBytes && count < runs.size()) continue;
-    // What does not fill a line waits for the next runs.
+    // The bytes after the last whole line are joined with the next runs.
     const auto behind = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to + bytes) % kLine);
     const std::int64_t rest = behind < run.bytes ? behind : 0;
     runs[count - 1].bytes -= rest;

@@ -1,4 +1,4 @@
-/// Puts a local array together row by row, out of short runs of other arrays.
+/// Fills a local array row by row, from short runs of other arrays.
 #pragma once
 
 #include <array>
@@ -18,24 +18,27 @@ namespace plait::exchange {
 
 /// A plan for one target whose fastest dimension is that of its sources.
 ///
-/// Rows that come from the same coordinates are put together by the same program: a list of runs in the order of the
-/// target, walked without any further arithmetic.  A part of a row is made in a stage and leaves past the caches.
-/// threads  run() may be called by several at once, each for its own rows.
+/// Rows that come from the same coordinates are assembled by the same program: a list of runs in the order of the
+/// target, executed without any further arithmetic.  A part of a row is assembled in a stage and written past the
+/// caches.
+/// threads Several threads may call run() at once, each for its own rows.
 class Rows {
  public:
-  /// None where another way suits better: runs that are long or of single bytes, few rows, steps that have gaps.
-  /// cost  O(runs of a row for each set of coordinates + positions of the slower dimensions).
+  /// Makes a plan, or returns nothing if tiles are faster: runs that are long or of single bytes, few rows, steps with
+  /// gaps.
+  /// cost    O(runs of a row for each set of coordinates + positions of the slower dimensions).
   static std::optional<Rows> make(const Extents& target_shape, const DimensionOrder& source_order,
                                   const DimensionOrder& target_order, std::int64_t element_bytes,
                                   const std::vector<Share>& shares);
 
   std::int64_t count() const { return count_; }
   std::int64_t stage_bytes() const { return stage_bytes_; }
-  /// Whether arrays of these steps can be moved: rows have no gaps.
+  /// True if arrays with these steps can be moved, that is, if their rows have no gaps.
   bool fits(const Extents& steps) const { return steps[fast_] == element_bytes_; }
 
   std::int64_t row_bytes() const { return row_bytes_; }
-  /// The most bytes that a row reads, with all that lies between the first and the last one of each source.
+  /// Returns the maximum number of bytes that a row reads, including everything between the first and the last one of
+  /// each source.
   std::int64_t most_read() const;
   /// Calls visit(source, first byte, bytes) for each stretch that a row reads, at the addresses of `sources`.
   template <typename Visit>
@@ -51,15 +54,15 @@ class Rows {
     }
   }
 
-  /// How often run() calls step() for a row.
+  /// Returns the number of calls of Prefetch::step() in run() for a row.
   std::int64_t steps(std::int64_t row) const;
-  /// Adds what a row reads.
+  /// Adds the stretches that a row reads to a prefetch.
   void reads(std::int64_t row, std::span<const copy::LocalArray> sources, Prefetch& prefetch) const;
   void run(std::int64_t row, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
            std::byte* stage, Prefetch& prefetch) const;
 
  private:
-  /// `count` runs of `bytes` bytes; with `ways` > 1 the first one of so many that alternate in the target.
+  /// `count` runs of `bytes` bytes.  If `ways` > 1, the first one of `ways` runs that alternate in the target.
   struct Run {
     std::int64_t a = 0;
     std::int64_t b = 0;
@@ -71,14 +74,14 @@ class Rows {
     std::int32_t ways = 1;
   };
   struct Part {
-    std::int64_t lo = 0;  // bytes of the row
+    std::int64_t lo = 0;  // offset in the row, in bytes
     std::int64_t bytes = 0;
-    bool whole = false;   // the runs leave no gaps
-    bool lines = false;   // zips make it of whole lines
-    bool joined = false;  // the runs follow each other
+    bool whole = false;   // True if the runs leave no gaps
+    bool lines = false;   // True if zips make whole lines
+    bool joined = false;  // True if the runs follow each other
     std::vector<Run> runs;
   };
-  /// What one source gives to a row.
+  /// The bytes that a row takes from one source.
   struct Slot {
     std::size_t source = 0;
     std::int64_t lo = 0;  // [lo, hi): bytes of the source's row
@@ -87,17 +90,17 @@ class Rows {
   struct Program {
     std::vector<Slot> slots;
     std::vector<Part> parts;
-    std::int64_t steps = 0;  // of the prefetch of the next row
+    std::int64_t steps = 0;  // calls of Prefetch::step() for the next row
   };
-  /// Where a position of a slower dimension comes from: the shares of one class, at their position `a`.
+  /// The origin of a position of a slower dimension: the shares of one class, at their position `a`.
   struct Origin {
     std::int64_t kind = -1;
     std::int64_t a = 0;
   };
-  /// The program of a row and its position in the slower dimensions.
+  /// The program of a row and the row's position in the slower dimensions.
   struct Found {
     const Program* program = nullptr;
-    Extents a;  // of each dimension
+    Extents a;  // source position in each dimension
     std::int64_t offset = 0;
   };
 
@@ -118,8 +121,8 @@ class Rows {
   std::int64_t element_bytes_ = 1;
   std::size_t fast_ = 0;
   DimensionOrder slow_;                       // slowest first
-  std::vector<std::vector<Origin>> origins_;  // of each dimension, by position
-  std::map<Extents, Program> programs_;       // by the kinds of the slower dimensions
+  std::vector<std::vector<Origin>> origins_;  // for each dimension, by position
+  std::map<Extents, Program> programs_;       // by the classes of the slower dimensions
   std::int64_t count_ = 1;
   std::int64_t row_bytes_ = 0;
   std::int64_t stage_bytes_ = 0;

@@ -1,3 +1,16 @@
+// A target filled tile by tile.
+//
+// Problem: if source and target are contiguous in different dimensions, or rows consist of pieces of several sources, a
+// copy in the order of either array uses one element of a cache line and evicts the rest before it is needed.
+//
+// Idea: the target is divided into boxes of about kTileBytes, which stay in a core's cache together with what they are
+// made of. Each dimension is divided into intervals once, and the pieces of every share are clipped to each interval,
+// so that a tile only combines prepared lists.
+//
+// Example: 4096x4096 doubles, transposed in memory (C order from Fortran order). The target's fastest dimension gets
+// 2048 / 8 = 256 positions and the source's 1024 / 8 = 128, so that a tile has 128x256 doubles or 256 KiB. If both
+// sides are in C order, rows first get 16 KiB, are widened to all 4096 positions (32 KiB), and a tile has 8 rows.
+
 #include "exchange/tiles.hpp"
 
 #include <algorithm>
@@ -10,10 +23,10 @@ namespace plait::exchange {
 
 namespace {
 
-// Measured on Zen 4 with 1 MiB of L2; what a tile is made of takes as much again.
+// Measured on Zen 4 with 1 MiB of L2 cache. The sources of a tile take as much again.
 constexpr std::int64_t kTileBytes = 256 << 10;
 constexpr std::int64_t kRowBytes = 16 << 10;
-// Where one side is contiguous across the other: a tile's stretches on the target's side and on the source's.
+// Contiguous bytes of a tile in the target and in the source, if the two are contiguous in different dimensions.
 constexpr std::int64_t kAcrossTarget = 2048;
 constexpr std::int64_t kAcrossSource = 1024;
 
@@ -58,7 +71,7 @@ void Tiles::choose_intervals(const DimensionOrder& source_order) {
     bytes = bytes / dimension.interval * wanted;
     dimension.interval = wanted;
   };
-  // Stretches of `least` bytes that are contiguous in an array of this order.
+  // Widens dimensions until stretches of `least` bytes are contiguous in an array of this order.
   const auto stretch = [&](const DimensionOrder& order, std::int64_t least) {
     std::int64_t run = element_bytes_;
     for (std::size_t i = order.size(); i-- > 0 && run < least;) {
@@ -97,7 +110,7 @@ void Tiles::cut_shares() {
   for (Share& share : shares_) share.pieces.clear();
 }
 
-/// The shares that have something in a tile, and how many elements in all.
+/// Returns the shares that have elements in a tile. Sets `elements` to the number of all these elements.
 std::vector<Tiles::Piece> Tiles::pieces_of(const Extents& at, std::int64_t& elements) const {
   const auto parts = [&](std::size_t d) -> const std::vector<Part>& {
     return dimensions_[d].parts[static_cast<std::size_t>(at[d])];
@@ -138,6 +151,8 @@ void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> source
     volume *= dimensions_[d].size(at[d]);
     position += (dimensions_[d].lo + at[d] * dimensions_[d].interval) * target.steps[d];
   }
+  // A stage writes whole lines past the caches. It needs a tile without gaps. A single nest of loops is copied
+  // directly.
   bool staged = streamed_ && elements == volume && target.steps[order_.back()] == element_bytes_;
   if (staged && pieces.size() == 1) {
     const bool one = std::all_of(pieces[0].families.begin(), pieces[0].families.end(),

@@ -1,4 +1,4 @@
-/// Puts a local array together tile by tile.
+/// Fills a local array tile by tile.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace plait::exchange {
 
-/// A plan for one target, whatever its order and those of its sources; independent of where the arrays lie.
+/// A plan for one target, for any order of the target and its sources, independent of their addresses.
 ///
-/// A tile is a box of the target that fits a core's own cache together with what it is made of.  A tile of several
-/// pieces is made in a stage and leaves for the target in whole lines past the caches, so that each byte of either
-/// array passes memory once; one that is a single nest of loops is copied straight.
-/// threads  run() may be called by several at once, each for its own tiles.
+/// A tile is a box of the target that fits a core's own cache together with the elements that it takes.  A tile of
+/// several pieces is assembled in a stage and written to the target in whole lines past the caches, so that each byte
+/// of either array passes memory once.  A tile that is a single nest of loops is copied directly.
+/// threads Several threads may call run() at once, each for its own tiles.
 class Tiles {
  public:
   /// cost  O(pieces for each interval of each dimension), independent of the number of tiles.
@@ -25,29 +25,29 @@ class Tiles {
         std::int64_t element_bytes, std::vector<Share> shares);
 
   std::int64_t count() const { return count_; }
-  /// Bytes of the stage that run() needs.
+  /// Returns the bytes of the stage that run() needs.
   std::int64_t stage_bytes() const { return stage_bytes_; }
 
-  /// Fills the part of the target that lies in the tiles [begin, end).  The arrays may have any steps.
+  /// Fills the tiles [begin, end) of the target.  The arrays may have any steps.
   void run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target, std::byte* stage,
            std::int64_t begin, std::int64_t end) const;
 
  private:
-  /// What a share has in one interval of a dimension.
+  /// The elements of a share in one interval of a dimension.
   struct Part {
     std::size_t share = 0;
     std::int64_t elements = 0;
     Families families;
   };
   struct Dimension {
-    std::int64_t lo = 0;  // [lo, hi): where the shares lie
+    std::int64_t lo = 0;  // [lo, hi): positions of the shares
     std::int64_t hi = 0;
     std::int64_t interval = 1;             // positions of a tile
-    std::vector<std::vector<Part>> parts;  // of each interval, ascending by share
+    std::vector<std::vector<Part>> parts;  // for each interval, ascending by share
     std::int64_t intervals() const { return static_cast<std::int64_t>(parts.size()); }
     std::int64_t size(std::int64_t i) const { return std::min(interval, hi - lo - i * interval); }
   };
-  /// What one share has in a tile: the families of each dimension.
+  /// The elements of one share in a tile: the families of each dimension.
   struct Piece {
     std::size_t share = 0;
     std::vector<const Families*> families;
