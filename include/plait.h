@@ -5,9 +5,9 @@
  * status    Every function returns a plait_status, except plait_message, plait_system_code, plait_version and
  *           plait_alone.  No call ends the program.
  * messages  plait_message(handle) returns the text of the last error on a handle, which is the first handle argument of
- *           the failed call; plait_message(NULL) that of the last error in this thread, for calls that failed to create
- *           a handle.  Messages say what was found, what was expected and what to do.  A text is valid until the next
- *           error on that handle (or thread).
+ *           the failed call; plait_message(NULL) returns the text of the last error in this thread, for calls that
+ *           failed to create a handle.  Messages state what was found, what was expected and what to do.  A text is
+ *           valid until the next error on that handle (or thread).
  * outputs   Pointers, at the end of the argument list.  After an error handles and texts are NULL, other outputs are
  *           unchanged.
  * handles   Are freed by a function that takes their address and sets them to NULL.  It accepts a handle that is NULL
@@ -52,28 +52,29 @@ const char* plait_version(void);
 
 /** This process alone, which holds the parts of all ranks of a layout.  Always valid; not to be freed. */
 const plait_comm* plait_alone(void);
-/** The processes of this job, all on one host: those that `plait run` has started, or a shell that gave each of them
- *  PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK; one rank where none of these is set.  Collective; waits `seconds` at most for
- *  the others at the first call (docs/guides/without-mpi.md).  Where MPI's launcher has started the program, take the
- *  communicator from plait_mpi.h. */
+/** The processes of this job, all on one host: those that `plait run` has started, or a shell that set PLAIT_JOB,
+ *  PLAIT_SIZE and PLAIT_RANK for each of them; one rank if none of these is set.  Collective; the first call waits at
+ *  most `seconds` for the others (docs/guides/without-mpi.md).  If MPI's launcher has started the program, use the
+ *  communicator of plait_mpi.h. */
 plait_status plait_comm_world(double seconds, plait_comm** comm);
-/** Waits until all processes have come here.  Collective. */
+/** Waits until all processes have made this call.  Collective. */
 plait_status plait_comm_barrier(const plait_comm* comm);
 plait_status plait_comm_rank(const plait_comm* comm, int* rank);
 plait_status plait_comm_size(const plait_comm* comm, int* size);
-/** Must be called before MPI_Finalize, as must the free functions of all that was made with it.  Not collective. */
+/** Must be called before MPI_Finalize, as must the free functions of all handles that were made with it.  Not
+ *  collective. */
 plait_status plait_comm_free(plait_comm** comm);
 
-/* ---- Layouts: how an array is distributed over ranks.  Pure: no MPI, no I/O. ---- */
+/* ---- Layouts: distributions of arrays over ranks.  Pure: no MPI, no I/O. ---- */
 
 /** Reads `8x12 (block, cyclic(3)) onto (2, 2) order=F`; docs/reference/notation.md. */
 plait_status plait_layout_parse(const char* text, plait_layout** layout);
-/** The same for a text that may omit the shape. */
+/** Reads a text that may omit the shape. */
 plait_status plait_layout_parse_shape(const char* text, int dimensions, const int64_t* shape, plait_layout** layout);
 plait_status plait_layout_free(plait_layout** layout);
 /** The text of the normal form, which equal layouts share.  The caller frees it. */
 plait_status plait_layout_text(const plait_layout* layout, char** text);
-/** Whether the two give the same elements to the same ranks in the same local order: 1 or 0. */
+/** 1 if the two give the same elements to the same ranks in the same local order, else 0. */
 plait_status plait_layout_equal(const plait_layout* layout, const plait_layout* other, int* equal);
 plait_status plait_layout_dimensions(const plait_layout* layout, int* dimensions);
 /** The shape of the array.  Here and below `room` is the capacity of the output; an error if it is too small. */
@@ -83,9 +84,9 @@ plait_status plait_layout_elements(const plait_layout* layout, int64_t* elements
 /** The number of ranks that hold a part (which may be empty), and the largest such rank plus one. */
 plait_status plait_layout_ranks(const plait_layout* layout, int64_t* ranks, int64_t* ranks_end);
 plait_status plait_layout_has_rank(const plait_layout* layout, int64_t rank, int* has_rank);
-/** These ranks, ascending; plait_layout_ranks returns their number. */
+/** The ranks that hold a part, ascending; plait_layout_ranks returns their number. */
 plait_status plait_layout_rank_numbers(const plait_layout* layout, int64_t room, int64_t* numbers);
-/** The shape of the part that a rank owns, and the same with its halo: the shape of local arrays in memory. */
+/** The shape of the part that a rank owns, and its shape with the halo, which local arrays in memory have. */
 plait_status plait_layout_local_shape(const plait_layout* layout, int64_t rank, int room, int64_t* shape);
 plait_status plait_layout_padded_shape(const plait_layout* layout, int64_t rank, int room, int64_t* shape);
 /** The dimensions of local arrays, slowest first. */
@@ -105,33 +106,34 @@ plait_status plait_layout_to_global(const plait_layout* layout, const int64_t* l
 plait_status plait_layout_held(const plait_layout* layout, const plait_comm* comm, int64_t element_bytes,
                                int64_t* arrays, int64_t* bytes);
 
-/* ---- Conversions: which rank sends which elements to which rank.  Pure. ---- */
+/* ---- Conversions: the messages that move arrays from one layout to another.  Pure. ---- */
 
-/** What two ranks exchange: elements, and the number of runs that are contiguous on both sides. */
+/** The traffic with another rank: elements, and the number of runs that are contiguous on both sides. */
 typedef struct plait_traffic {
   int64_t rank;
   int64_t elements;
   int64_t runs;
 } plait_traffic;
 
-/** From arrays with the layout `source` to arrays with the layout `target`, with or without the target's halo. */
+/** Creates the conversion from the layout `source` to the layout `target`, with or without the target's halo. */
 plait_status plait_conversion_create(const plait_layout* source, const plait_layout* target, int fill_halo,
                                      plait_conversion** conversion);
 plait_status plait_conversion_free(plait_conversion** conversion);
-/** What a rank sends, and receives, by ascending rank of the other side; `traffic` may be NULL with room 0. */
+/** The traffic that a rank sends, or receives, by ascending rank of the other side; `traffic` may be NULL with room 0.
+ */
 plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t rank, int64_t room,
                                     plait_traffic* traffic, int64_t* count);
 plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t room,
                                        plait_traffic* traffic, int64_t* count);
-/** The block size: the length that every run has at least, in elements. */
+/** The block size: the minimum length of a run, in elements. */
 plait_status plait_conversion_block(const plait_conversion* conversion, int64_t* block);
 plait_status plait_conversion_explain(const plait_conversion* conversion, char** text);
 
 /* ---- Local arrays ----
  *
- * With MPI a process passes its own local array, that of the layout's rank with its number, or none if the layout has
- * no such rank.  Without MPI the process passes those of all ranks of the layout, by ascending rank.  A local array has
- * its padded shape.  There are two ways to pass them:
+ * With MPI a process passes the local array of the layout's rank with its number, or none if the layout has no such
+ * rank.  Without MPI the process passes the local arrays of all ranks of the layout, by ascending rank.  A local array
+ * has its padded shape.  There are two ways to pass them:
  *   data, bytes   Dense, in the layout's local order; several arrays follow each other directly.  `bytes` is the size
  *                 of the buffer at `data`, at least what plait_layout_held returns, or PLAIT_UNKNOWN.  NULL and 0 if
  *                 there is no local array.
@@ -154,20 +156,20 @@ typedef struct plait_const_part {
 
 typedef struct plait_open_options {
   size_t size;           /**< sizeof(plait_open_options) */
-  const int64_t* shape;  /**< of the array; needed for new and raw files, checked otherwise */
+  const int64_t* shape;  /**< shape of the array; needed for new and raw files, checked otherwise */
   int dimensions;        /**< the length of `shape` */
   const char* dtype;     /**< as .npy files spell it: "<f8", "<i4"; needed for new .npy files */
   int64_t element_bytes; /**< instead of dtype for raw files; checked otherwise */
-  const char* order;     /**< of a new or raw file: "C" (default) or "F" */
-  int64_t offset;        /**< raw files: where the array begins, in bytes */
+  const char* order;     /**< order of a new or raw file: "C" (default) or "F" */
+  int64_t offset;        /**< raw files: offset of the array in bytes */
   int64_t memory;        /**< upper limit of a rank's staging memory in bytes; default PLAIT_MEMORY, or 32 MiB */
   const char* strategy;  /**< "automatic", "direct" or "two-phase"; default PLAIT_STRATEGY, or automatic */
   int64_t readers;       /**< ranks that access the file in two-phase accesses; default: chosen by the library */
-  /* Of new files in formats that keep arrays in chunks, such as Zarr: */
+  /* For new files in formats that store arrays in chunks, such as Zarr: */
   const int64_t* chunk;               /**< the shape of a chunk, `dimensions` numbers; default: chunks of about 8 MiB */
-  const int64_t* shard;               /**< of a shard, which holds many chunks; default: none */
-  const char* codec;                  /**< how chunks are packed: "none" (default), "zstd:3", "gzip:5" */
-  const char* fill_value;             /**< of elements that nobody writes, as JSON spells it; default 0 */
+  const int64_t* shard;               /**< the shape of a shard, which holds many chunks; default: none */
+  const char* codec;                  /**< compression of chunks: "none" (default), "zstd:3", "gzip:5" */
+  const char* fill_value;             /**< value of unwritten elements, as JSON spells it; default 0 */
   const char* const* dimension_names; /**< `dimensions` texts; default: no names */
 } plait_open_options;
 
@@ -194,14 +196,14 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
  *  after an error it stays valid, for plait_message and plait_abandon.  Collective. */
 plait_status plait_close(plait_file** file);
 /** Closes the file, discards it if it is new, and frees the handle.  If not all ranks call this, the next call of the
- *  others on the file fails and says so. */
+ *  others on the file fails with an error that states it. */
 plait_status plait_abandon(plait_file** file);
 plait_status plait_file_dimensions(const plait_file* file, int* dimensions);
 plait_status plait_file_shape(const plait_file* file, int room, int64_t* shape);
 plait_status plait_file_element_bytes(const plait_file* file, int64_t* element_bytes);
-/** As .npy files spell it; "" if it is not known. */
+/** The element type as .npy files spell it; "" if it is not known. */
 plait_status plait_file_dtype(const plait_file* file, char** dtype);
-/** 'C' or 'F'. */
+/** The order of the array in the file: 'C' or 'F'. */
 plait_status plait_file_order(const plait_file* file, char* order);
 
 /** Reads the whole array: each rank gets the elements that it owns.  Collective, as all calls up to plait_explain. */
@@ -227,17 +229,17 @@ plait_status plait_explain(const plait_file* file, const plait_layout* layout, c
 /** Seconds of this process's last access: in the store, copying, waiting for other ranks, in total.  Each may be NULL.
  */
 plait_status plait_file_times(const plait_file* file, double* io, double* copy, double* wait, double* total);
-/** For a caller that finds its own arguments wrong: makes the call that the other ranks make next fail with this error
- *  on all ranks.  Returns PLAIT_ERROR_ARGUMENT. */
+/** Makes the call that the other ranks make next fail with this error on all ranks.  For a caller whose own arguments
+ *  are wrong.  Returns PLAIT_ERROR_ARGUMENT. */
 plait_status plait_file_fail(plait_file* file, const char* message);
-/** The same for the calls that take the communicator itself. */
+/** As plait_file_fail, for the calls that take the communicator itself. */
 plait_status plait_comm_fail(const plait_comm* comm, const char* message);
 
 /* ---- Requests ---- */
 
-/** Waits for what was started and returns its status; may be called again. */
+/** Waits for the started call and returns its status; may be called again. */
 plait_status plait_request_wait(plait_request* request);
-/** Whether plait_request_wait would return at once: 1 or 0. */
+/** 1 if plait_request_wait would return at once, else 0. */
 plait_status plait_request_test(plait_request* request, int* done);
 /** Waits, and returns the number of elements that a started stream access moved. */
 plait_status plait_request_elements(plait_request* request, int64_t* elements);
@@ -254,9 +256,9 @@ enum {
   PLAIT_STREAM_SAME = 4     /**< collective; all ranks read the same elements; writes write rank 0's data */
 };
 
-/** Collective over the file's communicator. */
+/** Opens a stream at element 0.  Collective over the file's communicator. */
 plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream);
-/** Waits for what this rank has started, closes the stream on this rank and frees the handle.  Not collective; errors
+/** Waits for requests of this rank, closes the stream on this rank and frees the handle.  Not collective; errors
  *  of started writes are returned by plait_close.  Closing the file closes its streams, but does not free their
  *  handles. */
 plait_status plait_stream_close(plait_stream** stream);
@@ -269,7 +271,7 @@ plait_status plait_stream_start_write(plait_stream* stream, const void* data, in
                                       plait_request** request);
 /** The position, in elements. */
 plait_status plait_stream_tell(const plait_stream* stream, int64_t* element);
-/** Mode 0: of this rank.  Mode 1: of all.  Modes 2 to 4: collective. */
+/** Sets the position: of this rank in mode 0, of all ranks in mode 1; collective in modes 2 to 4. */
 plait_status plait_stream_seek(plait_stream* stream, int64_t element);
 /** As plait_file_fail; in modes 0 and 1 for this process alone. */
 plait_status plait_stream_fail(plait_stream* stream, const char* message);
@@ -283,8 +285,8 @@ typedef struct plait_redistribute_options {
   int fill_halo;                /**< not 0: the target's halos are filled as well (whole arrays only) */
   int dimensions;               /**< the length of each of the following */
   const int64_t* section;       /**< shape of the box to copy; NULL: the whole arrays */
-  const int64_t* source_origin; /**< where it begins in the source array */
-  const int64_t* target_origin; /**< where it begins in the target array */
+  const int64_t* source_origin; /**< its first element in the source array */
+  const int64_t* target_origin; /**< its first element in the target array */
 } plait_redistribute_options;
 
 /** Copies the elements of the local arrays `from` into the local arrays `to`, which must not overlap.  Collective, as
@@ -296,11 +298,11 @@ plait_status plait_redistribute_parts(const plait_comm* comm, const plait_layout
                                       int64_t from_count, const plait_layout* target, const plait_part* to,
                                       int64_t to_count, int64_t element_bytes,
                                       const plait_redistribute_options* options);
-/** Plans once what is carried out many times. */
+/** Plans a redistribution that can be carried out many times. */
 plait_status plait_redistribution_create(const plait_comm* comm, const plait_layout* source, const plait_layout* target,
                                          int64_t element_bytes, const plait_redistribute_options* options,
                                          plait_redistribution** plan);
-/** Waits for what was started.  Not collective. */
+/** Waits for runs that were started.  Not collective. */
 plait_status plait_redistribution_free(plait_redistribution** plan);
 plait_status plait_redistribution_run(plait_redistribution* plan, const void* from, int64_t from_bytes, void* to,
                                       int64_t to_bytes);
@@ -362,17 +364,16 @@ plait_status plait_dio_write(plait_dio* handle, int64_t offset, const void* buff
                              plait_request** request);
 /** Makes all writes that have been waited for durable on the disk of `rank`. */
 plait_status plait_dio_sync(plait_dio* handle, int rank, plait_request** request);
-/** The size of the file of a rank in bytes, and setting it: new bytes are zero. */
+/** Return and set the size of the file of a rank in bytes; new bytes are zero. */
 plait_status plait_dio_size(plait_dio* handle, int rank, int64_t* bytes);
 plait_status plait_dio_resize(plait_dio* handle, int64_t bytes, int rank);
 /** Waits for an access, frees the request and returns its status; plait_message(NULL) has the text of an error. */
 plait_status plait_dio_wait(plait_request** request);
-/** The same for several requests; NULL entries are skipped.  The status is that of the first in the list that failed.
- */
+/** Waits for several requests; NULL entries are skipped.  Returns the status of the first in the list that failed. */
 plait_status plait_dio_waitall(plait_request** requests, int count);
-/** Whether plait_dio_wait would return at once: 1 or 0.  The request must still be waited for. */
+/** 1 if plait_dio_wait would return at once, else 0.  The request must still be waited for. */
 plait_status plait_dio_test(plait_request* request, int* done);
-/** Waits for what this rank has started and frees the handle in any case.  Collective for handles of plait_dio_open.
+/** Waits for requests of this rank and frees the handle in any case.  Collective for handles of plait_dio_open.
  *  Must be called before the communicator is freed, and before MPI_Finalize. */
 plait_status plait_dio_close(plait_dio** handle);
 

@@ -13,10 +13,10 @@ extern "C" {
 
 /** The processes of an MPI communicator; rank r of a layout is process r.  Works on a duplicate.  The first call for a
  *  communicator costs several MPI collectives and a context id; later calls reuse the result, until the communicator is
- *  freed.  Free it, and all that was made with it, before MPI_Finalize.  Collective.
+ *  freed.  Free it, and all handles made with it, before MPI_Finalize.  Collective.
  *  errors  PLAIT_ERROR_ARGUMENT: MPI_COMM_NULL.  PLAIT_ERROR_SYSTEM: MPI is not initialised, no shared memory. */
 plait_status plait_comm_from_mpi(MPI_Comm communicator, plait_comm** comm);
-/** The same from a communicator's Fortran handle (an INTEGER of `mpi`, `comm%MPI_VAL` of `mpi_f08`). */
+/** Takes a communicator's Fortran handle (an INTEGER of `mpi`, `comm%MPI_VAL` of `mpi_f08`). */
 plait_status plait_comm_from_fortran(int communicator, plait_comm** comm);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 
 namespace plait {
 
-/// An attribute: numbers, texts, or what only JSON spells.
+/// An attribute: numbers, texts, or a value that only JSON can represent.
 struct ArrayAttribute {
   std::string name;
   /// The type of its numbers as .npy files spell it (`<f4`); kTexts; or kJson.
@@ -48,9 +48,9 @@ struct GroupDimension {
   bool operator==(const GroupDimension&) const = default;
 };
 
-/// The attributes of a group; the one that all others are in has an empty name.
+/// The attributes of a group.  The root group, which contains all others, has an empty name.
 struct GroupAttributes {
-  std::string group;  ///< its path, without a slash in front
+  std::string group;  ///< its path, without a leading slash
   ArrayAttributes attributes;
   /// The dimensions that a file defines in this group, in its order, without those of the groups above.  New files take
   /// them from the dimension names of their arrays.
@@ -66,7 +66,7 @@ struct ArrayType {
   Order order = Order::kC;
 };
 
-/// The properties of an array apart from its type: how a file stores the array, and what it means.
+/// The properties of an array apart from its type: how a file stores the array, and its meaning.
 struct ArrayProperties {
   /// The shape of a chunk in formats such as Zarr, one number of 1 or more for each dimension.  A new array without it
   /// gets chunks of about 8 MiB, contiguous in the array's order if possible.  If it is empty, HDF5 stores the array

@@ -14,14 +14,14 @@
 
 namespace plait {
 
-/// Where something lies: which unit, and where in it.
+/// The location of an element: a unit, and the position in it.
 struct UnitPosition {
   std::int64_t unit = 0;
   std::int64_t position = 0;
   bool operator==(const UnitPosition&) const = default;
 };
 
-/// The same in patterns of '0', '1' and letters that stand for one bit each, most significant first.
+/// The location of elements, in patterns of '0', '1' and letters that stand for one bit each, most significant first.
 struct UnitPattern {
   std::string unit;
   std::string position;
@@ -32,8 +32,8 @@ struct UnitPattern {
 /// itself has a position only, and no bits of a unit.
 class BitPermutation {
  public:
-  /// `unit` and `position` say for each bit of the target, most significant first, which bit of the source it is.  The
-  /// bits of the source count from 0, the least significant one: first those of its position, then the
+  /// `unit` and `position` list, for each bit of the target, most significant first, the bit of the source that it is.
+  /// The bits of the source count from 0, the least significant one: first those of its position, then the
   /// `source_unit_bits` of its unit.
   /// errors  kArgument: more than 62 bits, or a bit that is named twice or that the source does not have.
   BitPermutation(std::vector<int> unit, std::vector<int> position, int source_unit_bits = 0);
@@ -43,22 +43,22 @@ class BitPermutation {
   int source_unit_bits() const { return source_unit_bits_; }
   int source_position_bits() const;
 
-  /// From the target back to the source.
+  /// Returns the permutation from the target to the source.
   BitPermutation inverse() const;
-  /// This one first, then `other`: where D1 and D2 are layouts of one file, D1.inverse().then(D2) leads from a unit and
-  /// position of D1 straight to those of D2 (figure 8).
+  /// Returns this permutation followed by `other`.  If D1 and D2 are layouts of one file, D1.inverse().then(D2) maps a
+  /// unit and position of D1 directly to those of D2 (figure 8).
   /// errors  kArgument: this target and the other source have different numbers of bits.
   BitPermutation then(const BitPermutation& other) const;
 
-  /// The unit and position in the target of an element of the source.
+  /// Returns the unit and position in the target of an element of the source.
   /// errors  kArgument: a number below 0 or with too many bits.
   UnitPosition apply(const UnitPosition& from) const;
-  /// The pattern of all positions that the positions of a pattern go to (figure 9).
+  /// Returns the pattern of all positions to which the positions of a pattern are mapped (figure 9).
   /// errors  kArgument: a pattern that does not have one character, 0, 1 or a letter, for each bit.
   UnitPattern trace(const UnitPattern& from) const;
 
-  /// How many elements adjacent in the source stay adjacent in the target (section 7.4): 2^k for the k low bits of the
-  /// position that are the same on both sides.
+  /// Returns the number of elements adjacent in the source that stay adjacent in the target (section 7.4): 2^k for the
+  /// k low bits of the position that are equal on both sides.
   std::int64_t block() const;
 
   bool operator==(const BitPermutation&) const = default;
@@ -69,11 +69,12 @@ class BitPermutation {
   int source_unit_bits_;
 };
 
-/// Three rows: the bits of the source, and below each of them which bit of the target's unit or position it is.
+/// Returns three rows: the bits of the source, and below each of them the bit of the target's unit or position that it
+/// is.
 std::string to_string(const BitPermutation& permutation);
 
-/// A layout as a permutation from the number of an element, in `order` of the whole array, to rank and position in the
-/// dense local array.
+/// Returns a layout as a permutation from the number of an element, in `order` of the whole array, to rank and position
+/// in the dense local array.
 /// cost    one look-up in the layout for each bit, and one comparison of layouts; independent of the number of
 ///         elements.
 /// errors  kArgument naming the dimension and the size: a size, a number of ranks or a block that is not a power of

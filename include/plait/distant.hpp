@@ -31,9 +31,9 @@ enum class DistantMode : std::uint8_t {
   kWrite,      ///< new files, for reading and writing; existing ones are truncated
 };
 
-/// This rank's part of what is opened.
+/// This rank's part of a handle.
 struct DistantOptions {
-  std::string path;  ///< of the file that this rank contributes; empty: none
+  std::string path;  ///< the file that this rank contributes; empty: none
   DistantMode mode = DistantMode::kReadWrite;
   bool temporary = false;  ///< the file is removed when it is closed; a new one is unlinked as soon as it is open
 };
@@ -44,24 +44,24 @@ class DistantRequest {
  public:
   class Impl;
   explicit DistantRequest(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-  /// Returns once the access is done.
+  /// Waits until the access is complete.
   /// errors  kSystem, each time it is called: names the host, the path, the offset and the cause, such as reading past
   ///         the end, a full disk, a rank that has ended.  Any part of a failed write may have been written.
   void wait();
-  /// Whether wait() would return at once.
+  /// True if wait() would return at once.
   bool test() const;
 
  private:
   std::shared_ptr<Impl> impl_;
 };
 
-/// Waits for all of them.  errors  That of the first failed request in the list, after all have completed.
+/// Waits for all requests.  errors  The error of the first failed request in the list, after all have completed.
 void wait_all(std::span<DistantRequest> requests);
 
 /// A handle to files of several ranks, at most one of each rank, or to one file that was found by its name.
-/// cost     A handler thread for each communicator, which sleeps while there are no requests (below 1 % of a core), and
-///          at most 4 MiB of buffers at the owner, however many ranks call: requests wait for a free buffer.
-/// threads  Any number at once, except for close().
+/// cost    A handler thread for each communicator, which sleeps while there are no requests (below 1 % of a core), and
+///         at most 4 MiB of buffers at the owner for any number of callers: requests wait for a free buffer.
+/// threads Any number at once, except for close().
 class DistantFile {
  public:
   /// Opens or creates this rank's file and registers it.  Collective, with the same mode on all ranks.
@@ -74,7 +74,7 @@ class DistantFile {
   /// must have been opened on the communicator before.
   /// errors  kArgument: the name is taken, there is no path.  kSystem: the file cannot be opened.
   static DistantFile offer(const std::string& name, const DistantOptions& options, const Comm& comm);
-  /// The file that a rank offers under a name.  Not collective, as offer().
+  /// Returns the file that a rank offers under a name.  Not collective, as offer().
   /// errors  kArgument: no rank offers it now.
   static DistantFile find(const std::string& name, const Comm& comm);
 
@@ -83,10 +83,10 @@ class DistantFile {
   /// Waits for this rank's requests and withdraws its own file from the other ranks; a temporary one is removed.
   ~DistantFile();
 
-  /// The rank that owns an offered or found file; -1 for files opened collectively.
+  /// Returns the rank that owns an offered or found file; -1 for files opened collectively.
   int home() const;
   bool is_open() const;
-  /// Whether the file of a rank is accessed without messages.
+  /// True if the file of a rank is accessed without messages.
   bool direct(int rank) const;
 
   /// Reads or writes `bytes` bytes at `offset` of the file of `rank`.  Reading past the end is an error; writing there
@@ -100,7 +100,7 @@ class DistantFile {
   /// Makes the file of a rank durable on its disk.
   void sync(int rank);
   DistantRequest start_sync(int rank);
-  /// The size of the file of a rank in bytes, and setting it: new bytes are zero.
+  /// Return and set the size of the file of a rank in bytes.  New bytes are zero.
   std::int64_t size(int rank);
   void resize(std::int64_t bytes, int rank);
 
@@ -108,7 +108,8 @@ class DistantFile {
   /// found, and calls of other ranks on it fail.
   /// errors  kSystem, on every rank: a temporary file cannot be removed, or a rank has called abandon().
   void close();
-  /// close() of a rank that cannot go on: if close() is collective, the next collective call of the others fails.
+  /// Closes the handle of a rank that cannot continue.  If close() is collective, the next collective call of the
+  /// others fails.
   void abandon() noexcept;
 
   class Impl;

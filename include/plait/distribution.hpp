@@ -10,15 +10,15 @@ namespace plait {
 
 using Extents = std::vector<std::int64_t>;
 
-/// `count` indices in a row that belong to one coordinate.
+/// `count` consecutive indices that belong to one coordinate.
 struct OwnerRun {
   std::int64_t owner = 0;
   std::int64_t count = 0;
   bool operator==(const OwnerRun&) const = default;
 };
 
-/// How the indices of one dimension are distributed (HPF 1.1 section 3.3; HPF 2.0 section 8 for GEN_BLOCK and
-/// INDIRECT). N is the number of indices, p that of the coordinates.
+/// The distribution of the indices of one dimension (HPF 1.1 section 3.3; HPF 2.0 section 8 for GEN_BLOCK and
+/// INDIRECT). N is the number of indices, p the number of coordinates.
 struct Distribution {
   enum class Kind : std::uint8_t {
     kCollapsed,  ///< `*`: not distributed; each rank has all indices and the dimension uses no grid axis

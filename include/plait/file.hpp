@@ -31,7 +31,7 @@ struct ArrayPart {
 using MutablePart = ArrayPart<std::byte>;
 using ConstPart = ArrayPart<const std::byte>;
 
-/// Seconds that the last access took in this process: in the store, copying, waiting for other ranks, in total.
+/// Seconds of the last access in this process: in the store, copying, waiting for other ranks, in total.
 struct AccessTimes {
   double io = 0;
   double copy = 0;
@@ -44,7 +44,7 @@ class Request {
  public:
   class Impl;
   explicit Request(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-  /// Waits for the access.  errors  What the blocking call would throw, each time it is called.
+  /// Waits for the access.  errors  The error that the blocking call would throw, in every call.
   void wait();
   /// Returns true if wait() would return at once.
   bool test() const;
@@ -87,7 +87,7 @@ class File {
   File(File&&) noexcept;
   File& operator=(File&&) noexcept;
   /// Waits for accesses that were started.  A new file (mode `w`) that was not closed is discarded, with a warning on
-  /// the standard error unless an exception is the cause.  What was written in place is in the file, but not synced.
+  /// the standard error unless an exception is the cause.  Elements written in place are in the file, but not synced.
   ~File();
 
   const std::string& path() const;
@@ -127,15 +127,15 @@ class File {
   /// errors  kArgument, on this rank alone: the file was not opened with `several`, or the array is invalid.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory = 0);
 
-  /// Begins a step of a pipe, a file opened as `pipe:NAME` (DeBenedictis & del Rosario 1993, section 8).  A writer:
-  /// what it writes until end_step() reaches the readers together, with these attributes; returns true.  A reader:
-  /// waits for the next step, and returns false when no more steps will come.  Without begin_step() each write() is a
+  /// Begins a step of a pipe, a file opened as `pipe:NAME` (DeBenedictis & del Rosario 1993, section 8).  A writer: all
+  /// that it writes until end_step() reaches the readers together, with these attributes; returns true.  A reader:
+  /// waits for the next step, and returns false if no more steps will come.  Without begin_step() each write() is a
   /// step, and each read() reads one.  Collective.
   ///
-  /// Files that are not pipes have one step: what is written later replaces it, and attributes are not kept.
+  /// Files that are not pipes have one step: later writes replace it, and attributes are not stored.
   /// errors  kArgument: a step has begun already.  kSystem: the other end of the pipe has failed or is lost.
   bool begin_step(const Attributes& attributes = {});
-  /// Ends the step: a writer passes it to the readers; a reader releases it, so that the writer can reuse its room in
+  /// Ends the step: a writer passes it to the readers; a reader releases it, so that the writer can reuse its part of
   /// the queue.  Collective.
   /// errors  kArgument: no step has begun.  kSystem: a write to the step has failed; the readers do not get it.
   void end_step();
@@ -148,8 +148,8 @@ class File {
   void select_variable(const std::string& name, const std::optional<ArrayType>& type = std::nullopt);
   const std::string& variable() const;
 
-  /// Makes the call that the other ranks make next fail with an error of this rank: all ranks throw it.  For callers
-  /// that find their own arguments wrong, so that the other ranks do not wait for them.
+  /// Makes the call that the other ranks make next fail with an error of this rank: all ranks throw it.  Callers use it
+  /// if their own arguments are wrong, so that the other ranks do not wait for them.
   [[noreturn]] void fail(const std::string& message, int system_code = 0);
 
   /// Describes what read() or write() would do, as text.  Not collective; waits for accesses that were started.
@@ -159,7 +159,7 @@ class File {
 
   /// Makes what was written so far durable, also under its temporary name.  Collective.  errors  kSystem.
   void sync();
-  /// Returns true on rank 0 if this File, in mode `w`, continues what an earlier program left.
+  /// Returns true on rank 0 if this File, in mode `w`, continues an unfinished file of an earlier program.
   bool continued() const;
   /// Returns the path of the unfinished file on rank 0 in mode `w`; else an empty text.
   std::string unfinished_path() const;
@@ -171,7 +171,7 @@ class File {
   ///         discarded.
   void close();
   /// Closes the file and discards it if it is new.  Collective calls of other ranks on this File, current and later
-  /// ones, fail with an error that says so.  The other end of a pipe gets an error with the text `why`.
+  /// ones, fail with an error that states it.  The other end of a pipe gets an error with the text `why`.
   void abandon(const std::string& why = {});
   bool is_open() const;
 

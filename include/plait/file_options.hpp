@@ -40,12 +40,12 @@ struct FileOptions : ArrayProperties {
   /// The arrays of a new file, for formats that hold arrays under names.  They replace the one array that shape, dtype
   /// and order describe.  The file is opened with the first one; File::select_variable() selects another.
   std::vector<ArrayDescription> arrays{};
-  /// True if a new file stays under a temporary name beside `path` when the File is not closed or the program is
+  /// True if a new file stays under a temporary name next to `path` when the File is not closed or the program is
   /// killed.  No other program may write the same name meanwhile.  Ordinary files, folders and striped files can stay.
   bool keeps_unfinished = false;
-  /// True if a new file continues what an earlier program left under the temporary name, if that has the same size and
-  /// header.  Elements that were being written when that program ended have any values, and their chunks may be
-  /// damaged; write all of them again.
+  /// True if a new file continues the unfinished file of an earlier program under the temporary name, if that has the
+  /// same size and header.  Elements that were being written when that program ended have arbitrary values, and their
+  /// chunks may be damaged; write all of them again.
   bool continues = false;
   /// The groups of a new file with their attributes, for formats that have groups.  Groups that do not exist are made.
   std::vector<GroupAttributes> groups{};
@@ -58,7 +58,7 @@ struct FileOptions : ArrayProperties {
   std::int64_t readers = 0;
 };
 
-/// The options that make a new file for the array; its name is not among them.
+/// Returns the options that create a file for the array, except for the array's name.
 FileOptions options_for(const ArrayDescription& array);
 
 }  // namespace plait

@@ -7,8 +7,8 @@
 
 namespace plait {
 
-/// The processes of an MPI communicator; rank r of a layout is process r.  Works on a duplicate of `communicator`.
-/// Collective.
+/// Returns the processes of an MPI communicator; rank r of a layout is process r.  Works on a duplicate of
+/// `communicator`.  Collective.
 ///
 /// Processes of one node communicate through shared memory and sleep while they wait; only data between nodes is sent
 /// as MPI messages.  The first call for a communicator costs several MPI collectives and a context id; later calls

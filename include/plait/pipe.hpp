@@ -12,16 +12,16 @@
 namespace plait {
 
 /// The program at one end of a pipe.
-struct PipeProgram {
+struct PipeProgram {           // name of the program, as the system reports it
   std::string name;            ///< of the program, as the system reports it
   std::int64_t process = 0;    ///< process id of its rank 0
-  std::string host;            ///< on which rank 0 runs
+  std::string host;            ///< host on which rank 0 runs
   std::int64_t processes = 1;  ///< number of its ranks
 };
 
 struct PipeReader {
   PipeProgram program;
-  std::int64_t next_step = 0;  ///< number of the first step that it has not finished reading
+  std::int64_t next_step = 0;  ///< number of the first step that it has not read completely
 };
 
 /// An array of the newest step.
@@ -34,28 +34,29 @@ struct PipeVariable {
 /// The programs at a pipe, its queue and its newest step, at one moment.
 struct PipeStatus {
   std::string name;
-  std::string folder;  ///< in which the two programs find each other
+  std::string folder;  ///< folder in which the two programs find each other
   PipeProgram writer;
-  ArrayType type;  ///< of the array that the pipe was opened for
+  ArrayType type;  ///< type of the array that the pipe was opened for
   std::vector<PipeReader> readers;
   std::int64_t steps = 0;               ///< number of steps written so far
   std::int64_t held = 0;                ///< number of steps in the queue now
-  std::int64_t queue = 0;               ///< number of steps that the queue holds at most
+  std::int64_t queue = 0;               ///< maximum number of steps in the queue
   std::int64_t dropped = 0;             ///< number of steps dropped unread, because of drop=oldest
-  std::int64_t bytes = 0;               ///< of the arrays of all steps so far
+  std::int64_t bytes = 0;               ///< bytes of the arrays of all steps so far
   std::optional<std::int64_t> newest;   ///< the number of the newest step; empty if there has been none
-  Attributes attributes;                ///< of the newest step
+  Attributes attributes;                ///< attributes of the newest step
   std::vector<PipeVariable> variables;  ///< the arrays of the newest step
 };
 
 /// Asks the writer of the pipe `url`, `pipe:NAME`, for its state, without becoming a reader.  Not collective.  Waits
-/// for the answer as long as timeout= in the name says, at most ten seconds; does not wait for a writer to open the
+/// for the answer for the time of timeout= in the name, at most ten seconds; does not wait for a writer to open the
 /// pipe.
 /// errors  kSystem: no program writes to the pipe (ENOENT); the writer cannot be reached or does not answer.
 ///         kArgument: the name is not that of a pipe.
 PipeStatus pipe_status(const std::string& url);
 
-/// The names of the pipes that have a writer, in the folder where the programs of this user meet.  Not collective.
+/// Returns the names of the pipes that have a writer, in the folder in which the programs of this user find each other.
+/// Not collective.
 /// errors  kSystem, kArgument: the folder does not exist, or other users may read it.
 std::vector<std::string> pipe_names();
 

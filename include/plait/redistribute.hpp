@@ -13,7 +13,7 @@
 
 namespace plait {
 
-/// A box of `shape` elements: where it begins in the source array and in the target array.
+/// A box of `shape` elements and its first indices in the source array and in the target array.
 struct Section {
   Extents shape;
   Extents source_origin;
@@ -25,14 +25,14 @@ struct RedistributionOptions {
   std::int64_t memory = 0;
   /// The name of the element type; the ranks check that they pass the same one.
   std::string element_name;
-  /// Whether halo positions of the target that lie inside the array are filled.
+  /// True if halo positions of the target that are inside the array are filled.
   bool fill_halo = false;
   /// The box to copy; without it the whole arrays.
   std::optional<Section> section;
 };
 
 /// Copies the elements of the source parts into the target parts.  With an MPI Comm each process passes its own part of
-/// each layout, none for a layout that it has no rank in; every rank of both layouts must be a rank of the Comm.
+/// each layout, and none for a layout in which it has no rank; every rank of both layouts must be a rank of the Comm.
 /// Without MPI the process passes the parts of all ranks of each layout, by ascending rank.  Dense parts (without
 /// steps) have the layout's padded shape.  Collective.
 /// cost    Plans anew each time; a Redistribution plans once.
@@ -42,7 +42,7 @@ struct RedistributionOptions {
 void redistribute(const Layout& source, std::span<const ConstPart> source_parts, const Layout& target,
                   std::span<const MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm = {},
                   const RedistributionOptions& options = {});
-/// The nonblocking version: the Comm's thread carries out what was started, in order.  The arrays must stay untouched
+/// Starts a redistribution, which the Comm's thread carries out after earlier ones.  The arrays must stay untouched
 /// until wait() returns.
 Request start_redistribute(const Layout& source, std::vector<ConstPart> source_parts, const Layout& target,
                            std::vector<MutablePart> target_parts, std::int64_t element_bytes, const Comm& comm = {},
@@ -57,11 +57,11 @@ std::string tell(const std::string& call, const std::string& text, int root, con
 
 /// Memory for a local array that all processes of a node share.  Redistributions between such arrays copy each byte
 /// once, without messages or windows.  Nothing is left in /dev/shm, even if processes are killed.
-/// threads  As plain memory.
+/// threads As for private memory.
 class SharedMemory {
  public:
-  /// At least `bytes` bytes, which may differ between processes; zeroed, and aligned to 2 MiB.  Without MPI it is
-  /// private memory.  Collective.
+  /// Allocates at least `bytes` bytes, which may differ between processes; zeroed, and aligned to 2 MiB. Without MPI it
+  /// is private memory.  Collective.
   /// errors  kSystem, on every rank: out of memory.
   SharedMemory(std::int64_t bytes, const Comm& comm);
   ~SharedMemory();
@@ -83,18 +83,18 @@ class SharedMemory {
 /// threads  One thread at a time for each object.
 class Redistribution {
  public:
-  /// Plans.  Collective.
+  /// Plans the redistribution.  Collective.
   /// errors  As redistribute().
   Redistribution(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm = {},
                  const RedistributionOptions& options = {});
-  /// Waits for what was started.
+  /// Waits for runs that were started.
   ~Redistribution();
   Redistribution(Redistribution&&) noexcept;
   Redistribution& operator=(Redistribution&&) noexcept;
 
   /// Moves the elements, as redistribute() does.
   void run(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts);
-  /// The nonblocking version, carried out by the Comm's thread.
+  /// Starts a run, which the Comm's thread carries out.
   Request start(std::vector<ConstPart> source_parts, std::vector<MutablePart> target_parts);
   /// Makes the run that the other ranks make next fail with an error of this rank, as File::fail_open.
   [[noreturn]] void fail(const std::string& message, int system_code = 0);

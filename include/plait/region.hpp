@@ -20,7 +20,7 @@ struct Slice {
 /// One slice for each dimension of the array; empty for the whole array.
 using Region = std::vector<Slice>;
 
-/// `[0:10, 5:20:3, 7]`; `[whole]` for the whole array.
+/// Prints a region as `[0:10, 5:20:3, 7]`, or as `[whole]` for the whole array.
 std::string to_string(const Region& region);
 
 }  // namespace plait

@@ -5,11 +5,12 @@
 /// processes.  If all ranks see the path's folder as the same one, a single ordinary file at that path is used instead.
 ///
 /// Guarantees, in addition to those of Distant I/O about wait() (docs/guides/shared-files.md has the details):
-/// - Bytes that were never written read as zero.  Reading past the end is an error that states where the end is.
+/// - Bytes that were never written read as zero.  Reading past the end is an error whose message states the file's
+/// size.
 /// - A component's length changes only when bytes of it are written, so writing one byte at a large offset takes one
 ///   stripe of one disk.
 /// - Sizes and offsets may be up to 2^63 - 1.
-/// - A file that is not persistent is unlinked as soon as it is open, so that nothing is left however the ranks end.
+/// - A file that is not persistent is unlinked as soon as it is open, so that nothing remains even if ranks are killed.
 ///   Two exceptions: one file that ranks of several nodes see keeps a hidden name until close(), and a rank that is
 ///   killed during open() may leave an empty file.
 #pragma once
@@ -23,7 +24,7 @@
 
 namespace plait {
 
-/// Where the bytes are stored.
+/// The files that store the bytes.
 enum class SharedFilePlace : std::uint8_t {
   kDetect,  ///< one file if all ranks see the folder as the same one, otherwise component files
   kOne,     ///< one file that all ranks see
@@ -37,10 +38,10 @@ enum class SharedFileMode : std::uint8_t {
 };
 
 struct SharedFileOptions {
-  std::string path;  ///< the same on every rank; its folder is on each rank's own disk, or seen by all
+  std::string path;  ///< equal on every rank; its folder is on each rank's own disk, or visible to all
   SharedFileMode mode = SharedFileMode::kWrite;
-  /// kWrite: the file is kept after close() and replaces a persistent file of the same name.  Otherwise close() deletes
-  /// it, and an existing file of that name is not touched.
+  /// kWrite: the file persists after close() and replaces a persistent file of the same name.  Otherwise close()
+  /// deletes it, and an existing file of that name is not touched.
   bool persistent = false;
   /// kWrite, persistent: an existing file is replaced when close() succeeds, and kept if it fails.  Otherwise it is
   /// replaced at open().

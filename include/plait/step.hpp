@@ -1,4 +1,4 @@
-/// Steps: the rounds of arrays that one program passes to another through a pipe, one after the other.
+/// Steps: the arrays that one program passes to another through a pipe together, step after step.
 #pragma once
 
 #include <cstdint>

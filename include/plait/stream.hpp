@@ -11,7 +11,7 @@
 
 namespace plait {
 
-/// Who shares the position of a stream, and whether ranks wait for each other.
+/// The position of a stream, and the ranks that share it or wait for each other.
 enum class StreamMode : std::uint8_t {
   kOwn = 0,      ///< each rank has its own position; independent; writes to the same position are not ordered
   kShared = 1,   ///< one position for all; each request gets the next range, first come, first served; independent
@@ -25,13 +25,13 @@ class StreamRequest {
  public:
   StreamRequest(Request request, std::shared_ptr<const std::int64_t> elements)
       : request_(std::move(request)), elements_(std::move(elements)) {}
-  /// Waits for the access.  Returns the elements read or written.
-  /// errors  What the blocking call would throw, each time it is called.
+  /// Waits for the access.  Returns the number of elements read or written.
+  /// errors  The error that the blocking call would throw, in every call.
   std::int64_t wait() {
     request_.wait();
     return *elements_;
   }
-  /// Whether wait() would return at once.
+  /// True if wait() would return at once.
   bool test() const { return request_.test(); }
 
  private:
@@ -41,9 +41,9 @@ class StreamRequest {
 
 /// The array of an open File as a sequence of elements in the order of the file, with a position counted in elements.
 ///
-/// The array's size is that of the file: nothing is appended.  Streams of a File in mode `r` can read, in mode `w` they
-/// can write (the file appears when the File is closed), in mode `r+` they can do both.  Several streams may be open on
-/// one File.
+/// The array's size is that of the file; nothing is appended.  Streams of a File in mode `r` can read, in mode `w` they
+/// can write (the file appears when the File is closed), and in mode `r+` they can do both.  Several streams may be
+/// open on one File.
 ///
 /// Modes kOwn and kShared are independent: read(), write(), seek(), tell() and close() wait for no other rank and are
 /// not ordered with collective calls, even while other ranks, or another thread of this one, are in a collective call
@@ -54,8 +54,8 @@ class StreamRequest {
 /// other collective calls.  They return when the requests of all ranks are complete.  A request that fails does so on
 /// every rank with the same Error and does not move the position.
 ///
-/// All other calls are local: tell(), close() and the destructor wait for no other rank, only for what this rank has
-/// started.
+/// All other calls are local: tell(), close() and the destructor do not wait for other ranks, only for requests that
+/// this rank has started.
 ///
 /// In all modes the requests of one rank on one stream are carried out in the order in which they were started; a
 /// blocking call waits for those started before it.
@@ -68,13 +68,13 @@ class Stream {
  public:
   class Impl;
 
-  /// A stream at element 0.  Collective over the File's Comm, in every mode.
+  /// Opens a stream at element 0.  Collective over the File's Comm, in every mode.
   /// errors  kArgument: the File is closed, the ranks pass different modes; kShared between nodes, if MPI was
   ///         initialised with a level below MPI_THREAD_MULTIPLE.
   Stream(File& file, StreamMode mode);
   Stream(Stream&&) noexcept;
   Stream& operator=(Stream&&) noexcept;
-  /// As close(); errors are reported by File::close().
+  /// Closes the stream as close() does.  Errors are reported by File::close().
   ~Stream();
 
   StreamMode mode() const;
@@ -89,34 +89,35 @@ class Stream {
   ///         kEqual and kSame: different numbers.  kSystem: the store failed; the contents of `data` are undefined.
   std::int64_t read(std::byte* data, std::int64_t elements);
 
-  /// Writes all `elements` elements; returns their number.  kSame: those of rank 0 are written, once; the other ranks
-  /// pass the same number, and their `data` may be nullptr.
+  /// Writes all `elements` elements and returns their number. kSame: the elements of rank 0 are written, once; the
+  /// other ranks pass the same number, and their `data` may be nullptr.
   /// errors  As read(); kArgument: a File in mode `r`; elements past the end of the array (of all ranks together in
   ///         kOrdered and kEqual), in which case nothing is written and the position does not move.
   ///         After a kSystem error a new file (mode `w`) is discarded: at once in a collective mode; in an independent
   ///         one by File::close(), which throws the error on every rank.
   std::int64_t write(const std::byte* data, std::int64_t elements);
 
-  /// Nonblocking versions.  kOwn, kShared: carried out by a thread of the stream; invalid arguments throw at once.
-  /// Otherwise by the thread of the Comm, in the order of its collective calls; with MPI that thread calls MPI, so
-  /// initialise MPI with MPI_THREAD_MULTIPLE.
+  /// Start an access and return at once. kOwn, kShared: a thread of the stream carries it out; invalid arguments throw
+  /// at once.  Other modes: the thread of the Comm carries it out, in the order of its collective calls.  With MPI that
+  /// thread calls MPI, so initialise MPI with MPI_THREAD_MULTIPLE.
   StreamRequest start_read(std::byte* data, std::int64_t elements);
   StreamRequest start_write(const std::byte* data, std::int64_t elements);
 
-  /// The position: where the next request begins; at most the number of elements.  kShared: the common position at this
-  /// moment.  Collective modes: the position after the requests that were started.
+  /// Returns the position at which the next request begins; at most the number of elements. kShared: the common
+  /// position at this moment.  Collective modes: the position after the requests that were started.
   std::int64_t tell() const;
 
-  /// Moves the position to `element`, 0 to the number of elements.  kOwn: of this rank.  kShared: of all ranks, at
-  /// once; requests that were made before keep their range.  Otherwise collective, with equal arguments.
+  /// Moves the position to `element`, 0 to the number of elements. kOwn: the position of this rank. kShared: the common
+  /// position, at once; requests that were made before have their range already.  Other modes: collective, with equal
+  /// arguments.
   /// errors  kArgument: outside the array; a stream or File that is closed.
   void seek(std::int64_t element);
 
-  /// Waits for what this rank has started and closes the stream on this rank.  Errors of started writes that have not
-  /// been waited for are thrown by File::close().  Closing twice does nothing.  A collective call on a stream that some
-  /// rank has closed fails on all ranks.
+  /// Waits for requests that this rank has started and closes the stream on this rank.  Errors of started writes that
+  /// have not been waited for are thrown by File::close().  Closing twice does nothing.  A collective call on a stream
+  /// that any rank has closed fails on all ranks.
   ///
-  /// File::close() and File::abandon() close the File's streams, after waiting for what was started on them.
+  /// File::close() and File::abandon() wait for the requests of the File's streams and close these.
   void close();
   bool is_open() const;
 

@@ -1,12 +1,12 @@
 /*
  * The kinds, interfaces and flags of events in a trace, with their names in C, C++, Python and the text formats.
  *
- * Each line is NAME(the name in C and Python, that in C++, [the value,] the word in text formats).  Without a value
+ * Each line is NAME(the name in C and Python, the name in C++, [the value,] the word in text formats).  Without a value
  * they are numbered from 0 in this order.  Files contain these numbers, so new lines must be added at the end.
  */
 #pragma once
 
-/* What happened.  Of PLAIT_EVENT_..., plait::trace::Kind and plait.trace.Kind. */
+/* The operation: PLAIT_EVENT_..., plait::trace::Kind and plait.trace.Kind. */
 /* clang-format off */
 #define PLAIT_TRACE_KINDS(NAME)                                                                                       \
   NAME(READ, kRead, "read")                                                                                           \
@@ -26,8 +26,7 @@
   NAME(EXIT, kExit, "exit")                                                                                           \
   NAME(PHASE, kPhase, "phase")              /* a stretch of the program that it named; file: the name's number */
 
-/* Through which interface the program asked.  Of PLAIT_INTERFACE_..., plait::trace::Interface,
-   plait.trace.Interface. */
+/* The interface that the program called: PLAIT_INTERFACE_..., plait::trace::Interface, plait.trace.Interface. */
 #define PLAIT_TRACE_INTERFACES(NAME)                                                                                  \
   NAME(UNKNOWN, kUnknown, "unknown")                                                                                  \
   NAME(POSIX, kPosix, "posix")              /* read, pwrite, ... */                                                   \
@@ -43,8 +42,8 @@
   NAME(BLOCK, kBlock, "block")              /* a trace of a block device */                                           \
   NAME(LOADER, kLoader, "loader")           /* the dynamic loader reading libraries */
 
-/* Bits of an event's flags, in the order in which text formats tell them; the first eight bits are those of the 1992
- * record type but for its write bit, which the kind says.  Of PLAIT_EVENT_..., plait::trace::flag, plait.trace.Flag. */
+/* Bits of an event's flags, in the order of text formats: PLAIT_EVENT_..., plait::trace::flag, plait.trace.Flag.  The
+ * lower eight bits are those of the 1992 record type, without its write bit, which the kind replaces. */
 #define PLAIT_TRACE_FLAGS(NAME)                                                                                       \
   NAME(LOGICAL, kLogical, 0x80, "logical")  /* what the program asked for; without: what reached a device or store */ \
   NAME(ASYNCHRONOUS, kAsynchronous, 0x08, "asynchronous")                                                             \
@@ -65,7 +64,7 @@
   NAME(VIRTUAL_MEMORY, kVirtualMemory, 0x03, "virtual-memory")
 /* clang-format on */
 
-/* How many there are. */
+/* The numbers of kinds and interfaces. */
 #define PLAIT_TRACE_ONE(...) +1
 enum {
   PLAIT_TRACE_KIND_COUNT = 0 PLAIT_TRACE_KINDS(PLAIT_TRACE_ONE),

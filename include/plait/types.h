@@ -1,5 +1,5 @@
 /**
- * What all of the C interface uses: part of plait.h, which describes it.
+ * Types and constants of the whole C interface: part of plait.h, which describes it.
  */
 #ifndef PLAIT_TYPES_H
 #define PLAIT_TYPES_H
@@ -13,7 +13,7 @@ enum {
 };
 /** The largest number of dimensions of an array. */
 enum { PLAIT_MAX_DIMENSIONS = 32 };
-/** As the size of a local array in bytes: unknown, so that it is not checked. */
+/** The size of a local array in bytes is unknown, so that it is not checked. */
 enum { PLAIT_UNKNOWN = -1 };
 
 typedef struct plait_comm plait_comm;

@@ -4,7 +4,7 @@
  * (1998), section 3).  docs/guides/global-arrays.md lists the differences.
  *
  * Programs include it as "sf.h" and are linked with plait::sf.  The processes are those of MPI_COMM_WORLD.
- * Without MPI it is this process alone.
+ * Without MPI there is only this process.
  *
  * Sizes and offsets are in bytes: whole numbers from 0 to 2^53.  All functions but SF_Errmsg return 0, or a negative
  * code or 1, whose text SF_Errmsg returns; nothing aborts.  Any number of threads may call them, except for the
@@ -19,7 +19,7 @@ extern "C" {
 
 typedef double SFsize_t;
 
-/** The longest text that SF_Errmsg writes, with the 0 at its end. */
+/** The maximum length of the text that SF_Errmsg writes, including the 0 at its end. */
 #define SF_ERRMSG_SIZE 80
 
 /**
@@ -33,13 +33,13 @@ typedef double SFsize_t;
  * req_size         the size of a typical request, from which the stripe size is chosen; negative: not known
  */
 int SF_Create(const char* fname, SFsize_t size_hard_limit, SFsize_t size_soft_limit, SFsize_t req_size, int* handle);
-/** The same under the name `<fname>.<suffix>`. */
+/** Creates a file named `<fname>.<suffix>`. */
 int SF_Create_suffix(const char* fname, SFsize_t size_hard_limit, SFsize_t size_soft_limit, SFsize_t req_size,
                      int* handle, int suffix);
 /** Waits for this process's requests and deletes the file.  Collective. */
 int SF_Destroy(int handle);
 
-/** Ends the access of this process until SF_Open; the file is kept.  Not collective. */
+/** Ends the access of this process until SF_Open; the file stays.  Not collective. */
 int SF_Close(int handle);
 /** Allows this process to read and write again. */
 int SF_Open(int handle);
@@ -56,12 +56,12 @@ int SF_Write(int handle, SFsize_t offset, SFsize_t bytes, const void* buffer, in
 int SF_Read(int handle, SFsize_t offset, SFsize_t bytes, void* buffer, int* req_id);
 /** Waits until the request is complete and sets the id to -1; the id -1 is ignored. */
 int SF_Wait(int* req_id);
-/** The same for several requests; returns 1 if one of them failed. */
+/** Waits for several requests; returns 1 if one of them failed. */
 int SF_Waitall(int* list, int num);
 
 /**
  * Writes at most SF_ERRMSG_SIZE bytes: the beginning of the message of the last call of this thread that returned the
- * code, or what the code means.  plait_message(NULL) of plait.h returns the whole message of the last error.
+ * code, or the meaning of the code.  plait_message(NULL) of plait.h returns the whole message of the last error.
  */
 void SF_Errmsg(int code, char* msg);
 
