@@ -1,3 +1,19 @@
+// Agreement: all workers compare a call and their errors in one reduction.
+//
+// Problem: if one rank's arguments are wrong, or the ranks make different calls, every rank must throw the same Error,
+// and none may wait forever.  An agreement without errors must be cheap.
+//
+// Idea: each worker contributes eight numbers, of which all get the minimum.  A hash h of the call is contributed as h
+// and -h, so that the minima are h and -h only if all are equal.  A worker with an error contributes its rank, others
+// the largest number.  Only after a failure the text of the first failing rank, or of two different calls, is
+// broadcast.  All agreements have this form, so a worker that fails between two of them joins the next one, whichever
+// it is.
+//
+// Example: three ranks have the hashes 5, 7 and 5, and rank 2 has an error.  The minima are 5 and -7, so the calls
+// differ; the failing rank is 2; and the flag that is 1 for a worker with an error has the minimum 0, so not all have
+// failed.  Ranks 0 and 1 throw the error of rank 2 with "(on rank 2)" appended.  If ranks give up the numbers 4 and 9,
+// the minima of x and -x are 4 and -9, so one agreement reports two numbers.
+
 #include "collective/agree.hpp"
 
 #include <algorithm>
@@ -19,7 +35,7 @@ namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
-/// An error, or a text, as bytes that fit one broadcast.
+/// An error, or a text, as bytes that fit into one broadcast.
 struct Wire {
   std::int32_t kind = 0;
   std::int32_t code = 0;
@@ -33,7 +49,7 @@ struct Wire {
 };
 static_assert(sizeof(Wire) <= transport::Transport::kMostBroadcast);
 
-/// As many of the words as there is room for.
+/// Stores as much of the text as fits.
 void put(Wire& wire, std::string_view words) {
   wire.length = static_cast<std::int32_t>(std::min(words.size(), wire.text.size()));
   std::copy_n(words.begin(), wire.length, wire.text.begin());
@@ -66,14 +82,14 @@ Wire describe(const std::exception_ptr& error) {
   return wire;
 }
 
-/// FNV-1a, folded to 62 bits so that its negative exists.
+/// Returns the FNV-1a hash, reduced to 62 bits so that its negative exists.
 std::int64_t hash_of(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   return static_cast<std::int64_t>(hash >> 2U);
 }
 
-/// Runs `body`, and once more where it had no memory: what was taken on the way to it is free again.
+/// Runs `body`, and once more if it lacked memory: memory that the first attempt allocated is free again.
 template <typename Body>
 void with_memory(Body&& body) {
   try {
@@ -83,13 +99,13 @@ void with_memory(Body&& body) {
   }
 }
 
-/// Thrown by a worker that has no memory for the text of an error that all workers throw.  Created when the library is
+/// Thrown by a worker that lacks memory for the text of an error that all workers throw.  Created when the library is
 /// loaded, because such a worker could not create it either.
 const std::exception_ptr kWithoutWords = std::make_exception_ptr(
     Error(ErrorKind::kSystem, "out of memory, also for the text of the error that all ranks raise", ENOMEM));
 
-/// Throws the Error that `make` makes, once all workers know what there is to tell; some Error in any case, for one who
-/// threw anything else would look for another agreement.
+/// Throws the Error that `make` returns, after all workers have received its parts.  Throws an Error in any case: after
+/// any other exception the worker would join another agreement.
 template <typename Make>
 [[noreturn]] void throw_made(Make&& make) {
   try {
@@ -129,19 +145,20 @@ template <typename Make>
   });
 }
 
-/// What a worker brings to an agreement.
+/// The contribution of a worker to an agreement.
 struct Brought {
   const std::string& call;
   std::exception_ptr error;
-  std::int64_t given_up = kNone;                   // the number of what it gives up
+  std::int64_t given_up = kNone;                   // number of what it gives up
   std::array<std::int64_t, 2>* numbers = nullptr;  // becomes that of worker 0
-  std::int64_t* smallest = nullptr;                // becomes that of all
+  std::int64_t* smallest = nullptr;                // becomes the smallest of all
 };
 
-/// One reduction of the same form for all agreements: a worker that fails between two of them comes to the next one.
+/// Makes one reduction of the same form for all agreements, so that a worker that fails between two of them joins the
+/// next.
 void agree_on(transport::Transport& transport, const Brought& brought) {
   std::exception_ptr mine = brought.error;
-  // What must not fail once the others have heard of this worker is there before.
+  // Memory that must be available after the others know of this worker is allocated first.
   const std::exception_ptr unready = caught([&] {
     if (transport.size() > 1) transport.given_up().prepare();
   });
@@ -163,7 +180,7 @@ void agree_on(transport::Transport& transport, const Brought& brought) {
   if (values[2] != kNone || values[0] != -values[1]) transport.count_failure();
   if (values[4] != kNone)
     for (const std::int64_t given_up : {values[4], -values[5]}) transport.given_up().insert(given_up);
-  // A call that differs explains the errors that come with it, unless a rank failed before it could say what it calls.
+  // Different calls explain the errors that come with them, unless a rank failed before it could state its call.
   if (values[2] != kNone) throw_failure(transport, mine, static_cast<int>(values[2]), values[3] == 1);
   if (values[0] != -values[1]) throw_difference(transport, brought.call);
   if (brought.numbers != nullptr) std::ranges::copy(numbers, brought.numbers->begin());

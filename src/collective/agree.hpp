@@ -1,4 +1,4 @@
-/// A collective fails together.
+/// Agreements: a collective call succeeds on all workers or fails on all with one Error.
 #pragma once
 
 #include <array>
@@ -12,35 +12,37 @@
 
 namespace plait::collective {
 
-/// Returns once all workers have called it with the same text and none of them brings an error; otherwise every worker
-/// throws the same Error.  `call` says what the worker is about to do, in words for people: ranks that differ are shown
-/// their two texts.  Collective.
-/// cost    One reduction where all is well.
+/// Returns after all workers have called it with the same text and without an error.  Otherwise every worker throws the
+/// same Error.  `call` describes what the worker is about to do; if ranks differ, the Error shows two of their texts.
+/// Collective.
+/// cost    One reduction if there is no error.
 void agree(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine);
 
-/// The same with a text that is made here, where there are others: a worker that has no memory for it brings that error.
+/// Agrees on a text that is made only if there are other workers.  A worker that lacks memory for it contributes that
+/// error.
 template <typename MakeText>
   requires std::is_invocable_r_v<std::string, MakeText>
 void agree(transport::Transport& transport, MakeText&& make_text, std::exception_ptr mine);
 
-/// The same for results: no text to compare.
+/// Agrees on results, without a text to compare.
 void agree(transport::Transport& transport, const std::exception_ptr& mine);
 
-/// The same, where each worker gives a number: it becomes the smallest one.
+/// Agrees, and sets the number to the smallest one of all workers.
 /// errors  As agree(); the number is undefined then.
 void agree_smallest(transport::Transport& transport, const std::string& call, const std::exception_ptr& mine,
                     std::int64_t& number);
 
-/// Two numbers of worker 0, below the largest one, for all; what the others pass does not matter.  Collective.
+/// Sets two numbers, below the largest one, to those of worker 0.  The values of the others are ignored.  Collective.
 /// errors  As agree(); the numbers are undefined then.
 /// cost    One reduction.
 void tell_numbers(transport::Transport& transport, const std::exception_ptr& mine,
                   std::array<std::int64_t, 2>& numbers);
 
-/// Brings the error `mine` of a worker that gives up what has the number `number`, and records that on every worker.
+/// Contributes the error `mine` of a worker that gives up the object with the number `number`, and records that
+/// everywhere.
 void give_up(transport::Transport& transport, std::int64_t number, const std::exception_ptr& mine);
 
-/// Runs `body` and turns what it throws into a value to agree on.
+/// Runs `body` and returns its exception, to agree on, or nullptr.
 template <typename Body>
 std::exception_ptr caught(Body&& body) {
   try {
@@ -60,8 +62,8 @@ void agree(transport::Transport& transport, MakeText&& make_text, std::exception
   agree(transport, call, mine ? mine : unspoken);
 }
 
-/// Runs a collective call of this worker, which agrees on its errors.  What it throws besides, as where memory fails it
-/// between two agreements, goes to the one that the others come to next.
+/// Runs a collective call of this worker, which agrees on its errors.  Any other exception, such as a lack of memory
+/// between two agreements, is contributed to the agreement that the others join next.
 /// errors  Error, the same on every worker.
 template <typename Body>
 auto together(transport::Transport& transport, Body&& body) {

@@ -13,7 +13,7 @@ namespace plait::collective {
 
 std::string broadcast_text(transport::Transport& transport, const std::string& mine) {
   if (transport.size() == 1) return mine;
-  // The first words go along with the length.
+  // The beginning of the text is sent with the length, so that short texts need one broadcast.
   constexpr std::size_t kFirst = 504;
   auto length = static_cast<std::int64_t>(mine.size());
   std::array<std::byte, sizeof length + kFirst> front{};
@@ -23,7 +23,7 @@ std::string broadcast_text(transport::Transport& transport, const std::string& m
   std::memcpy(&length, front.data(), sizeof length);
   const auto whole = static_cast<std::size_t>(length);
   std::string result;
-  FirstError lacking;  // of memory: the others go on
+  FirstError lacking;  // of memory: this worker still takes part in all broadcasts
   const auto take = [&](const void* words, std::size_t bytes) {
     lacking.keep([&] { result.append(static_cast<const char*>(words), bytes); });
   };

@@ -1,4 +1,4 @@
-/// Texts that all workers hear.
+/// Broadcasts of texts.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace plait::collective {
 
-/// A text of any length from worker 0; what the others pass does not matter.  Collective.
-/// errors  std::bad_alloc on a worker that has no memory for it; the others go on.
+/// Returns the text of worker 0, of any length.  The texts of the others are ignored.  Collective.
+/// errors  std::bad_alloc on a worker that lacks memory for it; the others continue.
 std::string broadcast_text(transport::Transport& transport, const std::string& mine);
 
 }  // namespace plait::collective

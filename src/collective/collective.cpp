@@ -6,6 +6,7 @@
 
 namespace plait::collective {
 
+// Relaxed stores suffice: the agreement that follows orders them before any use of the slots.
 void prepare(transport::Transport& transport) {
   for (int i = 0; i < transport::Gates::kSlots; ++i) {
     transport::Slot& slot = transport.gates().slot(transport.node_rank(), i);

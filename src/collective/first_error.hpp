@@ -1,4 +1,4 @@
-/// The first error of steps that are all carried out.
+/// The first error of operations that are all carried out.
 #pragma once
 
 #include <exception>
@@ -7,11 +7,11 @@
 
 namespace plait::collective {
 
-/// For a worker that others wait for: after an error it only keeps them going, and throws at the end.
+/// Records the first error of a worker that others wait for: it continues after an error, and throws at the end.
 /// threads  One at a time.
 class FirstError {
  public:
-  /// Runs `body` and keeps what it throws where nothing was kept before.
+  /// Runs `body` and records its exception if there is none yet.
   template <typename Body>
   void keep(Body&& body) {
     const std::exception_ptr error = caught(body);

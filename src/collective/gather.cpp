@@ -16,7 +16,7 @@ namespace plait::collective {
 
 namespace {
 
-constexpr std::size_t kHeader = sizeof(std::int64_t);  // the length of the text that follows
+constexpr std::size_t kHeader = sizeof(std::int64_t);  // bytes of the length that precedes each text
 
 void put(const std::string& text, std::byte* message) {
   const auto length = static_cast<std::int64_t>(text.size());
@@ -24,7 +24,7 @@ void put(const std::string& text, std::byte* message) {
   std::memcpy(message + kHeader, text.data(), text.size());
 }
 
-/// Needs no memory where `text` has room for it.
+/// Needs no memory if `text` has enough capacity.
 void take(const std::byte* message, std::string& text) {
   std::int64_t length = 0;
   std::memcpy(&length, message, kHeader);
@@ -33,13 +33,13 @@ void take(const std::byte* message, std::string& text) {
 
 }  // namespace
 
-// All memory is there before the first message, for a rank that left one out would keep the others waiting.
+// All memory is allocated before the first message, because a rank that left out a message would make the others wait.
 std::vector<std::string> gather(transport::Transport& transport, MakeText make, RankGroups groups) {
   const int me = transport.rank();
   const bool member = groups.has(me);
   const int first = member ? groups.first(me) : -1;
   const std::int64_t next = std::min<std::int64_t>(first + std::int64_t{groups.stride} * groups.members,
-                                                   transport.size());  // that is in the group no more
+                                                   transport.size());  // the first rank of the next group
   std::string mine;
   agree(transport, caught([&] {
           if (member) mine = make();
@@ -59,7 +59,7 @@ std::vector<std::string> gather(transport::Transport& transport, MakeText make, 
         }));
   if (!member) return all;
   const std::span bytes = message.first(message.size());
-  FirstError made_good;  // what succeeds in the end is no error
+  FirstError made_good;  // errors that a later attempt resolved are not reported
   if (me != first) {
     put(mine, bytes.data());
     reserve->again(made_good, [&] { return transport.send(first, bytes); })->complete();

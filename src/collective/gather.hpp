@@ -1,4 +1,4 @@
-/// Texts of any length between ranks.
+/// Exchanges of texts of any length between ranks.
 #pragma once
 
 #include <climits>
@@ -11,26 +11,27 @@
 
 namespace plait::collective {
 
-/// Each rank makes its text where the exchange begins, so that one that cannot make it brings its error there.
+/// Makes the text of a rank.  It is called inside the exchange, so that its error becomes an error of all ranks.
 using MakeText = base::FunctionRef<std::string()>;
 
-/// Of the ranks that are multiples of `stride`, groups of `members` that follow each other.
+/// Groups of `members` consecutive ranks, among the ranks that are multiples of `stride`.
 struct RankGroups {
   int stride = 1;
   int members = INT_MAX;
   bool has(int rank) const { return rank % stride == 0; }
-  /// The first rank of the group of one that is in any.
+  /// Returns the first rank of the group of a rank that is in a group.
   int first(int rank) const { return static_cast<int>(rank - rank % (std::int64_t{stride} * members)); }
 };
 
-/// What each rank of a group says, on its first rank, ascending; empty on all others.  Collective over all ranks.
-/// cost    A message a rank, all to the first one of its group, and three reductions.
+/// Returns, on the first rank of each group, the texts of its ranks, ascending; empty on all others.  Collective over
+/// all ranks.
+/// cost    One message per rank, all to the first one of its group, and three reductions.
 /// errors  The same on all ranks.
 std::vector<std::string> gather(transport::Transport& transport, MakeText make, RankGroups groups = {});
-/// What each rank says, on all ranks.  Collective.
+/// Returns the texts of all ranks, on all ranks.  Collective.
 /// errors  The same on all ranks.
 std::vector<std::string> gather_to_all(transport::Transport& transport, MakeText make);
-/// What rank 0 says, for all.  Collective.
+/// Returns the text of rank 0, on all ranks.  Collective.
 /// errors  The same on all ranks.
 std::string tell(transport::Transport& transport, MakeText make);
 

@@ -12,8 +12,8 @@
 
 namespace plait::collective {
 
-/// Where a wait for messages has been given up, because a process has left, they may still be on their way when this
-/// goes: then its memory stays for the rest of the process.
+/// A buffer of a message. If a wait for messages was abandoned because a process left, messages may still arrive after
+/// the buffer is destroyed. Its memory then stays allocated until the process ends.
 class MessageBuffer {
  public:
   explicit MessageBuffer(const transport::Transport& transport) : transport_(transport) {}
@@ -23,7 +23,7 @@ class MessageBuffer {
   MessageBuffer(const MessageBuffer&) = delete;
   MessageBuffer& operator=(const MessageBuffer&) = delete;
 
-  /// Once, before anything is sent.
+  /// Allocates the memory. Called once, before any message.
   void allocate(std::size_t bytes) { bytes_ = std::make_unique<std::vector<std::byte>>(bytes); }
   std::size_t size() const { return bytes_ ? bytes_->size() : 0; }
   std::byte* data() { return bytes_ ? bytes_->data() : nullptr; }

@@ -1,4 +1,4 @@
-/// Messages one way, of which a bounded number is under way.
+/// Messages in one direction, of which a bounded number is under way.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace plait::collective {
 
-/// Buffers of messages with their tickets, and with what the caller notes about each.
+/// Buffers of messages with their tickets, and with a note of the caller about each.
 /// Note  A value that can be copied.
 template <typename Note, int kMost>
 class MessagesInFlight {
@@ -22,7 +22,7 @@ class MessagesInFlight {
     for (auto& slot : slots_) slot.emplace(transport);
   }
 
-  /// Once, before anything is sent: `most` buffers of so many bytes each.  pre  most <= kMost
+  /// Allocates `most` buffers of this size.  Called once, before any message. pre most <= kMost
   void allocate(int most, std::size_t bytes) {
     most_ = static_cast<std::size_t>(most);
     for (std::size_t i = 0; i < most_; ++i) slots_[i]->buffer.allocate(bytes);
@@ -34,7 +34,7 @@ class MessagesInFlight {
     return false;
   }
 
-  /// Calls `start(bytes of a buffer)`, which gives a ticket, where there is a free buffer: whether there was one.
+  /// Calls `start(bytes of a buffer)`, which returns a ticket, if a buffer is free.  Returns false if none is.
   template <typename Start>
   bool start(const Note& note, std::size_t bytes, Start&& start) {
     for (std::size_t i = 0; i < most_; ++i) {
@@ -47,8 +47,8 @@ class MessagesInFlight {
     return false;
   }
 
-  /// Calls `end(note, bytes)` for each message that has come: where it says so, its buffer is free again.  Whether
-  /// there was such a one.
+  /// Calls `end(note, bytes)` for each message that has arrived.  If `end` returns true, the buffer becomes free;
+  /// otherwise the message is offered again in the next call.  Returns true if any buffer became free.
   template <typename End>
   bool take(End&& end) {
     bool taken = false;
@@ -64,7 +64,7 @@ class MessagesInFlight {
     return taken;
   }
 
-  /// The same where nothing is to be done with them, as with what was sent.
+  /// Frees the buffers of all messages that are complete, such as those that were sent.
   bool release() {
     return take([](const Note&, const std::byte*) { return true; });
   }
@@ -72,13 +72,13 @@ class MessagesInFlight {
  private:
   struct Slot {
     explicit Slot(const transport::Transport& transport) : buffer(transport) {}
-    MessageBuffer buffer;  // stays where its ticket goes before its message has come
+    MessageBuffer buffer;  // keeps its memory if the ticket is destroyed before its message has arrived
     std::unique_ptr<transport::Ticket> ticket;
-    bool come = false;  // and not taken
+    bool come = false;  // arrived and not taken
     Note note{};
   };
   std::array<std::optional<Slot>, kMost> slots_;
-  std::size_t most_ = 0;  // that are used
+  std::size_t most_ = 0;  // buffers in use
 };
 
 }  // namespace plait::collective

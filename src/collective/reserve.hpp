@@ -1,4 +1,4 @@
-/// Memory that is held back for the middle of an exchange.
+/// Memory that is held in reserve for the middle of an exchange.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace plait::collective {
 
-/// For a worker that cannot leave a step out, as others wait for its messages.  Where memory fails it in that step,
-/// what was held back is let go and the step is made again; the error is kept, and told where the exchange ends.
-/// threads  One at a time.
+/// Memory for a worker that cannot skip an operation, because others wait for its messages.  If the operation lacks
+/// memory, the reserve is released and the operation is repeated.  The error is recorded and reported at the end of the
+/// exchange.
+/// threads One at a time.
 class Reserve {
  public:
   Reserve() : held_(new std::byte[kBytes]) {}
 
-  /// Returns what `body` does, as base::patiently().
+  /// Returns the result of `body`, as base::patiently() does.
   template <typename Body>
   auto again(FirstError& error, Body&& body) {
     return base::patiently("go on with an exchange that other ranks wait for", body, [&] {

@@ -1,3 +1,13 @@
+// Prefix sums over the workers.
+//
+// On one node each worker reads the values of all others from shared notes. Between nodes the sums are built in log2(P)
+// rounds: in the round of distance d each worker sends the sum of the d values that end with its own to the worker d
+// after it. The last worker then broadcasts the sum of all.
+//
+// Example: 4 workers with the values 3, 1, 4, 1. At distance 1 the workers 1, 2 and 3 receive 3, 1 and 4, so that their
+// sums are 4, 5 and 5. At distance 2 worker 2 receives 3 of worker 0, and worker 3 receives 4 of worker 1, so that
+// their sums are 8 and 9. The received values add up to 0, 3, 4 and 8, the sums before each worker, and 9 is broadcast.
+
 #include "collective/scan.hpp"
 
 #include <array>
@@ -58,13 +68,14 @@ Sums Scan::sum_of_messages(FirstError& error) {
   Sums sums;
   const int me = transport_.rank();
   const int workers = transport_.size();
-  std::int64_t stretch = mine_;  // the sum of this worker and the distance - 1 in front of it
+  std::int64_t stretch = mine_;  // the sum of this worker's value and the distance - 1 values before it
   for (int distance = 1; distance < workers; distance *= 2) {
     const std::span out = words_.first(sizeof(Word));
     const std::span in(words_.data() + sizeof(Word), sizeof(Word));
     std::memcpy(out.data(), &stretch, sizeof stretch);
     std::unique_ptr<transport::Ticket> sent;
     std::unique_ptr<transport::Ticket> received;
+    // The receive is started first, and both before a wait, so that no two workers wait for each other.
     if (me - distance >= 0) received = reserve_.again(error, [&] { return transport_.receive(me - distance, in); });
     if (me < workers - distance) sent = reserve_.again(error, [&] { return transport_.send(me + distance, out); });
     if (received) {

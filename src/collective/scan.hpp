@@ -1,4 +1,4 @@
-/// Sums over the workers in front of this one.
+/// Prefix sums over the workers.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ struct Sums {
   std::int64_t all = 0;
 };
 
-/// Adds numbers that are not negative; sums beyond 2^63 - 1 stay there.
+/// Adds numbers that are not negative. Sums beyond 2^63 - 1 are limited to that number.
 ///
-/// Every worker calls announce() before an agreement and sum() after it; the next announcement follows another
+/// Every worker calls announce() before an agreement and sum() after it. The next announcement follows another
 /// agreement.
-/// cost  sum(): on one node, a look at the notes of the others; else log2(workers) messages of 8 bytes and a broadcast.
+/// cost    sum(): On one node, a read of the others' notes; else log2(workers) messages of 8 bytes and a broadcast.
 class Scan {
  public:
-  /// Made before an agreement, as there may be no memory for it.
+  /// Allocates memory, so it is constructed before an agreement.
   explicit Scan(transport::Transport& transport);
   void announce(std::int64_t value);
-  /// Collective.  error: of a worker that lacked memory on the way, but has done its part.
+  /// Returns the sums. Collective. error: Receives the lack of memory of a worker that has still done its part.
   Sums sum(FirstError& error);
 
  private:
@@ -34,7 +34,7 @@ class Scan {
 
   transport::Transport& transport_;
   std::int64_t mine_ = 0;
-  MessageBuffer words_;  // where nodes are apart: one that is sent, one that is received
+  MessageBuffer words_;  // if there are several nodes: one word to send, one to receive
   Reserve reserve_;
 };
 

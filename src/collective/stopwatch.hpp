@@ -1,4 +1,4 @@
-/// Where the time of a worker goes.
+/// Measurements of the time of a worker.
 #pragma once
 
 #include <chrono>
@@ -8,14 +8,14 @@ namespace plait::collective {
 
 /// Seconds that one worker spent, for people and benchmarks.
 struct Times {
-  double io = 0;    ///< in calls of the store
-  double copy = 0;  ///< distributing, packing and unpacking
+  double io = 0;    ///< calls of the store
+  double copy = 0;  ///< copying, packing and unpacking
   double wait = 0;  ///< waiting for other workers and for messages
   double total = 0;
-  double common = 0;  ///< of the whole access, the same on all workers
+  double common = 0;  ///< time of the whole access, the same on all workers
 };
 
-/// Nanoseconds since it was made.
+/// Measures the nanoseconds since its construction.
 class Elapsed {
  public:
   std::int64_t nanoseconds() const {
@@ -27,7 +27,7 @@ class Elapsed {
   Clock::time_point start_ = Clock::now();
 };
 
-/// Adds the time that passes while it lives to one of the sums of Times.
+/// Adds its lifetime to one of the sums of Times.
 class Stopwatch {
  public:
   explicit Stopwatch(double& sum) : sum_(sum), start_(Clock::now()) {}
