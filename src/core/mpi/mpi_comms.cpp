@@ -21,7 +21,7 @@ namespace {
 using transport::mpi::call;
 using transport::mpi::check;
 
-/// An attribute of a communicator, which goes with it.
+/// The value of an attribute of an MPI communicator, which deletes it when the communicator is freed.
 struct Holder {
   Comm comm;
 };
@@ -79,7 +79,7 @@ Comm make_comm(MPI_Comm communicator) {
 
 void core::forget_comms() noexcept {
   while (true) {
-    Comm forgotten;  // which goes when nothing is locked: it waits for what was started
+    Comm forgotten;  // destroyed after the lock is released, because its destructor waits for started calls
     const std::scoped_lock lock(holders().mutex);
     const auto found = std::ranges::find_if(holders().all, [](const Holder* holder) { return !holder->comm.alone(); });
     if (found == holders().all.end()) return;

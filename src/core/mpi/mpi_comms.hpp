@@ -1,11 +1,11 @@
-/// What the communicators of MPI that are in use keep for us.
+/// The Comms that MPI communicators hold as attributes.
 #pragma once
 
 namespace plait::core {
 
-/// Lets all of them go that no file is open on, for this process is about to leave the program.  What uses them later
-/// makes them anew.  Waits for what was started on them.
-/// threads  One that may call MPI.
+/// Releases the Comm of each communicator, because this process is about to end.  A Comm on which files are open lives
+/// until these are closed.  A later use creates a new Comm.  Waits for calls that were started on them.
+/// threads  A thread that may call MPI.
 void forget_comms() noexcept;
 
 }  // namespace plait::core
