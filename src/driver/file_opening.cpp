@@ -32,7 +32,7 @@ const Format& format_of_new(const std::string& name, Contents contents, const Fi
   return container::format_named(contents == Contents::kHeader ? container::kHeaderName : name);
 }
 
-/// Constants of the cost model that were measured.
+/// Measured constants of the cost model.
 struct Costs {
   std::string source;
   std::vector<double> values;  ///< in the order of plan::kCostTerms
@@ -57,7 +57,7 @@ plan::CostModel model_of(const Costs& costs) {
   return model;
 }
 
-/// How rank 0 says that the file is accessed.
+/// The access options that rank 0 has determined.
 struct Access {
   std::int64_t memory_bytes = 0;
   plan::Strategy strategy = plan::Strategy::kAutomatic;
@@ -70,13 +70,13 @@ void fields(Codec& codec, base::Record<Codec, Access>& access) {
   codec(access.memory_bytes, access.strategy, access.readers, access.cold);
 }
 
-/// What rank 0 has found in a file or described of a new one, for the other ranks.
+/// The array that rank 0 has found in a file, or described for a new one, for the other ranks.
 struct FoundArray {
   std::int64_t format = 0;  ///< its index in container::formats()
   container::Content content;
   Access access;
   std::optional<Costs> costs;
-  std::string dataset;  ///< as of Dataset::encoded(), or NewFile::encoded()
+  std::string dataset;  ///< result of Dataset::encoded(), or of NewFile::encoded()
 };
 
 template <class Codec>
@@ -84,7 +84,7 @@ void fields(Codec& codec, base::Record<Codec, FoundArray>& found) {
   codec(found.format, found.content, found.access, found.costs, found.dataset);
 }
 
-/// errors  kArgument: attributes that the format has not.
+/// errors  kArgument: attributes that the format cannot store.
 void check_attributes(const std::string& name, const Format& made, const FileOptions& wanted) {
   const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
     for (const ArrayAttribute& one : attributes)
@@ -100,7 +100,7 @@ void check_attributes(const std::string& name, const Format& made, const FileOpt
 }  // namespace
 
 std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents contents, FileOptions wanted) {
-  // Elements of which only the size is known; a name that stands for a format promises more.
+  // Elements of unknown type get a dtype of opaque bytes. A name that stands for a format requires a dtype instead.
   if (contents == Contents::kHeader && !wanted.dtype && wanted.element_bytes > 0)
     wanted.dtype = text("|V", wanted.element_bytes);
   const Format& made = format_of_new(name, contents, wanted);

@@ -1,4 +1,4 @@
-/// A File as drivers open it.
+/// The callbacks by which a driver opens a File.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace plait::driver {
 
-/// What a new store of that name is to hold, and how: nothing is made.
-/// errors  kArgument: options that are missing or make no sense, or that a file of this name does not have.
+/// Describes the content of a new store of that name, without creating it.
+/// errors  kArgument: options that are missing or invalid, or that a file of this name does not have.
 std::unique_ptr<container::NewFile> new_file(const std::string& name, driver::Contents contents, FileOptions wanted);
 
-/// Chooses the format of the store's bytes, and gives the File the array that is in it.
+/// Determines the format of the store's bytes, and passes the array in it to the File.
 class FileOpening : public driver::Opening {
  public:
-  /// access: how the File will be accessed, as rank 0 says.
+  /// access: The options of accesses, as rank 0 determined them.
   FileOpening(File::Impl& file, const FileOptions& options, collective::Collective& call, driver::Contents contents,
               plan::AccessOptions access);
 
@@ -31,20 +31,20 @@ class FileOpening : public driver::Opening {
   void adopt(const std::string& encoded, const core::Source& source) override;
   const FileOptions& options() const override { return options_; }
   void adopt(const ArrayType& type) override { file_.set_type(type, options_.several); }
-  /// Ends the opening of a file whose ranks count together.  Collective, when all have it.
+  /// Ends the opening of a file whose ranks agree on chunk counts.  Collective, after all ranks have opened it.
   void share();
 
  private:
   const container::Format& format_of(store::Store& store) const;
   /// True if the caller describes raw elements: the name has no known suffix, and shape and type match the file's size.
   bool is_described_as_raw(store::Store& store) const;
-  /// Takes over the result that rank 0 has encoded; returns the part that the format has encoded.
+  /// Decodes the result that rank 0 has encoded.  Returns the part that the format has encoded.
   std::string decode(const std::string& encoded);
   /// Opens the array that rank 0 has opened or described.
   std::unique_ptr<container::Dataset> attach(std::shared_ptr<store::Store> store, std::string_view encoded);
-  /// errors  As OpenedFile::dataset(), with a word on what the bytes look like where they are no array.
+  /// errors  As OpenedFile::dataset(), with a description of the bytes if they are not an array.
   void look(const std::shared_ptr<store::Store>& store);
-  /// Throws what `error` says, and what the bytes look like.
+  /// Throws `error` with a description of the bytes in the store.
   [[noreturn]] void explain(const Error& error, store::Store& store) const;
 
   File::Impl& file_;
@@ -55,7 +55,7 @@ class FileOpening : public driver::Opening {
   const container::Format* format_ = nullptr;
   container::Content content_;
   std::unique_ptr<container::NewFile> new_file_;  ///< mode `w`
-  std::unique_ptr<container::Dataset> dataset_;   ///< until the File has it
+  std::unique_ptr<container::Dataset> dataset_;   ///< until the File owns it
 };
 
 }  // namespace plait::driver

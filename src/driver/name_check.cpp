@@ -23,7 +23,7 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Returns the text before the first colon if it looks like the prefix of a driver; a single letter, as of a time or a
+/// Returns the text before the first colon if it looks like the prefix of a driver. A single letter, as in a time or a
 /// drive, does not.
 std::string_view scheme_of(std::string_view name) {
   const std::size_t colon = name.find(':');

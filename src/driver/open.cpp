@@ -1,4 +1,16 @@
-// Opening a File: its name says which driver opens the store, and the format says what it holds.
+// Opening a File.
+//
+// The prefix of the name determines the driver, which opens the store. The format of the store's content determines the
+// array. Order:
+//
+//   1. Agree     All ranks check the name and the options, and compare their calls. Rank 0 reads the environment.
+//   2. Number    The File gets its number on the Comm. A rank whose arguments are rejected does not reach this phase.
+//   3. Open      The driver opens or creates the store. Rank 0 describes the array in it (FileOpening), and the others
+//                take over this description.
+//   4. Share     The ranks create a common counter if they must agree on chunk counts.
+//
+// Example: `distant:a` has the prefix of the driver of shared files. Its content begins with a .npy header or is raw.
+// `a.zarr` has no prefix, so the driver of ordinary files opens it, and its suffix determines the format.
 
 #include <cstdlib>
 
@@ -78,14 +90,14 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   return out;
 }
 
-/// Collective.
+/// Opens the source of a File. Collective.
 void open_source(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   plan::AccessOptions access;
   core::FileContext& context = file.context();
   collective::Collective call(
       transport, [&] { return call_text(context, options); },
       [&] {
-        // The system would take what stands before it for the name.
+        // The system would use only the text before a null character as the name.
         if (context.path().find('\0') != std::string::npos)
           base::throw_argument_error("the name of the file, which begins with \"", context.path().c_str(),
                                      "\", contains a null character; leave that out");
@@ -93,7 +105,7 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
         check_options_of_new(options, context.path(), context.mode());
         if (transport.rank() == 0) access = access_options(options);
       });
-  // Counted where all ranks are known to open: one that refuses its arguments never comes here.
+  // The number is taken only after all ranks are known to open: a rank that rejects its arguments does not get here.
   context.set_number(transport.next_number());
   const driver::Driver& driver = driver::driver_of(context.path());
   driver::FileOpening opening(file, options, call, driver.contents(), access);

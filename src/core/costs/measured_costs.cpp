@@ -40,7 +40,7 @@ std::string_view stripped(std::string_view line) {
   return line;
 }
 
-/// The values of a file by their names, and where they stand.
+/// The values of a file by name, with their line numbers.
 class Values {
  public:
   Values(const std::string& content, const std::string& path) : path_(path) {
@@ -61,7 +61,7 @@ class Values {
     return value;
   }
 
-  /// A text in quotes, none where the name is missing.
+  /// Returns a text in quotes, or nothing if the name is missing.
   std::optional<std::string> quoted(const char* name) const {
     const auto found = values_.find(name);
     if (found == values_.end()) return std::nullopt;
@@ -117,10 +117,10 @@ std::string processor_name() {
   return found;
 }
 
-/// Nothing that is longer is such a file.
+/// Maximum size of such a file.
 constexpr std::streamsize kMostBytes = 1 << 16;
 
-/// What a file holds, none where there is no such file.
+/// Returns the content of a file, or nothing if the file does not exist.
 std::optional<std::string> content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
