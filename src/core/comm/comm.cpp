@@ -20,8 +20,8 @@ struct Comm::State {
 
 namespace {
 
-/// What all Comms of a process that is alone have.  It never ends: files on it may live as long as the program, and what
-/// was started goes on when that ends.
+/// The transport and the worker of all Comms of a process that is alone.  They are never destroyed: files on such a
+/// Comm may live as long as the program, and started calls continue while it ends.
 struct OneRank {
   std::unique_ptr<transport::Transport> transport = transport::thread::make_alone();
   std::shared_ptr<core::Worker> worker = base::make_owned<core::Worker>();
@@ -37,7 +37,7 @@ OneRank& one_rank() {
 int Comm::rank() const { return state_ ? state_->transport->rank() : 0; }
 int Comm::size() const { return state_ ? state_->transport->size() : 1; }
 
-/// What a Comm lets the functions below see.
+/// The access of the functions below to the state of a Comm.
 struct core::CommInternals {
   static Comm over(std::shared_ptr<transport::Transport> transport) {
     Comm made;

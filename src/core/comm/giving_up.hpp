@@ -1,4 +1,4 @@
-/// One rank gives up what all have opened.
+/// Giving up an object that all ranks have opened.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace plait::core {
 
-/// Has the other ranks hear `error` in their next collective call, whatever it is, and remember that what has the
-/// number `number` is given up.  Returns at once where collective calls may run on a thread of their own: whatever this
-/// rank calls together with the others next is behind it.
+/// Makes the next collective call of the other ranks fail with `error`, whichever call it is, and records on all ranks
+/// that the object with the number `number` is given up.  Returns at once if collective calls may run on a thread of
+/// their own: collective calls that this rank makes later come after it.
 /// errors  kSystem: no thread.
 void give_up(const Comm& comm, std::int64_t number, const Error& error);
 

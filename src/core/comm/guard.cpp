@@ -20,7 +20,7 @@ void fail_in_turn(const Comm& comm, const std::string& message, int system_code)
 
 void fail(const Comm& comm, const std::exception_ptr& error) {
   worker_of(comm)->run([&] { collective::Collective::fail(transport_of(comm), error); });
-  std::rethrow_exception(error);  // not reached: an error of one's own is thrown by agree()
+  std::rethrow_exception(error);  // not reached: agree() throws an error of this rank
 }
 
 }  // namespace plait::core

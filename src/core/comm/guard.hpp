@@ -1,4 +1,4 @@
-/// The way into calls that all ranks make together.
+/// Errors of single ranks in calls that all ranks make together.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace plait::core {
 
-/// The error of a call that a caller has found wrong before it made it: kSystem if there is a code of the system.
+/// Returns the error of a call whose arguments the caller has rejected: kSystem if it has a system code.
 inline Error call_error(const std::string& message, int system_code) {
   return {system_code == 0 ? ErrorKind::kArgument : ErrorKind::kSystem, message, system_code};
 }
@@ -18,15 +18,16 @@ inline Error call_error(const std::string& message, int system_code) {
 /// Fails the call that the other ranks make, with an error of this rank.
 [[noreturn]] void fail(const Comm& comm, const std::string& message, int system_code);
 
-/// The same, after the calls that were started before.
+/// Fails the call that the other ranks make after all calls that were started before.
 [[noreturn]] void fail_in_turn(const Comm& comm, const std::string& message, int system_code);
 
-/// Brings what went wrong on this rank, before or beside what it agrees on, to the agreement that the others are at.
+/// Contributes an error of this rank, which occurred outside of an agreement, to the agreement that the others join
+/// next.
 /// errors  Always an Error, the same on all ranks.
 [[noreturn]] void fail(const Comm& comm, const std::exception_ptr& error);
 
-/// Runs a call that all ranks of `comm` make, in its turn or to start it.  Its body agrees on its Errors; what else it
-/// throws, as for want of memory or of a thread, all ranks get as the same Error.
+/// Runs, or starts, a call that all ranks of `comm` make.  Its body agrees on its Errors.  Any other exception, such as
+/// a lack of memory or of a thread, becomes the same Error on all ranks.
 template <typename Body>
 auto guarded(const Comm& comm, Body&& body) {
   try {

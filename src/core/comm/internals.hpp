@@ -1,4 +1,4 @@
-/// What a Comm is made of, for the layers that make its calls.
+/// The parts of a Comm, for the layers that make its calls.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@ namespace plait::core {
 
 class Worker;
 
-/// A Comm of the ranks of a transport, with a worker of its own.
+/// Returns a Comm of the ranks of a transport, with a new worker.
 Comm comm_over(std::shared_ptr<transport::Transport> transport);
 
-/// Lives as long as the Comm or a copy of it.  Processes that are alone have one of one rank for all such Comms; only
-/// calls that take turns use it.
+/// Returns the transport of a Comm, which lives as long as the Comm or a copy of it.  Processes that are alone share
+/// one of one rank among all such Comms; only calls that run one after another use it.
 transport::Transport& transport_of(const Comm& comm);
 
-/// What carries out nonblocking calls.
+/// Returns the worker that carries out nonblocking calls.
 std::shared_ptr<Worker> worker_of(const Comm& comm);
 
 }  // namespace plait::core

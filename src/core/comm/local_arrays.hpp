@@ -1,4 +1,4 @@
-/// Local arrays as callers give them, and what is done with them.
+/// The local arrays that callers pass, with checks.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,19 @@ namespace plait::core {
 /// errors  kArgument: the layout has ranks beyond the Comm.
 void check_ranks(const Layout& layout, const Comm& comm);
 
-/// The ranks of a layout whose arrays this process holds, ascending: all where it is alone, else its own if it has one.
+/// Returns the ranks of a layout whose arrays this process holds, ascending: all if it is alone, else its own if it has
+/// one.
 std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm);
 
-/// Threads that a process which is alone moves so many elements with.
+/// Returns the number of threads with which a process that is alone moves this number of elements.
 int useful_threads(std::int64_t elements, std::int64_t element_bytes);
 
-/// Checks the ranks, and that the parts are as many as this process holds, and turns them into arrays with steps for every dimension.
+/// Checks the ranks and the number of parts of this process, and returns them as arrays with strides for every
+/// dimension.
 std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const MutablePart> parts,
                                            std::int64_t element_bytes, const Comm& comm);
 
-/// The same parts; one path serves reads and writes, and a write never changes them.
+/// Returns the parts as mutable ones. Reads and writes share one implementation, and a write never changes them.
 std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts);
 
 }  // namespace plait::core

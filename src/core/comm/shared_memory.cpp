@@ -23,7 +23,7 @@ class SharedMemory::Impl {
     const auto check = [&] {
       if (bytes < 0) base::throw_argument_error("found ", bytes, " bytes of shared memory; give 0 or more");
     };
-    constexpr std::int64_t kMost = std::int64_t{1} << 54;  // no node has so much, and sums of it do not overflow
+    constexpr std::int64_t kMost = std::int64_t{1} << 54;  // no node has more, and sums of it do not overflow
     if (comm.alone()) check();
     const std::exception_ptr checked = collective::caught(check);
     bytes = std::min(bytes, kMost);
@@ -31,7 +31,7 @@ class SharedMemory::Impl {
       part = transport::thread::make_alone()->share(bytes);
     } else {
       core::worker_of(comm)->run([&] {
-        // First, so that a rank that comes with an error instead is heard.
+        // The transport is used first, so that an error that another rank contributes is received.
         transport::Transport& transport = core::transport_of(comm);
         collective::together(transport, [&] {
           collective::Collective call(transport, "make arrays in shared memory", checked);

@@ -1,3 +1,18 @@
+// The order of collective calls on one Comm.
+//
+// Problem: all ranks must make the calls of a communicator in one order, also those that were started and run in the
+// background.  Most programs only make blocking calls, for which a second thread would cost a change of thread each
+// time.
+//
+// Idea: a Worker runs one task at a time.  Started tasks run on its thread, in order.  A blocking call runs on the
+// caller's thread if no task is running or waiting, else after the started tasks on their thread (run_queued).  A call
+// within a task is part of that task.
+//
+// Interruption: tasks have ascending numbers.  A signal that interrupts a wait for task n interrupts all tasks up to n,
+// because task n cannot begin before they end.  Example: tasks 1 and 2 are started, the program waits for task 2, and
+// SIGINT arrives.  Tasks 1 and 2 fail at their next wait for other ranks, so the other ranks get an error.  Task 3,
+// which is started later, is not affected.
+
 #include "core/comm/worker.hpp"
 
 #include <algorithm>
@@ -16,7 +31,8 @@ namespace plait {
 
 namespace {
 
-/// For a wait that was interrupted after all was well, so that what the signal's handler has raised is raised.
+/// Throws for a wait that was interrupted although the access succeeded, so that the exception of the signal's handler
+/// follows.
 [[noreturn]] void throw_interrupted() { base::throw_system_error(EINTR, "interrupted while it waited"); }
 
 }  // namespace
@@ -31,7 +47,7 @@ void Request::Impl::finish(std::optional<Failure> failure) {
 }
 
 void Request::Impl::wait() {
-  // An access that waits for others ends sooner.
+  // Time after an interruption within which an access that waits for other ranks ends.
   constexpr std::chrono::milliseconds kUntilItEnds{150};
   using Clock = std::chrono::steady_clock;
   check_owner();
@@ -85,7 +101,7 @@ namespace core {
 
 namespace {
 
-/// Those of this process.  What was started on them ends before MPI does.
+/// The workers of this process.  Their started tasks end before MPI does.
 struct Workers {
   std::mutex mutex;
   std::set<Worker*> all;
@@ -101,7 +117,7 @@ void finish_all() {
   for (Worker* one : workers().all) one->finish();
 }
 
-/// In each process: what is to end in a parent does not end in its children.
+/// Registers once in each process: a child does not end the tasks of its parent.
 void watch_the_end() {
   static base::PerProcess<std::once_flag> watched;
   std::call_once(watched.get(), [] { transport::at_ending(transport::EndingStage::kStarted, finish_all); });
@@ -145,7 +161,7 @@ std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tell
   {
     const std::scoped_lock lock(mutex_);
     request = base::make_owned<Request::Impl>(interruption_, ++numbers_);
-    // The thread first: where there can be none, no task must stay behind.
+    // The thread is created first: if that fails, no task may remain in the queue.
     if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
     tasks_.push_back({std::move(body), request, numbers_, tells});
     if (!tells) ++unsettled_;
@@ -169,17 +185,17 @@ void Worker::finish() {
   const base::BlockingWait blocking;
   std::unique_lock lock(mutex_);
   const auto finished = [this] { return !busy_ && tasks_.empty(); };
-  // exit() in a signal's handler: what goes on below it never ends.
+  // exit() was called in a signal's handler: the task below it on the stack never ends.
   if (busy_ && runner_ == std::this_thread::get_id()) return;
-  // What was started ends, as the others do their part or are noticed to be gone.  But a call of a thread that the
-  // program leaves running may wait for others that wait for this process.
+  // Started tasks end, because the other ranks do their parts, or are found to have ended.  A call on a thread that the
+  // program leaves running, however, may wait for others that wait for this process.
   const auto nobody_else = [this] { return !busy_ || runner_ == thread_.get_id(); };
   if (ends_alone_ && !changed_.wait_for(lock, kPatienceAtTheEnd, nobody_else)) return;
   changed_.wait(lock, finished);
 }
 
 std::optional<Request::Impl::Failure> Worker::carry_out(const Task& task) noexcept {
-  // Short enough for a std::string to hold without memory of its own.
+  // Short enough for a std::string without allocated memory.
   static constexpr const char* kNoMemory = "out of memory";
   const auto failure = [](ErrorKind kind, const char* text, int code) {
     Request::Impl::Failure made{kind, {}, code};
@@ -226,7 +242,8 @@ void Worker::run(base::FunctionRef<void()> task) {
     busy_ = true;
     runner_ = std::this_thread::get_id();
     number = ++numbers_;
-    // The task begins all the same, and ends at its first wait for other ranks: so they get an error instead of waiting.
+    // The task begins nevertheless, and ends at its first wait for other ranks, so that these get an error instead of
+    // waiting.
     if (interrupted) interruption_->interrupt_up_to(number);
   }
   const auto finished = [this] {
@@ -258,7 +275,7 @@ void Worker::run_queued(base::FunctionRef<void()> task) {
       failure = std::current_exception();
     }
   };
-  // The task uses what is the caller's, so it is waited for to its end, which an interruption brings about.
+  // The task uses objects of the caller, so the caller waits until it has ended.  An interruption makes it end soon.
   const std::exception_ptr interruption = collective::caught([&] { start([&kept] { kept(); })->wait_done(); });
   if (failure) std::rethrow_exception(failure);
   if (interruption) std::rethrow_exception(interruption);

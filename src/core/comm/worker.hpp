@@ -23,10 +23,11 @@ namespace plait {
 
 namespace core {
 
-/// Tasks of a Worker that are to end their waits for other ranks: a signal has come to a thread that waits for them.
+/// The tasks of a Worker that must end their waits for other ranks, because a signal interrupted a thread that waits
+/// for them.
 class TaskInterruption {
  public:
-  /// Interrupts the task of this number and those before it, which it stands behind.
+  /// Interrupts the task with this number and all earlier ones, which must end before it can begin.
   void interrupt_up_to(std::uint64_t number) noexcept {
     std::uint64_t before = last_;
     while (before < number && !last_.compare_exchange_weak(before, number)) {
@@ -47,7 +48,7 @@ class Request::Impl {
   Impl(std::shared_ptr<core::TaskInterruption> interruption, std::uint64_t number)
       : interruption_(std::move(interruption)), number_(number) {}
 
-  /// What an Error says: each waiter gets one of its own, for the exception itself stays with the thread.
+  /// The parts of an Error.  Each waiter throws an Error of its own, because the exception itself stays on the thread.
   struct Failure {
     ErrorKind kind = ErrorKind::kSystem;
     std::string text;
@@ -55,16 +56,16 @@ class Request::Impl {
   };
 
   void finish(std::optional<Failure> failure);
-  /// If the wait is interrupted, the access fails at its next wait for other ranks.  One that is busy with a disk for
-  /// longer goes on, and may be waited for once more.
+  /// Waits for the access and throws its error.  If the wait is interrupted, the access fails at its next wait for
+  /// other ranks.  An access that is busy with a disk for longer continues, and can be waited for again.
   void wait();
-  /// Waits for the end of the access, and tells nobody of its error.
+  /// Waits for the end of the access without reporting its error.
   /// errors  kSystem, EINTR: it has ended, but the wait was interrupted.
   void wait_done();
   bool done() const;
-  /// The error of an access that has ended, where no wait() has thrown it yet; none the next time.
+  /// Returns the error of an access that has ended if no wait() has thrown it yet; nothing in the next call.
   std::exception_ptr untold();
-  /// Whether the access has ended without an error that nobody has been told.
+  /// True if the access has ended, and its error, if any, was reported.
   bool settled() const;
 
  private:
@@ -82,29 +83,31 @@ class Request::Impl {
 
 namespace core {
 
-/// The thread starts with the first task.  In a forked child, which has no such thread, calls are errors.
+/// Runs tasks one at a time, in the order in which they were started; src/core/comm/worker.cpp explains the order.  The
+/// thread starts with the first task.  A forked child has no such thread, and calls in it are errors.
 class Worker {
  public:
-  /// Without `background` there is no thread: tasks end where they are started.  `ends_alone`: as the transport says.
+  /// Without `background` there is no thread: tasks are complete when start() returns.  `ends_alone`: the transport's
+  /// value.
   explicit Worker(bool background = true, bool ends_alone = false);
-  /// Finishes what was started.
+  /// Finishes all started tasks.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   std::shared_ptr<Request::Impl> start(std::function<void()> task);
-  /// Starts a task that only tells the others something, and uses nothing of the caller's.
+  /// Starts a task that only notifies other ranks and does not use the caller's objects.
   void tell(std::function<void()> task);
-  /// Waits until all tasks have ended but those that only tell the others something.  Returns whether the wait was
-  /// interrupted, which makes tasks fail that wait for other ranks.
+  /// Waits until all tasks except those of tell() have ended.  Returns true if the wait was interrupted, which makes
+  /// tasks fail that wait for other ranks.
   bool settle();
-  /// Waits until all tasks have ended; not for one that this thread is in.  Where the process may end alone, it waits
-  /// for half a minute for one that another caller's thread is in.
+  /// Waits until all tasks have ended, except for a task that this thread runs.  If the process may end alone, it waits
+  /// at most half a minute for a task on another caller's thread.
   void finish();
-  /// Runs a task behind those that were started: on the caller's own thread where there are none.  One task runs at a
-  /// time; what a task itself runs is part of it.
+  /// Runs a task after the started ones; on the caller's own thread if there are none.  One task runs at a time.  A
+  /// task that a task runs is part of it.
   void run(base::FunctionRef<void()> task);
-  /// Runs a task, which may start nothing, where no other one runs or waits.  Returns whether it has.
+  /// Runs a task, which must not start others, if no task runs or waits.  Returns false otherwise.
   bool run_if_idle(base::FunctionRef<void()> task);
 
  private:
@@ -119,10 +122,10 @@ class Worker {
 
   std::shared_ptr<Request::Impl> add(std::function<void()> body, bool tells);
   std::optional<Request::Impl::Failure> carry_out(const Task& task) noexcept;
-  /// Behind the tasks that were started, on their thread.
+  /// Runs a task after the started ones, on their thread.
   void run_queued(base::FunctionRef<void()> task);
-  /// Waits for the task of another caller, which runs on that caller's thread.  Returns true if the wait was interrupted;
-  /// that task has ended then as well.
+  /// Waits for the task of another caller, which runs on that caller's thread.  Returns true if the wait was
+  /// interrupted; that task has ended then as well.
   bool wait_for_caller(std::unique_lock<std::mutex>& lock);
   void loop();
   void check_owner() const;
@@ -132,11 +135,11 @@ class Worker {
   const std::shared_ptr<TaskInterruption> interruption_ = std::make_shared<TaskInterruption>();
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t numbers_ = 0;  // of tasks so far
+  std::uint64_t numbers_ = 0;  // number of the last task
   std::deque<Task> tasks_;
-  int unsettled_ = 0;       // tasks on the thread, or for it, that do more than tell
-  bool busy_ = false;       // a task is running, on either thread
-  std::thread::id runner_;  // that thread
+  int unsettled_ = 0;       // started tasks other than those of tell()
+  bool busy_ = false;       // true while a task is running, on any thread
+  std::thread::id runner_;  // the thread of that task
   bool ending_ = false;
   const bool background_;
   const bool ends_alone_;

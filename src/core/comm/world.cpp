@@ -18,9 +18,9 @@ namespace plait {
 
 namespace {
 
-/// The job's communicator, which goes with the process that has asked for it first.
+/// The job's communicator, which belongs to the process that called world() first.
 struct World {
-  base::PerProcess<std::mutex> mutex;  // which a child may be forked under
+  base::PerProcess<std::mutex> mutex;  // per process, because a child may be forked while it is locked
   std::optional<Comm> comm;
   std::atomic<const base::Owner*> owner{nullptr};
 };
@@ -30,7 +30,8 @@ World& known_world() {
   return *kept;
 }
 
-/// Before anything is locked or waited for: a child of this process is not to wait for what only this one can end.
+/// Returns the owner of the communicator. It is checked before any lock or wait: a child of this process must not wait
+/// for events that only its parent can cause.
 const base::Owner& owner_of(World& world) {
   const base::Owner* known = world.owner.load(std::memory_order_acquire);
   if (known != nullptr) return *known;

@@ -1,3 +1,13 @@
+// Plans of accesses, cached for repeated calls.
+//
+// Programs repeat their accesses, and a plan costs more than a small access. A PlannedAccess holds the plan that the
+// cost model prefers and, if the strategy is left to Plait, the alternatives: direct access, two-phase access with
+// other numbers of readers, and reading in each node. Plans of alternatives are made when they are first used.
+// StrategyChoice decides by measured times.
+//
+// Example: a read on 8 ranks of one node for which the model prefers two-phase access with all 8 readers. The
+// alternatives are direct access, and two-phase access with 1 and with 4 readers, each with its predicted time.
+
 #include "core/file/access_plans.hpp"
 
 #include <algorithm>
@@ -11,7 +21,8 @@ namespace plait::core {
 
 namespace {
 
-/// Returns the strides of local arrays if plans may depend on them, because the ranks need not agree.
+/// Returns the strides of local arrays if plans may depend on them: among threads, but not among ranks, which may
+/// differ.
 Extents strides_of(const AccessRequest& request, const Workers& workers) {
   return workers.threads && !request.parts.empty() ? request.parts.front().steps : Extents();
 }
@@ -89,7 +100,8 @@ void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers
     if (way.readers != 0) forced.options.readers = way.readers;
     forced.options.each_node = way.each_node;
     forced.options.as_measured = true;
-    // Ranks that chose differently would wait for each other for ever; so they would be told that their calls differ.
+    // Ranks with different choices would wait for each other forever, so the strategy is part of the text that they
+    // compare.
     way.call = base::text(ways_.front().call, ", ", way.words());
     way.plan.emplace(make_plan(forced, request, workers));
   }

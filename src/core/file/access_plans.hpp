@@ -1,4 +1,4 @@
-/// Plans of a file's accesses, kept for the next ones: programs repeat their accesses.
+/// Plans of a file's accesses, cached because programs repeat their accesses.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace plait::core {
 
-/// What an access does: reads, reads and fills the halos as well, or writes.
+/// The operation of an access: a read, a read that also fills the halos, or a write.
 enum class Action : std::uint8_t { kRead, kFill, kWrite };
 
-/// What a call asks for.
+/// The arguments of a call.
 struct AccessRequest {
   const Layout& layout;
   const Region& region;
@@ -28,40 +28,40 @@ struct AccessRequest {
   std::string describe(const std::string& array) const;
 };
 
-/// Who carries an access out: the ranks of a communicator, or threads of a process that is alone.
+/// The workers of an access: the ranks of a communicator, or the threads of a process that is alone.
 struct Workers {
   int number = 1;
-  bool threads = false;      ///< which share what one rank may use
-  bool nodes_apart = false;  ///< of ranks
+  bool threads = false;      ///< threads, which share the memory of one rank
+  bool nodes_apart = false;  ///< ranks are on several nodes
   std::shared_ptr<const plan::Nodes> nodes = nullptr;
 };
 
 plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers);
 
-/// A plan, what it was made for, and which strategy has been the faster one.
+/// A plan with the arguments that it was made for, its alternatives, and their measured times.
 class PlannedAccess {
  public:
-  /// words  Spells the call.
+  /// words The description of the call.
   PlannedAccess(const SelectedArray& array, const AccessRequest& request, const Workers& workers, std::string words);
 
   bool serves(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
-  /// Makes the plan of the next access where it is not there yet.
+  /// Makes the plan of the next access if it does not exist yet.
   void prepare(const AccessRequest& request, const Workers& workers);
-  /// That plan, and the call in words, to agree on.
+  /// Return that plan, and the description of the call, to agree on.
   const plan::AccessPlan& next() const { return *ways_[next_].plan; }
   const std::string& call() const { return ways_[next_].call; }
-  /// What the access by next() took, the same on all ranks.
+  /// Records the time of the access by next(), which is the same on all ranks.
   void learn(double seconds);
-  /// What each way took, in a line for people; none where only the model was asked.
+  /// Returns the times of the strategies in a line for people; empty if none was measured.
   std::string explain() const;
 
  private:
-  /// One way of the access.
+  /// One strategy for the access.
   struct Way {
     plan::Strategy strategy;
-    std::int64_t readers;                  // 0: as the planner says
-    bool each_node;                        // reads for itself
-    std::optional<plan::AccessPlan> plan;  // once it is wanted
+    std::int64_t readers;                  // 0: chosen by the planner
+    bool each_node;                        // each node reads for its ranks
+    std::optional<plan::AccessPlan> plan;  // made when first used
     std::string call;
     std::string words() const;
   };
@@ -71,32 +71,32 @@ class PlannedAccess {
   Region region_;
   Action action_;
   int workers_;
-  Extents strides_;                             // of local arrays, in bytes
-  std::vector<Way> ways_;                       // the model's first
-  std::optional<plan::StrategyChoice> choice_;  // where the caller leaves it to Plait
-  std::size_t next_ = 0;                        // of the ways, with a plan
+  Extents strides_;                             // strides of local arrays, in bytes
+  std::vector<Way> ways_;                       // the model's choice first
+  std::optional<plan::StrategyChoice> choice_;  // if the caller leaves the strategy to Plait
+  std::size_t next_ = 0;                        // index in ways_; its plan exists
 };
 
 /// threads  One at a time.
 class AccessPlans {
  public:
-  /// One of the last plans where it serves again, or a new one, for which `words` spells the call.
+  /// Returns a cached plan that fits, or a new one, for which `words` describes the call.
   PlannedAccess& plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
                       base::FunctionRef<std::string()> words);
-  /// The kept one; nullptr where there is none.
+  /// Returns the cached plan that fits, or nullptr.
   const PlannedAccess* kept(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
-  /// Forgets all plans once collectives have failed that had not before: not all ranks made the same calls, and so they
-  /// may remember different things.
+  /// Discards all plans after new failures of collectives: the ranks have not made the same calls, so their caches may
+  /// differ.
   void forget_after(std::int64_t failures);
-  /// Whether none has failed since.
+  /// True if no collective has failed since.
   bool is_valid_after(std::int64_t failures) const { return failures == failures_; }
 
  private:
-  /// Which of the kept ones serves; their number where none does.
+  /// Returns the index of the cached plan that fits, or the number of plans.
   std::ptrdiff_t index_of(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
 
   static constexpr std::size_t kKept = 8;
-  std::vector<std::unique_ptr<PlannedAccess>> plans_;  // the last used first
+  std::vector<std::unique_ptr<PlannedAccess>> plans_;  // most recently used first
   std::int64_t failures_ = 0;
 };
 

@@ -14,7 +14,7 @@ namespace plait::core {
 
 namespace {
 
-/// A hash by which ranks find out that their values differ.
+/// Returns a hash by which ranks detect that their values differ.
 std::uint64_t hash(const ArrayAttribute& value) {
   std::uint64_t sum = 0;
   const auto add = [&](std::uint64_t number) { sum = base::mixed(sum + base::kRandomStep + number); };
@@ -87,7 +87,7 @@ void AttributeEdits::report_elements(bool committed, base::FunctionRef<void(cont
   try {
     body(*storage_.attribute_writer());
   } catch (const Error& error) {
-    // If another file has the name now, the elements are in the former one.
+    // If another file has the name now, the elements are in the former file.
     if (!storage_.is_written() || error.system_code() == ESTALE) throw;
     const bool lost = storage_.deferred_changes() != nullptr && !committed;
     base::rethrow(

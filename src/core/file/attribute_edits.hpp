@@ -13,7 +13,7 @@
 
 namespace plait::core {
 
-/// The attributes of the selected array.  Edits are visible at once; the file gets them when it is closed.
+/// The attributes of the selected array.  Edits are visible at once, and are written to the file when it is closed.
 class AttributeEdits {
  public:
   AttributeEdits(FileContext& context, const FileStorage& storage) : context_(context), storage_(storage) {}
@@ -33,7 +33,7 @@ class AttributeEdits {
   /// Checks that write() can succeed.  One rank calls it, before any change of elements takes effect.
   void prepare() const;
   /// Writes the edits.  The rank that has called prepare() calls it, after changes of elements have taken effect.
-  /// errors  kSystem: with a clause that says whether the elements are in the file.
+  /// errors  kSystem: with a clause that states whether the elements are in the file.
   void write() const;
 
  private:
@@ -46,7 +46,7 @@ class AttributeEdits {
 
   FileContext& context_;
   const FileStorage& storage_;
-  const container::Format* format_ = nullptr;  // pipes have none
+  const container::Format* format_ = nullptr;  // null for pipes
   ArrayAttributes attributes_;
   AttributeChanges changes_;  // the same on every rank
 };

@@ -1,4 +1,4 @@
-/// Files that are no bytes at offsets: what is written goes step by step to whoever reads.
+/// Channels: files without bytes at offsets, whose arrays pass to another program step by step.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace plait::core {
 
-/// The array that File::open() speaks of.
+/// The name of the array that File::open() describes.
 inline constexpr const char* kOneVariable = "data";
 
-/// One array of a step as this process reads or writes it.
+/// One array of a step, with this process's part of the transfer.
 struct Transfer {
   const std::string& variable;
   const ArrayType& type;
@@ -28,22 +28,23 @@ struct Transfer {
   collective::Times& spent;
 };
 
-/// One rank's end.  All functions but explain() are collective, with the same errors on every rank.
+/// One rank's end of a channel.  All functions except explain() are collective, with the same errors on every rank.
 class Channel {
  public:
   virtual ~Channel() = default;
-  /// Begins the next step: a writer waits until there is room for it, a reader until there is one.  Returns nothing at
-  /// the end.  errors  kSystem: the other end has failed, or has gone.
+  /// Begins the next step.  A writer waits until the queue has capacity for it, a reader until it has arrived.  Returns
+  /// nothing after the last step.  errors  kSystem: the other end has failed or has left.
   virtual std::optional<Step> begin_step(collective::Collective& call, const Attributes& attributes) = 0;
-  /// Writes or reads an array of the step.  errors  kArgument: it does not fit what the other end has.
+  /// Writes or reads an array of the step.  errors  kArgument: it does not match the array at the other end.
   virtual void move(collective::Collective& call, const Transfer& transfer) = 0;
-  /// Hands the step over, or gives it back.  keep: false for a step that could not be written whole.
+  /// Passes the step on, or releases it. keep: False for a step that could not be written completely.
   virtual void end_step(collective::Collective& call, bool keep) = 0;
-  /// What a variable of the step is; nothing where a reader's step has none of that name.
+  /// Returns the type of a variable of the step, or nothing if a reader's step has no variable of that name.
   virtual std::optional<ArrayType> find(const std::string& variable) const = 0;
-  /// Tells the other end that this one has failed, and why.  Not collective; called once, before it goes.
+  /// Notifies the other end that this one has failed, and why.  Not collective; called once, before the channel is
+  /// destroyed.
   virtual void abort(const std::string& why) noexcept = 0;
-  /// What reading or writing would do, in lines for people.
+  /// Describes a read or write, in lines for people.
   virtual std::string explain(const Transfer& transfer) const = 0;
 };
 

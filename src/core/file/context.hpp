@@ -1,4 +1,4 @@
-/// A file as its ranks know it, and how they make calls on it together.
+/// The identity of a file on its ranks, and their collective calls on it.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace plait::core {
 
-/// The path, the mode and the ranks of a File, which stay the same from before it is opened until after it is closed.
-/// threads  One at a time, on the worker, except for what is const.
+/// The path, the mode and the ranks of a File, which are constant from before it is opened until after it is closed.
+/// threads One at a time, on the worker; const functions on any thread.
 class FileContext {
  public:
   FileContext(const std::string& path, Mode mode, const Comm& comm);

@@ -17,7 +17,7 @@ using core::Action;
 
 namespace {
 
-/// For a wait for accesses that was interrupted, after what followed it.
+/// Throws for an interrupted wait for accesses, after the operations that must follow it.
 [[noreturn]] void throw_interrupted(const std::string& path) {
   base::throw_system_error(EINTR, "interrupted while it waited for accesses to ", path);
 }
@@ -33,7 +33,7 @@ File& File::operator=(File&& other) noexcept {
 File::~File() {
   if (!impl_) return;
   if (impl_->context().owner().here()) {
-    // What was started on the File's own arrays ends before they go.
+    // Accesses that were started on the File's own arrays end before these are destroyed.
     const base::UninterruptedScope uninterrupted;
     collective::caught([this] { impl_->streams().settle(); });
     collective::caught([this] { impl_->context().worker().settle(); });
@@ -143,12 +143,12 @@ void File::remove_attribute(const std::string& name) {
 
 void File::close() {
   impl_->context().owner().check(impl_->context().path());
-  // An interruption is thrown at the end: other ranks wait in the collective part, and are to get an error from it.
+  // An interruption is thrown at the end: other ranks wait in the collective part, and must get an error from it.
   const std::exception_ptr streams = collective::caught([this] { impl_->streams().settle(); });
   const base::RecordedCall call;
   const bool interrupted = impl_->context().worker().settle();
   const std::exception_ptr failure = collective::caught([&] {
-    if (!impl_->storage().is_open()) return impl_->close();  // again: no event, and nobody to wait for
+    if (!impl_->storage().is_open()) return impl_->close();  // closed before: no event, and no other rank waits
     impl_->context().worker().run([&] {
       core::record_call(
           call, {PLAIT_EVENT_CLOSE, impl_->context().trace_number(), impl_->context().collective_flag()},
@@ -176,7 +176,7 @@ std::string File::unfinished_path() const {
 
 void File::abandon(const std::string& why) {
   if (!impl_->context().owner().here()) return;
-  // Both waits go to their end, because abandon() releases what the accesses use.
+  // Both waits continue to their end, because abandon() releases the memory that the accesses use.
   const std::exception_ptr streams = collective::caught([this] { impl_->streams().settle(); });
   const bool interrupted = impl_->context().worker().settle();
   impl_->abandon(why);

@@ -88,13 +88,13 @@ void File::Impl::close_together(transport::Transport& transport, bool& committed
   committed = is_new;
   call.step_done(writes_.unreported_error());
   committed = true;
-  // 3. What can fail is checked before any change takes effect.
+  // 3. Everything that can fail is checked before any change takes effect.
   call.step([&] {
     if (!is_first || context_.mode() != Mode::kReadWrite || !is_changed()) return;
     storage_.source()->check_name();
     attributes_.prepare();
   });
-  // 4. Deferred changes of elements take effect.  Ranks on other nodes see what was written only after a sync.
+  // 4. Deferred changes of elements take effect. Ranks on other nodes see written elements only after a sync.
   if (container::DeferredChanges* const deferred = storage_.deferred_changes(); deferred != nullptr) {
     call.step([&] {
       if (transport.nodes_apart()) storage_.store()->sync();

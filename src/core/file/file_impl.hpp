@@ -1,4 +1,4 @@
-/// The inside of a File.
+/// The implementation of a File.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ namespace plait {
 ///   AttributeEdits  attributes, and their changes
 ///   AccessPlans     plans of earlier accesses
 ///
-/// access.cpp has the order of an access, and channel_access.cpp that of an access to a pipe.
-/// threads  One at a time, on the worker, except where a part permits more.
+/// access.cpp describes the order of an access, and channel_access.cpp the order of an access to a pipe.
+/// threads One at a time, on the worker, unless a part permits more.
 class File::Impl {
  public:
   Impl(const std::string& path, Mode mode, const Comm& comm) : context_(path, mode, comm) {}
@@ -57,10 +57,10 @@ class File::Impl {
   /// Takes the type of a source without a store.  several: the type differs from step to step.
   void set_type(const ArrayType& type, bool several);
 
-  /// Executes a read or a write.  call: when the program made it.  flags: those of its event.  Collective.
+  /// Executes a read or a write. call: The time of the program's call. flags: The flags of its event.  Collective.
   void access(const core::AccessRequest& request, const base::RecordedCall& call, unsigned flags = 0);
   std::string explain(const core::AccessRequest& request) const;
-  /// The functions of File of the same names, called on the worker.
+  /// Implement the functions of File of the same names, on the worker.
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory);
   void select_variable(const std::string& name, const std::optional<ArrayType>& type);
   void close();

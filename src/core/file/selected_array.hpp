@@ -25,7 +25,7 @@ struct SelectedArray {
   std::int64_t opening_memory = 0;  ///< the default of File::select()
   bool packed = false;              ///< a part of a chunk costs as much as all of it
 
-  /// What an access to a region touches.  errors  kArgument: the region does not fit the array.
+  /// Returns the section that an access to a region touches.  errors  kArgument: the region does not fit the array.
   plan::Section section(const Region& region) const { return {type.shape, type.order, region, chunk, shard}; }
 };
 
@@ -33,7 +33,7 @@ struct SelectedArray {
 /// several with names, and each step of a pipe has its own.
 class ArraySelection {
  public:
-  /// path: of the file, for errors.
+  /// path: The path of the file, for errors.
   explicit ArraySelection(const std::string& path) : path_(path) {}
 
   const SelectedArray& array() const { return array_; }

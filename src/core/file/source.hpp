@@ -1,4 +1,4 @@
-/// What a File is open on.
+/// The source of a File: the store or the channel that it is open on.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 
 namespace plait::core {
 
-/// One rank's end of a store that all ranks have open.  Letting it go without finish() drops a new one, and waits for
-/// nobody.
+/// One rank's end of a store or channel that all ranks have open.  Its destruction without finish() discards a new
+/// store, and does not wait for other ranks.
 class Source {
  public:
   virtual ~Source() = default;
-  /// Where the bytes are; another one after resize().  nullptr: there is a channel instead.
+  /// Returns the store, which is another one after resize(). nullptr: the source is a channel.
   virtual std::shared_ptr<store::Store> store() const = 0;
-  /// Makes a new store longer that does not grow by being written.  Collective.  errors  kSystem, the same on every
-  /// rank.
+  /// Extends a new store that does not grow by being written.  Collective.  errors  kSystem, the same on every rank.
   virtual void resize(collective::Collective& call, std::int64_t bytes) = 0;
-  /// Of one that is there: throws where its name stands for another file by now, or for none.  One rank calls it.
+  /// Throws if the name of an existing store refers to another file by now, or to none.  One rank calls it.
   /// errors  kSystem.
   virtual void check_name() const {}
-  /// Ends it: lets a new one appear under its name, durably.  Collective, once no rank has anything under way.
-  /// written: whether this rank may have written to it.  errors  kSystem, the same on every rank.
+  /// Ends the source: a new store appears under its name, durably.  Collective, after all ranks have finished their
+  /// accesses.
+  /// written: True if this rank may have written to it.  errors  kSystem, the same on every rank.
   virtual void finish(collective::Collective& call, bool written) = 0;
-  /// Removes what was made of a new one, or leaves it where unfinished ones are kept.
+  /// Removes an unfinished new store, or leaves it if unfinished stores stay.
   virtual void discard() noexcept {}
-  /// Of a new one, on rank 0: whether it goes on with what an earlier program has left, and where it is meanwhile.
+  /// Return, on rank 0, whether a new store continues an unfinished one of an earlier program, and its temporary path.
   virtual bool continued() const { return false; }
   virtual std::string unfinished_path() const { return {}; }
-  /// What carries its arrays to whoever reads, where they lie at no offsets.
+  /// Returns the channel of arrays that have no offsets, or nullptr.
   virtual Channel* channel() { return nullptr; }
 };
 

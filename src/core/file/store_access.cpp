@@ -15,8 +15,8 @@
 //   6. Finish   All workers learn whether every part has succeeded, and how long the slowest worker has taken.
 //   7. Learn    The plan takes that time, which is the same on all ranks, into account for its next strategy.
 //
-// Threads share phases 1 to 3 and 7.  A direct read does not depend on other workers, so it executes first and needs one
-// agreement instead of two.
+// Threads share phases 1 to 3 and 7. A direct read does not depend on other workers, so it executes first and needs
+// only one agreement.
 //
 // Errors: one of phase 2 goes to the next agreement, in phase 3 or 4.  A worker that fails in phase 5 still does its part
 // of the exchange, and its error goes to phase 6.  After phase 4 a write may have changed the store: if it fails, the
@@ -55,7 +55,7 @@ using core::Workers;
 
 namespace {
 
-/// The ranks, or as many threads as are useful for the elements.
+/// Returns the ranks as workers, or the number of threads that are useful for the elements.
 Workers choose_workers(const Layout& layout, const core::SelectedArray& array, const Comm& comm) {
   if (!comm.alone()) {
     const transport::Transport& transport = core::transport_of(comm);
@@ -89,7 +89,7 @@ class StoreAccess {
         workers_(choose_workers(request.layout, array_, comm())),
         times_(is_team() ? static_cast<std::size_t>(workers_.number) : 1) {}
 
-  /// Phases 2 to 7.  Returns the times of the slowest worker.
+  /// Runs phases 2 to 7. Returns the times of the slowest worker.
   AccessTimes run();
 
  private:
@@ -104,7 +104,7 @@ class StoreAccess {
   void extend();
   void run_workers();
   void run_worker(transport::Transport& transport);
-  /// Makes the move of a worker, and executes a direct read.  Returns the error, or that of phase 2.
+  /// Creates the move of a worker, and executes a direct read. Returns the error, or that of phase 2.
   std::exception_ptr prepare(transport::Transport& transport, collective::Times& times,
                              std::unique_ptr<access::Move>& move);
   /// nanoseconds: becomes the smallest number of all workers.
@@ -230,7 +230,8 @@ collective::Collective StoreAccess::agree(transport::Transport& transport, const
   return {transport, [this] { return describe(); }, [&] { std::rethrow_exception(error); }};
 }
 
-/// Returns the nanoseconds of the worker that has called last: workers agree on the smallest number.
+/// Executes a read. Returns the nanoseconds of the worker that made its call last: workers agree on the smallest
+/// number.
 std::int64_t StoreAccess::execute_read(collective::Collective& call, access::Move& move,
                                        const collective::Elapsed& since_call) const {
   std::int64_t nanoseconds = 0;
@@ -242,8 +243,8 @@ std::int64_t StoreAccess::execute_read(collective::Collective& call, access::Mov
   return nanoseconds;
 }
 
-/// Returns the nanoseconds of the slowest worker, negative.  Threads share a store, which one of them commits once all
-/// have written.
+/// Executes a write. Returns the nanoseconds of the slowest worker, as a negative number, because workers agree on the
+/// smallest one. Threads share a store, which one of them commits after all have written.
 std::int64_t StoreAccess::execute_write(collective::Collective& call, access::Move& move) const {
   writing_ = true;
   file_.storage().mark_written();
@@ -263,7 +264,7 @@ std::int64_t StoreAccess::execute_write(collective::Collective& call, access::Mo
   return nanoseconds;
 }
 
-/// The bytes that this process asks for; offset -1 if the request is wrong.
+/// Returns the bytes that this process requests; the offset is -1 if the request is wrong.
 core::Extent find_extent(const AccessRequest& request, const core::SelectedArray& array, const Comm& comm) {
   try {
     return core::requested_extent(array.section(request.region), request.layout, comm.alone() ? -1 : comm.rank(),
@@ -303,7 +304,7 @@ void File::Impl::execute(const AccessRequest& request, const base::RecordedCall&
                  ? core::ChannelAccess(context_, *storage_.channel(), steps_, selection_, request).run()
                  : StoreAccess(*this, request, call, writing).run();
   } catch (const Error& error) {
-    // If another rank has made another call than this write, nothing was written.
+    // If another rank has made a call other than this write, no element was written.
     storage_.handle_error(error, writing);
     throw;
   }

@@ -17,8 +17,8 @@ namespace plait::core {
 
 /// The position of a File among the time steps of its pipe.
 ///
-/// A program begins and ends steps itself, or each access is a step of its own, which it enters and leaves.  A file that
-/// is no pipe has one step, which is read once and written any number of times.
+/// A program begins and ends steps itself, or each access is a step of its own, which it enters and leaves.  A file
+/// that is not a pipe has one step, which can be read once and written any number of times.
 class TimeSteps {
  public:
   TimeSteps(FileContext& context, FileStorage& storage, ArraySelection& selection)
@@ -27,7 +27,7 @@ class TimeSteps {
   /// The step that began last.
   const Step& current() const { return step_; }
   bool is_inside() const { return inside_; }
-  /// The type of the array that a pipe has before its first step.
+  /// Sets the type of the array that a pipe has before its first step.
   void set_type(const ArrayType& type) { types_[kOneVariable] = type; }
 
   /// Implements File::begin_step() and File::end_step().  Collective.
@@ -45,9 +45,9 @@ class TimeSteps {
   void select_variable(const std::string& name, const std::optional<ArrayType>& type);
 
  private:
-  /// The type of an array that a reader selects.
+  /// Returns the type of an array that a reader selects.
   ArrayType find_type(const std::string& name) const;
-  /// The type of an array that a writer selects, for the first time with its `type`.
+  /// Returns the type of an array that a writer selects.  The first selection needs a `type`.
   const ArrayType& define_type(const std::string& name, const std::optional<ArrayType>& type);
 
   FileContext& context_;

@@ -13,7 +13,7 @@ namespace plait::core {
 
 thread_local int SilentScope::depth_ = 0;
 
-/// All that are watched for in this process.
+/// All watched files of this process.
 class NewFiles {
  public:
   static NewFiles& instance() {
@@ -21,7 +21,8 @@ class NewFiles {
     return kept.get();
   }
 
-  /// Nothing is locked while a file is removed: that may take long, and may end what is watched for.
+  /// Warns about all watched files and removes them.  No lock is held while a file is removed, because that may take
+  /// long and may end another watch.
   static void at_exit() {
     NewFiles& files = instance();
     std::unique_lock lock(files.mutex_);
@@ -47,7 +48,8 @@ class NewFiles {
     watch.begun_ = true;
   }
 
-  /// Returns whether `watch` was still watching.  What clears it is then over, unless that calls this.
+  /// Ends a watch.  Returns true if `watch` was still watching.  Its clear function has ended then, unless it is the
+  /// caller.
   bool end(NewFileWatch& watch) {
     std::unique_lock lock(mutex_);
     cleared_.wait(lock, [&] { return clearing_ != &watch || clearer_ == std::this_thread::get_id(); });
@@ -59,7 +61,7 @@ class NewFiles {
   std::mutex mutex_;
   std::condition_variable cleared_;
   std::set<NewFileWatch*> all_;
-  const NewFileWatch* clearing_ = nullptr;  // what at_exit() removes now: it waits for that, nothing else does
+  const NewFileWatch* clearing_ = nullptr;  // the watch that at_exit() clears now; end() waits for it
   std::thread::id clearer_;
 };
 
@@ -70,13 +72,13 @@ NewFileWatch::~NewFileWatch() {
 
 void NewFileWatch::begin(const std::string& name, std::function<void()> clear) noexcept try {
   if (SilentScope::is_active()) return;
-  // Once, for the children of this process as well.
+  // Registered once, also for the children of this process.
   [[maybe_unused]] static const int registered = std::atexit(NewFiles::at_exit);
   name_ = name;
   clear_ = std::move(clear);
   exceptions_ = std::uncaught_exceptions();
   NewFiles::instance().begin(*this);
-} catch (const std::exception&) {  // the file itself is as good
+} catch (const std::exception&) {  // without memory there is no warning, but the file works
 }
 
 void NewFileWatch::end() noexcept {

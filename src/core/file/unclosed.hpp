@@ -31,9 +31,9 @@ class NewFileWatch {
 
   base::Owner owner_;
   bool begun_ = false;
-  bool watching_ = false;  // under the lock of all of them
+  bool watching_ = false;  // guarded by the lock of NewFiles
   std::string name_;
-  int exceptions_ = 0;  // that were under way when it began
+  int exceptions_ = 0;  // exceptions in progress when the watch began
   std::function<void()> clear_;
 };
 

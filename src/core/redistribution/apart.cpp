@@ -1,3 +1,12 @@
+// Detection of arrays that share memory.
+//
+// Parts of arrays are boxes with strides. Two of them can share bytes only if their address ranges overlap, so the
+// parts are sorted by their first byte, and each one is compared with the earlier ones whose ranges are still open.
+// Only such pairs need the exact test (base::share_memory).
+//
+// Example: ranges [0, 100), [50, 80) and [90, 120). The second one is compared with the first. At the third one, the
+// second one is closed, as 80 <= 90, so it is compared with the first only.
+
 #include "core/redistribution/apart.hpp"
 
 #include <algorithm>
@@ -57,7 +66,7 @@ class Parts {
             " that is to be filled has elements that share memory; pass one in which each element has "
             "bytes of its own");
     std::sort(parts_.begin(), parts_.end(), [](auto& a, auto& b) { return a.bounds.low < b.bounds.low; });
-    std::vector<const Part*> open;  // parts that end behind where the next one begins
+    std::vector<const Part*> open;  // parts that end after the beginning of the next one
     for (const Part& part : parts_) {
       std::erase_if(open, [&](const Part* before) { return before->bounds.high <= part.bounds.low; });
       for (const Part* before : open)
@@ -79,7 +88,7 @@ class Parts {
         "copy of the source");
   }
 
-  /// Narrows a part to what its rank owns of a box: its members below lie in front of the box in its local array.
+  /// Narrows a part to the elements that its rank owns of a box. Earlier members are before the box in its local array.
   static void narrow(Part& part, const Layout& layout, const Moved& moved) {
     const std::vector<IndexSet> sets = layout.index_sets(part.rank);
     std::int64_t offset = 0;

@@ -1,4 +1,4 @@
-/// Arrays that one call fills and reads must not lie in the same memory.
+/// Checks that arrays that one call fills and reads do not share memory.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 
 namespace plait::core {
 
-/// Checks what a read fills: the owned parts, or the halos as well.
+/// Checks the elements that a read fills: the owned parts, or the halos as well.
 /// errors  kArgument: elements that share bytes, within one array or between two.
-/// cost  O(dimensions) for arrays apart, O(arrays * log(arrays)) for many; each pair that lies interleaved costs more.
+/// cost    O(dimensions) for arrays apart, O(arrays * log(arrays)) for many; each pair of interleaved arrays costs
+///         more.
 void check_filled(const Layout& layout, std::span<const copy::LocalArray> arrays, bool halos,
                   std::int64_t element_bytes);
 
-/// Checks what a redistribution fills, and that it reads nothing of that.  As above.
+/// Checks the elements that a redistribution fills, and that it does not read them. errors, cost: as check_filled().
 void check_moved(const plan::Pairs& pairs, std::span<const copy::LocalArray> from, std::span<const copy::LocalArray> to,
                  std::int64_t element_bytes);
 

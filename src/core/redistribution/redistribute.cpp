@@ -39,7 +39,7 @@ void check_sizes(const Layout& source, const Layout& target, std::int64_t elemen
   for (const Layout* layout : {&source, &target}) core::check_ranks(*layout, comm);
 }
 
-/// Threads that a process which is alone moves an array with.
+/// Returns the number of threads with which a process that is alone moves an array.
 int useful_threads(const plan::Pairs& pairs, std::int64_t element_bytes) {
   return static_cast<int>(
       std::clamp<std::int64_t>(pairs.target().size(), 1, core::useful_threads(pairs.elements(), element_bytes)));
@@ -61,7 +61,7 @@ std::int64_t memory_of(const RedistributionOptions& options) {
   return options.memory == 0 ? plan::kDefaultMemory : options.memory;
 }
 
-/// The array of this process where it has elements; nullptr otherwise.
+/// Returns the array of this process if it has elements; nullptr otherwise.
 const copy::LocalArray* held(const std::vector<copy::LocalArray>& arrays, const Layout& layout) {
   return arrays.empty() || layout.local_elements(arrays[0].rank) == 0 ? nullptr : arrays.data();
 }
@@ -79,7 +79,7 @@ struct Sides {
 /// A redistribution that has been checked and planned.  A process that is alone moves the arrays of all ranks itself.
 class Planned {
  public:
-  /// errors  kArgument: what does not fit together, too little memory.
+  /// errors  kArgument: arguments that do not fit together, too little memory.
   Planned(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
           const RedistributionOptions& options)
       : element_bytes_(element_bytes), comm_(comm) {
@@ -126,7 +126,7 @@ namespace {
 using moving::Planned;
 using moving::Sides;
 
-/// Agrees on a call with the others, and carries it out.  `planned` is there unless `checked` says why not.
+/// Agrees on a call with the other ranks and carries it out.  `planned` is null only if `checked` has the reason.
 void carry_out(const Comm& comm, Planned* planned, const Sides& sides, const std::string& call,
                std::exception_ptr checked) {
   if (comm.alone()) {
@@ -139,7 +139,7 @@ void carry_out(const Comm& comm, Planned* planned, const Sides& sides, const std
   together.step([&] { planned->run(sides); });
 }
 
-/// An array as the caller has it: this process's parts of a layout.
+/// An array of the caller: this process's parts of a layout.
 template <typename Part>
 struct Held {
   const Layout& layout;
@@ -245,7 +245,7 @@ class Redistribution::Impl {
   Comm comm_;
   std::shared_ptr<core::Worker> worker_;
   std::optional<moving::Planned> planned_;
-  std::int64_t number_ = 0;  // on its Comm, the same on every rank
+  std::int64_t number_ = 0;  // number on its Comm, the same on every rank
   std::vector<std::shared_ptr<Request::Impl>> started_;
 };
 

@@ -12,14 +12,14 @@ namespace plait::core {
 /// threads  As the File.
 class OpenStreams {
  public:
-  /// A number for the next one, the same on every rank.
+  /// Returns a number for the next stream, the same on every rank.
   std::int64_t next_number() { return ++opened_; }
   void add(const std::shared_ptr<Stream::Impl>& stream);
-  /// Waits for what was started on them.
+  /// Waits for all requests of the streams.
   void settle();
-  /// Has them let go of the store: the File is closed.
+  /// Makes the streams release the store, because the File is closed.
   void release();
-  /// The File is destroyed: no call on them can reach it any more.
+  /// Detaches the streams from the File, which is destroyed: no call on them can reach it any more.
   void detach();
 
  private:

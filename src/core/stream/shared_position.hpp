@@ -1,4 +1,4 @@
-/// The one position that all ranks of a stream move.
+/// The position that all ranks of a stream share.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace plait::core {
 
-/// Hands each request its own stretch of `end` elements, first come first served.  Waits for nobody.
+/// Assigns each request its own range of `end` elements, first come, first served.  Never waits.
 ///
-/// The counter may be past the end for a moment, where ranks come to the end together: whoever brings it there takes it
-/// back, and a counter past the end means the same as one at the end.
-/// threads  One at a time on each rank.
+/// The counter may exceed the end for a moment if several ranks reach the end together.  The last of them sets it back.
+/// A counter above the end means the same as one at the end.
+/// threads One at a time on each rank.
 class SharedPosition {
  public:
-  /// `ranks` of them share the counter; it counts from 0.
+  /// Takes a counter, which counts from 0 and which `ranks` ranks share.
   SharedPosition(std::unique_ptr<transport::Counter> counter, std::int64_t end, int ranks);
 
   struct Stretch {
     std::int64_t first = 0;
     std::int64_t elements = 0;
   };
-  /// The next `elements` elements, or what is left of the array.
+  /// Takes the next `elements` elements, or the remaining ones of the array.
   /// cost  One atomic operation, except at the end and for numbers near 2^63 / ranks.
   Stretch take(std::int64_t elements);
-  /// The next `elements` elements, or nothing where fewer are left: the position stays then.
+  /// Takes the next `elements` elements.  If fewer remain, takes nothing, and the position does not move.
   std::optional<Stretch> take_all(std::int64_t elements);
 
   std::int64_t tell();
@@ -37,8 +37,8 @@ class SharedPosition {
 
   std::unique_ptr<transport::Counter> counter_;
   std::int64_t end_;
-  std::int64_t most_added_;  // without fear of an overflow, whatever the others add
-  bool at_end_ = false;      // the last request found nothing: look before adding
+  std::int64_t most_added_;  // larger additions could overflow together with those of other ranks
+  bool at_end_ = false;      // the last request found the end: load before adding
 };
 
 }  // namespace plait::core

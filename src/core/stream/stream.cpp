@@ -102,7 +102,7 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
                 "file; read or write with a layout and a region");
         });
     const std::int64_t number = file.streams().next_number();
-    // Agreed on once more: a rank that has no memory for its stream must not leave the others with theirs.
+    // A second agreement: if a rank lacks memory for its stream, no rank may keep one.
     call.step([&] {
       if (mode == StreamMode::kShared) {
         stream = base::make_owned<IndependentStream>(file, mode, number, transport.counter(), transport.size());

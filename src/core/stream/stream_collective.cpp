@@ -1,4 +1,11 @@
 // Streams of modes 2, 3 and 4: a request of any rank ends when those of all ranks are complete.
+//
+// In mode 2 (ordered) the range of a rank begins after the sum of the lower ranks' lengths (collective::Scan). In mode
+// 3 (equal) all lengths are the same, so no sum is needed. In mode 4 (same) all ranks access one range.
+//
+// Example for mode 3: 3 ranks read 4 elements each, and 10 are left. They begin 0, 4 and 8 elements after the position,
+// and rank 2 gets 2 elements. As 10 / 3 = 3 < 4, the position moves to the end. In mode 2 the lengths 5, 0 and 4 begin
+// at 0, 5 and 5.
 
 #include <algorithm>
 #include <optional>
@@ -24,14 +31,14 @@ void CollectiveStream::together(const std::function<void(transport::Transport&, 
   try {
     file().context().with_transport([&](transport::Transport& transport) { body(transport, begun); });
   } catch (const Error& error) {
-    // An error that another rank brings from another call than this write has let nothing be written.
+    // If the error comes from another rank's different call, this write has not begun.
     file().storage().handle_error(error, begun);
     throw;
   }
 }
 
 std::string CollectiveStream::words(const Call& call) const {
-  // Mode 2 lets the lengths differ.
+  // The lengths may differ in mode 2.
   const std::string length = mode() == StreamMode::kOrdered ? "" : text(call.elements, " elements");
   return text(call.write ? "write(" : "read(", length, ") on stream ", number_, " (mode ", static_cast<int>(mode()),
               mode() == StreamMode::kOrdered ? "" : ": equal lengths", ") of ", file().context().name());
@@ -90,7 +97,7 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
   collective::FirstError lacking;
   const collective::Sums sums = scan->sum(lacking);
   if (call.write && sums.all > left())
-    // Agreed on although all find it: nobody may announce anew while others still add up.
+    // All ranks compute this error, but they agree on it: no rank may announce a new value while others still add up.
     together.step([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
   const std::int64_t first = position_ + std::min(sums.before, left());
   const std::int64_t elements = std::min(wanted, end_ - first);
@@ -107,7 +114,7 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
   std::int64_t elements = 0;
   const auto move = [&] {
     const std::int64_t each = std::min(call.elements, left());
-    // Without computing rank * each, which may be more than there are numbers.
+    // Computed without rank * each, which may overflow.
     const std::int64_t whole = each == 0 ? 0 : left() / each;
     const std::int64_t before = transport.rank() <= whole ? transport.rank() * each : left();
     elements = std::min(each, left() - before);
@@ -115,11 +122,11 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
   };
   collective::Collective together = begin(transport, call, [&] {
     check(call, true);
-    // A read waits for nobody and changes nothing but its own memory: one agreement at its end serves for both.
+    // A read does not depend on other ranks and changes only its own memory, so a single agreement at its end suffices.
     if (!call.write) move();
   });
   begun = call.write;
-  const std::int64_t most = left() / transport.size();  // that each rank can move in full
+  const std::int64_t most = left() / transport.size();  // elements that each rank can move completely
   if (call.write) {
     if (call.elements > most) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
     file().storage().mark_written();

@@ -1,4 +1,4 @@
-/// The inside of a Stream: what all modes share, and one class for the independent and one for the collective modes.
+/// The implementation of a Stream: a class for all modes, and one each for the independent and the collective modes.
 #pragma once
 
 #include <algorithm>
@@ -24,21 +24,21 @@ class Stream::Impl {
     std::int64_t elements = 0;
   };
 
-  /// `number` is that of the stream on its File, the same on every rank.
+  /// `number` is the number of the stream on its File, the same on every rank.
   Impl(File::Impl& file, StreamMode mode, std::int64_t number);
   virtual ~Impl() = default;
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   StreamMode mode() const { return mode_; }
-  /// The same.  errors  kArgument: this process is a child of the one that opened the stream.
+  /// Returns this object.  errors  kArgument: this process is a child of the one that opened the stream.
   Impl& here();
   virtual std::int64_t transfer(const Call& call) = 0;
   virtual StreamRequest start(const Call& call) = 0;
   virtual std::int64_t tell() = 0;
   virtual void seek(std::int64_t element) = 0;
   [[noreturn]] virtual void fail(const std::string& message, int system_code) = 0;
-  /// Waits for what was started.
+  /// Waits for all started requests.
   virtual void settle() = 0;
 
   void close() {
@@ -46,28 +46,29 @@ class Stream::Impl {
     release();
   }
   bool is_open() const { return !closed_ && file_ != nullptr && file_->storage().is_open() && owner_.here(); }
-  /// The File goes: no call can reach it any more.
+  /// Detaches the stream from its File, which is destroyed: no call can reach it any more.
   void detach() {
     file_ = nullptr;
     release();
   }
-  /// Lets the store go, which no call may need any more: a file that was deleted would keep its space on the disk.
+  /// Releases the store, which no later call may use.  A deleted file would otherwise occupy its space on the disk.
   void release() { store_ = nullptr; }
 
  protected:
-  /// errors  kArgument: the File has gone.
+  /// errors  kArgument: the File was destroyed.
   File::Impl& file() const;
   /// errors  kArgument: the stream is closed.
   void check_not_closed() const;
-  /// Everything about a call that does not need the position.  `needs_data`: whether this rank's memory is used.
+  /// Checks everything about a call that does not depend on the position.  `needs_data`: True if this rank's memory is
+  /// used.
   void check(const Call& call, bool needs_data) const;
   void check_position(std::int64_t element) const;
-  /// What is said where a write does not fit behind a position.
+  /// Returns the error of a write that does not fit after a position.
   Error beyond_the_end(const std::string& what, std::int64_t position) const;
-  /// `stream 2 (mode 3) of field.npy`
+  /// Returns the name in errors and comparisons: `stream 2 (mode 3) of field.npy`.
   std::string name() const;
   std::int64_t bytes_of(std::int64_t elements) const { return elements * element_bytes_; }
-  /// What a call asks for, which may be any number.
+  /// Returns the bytes of a call, limited to the array, because a call may request any number of elements.
   std::int64_t asked_bytes(const Call& call) const {
     return bytes_of(std::clamp<std::int64_t>(call.elements, 0, end_));
   }
@@ -82,7 +83,7 @@ class Stream::Impl {
   const std::int64_t data_offset_;
   const std::int64_t end_;  // elements of the array
   const std::uint32_t recorded_;
-  // Held here as well: the File lets it go when it fails, perhaps while this stream's thread is using it.
+  // The stream has its own reference, because the File releases the store when it fails, possibly while a task uses it.
   std::shared_ptr<store::Store> store_;
 
  private:
@@ -94,7 +95,7 @@ class Stream::Impl {
 
 namespace core {
 
-/// Modes 0 and 1: takes stretches from a position of its own or of all, and waits for nobody.
+/// Modes 0 and 1: takes ranges from its own or the shared position, and does not wait for other ranks.
 class IndependentStream : public Stream::Impl {
  public:
   IndependentStream(File::Impl& file, StreamMode mode, std::int64_t number, std::unique_ptr<transport::Counter> counter,
@@ -111,12 +112,12 @@ class IndependentStream : public Stream::Impl {
   SharedPosition::Stretch claim(const Call& call);
   void carry_out(const Call& call, const SharedPosition::Stretch& stretch, const base::RecordedCall& asked,
                  unsigned flags);
-  /// Runs what follows the claim of a stretch: where it fails, a new file has lost that part.
+  /// Runs the operations after a range was claimed.  If they fail, a new file lacks that part and must not appear.
   template <typename Body>
   void claimed(const Call& call, Body&& body);
 
   SharedPosition position_;
-  Worker worker_;  // last: it ends before what its tasks use
+  Worker worker_;  // declared last, so that it ends before the members that its tasks use
 };
 
 /// Modes 2, 3 and 4: all ranks move one position together.
@@ -131,28 +132,28 @@ class CollectiveStream : public Stream::Impl {
   void settle() override;
 
  private:
-  /// The steps of one request, on the thread of the Comm.
+  /// Runs the phases of one request, on the thread of the Comm.
   std::int64_t run(const Call& call, const base::RecordedCall& asked, unsigned flags);
   std::int64_t ordered(transport::Transport& transport, const Call& call, bool& begun);
   std::int64_t equal(transport::Transport& transport, const Call& call, bool& begun);
   std::int64_t same(transport::Transport& transport, const Call& call, bool& begun);
   void store_stretch(const Call& call, std::int64_t first, std::int64_t elements);
-  /// The call in words that all ranks must have in common.
+  /// Describes the call with all values that must be equal on all ranks.
   std::string words(const Call& call) const;
   std::int64_t left() const { return end_ - position_; }
-  /// Brings this rank's call, and what `look` finds wrong with it, to the first agreement of a request.
+  /// Contributes this rank's call, and the error that `look` throws, to the first agreement of a request.
   collective::Collective begin(transport::Transport& transport, const Call& call,
                                const std::function<void()>& look) const;
-  /// Runs `body` with the transport and tells the File of its errors.  `begun`, which `body` sets, tells whether all
-  /// ranks have agreed on a write, so that the store may have changed.
+  /// Runs `body` with the transport and reports its errors to the File.  `body` sets `begun` after all ranks have
+  /// agreed on a write, when the store may have changed.
   void together(const std::function<void(transport::Transport&, bool& begun)>& body);
 
-  std::int64_t position_ = 0;            // the same on every rank; of the thread of the Comm
-  std::int64_t first_ = 0;               // where this rank's part of the last request began
-  std::shared_ptr<Request::Impl> last_;  // started
+  std::int64_t position_ = 0;            // the same on every rank; used on the thread of the Comm
+  std::int64_t first_ = 0;               // beginning of this rank's part of the last request
+  std::shared_ptr<Request::Impl> last_;  // the last started request
 };
 
-/// Collective over the File's Comm, on the thread of that.
+/// Opens a stream.  Collective over the File's Comm, on its thread.
 std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode);
 
 }  // namespace core

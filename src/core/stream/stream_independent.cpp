@@ -1,4 +1,8 @@
-// Streams of modes 0 and 1: nobody waits for anybody.
+// Streams of modes 0 and 1: no rank waits for another one.
+//
+// A request first claims its range of elements from the position, at the time of the call, and then transfers it, on
+// the caller's thread or on the stream's thread. If a transfer fails after its claim, a new file has a hole and must
+// not appear.
 
 #include <utility>
 
@@ -34,7 +38,7 @@ void IndependentStream::claimed(const Call& call, Body&& body) {
   try {
     body();
   } catch (...) {
-    // A new file with a hole must not appear; the other ranks hear of it when the file is closed.
+    // A new file with a hole must not appear. The other ranks get the error when the file is closed.
     if (call.write && file_mode_ == Mode::kWrite) file().writes().lose(std::current_exception());
     throw;
   }
