@@ -1,8 +1,8 @@
 // Reads and writes of a File.
 //
-// Problem: each worker has a part of an array in memory, and the file has the whole.  A worker is a rank, or a thread if
-// the process is alone.  All workers plan alike, so they must make the same call; and if one fails, all must throw the
-// same Error.
+// Problem: each worker has a part of an array in memory, and the file has the whole. A worker is a rank, or a thread if
+// the process is alone. All workers plan alike, so they must make the same call. If one fails, all must throw the same
+// Error.
 //
 // Order; the numbers are at the code of each phase:
 //
@@ -18,9 +18,9 @@
 // Threads share phases 1 to 3 and 7. A direct read does not depend on other workers, so it executes first and needs
 // only one agreement.
 //
-// Errors: one of phase 2 goes to the next agreement, in phase 3 or 4.  A worker that fails in phase 5 still does its part
-// of the exchange, and its error goes to phase 6.  After phase 4 a write may have changed the store: if it fails, the
-// store discards what it has not committed, and a new file fails for good (FileStorage::handle_error).
+// Errors: an error of phase 2 goes to the next agreement, in phase 3 or 4. A worker that fails in phase 5 still does
+// its part of the exchange, and its error goes to phase 6. After phase 4 a write may have changed the store: if it
+// fails, the store discards what it has not committed, and a new file fails for good (FileStorage::handle_error).
 //
 // Lifetime: the caller's arrays, the request and the plan outlive the access.  Each worker allocates its Move, with its
 // buffers, before phase 4, so that a lack of memory is an error of that agreement, and frees it after phase 6.  Shared
