@@ -1,4 +1,4 @@
-// Reading and writing.
+// Reads and writes of files.
 
 #include "base/errors.hpp"
 #include "local_arrays.hpp"
@@ -37,14 +37,14 @@ struct Wanted {
   bool fill_halo = false;
 };
 
-/// What every access is given beside its arrays.
+/// The arguments of every access except its arrays.
 struct Given {
   plait_file* file;
   const plait_layout* layout;
   const plait_access* access;
 };
 
-/// Finds the arguments; one rank's mistake becomes the error of all.
+/// Checks and converts the arguments. An error of one rank becomes the error of all.
 template <typename Part, typename CheckOutput, typename Find>
 Wanted<Part> wanted(const Given& call, CheckOutput&& check_output, Find&& parts) {
   File& own = file_of(call.file);
@@ -60,7 +60,7 @@ Wanted<Part> wanted(const Given& call, CheckOutput&& check_output, Find&& parts)
 
 void nothing_to_check() {}
 
-/// Starts an access with a handle that is there before it.
+/// Starts an access. The handle of the request is allocated first, so that no access is started without one.
 template <typename Part, typename Find, typename Start>
 plait_status start(const Given& given, plait_request** request, Find&& parts, Start&& begin) {
   if (request != nullptr) *request = nullptr;

@@ -34,7 +34,7 @@ const ArrayAttribute& array_attribute_of(const plait_file* file, const char* nam
   return *found;
 }
 
-/// Hands out numbers of a kind, as `take` makes them of one.
+/// Stores the numbers of an attribute, converted by `take`, if they are of one of the kinds.
 template <typename Value, typename Take>
 void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value* values, std::int64_t room,
                       const Take& take) {
@@ -56,7 +56,7 @@ void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value*
   }
 }
 
-/// Makes the value in front of the collective call, to which an error of that is brought.
+/// Sets an attribute. Its value is made before the collective call, which fails on all ranks if that throws.
 template <typename Value>
 plait_status set_checked(plait_file* file, Value&& value) {
   return guarded(file, [&] {

@@ -9,7 +9,7 @@ using namespace plait::c;
 
 const plait_comm* plait_alone(void) {
   alignas(plait_comm) static std::array<std::byte, sizeof(plait_comm)> room;
-  static const plait_comm* const alone = new (room.data()) plait_comm(plait::Comm());  // never ends, needs no memory
+  static const plait_comm* const alone = new (room.data()) plait_comm(plait::Comm());  // never freed, needs no memory
   return alone;
 }
 
@@ -18,7 +18,7 @@ plait_status plait_comm_world(double seconds, plait_comm** comm) {
   return guarded(nullptr, [&] {
     auto handle = std::make_unique<plait_comm>(plait::Comm());
     handle->comm = plait::Comm::world(seconds);
-    plait_comm*& result = output(comm, "comm");  // only now, for the others are waiting too
+    plait_comm*& result = output(comm, "comm");  // checked only now, because the others are waiting too
     result = handle.release();
   });
 }

@@ -5,7 +5,7 @@ using namespace plait::c;
 
 namespace {
 
-/// Hands out messages where there is room, and their number.
+/// Stores the messages if they fit, and their number.
 void hand_out(const std::vector<plait::Message>& messages, int64_t room, plait_traffic* traffic, int64_t* count) {
   const auto found = static_cast<std::int64_t>(messages.size());
   if ((traffic != nullptr || room != 0) && room < found)

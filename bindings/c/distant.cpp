@@ -35,7 +35,7 @@ DistantOptions wanted_of(const char* path, const char* mode, const plait_dio_opt
   return result;
 }
 
-/// Begins an access; without a pointer to a request, waits for it.
+/// Starts an access, and waits for it if the caller passes no request.
 template <typename Now, typename Begin>
 plait_status access(plait_dio* handle, plait_request** request, Now&& now, Begin&& begin) {
   if (request != nullptr) *request = nullptr;
@@ -148,7 +148,7 @@ plait_status plait_dio_waitall(plait_request** requests, int count) {
     told = {status, plait_system_code(nullptr), plait_message(nullptr)};
   }
   if (first == PLAIT_OK) return PLAIT_OK;
-  // The message is to be that of the status.
+  // The message must be that of the returned status.
   guarded(nullptr, [&] {
     throw plait::Error(first == PLAIT_ERROR_ARGUMENT ? plait::ErrorKind::kArgument : plait::ErrorKind::kSystem,
                        told.text, told.code);

@@ -1,4 +1,4 @@
-// Files as a whole: opening, what they hold, closing.
+// Files as a whole: opening, properties, closing.
 
 #include <algorithm>
 #include <string_view>
@@ -54,7 +54,7 @@ FileOptions file_options(const plait_open_options* options) {
   return result;
 }
 
-/// The handle that is to be closed.
+/// Returns the handle that is to be closed.
 plait_file* handle_of(plait_file** file) { return file == nullptr ? nullptr : *file; }
 
 }  // namespace
@@ -85,7 +85,7 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
 plait_status plait_close(plait_file** file) {
   const plait_status status = guarded(handle_of(file), [&] {
     File& own = file_of(handle_of(file));
-    const bool lost = !own.is_open();  // a file that was closed well has no handle
+    const bool lost = !own.is_open();  // a file that was closed without error has no handle
     own.close();
     if (lost)
       plait::base::throw_system_error(0, own.path(), ": an earlier call failed for good, so ",
@@ -97,7 +97,7 @@ plait_status plait_close(plait_file** file) {
 
 plait_status plait_abandon(plait_file** file) {
   if (handle_of(file) == nullptr) return PLAIT_OK;
-  // The handle goes whatever comes, so the message is the thread's.
+  // The handle is freed in any case, so the message belongs to the thread.
   const plait_status status = guarded(nullptr, [&] { file_of(*file).abandon(); });
   release(file);
   return status;

@@ -53,7 +53,7 @@ plait_status record(const Handle* handle) noexcept {
     latest() = {failure, handle};
     if (handle != nullptr && !handle->by_many) handle->last = failure;
     return failure.status;
-  } catch (...) {  // a text as short as this one needs no memory
+  } catch (...) {  // a text as short as this one needs no allocated memory
     latest().failure.status = PLAIT_ERROR_MEMORY;
     latest().failure.code = ENOMEM;
     latest().failure.text = "out of memory";

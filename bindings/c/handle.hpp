@@ -1,4 +1,4 @@
-/// What the handles of the C interface have in common: errors become a status and a message.
+/// The common part of the handles of the C interface: errors become a status and a message.
 #pragma once
 
 #include <cerrno>
@@ -20,20 +20,20 @@ struct Failure {
   std::string text;
 };
 
-/// What every handle begins with.
+/// The base of every handle.
 struct Handle {
-  /// Of a handle that many threads may use, errors are kept with the thread.
+  /// used_by_many: Several threads may use the handle, so its errors are stored with the thread.
   explicit Handle(bool used_by_many = false) : by_many(used_by_many) {}
   bool by_many;
   mutable Failure last;
 };
 
-/// Keeps the exception that is under way as the last error of this thread and, where there is one, of the handle.
+/// Records the current exception as the last error of this thread and, if there is one, of the handle.
 plait_status record(const Handle* handle) noexcept;
-/// Lets go of what this thread remembers of a handle that ends.
+/// Discards the record of this thread about a handle that is freed.
 void forget(const Handle* handle) noexcept;
 
-/// The body of a function: no exception leaves it.
+/// Runs the body of a function, and converts its exception into a status.
 template <typename Body>
 plait_status guarded(const Handle* handle, Body&& body) noexcept {
   try {
@@ -44,8 +44,8 @@ plait_status guarded(const Handle* handle, Body&& body) noexcept {
   }
 }
 
-/// Runs checks in front of a collective call.  What they throw becomes the call that `tell` makes instead: that of
-/// File::refuse and the like, with a message and a code of the system, so that the other ranks do not wait.
+/// Runs checks before a collective call.  If they throw, calls `tell`, such as File::fail, with the message and the
+/// system code, so that the other ranks get the error and do not wait.
 template <typename Tell, typename Body>
 decltype(auto) checked(Tell&& tell, Body&& body) {
   std::string message;
@@ -65,20 +65,20 @@ decltype(auto) checked(Tell&& tell, Body&& body) {
   base::throw_argument_error(message);
 }
 
-/// The thing behind a pointer of the caller's.
+/// Returns the object at a pointer of the caller.
 template <typename Value>
 Value& given(Value* value, const char* name, const char* from) {
   if (value == nullptr) base::throw_argument_error(name, " is NULL; pass ", from);
   return *value;
 }
 
-/// Where a result goes.
+/// Returns the variable for a result.
 template <typename Value>
 Value& output(Value* value, const char* name) {
   return given(value, name, "the address of a variable for the result");
 }
 
-/// A text of the caller's.
+/// Returns a text of the caller.
 inline std::string text_of(const char* text, const char* name) { return &given(text, name, "a text"); }
 
 /// Frees a handle, if there is one.
@@ -90,10 +90,10 @@ plait_status release(Type** handle) noexcept {
   return PLAIT_OK;
 }
 
-/// A text for the caller to free.
+/// Returns a copy of a text that the caller frees.
 char* copied(const std::string& text);
 
-/// Such a text where the caller wants it; without a pointer none is made.
+/// Stores a copy of a text at `where`.  The text is not made without a pointer.
 template <typename Text>
 void hand_out_text(char** where, const char* name, Text&& text) {
   char*& result = output(where, name);

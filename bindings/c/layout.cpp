@@ -11,7 +11,7 @@ using plait::Layout;
 
 namespace {
 
-/// Hands out numbers where there is room for all of them.
+/// Stores numbers if all of them fit.
 template <typename Values, typename Number>
 void hand_out(const Values& values, std::int64_t room, Number* numbers, const char* name) {
   const auto count = static_cast<std::int64_t>(values.size());

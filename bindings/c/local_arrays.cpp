@@ -16,7 +16,7 @@ std::int64_t dense_bytes(const Layout& layout, std::int64_t rank, std::int64_t e
   return base::checked_multiply(elements, element_bytes, "bytes of a local array");
 }
 
-/// The bytes from an array's first element to behind its last one, where that lies behind it.
+/// Returns the bytes from an array's first element to the end of the one at the highest address.
 std::int64_t spread_bytes(const Layout& layout, std::int64_t rank, const Extents& steps, std::int64_t element_bytes) {
   const Extents shape = layout.padded_shape(rank);
   std::int64_t bytes = element_bytes;

@@ -1,4 +1,4 @@
-/// Local arrays as C programs pass them.
+/// Local arrays in the form in which C programs pass them.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace plait::c {
 
-/// The ranks of a layout whose arrays this process holds, ascending.
+/// Returns the ranks of a layout whose arrays this process holds, ascending.
 /// errors  kArgument: the layout has ranks beyond the communicator.
 std::vector<std::int64_t> ranks_held(const Layout& layout, const Comm& comm);
 
-/// The bytes of their dense arrays together, halos included.
+/// Returns the bytes of their dense arrays together, including halos.
 std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& ranks, std::int64_t element_bytes);
 
-/// An argument with dense arrays one behind the other, `void` or `const void`.
+/// An argument with dense arrays, one after another, `void` or `const void`.
 template <typename Void>
 struct Dense {
   Void* data;
   std::int64_t bytes;
-  const char* name;  ///< of the argument, for errors
+  const char* name;  ///< name of the argument, for errors
 };
 
 /// An argument that is the caller's own list.
@@ -34,13 +34,15 @@ struct Listed {
   const char* name;
 };
 
+/// Convert dense arrays into parts.
 /// errors  kArgument: `bytes` are too few, `data` is missing.
 std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
                                      const Dense<void>& given);
 std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
                                    const Dense<const void>& given);
 
-/// errors  kArgument: no list, a size that its array does not fit.
+/// Convert the caller's list into parts.
+/// errors  kArgument: no list, a size that is too small for its array.
 std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
                                       const Listed<plait_part>& given);
 std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,

@@ -1,4 +1,4 @@
-/// What lies behind the handles.
+/// The objects of the handles.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,13 @@ struct plait_conversion : plait::c::Handle {
   plait::Conversion conversion;
 };
 
-// The following are made empty before a collective call, so that no rank is short of memory when it has succeeded.
+// The following objects are created empty before a collective call, so that no rank lacks memory after it has
+// succeeded.
 
 struct plait_file : plait::c::Handle {
   std::optional<plait::File> file;
   plait::Comm comm;
-  plait::Attributes next;  ///< of the step that begins next
+  plait::Attributes next;  ///< attributes of the next step
 };
 
 struct plait_redistribution : plait::c::Handle {
@@ -57,8 +58,8 @@ struct plait_dio : plait::c::Handle {
 struct plait_request : plait::c::Handle {
   std::function<std::int64_t()> wait;  ///< returns the elements of a stream's access
   std::function<bool()> test;
-  bool counts = false;  ///< whether they mean something
-  bool waited = false;  ///< whether the caller has been told how it ended
+  bool counts = false;  ///< true if wait() returns a number of elements
+  bool waited = false;  ///< true if the caller has received the result
 };
 
 namespace plait::c {
@@ -72,7 +73,7 @@ inline const Layout& layout_of(const plait_layout* layout, const char* name = "l
 inline File& file_of(plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
 inline const File& file_of(const plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
 
-/// Puts a Request into a handle that was made for it.
+/// Stores a Request in a handle that was created for it.
 inline void put(plait_request& handle, Request request) {
   auto held = std::make_shared<Request>(std::move(request));
   handle.wait = [held] {

@@ -12,15 +12,16 @@
 
 namespace plait::c {
 
-/// The caller's options as this library knows them: what it does not pass is 0.
-/// errors  kArgument: a size that no version has had, members that a later version has and that are not 0.
+/// Returns the caller's options in this library's version of the structure. Members that the caller does not pass are
+/// 0.
+/// errors  kArgument: a size that no version has had, members of a later version that are not 0.
 template <typename Options>
 Options options_of(const Options* options, const char* type) {
   Options result{};
   if (options == nullptr) return result;
   std::size_t size = 0;
   std::memcpy(&size, options, sizeof size);
-  constexpr std::size_t kMost = 4096;  // no version has more; such a size was never set
+  constexpr std::size_t kMost = 4096;  // no version is larger, so such a size was never set
   if (size < sizeof(Options) || size > kMost)
     base::throw_argument_error("the size in ", type, " is ", size, "; set it to sizeof(", type, "), which is ",
                                sizeof(Options));
@@ -31,7 +32,7 @@ Options options_of(const Options* options, const char* type) {
   return result;
 }
 
-/// `count` numbers at `numbers`, one for each dimension.
+/// Returns `count` numbers at `numbers`, one for each dimension.
 inline Extents extents_of(const std::int64_t* numbers, int count, const char* name) {
   if (count < 0 || count > kMaxDimensions)
     base::throw_argument_error(name, " has ", count, " dimensions; there may be 0 to ", kMaxDimensions);

@@ -36,7 +36,7 @@ struct Parts {
   std::vector<MutablePart> to;
 };
 
-/// How the caller passes its arrays: a function from both layouts to parts.
+/// The caller's arrays, as a function from both layouts to parts.
 auto dense_arrays(const void* from, int64_t from_bytes, void* to, int64_t to_bytes) {
   return [=](const Layout& source, const Layout& target, const Comm& comm, std::int64_t element_bytes) {
     return Parts{dense_parts(source, comm, element_bytes, Dense<const void>{from, from_bytes, "from"}),
@@ -51,7 +51,7 @@ auto listed_arrays(const plait_const_part* from, int64_t from_count, const plait
   };
 }
 
-/// From where to where.
+/// The layouts and the arrays of a redistribution.
 struct Ends {
   const plait_layout* source;
   const plait_layout* target;

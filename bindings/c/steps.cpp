@@ -39,7 +39,7 @@ const Attribute& attribute_of(const plait_file* file, const char* name) {
                                     " was asked for");
 }
 
-/// For errors that other ranks are to hear of.
+/// Returns a function that reports an error to all ranks, for checked().
 auto telling(plait::File& file) {
   return [&file](const std::string& message, int code) { file.fail(message, code); };
 }
