@@ -1,3 +1,9 @@
+// Errors of the C interface.
+//
+// Each failed call records its error for the thread. A handle that one thread uses at a time also stores it. A handle
+// that many threads may use does not, because they would overwrite each other's errors: plait_message() of such a
+// handle returns the thread's error if its last failed call was on this handle.
+
 #include "handle.hpp"
 
 #include <cerrno>

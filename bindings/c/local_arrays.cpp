@@ -1,3 +1,8 @@
+// Conversion of the caller's buffers into local arrays, with checks of their sizes.
+//
+// Example: a process that is alone passes doubles in `10 (block) onto (3)`. The ranks 0, 1 and 2 have 4, 4 and 2
+// elements, so the dense buffer has 80 bytes, and the arrays begin at its bytes 0, 32 and 64.
+
 #include "local_arrays.hpp"
 
 #include <cstddef>

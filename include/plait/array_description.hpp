@@ -91,9 +91,9 @@ struct ArrayProperties {
   const ArrayProperties& properties() const { return *this; }
 };
 
-/// Calls visit(name, words, member) for each property: its name, what errors call it, and the member that holds it.
-/// The encoder of records, the checks of open() and the Python bindings use this function, so that a new property is
-/// added here alone.
+/// Calls visit(name, words, member) for each property: its name, its description in errors, and its member.  The
+/// encoder of records, the checks of open() and the Python bindings use this function, so that a new property is added
+/// only here.
 template <class Visit>
 constexpr void for_each_property(const Visit& visit) {
   visit("chunks", "a shape of chunks", &ArrayProperties::chunk);

@@ -43,8 +43,8 @@ struct SharedFileOptions {
   /// kWrite: the file persists after close() and replaces a persistent file of the same name.  Otherwise close()
   /// deletes it, and an existing file of that name is not touched.
   bool persistent = false;
-  /// kWrite, persistent: an existing file is replaced when close() succeeds, and kept if it fails.  Otherwise it is
-  /// replaced at open().
+  /// kWrite, persistent: close() replaces an existing file, which stays if close() fails.  Otherwise open() replaces
+  /// it.
   bool atomic = false;
   std::int64_t request = 0;  ///< bytes of a typical request, from which the stripe unit is chosen; 0: not known
   std::int64_t unit = 0;     ///< bytes of a stripe; 0: from `request`, else 32 KiB (section 3)
@@ -75,7 +75,7 @@ class SharedFile {
   ~SharedFile();
 
   bool is_open() const;
-  /// Whether it is one file that all ranks see.
+  /// True if it is one file that all ranks see.
   bool one() const;
   /// The number of component files; 1 for one file.
   int components() const;
@@ -107,13 +107,14 @@ class SharedFile {
   /// Makes all waited-for writes, of any rank, durable.  Not collective.
   /// cost    A message to the owner of each component, or for one file to each node, and the time of their disks.
   void sync();
-  /// From now on, writing is an error for this rank (GA's SF_Rwtor).
+  /// Makes later writes of this rank an error (GA's SF_Rwtor).
   void read_only();
 
   /// Waits for this rank's requests and closes the handle; deletes a file that is not persistent.  Collective.
   /// errors  kSystem, on every rank: a rank has called abandon(), or an atomic file cannot be renamed.
   void close();
-  /// For a rank that cannot go on: the next collective call of the others on the file fails and says so.
+  /// Closes the file on a rank that cannot continue.  The next collective call of the others on the file fails with an
+  /// error that states it.
   void abandon() noexcept;
 
  private:

@@ -1,3 +1,12 @@
+// Exchanges of texts of different lengths, in which a lack of memory on one rank is an error of all.
+//
+// Order: (1) each rank makes its text, and all agree. (2) All get the length of the longest text, as the minimum of the
+// negative lengths. (3) Each rank allocates its message and the results, and all agree. (4) The messages are sent, all
+// of one length, with their own length before each text. After (3) only the transport allocates, for which there is a
+// Reserve.
+//
+// Example: texts of 5, 12 and 0 bytes. The minimum of -5, -12 and 0 is -12, so all messages have 8 + 12 = 20 bytes.
+
 #include "collective/gather.hpp"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// Opening an array: rank 0 reads or describes the file, and the other ranks take over its result.
+//
+// On rank 0 the driver calls make() for a new store or inspect() for an existing one, which determine the format and
+// the array's type, offset and storage. encode() turns the result into a text, which the driver broadcasts. adopt()
+// decodes it on the other ranks, and opens the array in this rank's own end of the store. Only rank 0 reads headers, so
+// P ranks cause one read instead of P, and all ranks have the same description even if the file changes meanwhile.
+//
+// Example: rank 0 opens `t.npy`, reads its header and finds 100x200 doubles at byte 128. The other ranks receive the
+// index of the npy format in container::formats(), the shape, dtype, order and offset, the access options from rank 0's
+// environment, and the measured cost model, but read nothing.
+
 #include "driver/file_opening.hpp"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Checks of names, so that a typing error does not create a file with an unexpected name or format.
+//
+// Examples: `strip:a.npy` has an unknown prefix that differs in one letter from `stripe:`, which the error suggests.
+// `a.npy::x` names an array in a file that holds only one. `./c:a.npy` and `raw:c:a.npy` are ordinary files with a
+// colon in their names, and `c:a.npy` is one too, because a single letter is not a prefix.
+
 #include "driver/name_check.hpp"
 
 #include <algorithm>

@@ -1,3 +1,15 @@
+// Files of measured constants. Example:
+//
+//   # written by plait model calibrate
+//   version = 1
+//   host = "node1"
+//   processor = "AMD EPYC 7B13"
+//   cores = 2
+//   request_seconds = 4.1e-07   # and so on, for each of plan::kCostTerms
+//
+// A file that PLAIT_MODEL names is used on any machine, and an error in it fails the open. This host's own file is
+// optional: an error in it, or another processor or number of cores, only causes a warning.
+
 #include "core/costs/measured_costs.hpp"
 
 #include <unistd.h>

@@ -1,3 +1,11 @@
+// The state of an open File.
+//
+// open() sets open_. A normal end and a failure both call end(), which releases the store. A failure also sets failed_
+// and notifies the other end of a pipe. Later calls are rejected by check_open(): first if a rank has abandoned the
+// file, which needs the transport, then if it has failed, then if it is closed. Not every error is a failure: after an
+// error of arguments all ranks can continue, so handle_error() only ends the file if a rank was lost, the file was
+// abandoned, or a new file lacks elements.
+
 #include "core/file/storage.hpp"
 
 #include <cerrno>

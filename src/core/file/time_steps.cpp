@@ -1,3 +1,12 @@
+// The steps of a File.
+//
+// Each access belongs to a step. If the program has called begin_step(), inside_ is true and accesses use that step
+// until end_step(). Otherwise each access enters and leaves a step of its own (ChannelAccess). A write that fails
+// spoils its step, and leave() then discards it on all ranks, so that readers never receive an incomplete step.
+//
+// A file that is not a pipe behaves like a pipe with one step: a reader's second begin_step() returns false, and a
+// writer's second step replaces the first one.
+
 #include "core/file/time_steps.hpp"
 
 #include <cerrno>

@@ -1,3 +1,10 @@
+// Redistributions as public calls.
+//
+// Order of a run: (1) This process checks its arrays and, unless a Redistribution has done so before, plans the
+// messages.  (2) It announces its arrays to its node.  (3) All ranks agree on the call and on errors of (1) and (2).
+// (4) Each rank moves its part.  (5) All ranks agree that the run is complete, after which the arrays may be used.  A
+// process that is alone does (1) and (4) only.
+
 #include "plait/redistribute.hpp"
 
 #include <algorithm>

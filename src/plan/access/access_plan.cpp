@@ -1,3 +1,11 @@
+// The plan of an access: which reader accesses which window, and which ranks own its elements.
+//
+// Example: 4 ranks read 1000x1000 doubles of a raw file in `(block, *) onto (4)`. Shares are 250,368 elements, rounded
+// up to units of 512, in windows of 131,072. Rank 1 owns the positions [250000, 500000). readers_of() finds its parts
+// in the windows number 1: reader 0 has [131072, 250368) with 368 of its elements, and reader 1 has [381440, 500736)
+// with 118,560. Reader 2 has no owned position, and none follows, so the search ends there. Readers between two owned
+// positions are skipped.
+
 #include "plan/access/access_plan.hpp"
 
 #include <algorithm>

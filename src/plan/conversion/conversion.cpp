@@ -1,3 +1,13 @@
+// Conversions: the messages of a rank as combinations of partners in each dimension.
+//
+// In each dimension, the partners of a rank's coordinate are found independently, with their overlaps.  A message goes
+// to each combination of one partner per dimension.  Its elements are the product of the overlaps' elements.  Copies of
+// the source divide the receivers among themselves.
+//
+// Example: from `4x6 (block, block) onto (2, 2)` to `4x6 (*, cyclic) onto (3)`.  Rank 0 owns rows 0-1 and columns 0-2.
+// Its partner in the rows is the only coordinate 0, with 2 common indices; its partners in the columns are 0, 1 and 2,
+// with 1 each.  So it sends 3 messages of 2 elements, each in 2 runs.
+
 #include "plait/conversion.hpp"
 
 #include <algorithm>

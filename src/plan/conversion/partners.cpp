@@ -38,7 +38,7 @@ Overlap overlap_of(const Pieces& pieces, std::int64_t extent_a, std::int64_t ext
 
 namespace {
 
-/// One dimension of two layouts, seen from a coordinate of the first.
+/// One dimension of two layouts, from the view of a coordinate of the first one.
 struct View {
   const Layout& mine;
   const Layout& other;
