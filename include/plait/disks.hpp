@@ -12,7 +12,7 @@ namespace plait {
 
 /// Returns the folders for new striped files whose name lists no disks: the environment variable PLAIT_DISKS, split at
 /// ':'. Empty if it is not set.
-/// threads Any, unless a thread changes the environment.
+/// threads  Any, unless a thread changes the environment.
 std::vector<std::string> disks();
 
 /// Returns the number of component files of an existing striped file, named `NAME` or `stripe:NAME`; 1 for an ordinary

@@ -61,7 +61,7 @@ void wait_all(std::span<DistantRequest> requests);
 /// A handle to files of several ranks, at most one of each rank, or to one file that was found by its name.
 /// cost    A handler thread for each communicator, which sleeps while there are no requests (below 1 % of a core), and
 ///         at most 4 MiB of buffers at the owner for any number of callers: requests wait for a free buffer.
-/// threads Any number at once, except for close().
+/// threads  Any number at once, except for close().
 class DistantFile {
  public:
   /// Opens or creates this rank's file and registers it.  Collective, with the same mode on all ranks.

@@ -57,7 +57,7 @@ std::string tell(const std::string& call, const std::string& text, int root, con
 
 /// Memory for a local array that all processes of a node share.  Redistributions between such arrays copy each byte
 /// once, without messages or windows.  Nothing is left in /dev/shm, even if processes are killed.
-/// threads As for private memory.
+/// threads  As for private memory.
 class SharedMemory {
  public:
   /// Allocates at least `bytes` bytes, which may differ between processes; zeroed, and aligned to 2 MiB. Without MPI it

@@ -14,7 +14,7 @@ namespace plait::access {
 /// these caches, as with two processor dies or a virtual machine whose cores move, each line must be fetched back,
 /// which takes five times as long as copying from the file.  Dropping the whole window first always takes half as long
 /// as the copy.  Therefore the processor time of both ways is measured continuously, and the faster one is used.
-/// threads One thread for each object.
+/// threads  One thread for each object.
 class Refill {
  public:
   /// Calls `body`, which writes `bytes` at `window`.

@@ -14,7 +14,7 @@ namespace plait::access {
 /// boxes.  The intersections of a box with the rank's index sets are products of pieces, which the copy kernels execute
 /// as loops.  No list of elements or offsets exists.
 /// cost    24 bytes per index set; a call costs O(boxes * products of pieces) in addition to the bytes.
-/// threads Const calls from any thread.
+/// threads  Const calls from any thread.
 class WindowCopier {
  public:
   WindowCopier(const plan::AccessPlan& plan, std::int64_t rank);

@@ -12,7 +12,7 @@
 namespace plait::access {
 
 /// Reads and writes windows with the requests that the plan determines.
-/// threads One thread for each object.
+/// threads  One thread for each object.
 class WindowIo {
  public:
   WindowIo(const plan::AccessPlan& plan, store::Store& store, std::int64_t data_offset)

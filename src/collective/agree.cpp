@@ -11,8 +11,8 @@
 //
 // Example: three ranks have the hashes 5, 7 and 5, and rank 2 has an error.  The minima are 5 and -7, so the calls
 // differ; the failing rank is 2; and the flag that is 1 for a worker with an error has the minimum 0, so not all have
-// failed.  Ranks 0 and 1 throw the error of rank 2 with "(on rank 2)" appended.  If ranks give up the numbers 4 and 9,
-// the minima of x and -x are 4 and -9, so one agreement reports two numbers.
+// failed.  All ranks throw the error of rank 2 with "(on rank 2)" appended.  If ranks give up the numbers 4 and 9, the
+// minima of x and -x are 4 and -9, so one agreement reports two numbers.
 
 #include "collective/agree.hpp"
 
@@ -180,7 +180,8 @@ void agree_on(transport::Transport& transport, const Brought& brought) {
   if (values[2] != kNone || values[0] != -values[1]) transport.count_failure();
   if (values[4] != kNone)
     for (const std::int64_t given_up : {values[4], -values[5]}) transport.given_up().insert(given_up);
-  // Different calls explain the errors that come with them, unless a rank failed before it could state its call.
+  // An error has priority over a difference of calls: a rank that failed before it could describe its call contributes
+  // an empty text, which differs from the others'.
   if (values[2] != kNone) throw_failure(transport, mine, static_cast<int>(values[2]), values[3] == 1);
   if (values[0] != -values[1]) throw_difference(transport, brought.call);
   if (brought.numbers != nullptr) std::ranges::copy(numbers, brought.numbers->begin());

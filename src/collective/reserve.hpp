@@ -12,7 +12,7 @@ namespace plait::collective {
 /// Memory for a worker that cannot skip an operation, because others wait for its messages.  If the operation lacks
 /// memory, the reserve is released and the operation is repeated.  The error is recorded and reported at the end of the
 /// exchange.
-/// threads One at a time.
+/// threads  One at a time.
 class Reserve {
  public:
   Reserve() : held_(new std::byte[kBytes]) {}

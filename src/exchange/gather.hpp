@@ -54,7 +54,7 @@ class Gather {
 /// Does a part of the work on several targets.  The targets advance together, because they read neighbouring memory.
 /// The caller then waits for the parts of other threads or processes.
 /// stage Memory of the largest stage_bytes() of the gathers, at a multiple of 64; each thread has its own.
-/// threads Any, each for its own part.
+/// threads  Any, each for its own part.
 void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,
             std::span<const copy::LocalArray> targets, std::byte* stage, WorkPart part);
 

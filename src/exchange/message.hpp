@@ -10,7 +10,7 @@
 namespace plait::exchange {
 
 /// Products of pieces, one after another.  In packed form the elements of each product are in the target's local order.
-/// threads Any; pack() and unpack() allocate a little memory.
+/// threads  Any; pack() and unpack() allocate a little memory.
 class PackedMessage {
  public:
   PackedMessage(std::vector<plan::Product> products, const DimensionOrder& target_order, std::int64_t element_bytes);

@@ -21,7 +21,7 @@ namespace plait::exchange {
 /// Rows that come from the same coordinates are assembled by the same program: a list of runs in the order of the
 /// target, executed without any further arithmetic.  A part of a row is assembled in a stage and written past the
 /// caches.
-/// threads Several threads may call run() at once, each for its own rows.
+/// threads  Several threads may call run() at once, each for its own rows.
 class Rows {
  public:
   /// Makes a plan, or returns nothing if tiles are faster: runs that are long or of single bytes, few rows, steps with

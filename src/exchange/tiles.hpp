@@ -17,7 +17,7 @@ namespace plait::exchange {
 /// A tile is a box of the target that fits a core's own cache together with the elements that it takes.  A tile of
 /// several pieces is assembled in a stage and written to the target in whole lines past the caches, so that each byte
 /// of either array passes memory once.  A tile that is a single nest of loops is copied directly.
-/// threads Several threads may call run() at once, each for its own tiles.
+/// threads  Several threads may call run() at once, each for its own tiles.
 class Tiles {
  public:
   /// cost  O(pieces for each interval of each dimension), independent of the number of tiles.

@@ -39,7 +39,7 @@ std::string costs_path();
 /// A file of this host that is damaged, of another version or measured on another processor is ignored, with a warning
 /// in one line on the standard error.
 /// errors  kArgument: PLAIT_MODEL names a file that cannot be read, or is damaged.
-/// threads Any.
+/// threads  Any.
 std::shared_ptr<const plan::CostModel> costs_here();
 
 }  // namespace plait::core

@@ -16,7 +16,7 @@
 namespace plait::core {
 
 /// The path, the mode and the ranks of a File, which are constant from before it is opened until after it is closed.
-/// threads One at a time, on the worker; const functions on any thread.
+/// threads  One at a time, on the worker; const functions on any thread.
 class FileContext {
  public:
   FileContext(const std::string& path, Mode mode, const Comm& comm);

@@ -33,7 +33,7 @@ namespace plait {
 ///   AccessPlans     plans of earlier accesses
 ///
 /// access.cpp describes the order of an access, and channel_access.cpp the order of an access to a pipe.
-/// threads One at a time, on the worker, unless a part permits more.
+/// threads  One at a time, on the worker, unless a part permits more.
 class File::Impl {
  public:
   Impl(const std::string& path, Mode mode, const Comm& comm) : context_(path, mode, comm) {}

@@ -1,8 +1,9 @@
 // Comms of MPI communicators.
 //
 // A Comm is cached as an attribute of its MPI communicator, so that a second make_comm() costs no collective. MPI calls
-// on_free() when the program frees the communicator. When the process ends, MPI must still run while Comms are
-// destroyed, so forget_comms() is registered to run before MPI_Finalize. It empties the holders, which MPI frees later.
+// on_free() when the program frees the communicator. When the process ends, Comms must be destroyed while MPI still
+// works, so forget_comms() runs in MPI_Finalize (EndingStage::kThreads). It empties the holders, which MPI deletes
+// later.
 
 #include "core/mpi/mpi_comms.hpp"
 

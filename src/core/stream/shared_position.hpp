@@ -13,7 +13,7 @@ namespace plait::core {
 ///
 /// The counter may exceed the end for a moment if several ranks reach the end together.  The last of them sets it back.
 /// A counter above the end means the same as one at the end.
-/// threads One at a time on each rank.
+/// threads  One at a time on each rank.
 class SharedPosition {
  public:
   /// Takes a counter, which counts from 0 and which `ranks` ranks share.

@@ -120,7 +120,7 @@ struct Description {
 /// memory   independent of the trace's length: some KiB for each thread of the trace, and the tables of Description.
 /// errors  kSystem: does not exist or is not readable; kArgument: not of this format, with the line or byte.  A trace
 ///         that is cut off is read up to the cut and marked as incomplete.
-/// threads One at a time.
+/// threads  One at a time.
 class Reader {
  public:
   virtual ~Reader() = default;
