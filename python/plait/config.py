@@ -1,4 +1,4 @@
-"""Where the headers and libraries of the installed package are, for compilers and CMake: ``python -m plait.config``.
+"""Prints the paths of the installed headers and libraries for compilers and CMake: ``python -m plait.config``.
 
 cc program.c $(python -m plait.config --cflags --libs)
 mpicc program.c $(python -m plait.config --cflags --libs --mpi openmpi)
@@ -28,12 +28,12 @@ def include_dir() -> Path:
 
 
 def cmake_dir() -> Path:
-    """Return the folder of the CMake package: what ``plait_DIR`` is to be."""
+    """Return the folder of the CMake package, the value of ``plait_DIR``."""
     return library_dir() / "cmake"
 
 
 def pkg_config_dir() -> Path:
-    """Return the folder of the pkg-config files: what ``PKG_CONFIG_PATH`` is to hold."""
+    """Return the folder of the pkg-config files, an entry of ``PKG_CONFIG_PATH``."""
     return library_dir() / "pkgconfig"
 
 
@@ -44,17 +44,17 @@ def families() -> list[str]:
 
 
 def cflags() -> list[str]:
-    """Return what a compiler needs to find the headers."""
+    """Return the options with which a compiler finds the headers."""
     return [f"-I{include_dir()}"]
 
 
 def libs(mpi: str | None = None) -> list[str]:
-    """Return what a linker needs, and the program when it runs.
+    """Return the options with which a linker, and the program when it runs, find the library.
 
     mpi   for programs that include plait_mpi.h, which MPI's compiler wrapper builds: the family of that MPI, one of
           :func:`families`
 
-    Raises ValueError where there is no library for it.
+    Raises ValueError if there is no library for it.
     """
     folder = library_dir()
     found = [f"-L{folder}", f"-Wl,-rpath,{folder}"]
@@ -70,7 +70,7 @@ def _listed() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what the options ask for, on one line; 2 where there is none."""
+    """Print the values of the options on one line; return 2 if there are no options."""
     parser = argparse.ArgumentParser(
         prog="python -m plait.config", description="Where the headers and libraries of Plait are."
     )

@@ -85,7 +85,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
     @alone
     def sync(self, rank: int | None = None) -> None:
-        """Make what has been written, and waited for, durable on the disk of a rank."""
+        """Make all completed writes durable on the disk of a rank."""
         call(fail_here, self._core.sync, self._rank_of(rank))
 
     @alone
@@ -109,7 +109,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
         self._core.close()
 
     def __repr__(self) -> str:
-        """Say what the handle is of."""
+        """Return a description with the state of the handle and the location of the file."""
         state = "closed " if self.closed else ""
         where = f"at home on rank {self.home}" if self.home is not None else f"of {self._comm.size} ranks"
         return f"<{state}plait.distant.DistantFile {where}>"
@@ -125,7 +125,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
 
 def text_of(path: PathLike, what: str = "path") -> str:
-    """Return a path as text that goes over to C++."""
+    """Return a path as the text that C++ takes."""
     try:
         text = os.fspath(path)
     except TypeError:

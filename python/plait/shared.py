@@ -26,8 +26,8 @@ Place = Literal["detect", "one", "striped"]
 class SharedFile(ByteFile[_core.SharedFile]):
     """One file that all ranks read and write, on the disks of all of them or on one that they share.
 
-    Made by :func:`open`. Offsets and sizes are in bytes. Bytes that were never written read as zero. Any number of
-    threads may use it at once.
+    Objects are made by :func:`open`. Offsets and sizes are in bytes. Bytes that were never written read as zero. Any
+    number of threads may use it at once.
     """
 
     def __init__(self, core: _core.SharedFile, path: str) -> None:
@@ -37,7 +37,7 @@ class SharedFile(ByteFile[_core.SharedFile]):
 
     @property
     def one(self) -> bool:
-        """Whether it is one file that all ranks see, rather than a component file of each rank."""
+        """True for one file that all ranks see; False for a component file on each rank."""
         return self._core.one
 
     @property
@@ -115,11 +115,11 @@ class SharedFile(ByteFile[_core.SharedFile]):
         self._core.close()
 
     def abandon(self) -> None:
-        """Close the handle on a rank that cannot go on; the next collective call of the others on it is an error."""
+        """Close the handle on a rank that cannot continue; the next collective call of the other ranks on it fails."""
         self._core.abandon()
 
     def __repr__(self) -> str:
-        """Say what file it is and where it is."""
+        """Return a description with the path of the file and its location."""
         if self.closed:
             return f"<closed plait.shared.SharedFile {self._path!r}>"
         where = "one file" if self.one else f"{self.components} components, stripes of {self.unit} bytes"
@@ -143,14 +143,14 @@ def open(
 
     path        the path of the file; its folder is on each rank's own disk, or is one that all ranks see
     mode        "r", "r+", or "w": a new file, to read and write
-    comm        an mpi4py communicator; without it this process is alone
-    persistent  mode w: the file is kept when it is closed, and replaces a persistent file of that name; otherwise it is
-                deleted when it is closed
+    comm        an mpi4py communicator; default: this process alone
+    persistent  mode w: closing the file does not delete it, and it replaces a persistent file of that name; otherwise
+                it is deleted when it is closed
     atomic      mode w, persistent: an existing file of that name stays until the new one has been closed without error
-    request     bytes of a typical request, from which the size of a stripe is chosen
+    request     bytes of a typical request, from which the size of a stripe is computed
     unit        bytes of a stripe, instead of ``request``; 32 KiB if neither is given
     limit       no byte may be written at or beyond this offset
-    expected    expected size of the file in bytes; a warning says so if the disks have less room
+    expected    expected size of the file in bytes; a warning is issued if the disks have less free space
     place       "one": one file that all ranks see; "striped": a component file on each rank's disk; "detect": "one" if
                 all ranks see the same folder, otherwise "striped"
 

@@ -1,1 +1,1 @@
-"""Arguments as callers give them, and what they mean."""
+"""Checks and converts the arguments of callers."""

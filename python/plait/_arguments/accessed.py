@@ -60,7 +60,7 @@ class Accessed(Shaped):
         return layout, slices, check_arrays(given, needed, what, writable)
 
     def _as_given(self, arrays: list[Array], out: Arrays | None) -> Any:
-        """Return what a read returns."""
+        """Return the result of a read in the form that the caller expects."""
         if out is not None:
             return out
         if not arrays and not self._alone:

@@ -1,4 +1,4 @@
-"""Local arrays: what callers pass, what the core needs, and what comes back."""
+"""Local arrays: checks the arrays of callers, describes them to the core, and makes the results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .recycled import new_array
 from .values import Array, array_of, value_of
 from .words import array_kind, shape_text
 
-#: One local array, or those of all ranks of a layout in one process; nested lists of numbers do for an array.
+#: One local array, or those of all ranks of a layout in one process; nested lists of numbers are accepted as an array.
 Arrays = Array | Sequence[Any]
 #: Address and steps in bytes of each local array.
 Parts = list[tuple[int, tuple[int, ...]]]
@@ -23,7 +23,7 @@ Parts = list[tuple[int, tuple[int, ...]]]
 
 @dataclass(frozen=True)
 class LocalArrays:
-    """Which local arrays a process holds: those of some ranks of a layout, ascending."""
+    """The local arrays of a process: those of some ranks of a layout, ascending."""
 
     layout: Layout
     ranks: Sequence[int]
@@ -31,14 +31,14 @@ class LocalArrays:
 
 
 def ranks_held(layout: Layout, comm: Comm, alone: bool) -> list[int]:
-    """Return the ranks of a layout whose arrays this process holds, ascending: all, its own one, or none."""
+    """Return the ranks of a layout whose arrays this process holds, ascending: all, only its own, or none."""
     if alone:
         return [int(rank) for rank in layout.rank_numbers]
     return [comm.rank] if layout.has_rank(comm.rank) else []
 
 
 def in_order(memory: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> Array:
-    """View dense memory as an array whose dimensions lie in this order, slowest first."""
+    """View dense memory as an array whose dimensions are stored in this order, slowest first."""
     return memory.reshape([shape[d] for d in order]).transpose(np.argsort(order))
 
 

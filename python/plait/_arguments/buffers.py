@@ -72,7 +72,7 @@ def _bytes_of(data: Any, name: str) -> npt.NDArray[Any]:
 
 
 def to_fill(out: Any) -> tuple[npt.NDArray[Any], Any]:
-    """Return the array to fill, and what the caller gets."""
+    """Return the array to fill, and the value to return to the caller."""
     if hasattr(out, "__index__") and not isinstance(out, (bool, np.bool_)) and not isinstance(out, np.ndarray):
         count = whole(out, "out")
         if count < 0:
@@ -86,7 +86,7 @@ def to_fill(out: Any) -> tuple[npt.NDArray[Any], Any]:
 
 
 def to_write(data: Any) -> npt.NDArray[Any]:
-    """View what is to be written as an array."""
+    """View the data to write as an array."""
     return _bytes_of(data, "data")
 
 

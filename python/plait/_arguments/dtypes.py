@@ -15,7 +15,7 @@ _NAMES = [np.dtype(code).name for code in np.typecodes["All"] if code not in "OS
 
 
 def dtype_of(dtype: npt.DTypeLike, what: str = "dtype") -> np.dtype[Any]:
-    """Return the NumPy type that is meant."""
+    """Return the NumPy type of an argument."""
     try:
         if dtype is not None:
             return np.dtype(dtype)

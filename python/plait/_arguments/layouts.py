@@ -8,14 +8,14 @@ from .._base.errors import ArgumentError
 from .._core import Layout
 from .words import array_kind
 
-#: A layout, or its text with or without the shape in front.
+#: A layout, or its text with or without the shape.
 LayoutLike = Layout | str
 
 _EXAMPLE = 'pass a plait.Layout or its text, such as "8x12 (block, *) onto (4)"'
 
 
 def layout_of(layout: Any, shape: tuple[int, ...] | None = None, what: str = "layout") -> Layout:
-    """Return the layout that is meant; a text without a shape is of an array of `shape`."""
+    """Return the layout of an argument; a text without a shape describes an array of `shape`."""
     if isinstance(layout, Layout):
         return layout
     if not isinstance(layout, str):
@@ -24,7 +24,7 @@ def layout_of(layout: Any, shape: tuple[int, ...] | None = None, what: str = "la
 
 
 def has_shape(layout: LayoutLike) -> bool:
-    """Tell whether a layout, or its text, says of what shape the array is."""
+    """Return True if a layout, or its text, includes the shape of the array."""
     return not isinstance(layout, str) or not layout.lstrip().startswith("(")
 
 

@@ -17,27 +17,27 @@ from .values import Array
 from .words import shown
 
 _MOST_BYTES = 1 << 62
-_MOST_RECYCLED = 1 << 60  # no machine has more; NumPy tells of it in more words
+_MOST_RECYCLED = 1 << 60  # no machine has more; the error of NumPy is more specific
 
 
 def new_array(shape: Sequence[int], dtype: np.dtype[Any], order: str = "C") -> Array:
     """Make an uninitialised array for a result, in Fortran's order for "F": large ones in recycled memory."""
     size = math.prod(shape) * dtype.itemsize
     if _core.least_recycled <= size <= _MOST_RECYCLED and not dtype.hasobject and dtype.subdtype is None:
-        with contextlib.suppress(MemoryError):  # NumPy tells of it in more words
+        with contextlib.suppress(MemoryError):  # the error of NumPy is more specific
             return np.ndarray(tuple(shape), dtype, _core.recycled_bytes(size), order="F" if order == "F" else "C")
     return np.empty(tuple(shape), dtype, "F" if order == "F" else "C")
 
 
 def set_recycled_memory(most: int | str) -> int:
-    """Set how many bytes of dropped results this process keeps for its next ones, and return how many it was.
+    """Set how many bytes of dropped results this process caches for its next ones, and return the former limit.
 
-    most  bytes, or a text such as ``"256M"``; 0 keeps none
+    most  bytes, or a text such as ``"256M"``; 0 caches none
 
-    A new array that Plait returns, of 1 MiB or more, lies in memory that waits for the next such array once nothing
-    refers to it any more: fresh memory would be cleared by the system first, which takes as long as a copy. What waits
-    above ``most`` is released now. The system may take what waits whenever memory is short, but not its addresses:
-    where a limit is set for these (``RLIMIT_AS``, ``RLIMIT_DATA``) nothing waits. By default
+    A new array that Plait returns, of 1 MiB or more, uses memory that is cached for the next such array as soon as no
+    reference to it exists: the system would clear fresh memory first, which takes as long as a copy. Cached memory
+    above ``most`` is released now. The system may reclaim cached memory whenever memory is short, but not its
+    addresses: if these are limited (``RLIMIT_AS``, ``RLIMIT_DATA``), nothing is cached. The default is
     ``PLAIT_RECYCLED_MEMORY``, or a quarter of the machine's memory divided by its cores. Not collective; any thread.
     """
     given = bytes_of(most, "most")

@@ -1,4 +1,4 @@
-"""Regions: NumPy's basic indices as slices that the core knows."""
+"""Regions: converts NumPy's basic indices to the slices of the core."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from .._base.errors import ArgumentError, ArgumentIndexError
 from .words import shown
 
-#: One index or slice for each dimension; Ellipsis stands for the whole of those that are left out.
+#: One index or slice for each dimension; Ellipsis selects the whole of the dimensions that are left out.
 Region = tuple["SupportsIndex | slice | EllipsisType", ...] | SupportsIndex | slice
 #: (start, count, step, single) for each dimension.
 Slices = list[tuple[int, int, int, bool]]
 
 
 def slices_of(region: Region | None, shape: tuple[int, ...]) -> Slices:
-    """Return the slices of a region of an array; none stand for the whole array."""
+    """Return the slices of a region of an array; an empty list selects the whole array."""
     if region is None:
         return []
     items: list[Any] = list(region) if isinstance(region, tuple) else [region]
@@ -55,9 +55,9 @@ def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool
 
 
 def bounds_of(item: slice, size: int, what: str, dimension: int) -> tuple[int, int, int]:
-    """Return start, count and step of a slice of a dimension; a step other than 1 only where there are two or more.
+    """Return start, count and step of a slice of a dimension; the step is 1 if the count is below 2.
 
-    `what` is for errors: a region, or an index.
+    `what` is the word for the slice in errors: a region, or an index.
     """
     try:
         start, stop, step = item.indices(size)
@@ -72,9 +72,9 @@ def bounds_of(item: slice, size: int, what: str, dimension: int) -> tuple[int, i
 
 
 def whole_number(item: Any) -> int | None:
-    """Return what a dimension is indexed with, if it is one whole number."""
+    """Return the index of a dimension if it is one whole number, else None."""
     if not isinstance(item, (bool, np.bool_)) and hasattr(item, "__index__"):
-        with contextlib.suppress(TypeError):  # an array that is more than one number
+        with contextlib.suppress(TypeError):  # an array with more than one number
             return operator.index(item)
     return None
 

@@ -1,4 +1,4 @@
-"""What every array has: a shape and a type."""
+"""The properties of every array: a shape and a type."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _TEXT = re.compile(r"\s*([0-9]+)\s*([KMGT]?)(?:iB)?\s*", re.IGNORECASE)
 
 
 def bytes_of(given: Any, name: str) -> Any:
-    """Return the number of bytes that a text such as ``"32M"`` or ``"32 MiB"`` says, and what is no text as it is.
+    """Return the number of bytes of a text such as ``"32M"`` or ``"32 MiB"``; other values are returned unchanged.
 
     K, M, G and T are powers of 1024, as in the options of commands.
     """

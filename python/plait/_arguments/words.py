@@ -1,4 +1,4 @@
-"""Values of callers, in the words of error texts."""
+"""Descriptions of callers' values for error texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def shown(value: Any) -> str:
 
 
 def kind(value: Any) -> str:
-    """Return what a value is: None, a str, an int."""
+    """Return the kind of a value: None, a str, an int."""
     if value is None:
         return "None"
     name = type(value).__name__
@@ -31,8 +31,8 @@ def kind(value: Any) -> str:
 
 
 def array_kind(value: Any) -> str:
-    """Return what was passed where an array was expected: of an array also its shape."""
-    import numpy as np  # most who need words of errors need no arrays
+    """Return the kind of a value that was passed instead of an array; for an array, also its shape."""
+    import numpy as np  # most errors concern no array, and need no NumPy
 
     if isinstance(value, np.ndarray):
         return "an array of one number" if value.ndim == 0 else f"an array of shape {shape_text(value.shape)}"

@@ -8,7 +8,7 @@ MIB = float(1 << 20)
 
 
 def share(value: float) -> str:
-    """Return a share in per cent; what is not all is never rounded to all, nor something to nothing."""
+    """Return a share in per cent; a share below 100 % is never rounded to 100 %, and one above 0 never to 0."""
     percent = 100 * value
     if 99.95 <= percent < 100:
         return "over 99.9 %"
@@ -63,6 +63,6 @@ def number(value: float) -> str:
 
 
 def shown(name: str) -> str:
-    """Return a file's name on one line: what does not print is escaped."""
+    """Return a file's name on one line; characters that do not print are escaped."""
     text = os.fsencode(name).decode("utf-8", "backslashreplace")
     return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)

@@ -12,7 +12,7 @@ from typing import Any
 class Error(Exception):
     """Any failure of Plait.
 
-    The message says what was found, what was expected and what to do. In a collective call all ranks get the same one.
+    The message says what was found, what was expected and what to do. In a collective call it is the same on all ranks.
     """
 
 
@@ -25,14 +25,14 @@ class ArgumentTypeError(ArgumentError, TypeError):
 
 
 class ArgumentIndexError(ArgumentError, IndexError):
-    """An index lies outside its array, or is none."""
+    """An index is outside of its array, or has an invalid type."""
 
 
 class StoreError(Error, OSError):
     """A file, a disk, memory or another rank or program failed; ``errno`` is the system's code if there is one.
 
     As with Python's own errors, the code also determines the class: the error of a missing file is a
-    ``FileNotFoundError`` too, that of a refused access a ``PermissionError``, that of missing memory a ``MemoryError``.
+    ``FileNotFoundError`` too, that of a denied access a ``PermissionError``, that of missing memory a ``MemoryError``.
     ``filename`` is the name that was passed to the call, if it has one.
     """
 
@@ -41,11 +41,11 @@ class StoreError(Error, OSError):
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Keep code and name, which are no arguments."""
+        """Pickle code and name too, which are not in `args`."""
         return _with_name, (str(self), self.errno, self.filename)
 
 
-# Tracebacks show the names by which programs catch them.
+# Tracebacks show the names that programs catch.
 for _public in (Error, ArgumentError, StoreError):
     _public.__module__ = "plait"
 _kinds: dict[type[Exception], type[StoreError]] = {OSError: StoreError}
@@ -70,7 +70,7 @@ def _with_name(message: str, code: int | None, name: Any) -> StoreError:
 
 @contextlib.contextmanager
 def naming(name: Any) -> Iterator[None]:
-    """Put the name of what a call is about into the errors of its store."""
+    """Set the file name of store errors that have none."""
     try:
         yield
     except StoreError as error:

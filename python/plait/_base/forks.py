@@ -1,4 +1,4 @@
-"""Whether this process was forked by one that had MPI running, which belongs to that one alone."""
+"""Detects that this process was forked by one that uses MPI; MPI may not be used in the child."""
 
 from __future__ import annotations
 

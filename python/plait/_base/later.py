@@ -1,4 +1,4 @@
-"""Packages whose parts are imported once they are asked for, so that who needs few of them starts fast."""
+"""Packages that import their modules on first use, so that programs that use few of them start fast."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ def later(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return a package's ``__getattr__`` and ``__dir__`` (PEP 562).
 
-    The first name of a group that is asked for brings the group, so that no later call takes the time of an import.
+    The first access to a name of a group imports the whole group, so that no later call takes the time of an import.
 
-    package     its name
+    package     name of the package
     groups      the names that it takes from each of its modules
-    submodules  its modules that are there as attributes without having been imported
+    submodules  modules that are available as attributes without an import
 
-    Any number of threads may ask at once.  What importing raises is raised.
+    Any number of threads may access it at once.  Exceptions of an import are passed on.
     """
     group_of = {name: group for group in groups for names in group.values() for name in names}
 

@@ -1,4 +1,4 @@
-"""Giving up a handle because of an exception, of which the other ranks may not hear soon."""
+"""Abandons a handle because of an exception that the other ranks may not notice soon."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ PATIENCE = 3.0  # seconds
 
 
 def abandon(give_up: Callable[[], None], what: object, error: BaseException | None) -> None:
-    """Abandon a handle by `give_up`, which waits for what this rank has started with the others.
+    """Abandon a handle by `give_up`, which waits for the operations that this rank has started with the others.
 
-    Without threads in MPI, between nodes, it also waits for their next collective call.  They may wait for this rank in
-    a call that is not Plait's, and all of them for ever: then at least the error is to be seen, which would be printed
-    only once this has returned.
+    Without threads in MPI, between nodes, it also waits for their next collective call.  They may be waiting for this
+    rank in a call outside of Plait, which would last for ever. Therefore the error is printed after some seconds;
+    otherwise it would be printed only after this function has returned.
     """
     timer = threading.Timer(PATIENCE, _show, [what, error])
     timer.daemon = True

@@ -15,24 +15,24 @@ from .._base import forks
 from .._base.errors import ArgumentError, ArgumentTypeError
 from .guard import alone
 
-#: What callers may pass as ``comm``: a Comm, an mpi4py communicator, or None for one process alone.
+#: Valid arguments ``comm``: a Comm, an mpi4py communicator, or None for one process alone.
 CommLike = Any
 
-#: Set by MPI launchers for each process that they start.
+#: The variables that MPI launchers set for each process that they start.
 LAUNCHED = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MPI_LOCALRANKID")
 
 
 class Comm:
-    """The ranks of a job that were started without MPI, as by ``plait run``: what :func:`plait.world` returns.
+    """The ranks of a job that were started without MPI, for example by ``plait run``; :func:`plait.world` returns it.
 
-    It goes wherever an mpi4py communicator goes as ``comm=``, and has the few calls of one that such programs need,
-    under the same names. All are collective: every rank makes them, in one order.
+    It is accepted as ``comm=`` wherever an mpi4py communicator is, and has the few calls of one that such programs
+    need, under the same names. All are collective: every rank makes them, in the same order.
     """
 
     __slots__ = ("_core",)
 
     def __init__(self, core: _core.Comm) -> None:
-        """Take a communicator of the core."""
+        """Wrap a communicator of the core."""
         self._core = core
 
     @property
@@ -42,32 +42,34 @@ class Comm:
 
     @property
     def size(self) -> int:
-        """How many ranks there are."""
+        """The number of ranks."""
         return self._core.size
 
     def Get_rank(self) -> int:  # noqa: N802 - as mpi4py has it
         """Return this process's number, from 0."""
         return self._core.rank
 
-    def Get_size(self) -> int:  # noqa: N802 - as mpi4py has it
-        """Return how many ranks there are."""
+    def Get_size(self) -> int:  # noqa: N802 - the name in mpi4py
+        """Return the number of ranks."""
         return self._core.size
 
     def barrier(self) -> None:
-        """Wait until all ranks have come here. Raises plait.StoreError where one has ended, or left the program."""
+        """Wait until all ranks have called it. Raises plait.StoreError if a rank has ended, or has left the program."""
         self._core.barrier()
 
     Barrier = barrier
 
     def allgather(self, sendobj: Any) -> list[Any]:
-        """Return what each rank gives, by their ranks: any object that can be pickled.
+        """Return the objects of all ranks, ordered by rank; any object that can be pickled is accepted.
 
-        All of them go through rank 0, so they are to be small. Raises what :meth:`barrier` does.
+        All objects go through rank 0, so they should be small. Raises the errors of :meth:`barrier`.
         """
         return [pickle.loads(one) for one in self._core.allgather(pickle.dumps(sendobj))]
 
     def bcast(self, obj: Any = None, root: int = 0) -> Any:
-        """Return what rank ``root`` gives: any small object that can be pickled. Raises what :meth:`barrier` does."""
+        """Return the object of rank ``root``: any small object that can be pickled. Raises the errors of
+        :meth:`barrier`.
+        """
         given = self._core.allgather(pickle.dumps(obj) if self.rank == root else b"")
         if not 0 <= root < self.size:
             raise ArgumentError(f"root={root} is no rank; there are the ranks 0 to {self.size - 1}")
@@ -82,15 +84,15 @@ class Comm:
 def world(timeout: float = 60.0) -> CommLike:
     """Return the communicator of all ranks of this program, for ``comm=``. Collective.
 
-    Of ranks that ``plait run`` has started, or a shell that gave each process PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK, it
-    is a :class:`Comm`; all run on one host. Of ranks that an MPI launcher has started it is mpi4py's COMM_WORLD. A
-    process that was started by itself is the only rank, 0 of 1. In all of them ``rank``, ``size``, ``barrier()``,
-    ``allgather(object)`` and ``bcast(object)`` are there, so that a program that needs no more runs everywhere.
+    If ``plait run`` has started the ranks, or a shell that gave each process PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK, it
+    is a :class:`Comm`; all ranks run on one host. If an MPI launcher has started them, it is mpi4py's COMM_WORLD. A
+    process that was started by itself is the only rank, 0 of 1. All of them have ``rank``, ``size``, ``barrier()``,
+    ``allgather(object)`` and ``bcast(object)``, so that a program that needs no more runs everywhere.
 
     timeout   seconds for which the first call waits for the other ranks of a job without MPI
 
-    Raises plait.StoreError where a rank has not come in time (its number is in the error), has ended before, or is
-    there twice; plait.ArgumentError where the variables are wrong, or differ between the ranks.
+    Raises plait.StoreError if a rank has not connected in time (the error states its number), has ended before, or
+    exists twice; plait.ArgumentError if the variables are wrong, or differ between the ranks.
     """
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
         raise ArgumentTypeError(f"timeout={shown(timeout)} is no number of seconds; give 0 or more")
@@ -128,7 +130,7 @@ def _tell_the_end() -> None:
 
 
 def comm_of(comm: CommLike) -> _core.Comm:
-    """Return the core's Comm: of mpi4py's it is made at its first use and goes with it. Collective."""
+    """Return the core's Comm. That of an mpi4py communicator is made at first use and freed with it. Collective."""
     if comm is None:
         return _core.Comm()
     if isinstance(comm, Comm):
@@ -151,10 +153,10 @@ def comm_of(comm: CommLike) -> _core.Comm:
 
 
 def _leave() -> None:
-    """Let the communicators go, and keep for the other ranks why this one leaves, if by an exception."""
+    """Release the communicators. If an exception ends this rank, report its text to the other ranks."""
     if forks.mpi_process is not None:
         return
-    error = getattr(sys, "last_value", None)  # of a program that it has ended, as the interpreter prints it
+    error = getattr(sys, "last_value", None)  # the exception that ended the program, as the interpreter prints it
     told = "" if error is None or hasattr(sys, "ps1") else f"{type(error).__name__}: {error}"
     told = told.partition("\n")[0]
     _core.set_leaving(told)

@@ -1,4 +1,4 @@
-"""The way into calls: what goes wrong on one rank is brought to the agreement that the other ranks are at."""
+"""Wraps calls of the library: an error on one rank takes part in the agreement in which the other ranks wait."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ _Result = TypeVar("_Result")
 
 
 class Reporter(Protocol):
-    """Brings an error's words to the agreement, and raises it on every rank: a store's where the system has a code."""
+    """Takes an error's text to the agreement, and raises it on every rank; with a code of the system it is a
+    StoreError.
+    """
 
     def __call__(self, message: str, *, code: int = 0) -> NoReturn:
-        """Raise."""
+        """Raise the error."""
 
 
 _SHOWN = 60  # characters of an argument
@@ -35,7 +37,7 @@ class AgreedError(Exception):
 
 
 class agreed_already:  # noqa: N801
-    """Marks errors of a collective call within :class:`checks` as ones that all ranks have got."""
+    """Marks errors of a collective call within :class:`checks` as errors that all ranks raise already."""
 
     def __enter__(self) -> None:
         """Begin the block."""
@@ -49,7 +51,7 @@ class agreed_already:  # noqa: N801
 
 
 class checks:  # noqa: N801
-    """A block in front of a collective call: what it raises is raised on all ranks, so that none waits for this one."""
+    """A block before a collective call: an error in it is raised on all ranks, so that no rank waits for this one."""
 
     def __init__(self, fail: Reporter) -> None:
         self._fail = fail
@@ -60,7 +62,7 @@ class checks:  # noqa: N801
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Bring the error to the agreement."""
+        """Take the error to the agreement."""
         if isinstance(error, AgreedError):
             raise error.error from None
         if isinstance(error, Exception):
@@ -72,13 +74,13 @@ def call(
 ) -> _Result:
     """Call a function of the core.
 
-    Its own errors are plait.Error, which all ranks have agreed on. Anything else comes from the conversion of the
-    arguments or from a lack of memory, ahead of the agreement.
+    Its own errors are plait.Error, on which all ranks have agreed. Other errors come from the conversion of the
+    arguments or from a lack of memory, before the agreement.
     """
     code = 0
     try:
         return function(*args, **kwargs)
-    except ArgumentTypeError as error:  # of the conversion
+    except ArgumentTypeError as error:  # an error of the conversion
         message = str(error)
     except Error:
         raise
@@ -113,9 +115,9 @@ def alone(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
 
 
 def entry(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Make a public function, which is not collective, refuse what it cannot use by a plait.Error.
+    """Wrap a public function that is not collective, so that invalid arguments raise a plait.Error.
 
-    A first parameter called ``layout`` takes the text of one as well. What a ``progress`` raises is the caller's.
+    A first parameter called ``layout`` also accepts its text. Exceptions of a ``progress`` are passed on to the caller.
     """
     takes_layout = next(iter(inspect.signature(function).parameters), "") == "layout"
 
@@ -148,7 +150,7 @@ def entry(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
 
 
 def _signature(function: Callable[..., object]) -> str:
-    """The parameters with their types as they are written, without the result."""
+    """Return the parameters with their types as they are written, without the result."""
     return str(inspect.signature(function).replace(return_annotation=inspect.Signature.empty)).replace("'", "")
 
 
@@ -158,14 +160,14 @@ def fail_here(message: str, *, code: int = 0) -> NoReturn:
 
 
 def _code_of(error: Exception) -> int:
-    """Return the system's code of what is no mistake in an argument."""
+    """Return the system's code of an error that is not a mistake in an argument."""
     if isinstance(error, OSError):  # a StoreError as well
         return error.errno or errno.EIO
     return errno.ENOMEM if isinstance(error, MemoryError) else 0
 
 
 def words_of(error: Exception) -> str:
-    """Return what an exception says, as text that goes over to C++."""
+    """Return the text of an exception, as UTF-8 for C++."""
     try:
         words = str(error)
     except Exception:
@@ -176,7 +178,7 @@ def words_of(error: Exception) -> str:
 
 
 def _plain(text: str) -> str:
-    """Escape what is not UTF-8: a name of a file may have it."""
+    """Escape bytes that are not UTF-8, which a file name may contain."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

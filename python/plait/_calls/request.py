@@ -21,7 +21,7 @@ _Started = _core.Request | _core.StreamRequest | _core.DistantRequest
 class Request(Generic[_Result]):
     """A nonblocking read, write or redistribution.
 
-    To type checkers it is ``Request[T]``, T being what :meth:`wait` returns.
+    Type checkers see it as ``Request[T]``, where T is the type of the result of :meth:`wait`.
 
     Do not change an array that is being written, and do not read one that is being filled, before :meth:`wait` returns.
     """
@@ -33,15 +33,16 @@ class Request(Generic[_Result]):
         arrays: list[Array],
         result: _Result,
     ) -> None:
-        """Made by :meth:`File.iread`, :meth:`Stream.iread`, :func:`iredistribute` and similar calls."""
+        """Objects are made by :meth:`File.iread`, :meth:`Stream.iread`, :func:`iredistribute` and similar calls."""
         self._request: _Started | None = None  # not yet
-        self._used = (user, arrays)  # kept alive until the access is done, also where the caller drops the Request
+        self._used = (user, arrays)  # kept alive until the access is done, even if the caller drops the Request
         self._result = result
         with _changing:
             _running.difference_update([old for old in _running if old._request is not None and old.test()])
             _running.add(self)  # before the access has the arrays
-        # A signal's handler may raise between the start of the access and this assignment: only errors of the call mean
-        # that nothing has been started. After others the arrays stay, because an access may be using them.
+        # A signal's handler may raise between the start of the access and this assignment. Only errors of the call
+        # itself mean that nothing has been started. After other exceptions the arrays stay referenced, because an
+        # access may be using them.
         try:
             self._request = start()
         except Exception:
@@ -49,20 +50,21 @@ class Request(Generic[_Result]):
             raise
 
     def wait(self) -> _Result:
-        """Wait for the access and return what the blocking call would; raise what it would raise.
+        """Wait for the access, and return or raise what the blocking call would.
 
-        Ctrl-C ends the wait, and the access fails. One that is busy with a disk goes on, and may be waited for again.
+        Ctrl-C ends the wait, and the access fails. An access that is busy with a disk continues, and wait() may be
+        called again.
         """
         try:
             elements = self._started().wait()
         finally:
-            # An interrupted wait may leave an access under way, which uses the arrays until it ends.
+            # After an interrupted wait the access may still run; it uses the arrays until it ends.
             if self._ended():
                 _forget(self)
         return self._finished(elements)
 
     def test(self) -> bool:
-        """Tell whether :meth:`wait` would return at once."""
+        """Return True if :meth:`wait` would return at once."""
         return self._started().test()
 
     def _ended(self) -> bool:
@@ -91,7 +93,9 @@ def _forget(request: Request[Any]) -> None:
 
 
 def _forget_parent() -> None:
-    """Leave a forked child without the accesses of its parent, one of whose threads may have held the lock."""
+    """Discard the accesses of the parent in a forked child, and replace the lock, which a thread of the parent may
+    hold.
+    """
     global _changing
     _running.clear()
     _changing = threading.RLock()

@@ -34,14 +34,14 @@ from .steps import Skipped
 from .storage_request import Extents, StorageRequest
 
 MEMORY = 256 << 20
-"""Bytes that all ranks together take for a copy, where nothing else is said."""
+"""Bytes that all ranks together use for a copy by default."""
 
 Name = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
 class Copied:
-    """What a copy did."""
+    """The result of a copy."""
 
     shape: tuple[int, ...]
     """The shape of the first array that was copied."""
@@ -58,13 +58,13 @@ class Copied:
     resumed: int = 0
     """Bytes of them that an earlier copy had left."""
     plan: tuple[ArrayPlan, ...] = ()
-    """With ``dry_run`` what would be done, array by array."""
+    """The planned work of ``dry_run``, array by array."""
     skipped: tuple[Skipped, ...] = ()
-    """The arrays that were left out, and why."""
+    """The arrays that were left out, with the reasons."""
 
     @property
     def rate(self) -> float:
-        """Bytes a second."""
+        """Bytes per second."""
         return self.bytes / self.seconds if self.seconds > 0 else 0.0
 
 

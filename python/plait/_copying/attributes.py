@@ -1,4 +1,4 @@
-"""Attributes that a copy keeps, and what it says of those that the target cannot have."""
+"""The attributes that a copy writes, and the warning about those that the target cannot store."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_SHOWN = 8
 
 
 class TargetAttributes:
-    """Selects the attributes that a target can store, and remembers the others."""
+    """Selects the attributes that a target can store, and records the others."""
 
     def __init__(self) -> None:
-        """Begin a copy."""
+        """Begin a copy, without lost attributes."""
         self._lost: dict[str, list[str]] = {}
 
     def of_array(self, target: str, array: StepArray) -> list[ArrayAttribute]:
@@ -33,7 +33,7 @@ class TargetAttributes:
 
         arrays  names of arrays that are copied with them
         """
-        # An array that is all of a hierarchy of folders lies where its groups would.
+        # An array that is a whole hierarchy of folders has its metadata at the path of the root group.
         found = locate_new(target)
         alone = found.adds_arrays and BETWEEN not in target
         made = []
@@ -51,7 +51,7 @@ class TargetAttributes:
         return made if found.keeps_chunks or any(group.attributes for group in made) else []
 
     def tell(self) -> None:
-        """Warn of what is not kept."""
+        """Warn about attributes that are not copied."""
         for why, names in self._lost.items():
             shown = ", ".join(names[:_MOST_SHOWN]) + (
                 f" and {len(names) - _MOST_SHOWN} more" if names[_MOST_SHOWN:] else ""

@@ -1,8 +1,8 @@
-"""The windows of a copy between two ways of keeping an array: boxes that cost both ends as little as can be.
+"""Chooses the windows of a copy between two ways of storing an array: boxes that cost both ends as little as possible.
 
-A unit is what an end reads or writes as a whole: a chunk. What it costs to touch a part of one depends on whether it is
-packed; of elements that lie as they are, every stretch of the file is a request. The sizes of windows that are tried
-are the whole dimension and multiples of the units, of both ends and of what both have in common.
+A unit is the part that an end reads or writes as a whole: a chunk. The cost of a part of a chunk depends on its
+compression. If elements are stored uncompressed in one piece, every stretch of the file is a request. The sizes of
+windows that are tried are the whole dimension and multiples of the units, of both ends and of their common multiples.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .windows import Window
 _Seconds = npt.NDArray[np.float64]
 
 # Rates of a warm copy, within a factor of two of `plait bench copy` and of 400 cases of `plait bench orders` on 2 and on
-# 16 cores; only their ratios choose.
-_DECODED = 1.0e9  # bytes a second out of packed chunks
+# 16 cores; only their ratios matter.
+_DECODED = 1.0e9  # bytes per second of decompressed chunks
 _ENCODED = 0.35e9
 _MOVED = 2.5e9 * min(max((os.cpu_count() or 1) / 8, 1.0), 2.0)  # by all threads; more cores add no bandwidth
-_REQUEST = 4e-6  # seconds, of a stretch of a file
-_OPENING = 40e-6  # of a chunk
-_CHUNKED = 1e-3  # of an end in chunks
+_REQUEST = 4e-6  # seconds per contiguous stretch of a file
+_OPENING = 40e-6  # seconds per chunk
+_CHUNKED = 1e-3  # seconds per end in chunks
 _WINDOW = 1e-3
 _MOST_TRIED = {1: 4096, 2: 160, 3: 40, 4: 16}
 _FEWEST_TRIED = 6
@@ -39,7 +39,7 @@ _MOST_COUNTED = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Storage:
-    """How one end of a copy stores an array."""
+    """The storage of an array at one end of a copy."""
 
     content: Content
     axes: tuple[int, ...] | None = None
@@ -57,7 +57,7 @@ class Storage:
 
     @cached_property
     def packed(self) -> bool:
-        """Whether a part of a chunk costs a whole one."""
+        """True if a part of a chunk costs as much as the whole chunk."""
         return self.content.packed
 
     @cached_property
@@ -66,7 +66,7 @@ class Storage:
         return self.content.order
 
     def fastest_first(self, dimensions: int) -> list[int]:
-        """Return the dimensions in the order in which its elements lie."""
+        """Return the dimensions in the order of storage, fastest first."""
         slow = list(range(dimensions)) if self.order == "C" else list(reversed(range(dimensions)))
         return list(reversed(slow if self.axes is None else self.axes))
 
@@ -78,7 +78,7 @@ def make_storage(order: str, chunks: tuple[int, ...] | None = None, packed: bool
 
 @dataclass(frozen=True)
 class Boxes:
-    """Windows of one shape, those at the upper edges smaller, and what a copy through them is predicted to take."""
+    """Windows of one shape, smaller at the upper edges, and the predicted time of a copy through them."""
 
     shape: tuple[int, ...]
     window: tuple[int, ...]
@@ -86,7 +86,7 @@ class Boxes:
     seconds: float
 
     def windows(self) -> Iterator[Window]:
-        """The windows in the order of the array; none of an array without elements."""
+        """Yield the windows in the order of the array; an array without elements has none."""
         counts = [-(-size // step) for size, step in zip(self.shape, self.window, strict=True)]
         for number in range(math.prod(counts)):
             index = np.unravel_index(number, counts, order="C" if self.order == "C" else "F") if counts else ()
@@ -171,7 +171,7 @@ def _sizes(size: int, units: list[int], most: int, elements: int) -> list[int]:
         while step < size and step <= elements:
             found.add(step)
             step *= 2
-        if base <= elements and base > 1:  # as many as fit
+        if base <= elements and base > 1:  # as many units as fit
             found.add(min(size, elements // base * base))
     ordered = sorted(one for one in found if one <= size)
     if len(ordered) <= most:
@@ -181,7 +181,7 @@ def _sizes(size: int, units: list[int], most: int, elements: int) -> list[int]:
 
 
 def _bound(tried: list[list[int]], order: str) -> None:
-    """Leave sizes out until all combinations can be tried: with many dimensions there are too many."""
+    """Leave out sizes until all combinations can be tried: with many dimensions there are too many."""
     while math.prod(map(len, tried)) > _MOST_COMBINATIONS:
         longest = max(tried, key=len)
         if len(longest) > 2:
@@ -199,7 +199,7 @@ def _product(parts: list[_Seconds]) -> _Seconds:
 
 
 def _seconds(stored: Storage, writes: bool, array: Content, tried: list[list[int]], grids: list[_Seconds]) -> _Seconds:
-    """Return what one end takes, for each combination of sizes."""
+    """Return the time of one end, for each combination of sizes."""
     shape, itemsize = array.shape, array.type.element_bytes
     total = math.prod(shape) * itemsize
     fastest = stored.fastest_first(len(shape))

@@ -21,7 +21,7 @@ class Checks:
 
     chosen: Selection
     skip: bool
-    """Whether arrays that cannot be copied are left out."""
+    """True to leave out arrays that cannot be copied."""
     source: str
     target: str
     skipped: list[Skipped] = field(default_factory=list)

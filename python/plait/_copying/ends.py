@@ -1,4 +1,4 @@
-"""The two ends of a copy: whether they can be, and what reads the source."""
+"""The two ends of a copy: checks that they are possible, and makes the reader of the source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .steps import Source
 
 
 def check_names(sources: Sequence[Any], target: Any, *, joined: bool) -> None:
-    """Check that there is something to read, and that the target is none of it."""
+    """Check that there is a source, and that the target is not one of the sources."""
     if not sources:
         raise ArgumentError("there is no source; give the name of what to copy")
     for source in sources:

@@ -1,4 +1,4 @@
-"""A copy whose arguments have been checked: what reads, what writes, and what is done array by array."""
+"""A copy whose arguments have been checked: it connects the reader, the writer, and the work on each array."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LEAST_STAGING = 64 << 10
 
 @dataclass
 class Done:
-    """What was done."""
+    """The result of a job."""
 
     first: StepArray
     bytes: int
@@ -50,14 +50,14 @@ class Done:
 
 @dataclass
 class Job:
-    """Everything that a caller says of a copy, but who copies."""
+    """The arguments of a copy, except for the communicator."""
 
     sources: Sequence[Any]
     target: Any
     name: TargetName | None
-    """None of a stream."""
+    """The name of the target; None for a stream."""
     told: SourceOptions
-    """Its memory is that of the whole copy."""
+    """The options of the source. Their memory is that of the whole copy."""
     storage: StorageRequest
     concat: int | str | None = None
     """The dimension along which the sources are joined to one array."""
@@ -67,13 +67,13 @@ class Job:
     layout: str | None = None
     unpack: bool = False
     skip: bool = False
-    """Whether arrays that cannot be copied are left out."""
+    """True to leave out arrays that cannot be copied."""
     dry_run: bool = False
     verify: bool = False
     resume: bool = False
 
     def choose(self, chosen: Selection, shaping: Shaping, *, raw: bool, layout: str | None) -> None:
-        """Take what is wanted of the source, and how ranks hold it."""
+        """Set the parts of the source to copy, and the layout of the ranks."""
         self.chosen, self.shaping, self.raw, self.layout = chosen, shaping, raw, layout
 
     def adapt(self, *, unpack: bool, skip: bool) -> None:
@@ -81,9 +81,9 @@ class Job:
         self.unpack, self.skip = unpack, skip
 
     def check(self, *, dry_run: bool, verify: bool, resume: bool) -> None:
-        """Take how it is carried out.
+        """Set the mode of execution.
 
-        errors  ArgumentError: that does not go with the ends
+        errors  ArgumentError: the ends do not support the mode
         """
         self.dry_run, self.verify, self.resume = dry_run, verify, resume
         steps_come = [is_stream(end) or comes_in_steps(end) for end in (self.sources[0], self.target)]
@@ -111,8 +111,8 @@ class Job:
         """Carry it out.  Collective."""
         begin = time.perf_counter()
         alone = self.told.comm is None
-        # At most half for the windows. The staging of each file takes a quarter with several ranks. A process alone
-        # takes it only while it reads or writes; with less than a window it would divide chunks and decode them
+        # The windows take at most half. The staging of each file takes a quarter with several ranks. A process alone
+        # uses its staging only while it reads or writes; if a window were smaller than a chunk, it would decode chunks
         # repeatedly.
         staging = max(self.told.memory // (2 if alone else 4) // comm.size, _LEAST_STAGING)
         threads = 1 if self._alone else min(os.cpu_count() or 1, _MOST_THREADS)
@@ -125,7 +125,7 @@ class Job:
             first = run.all(replace(self.told, memory=staging))
         except BaseException:
             if mover.journal is not None:
-                # What nobody would go on with does not stay.
+                # A journal that no later copy would resume from is removed.
                 (mover.journal.leave if mover.journal.has_work and not mover.differs else mover.journal.remove)()
             raise
         if mover.journal is not None:
@@ -138,12 +138,12 @@ class Run:
     """A copy that is being carried out."""
 
     def __init__(self, job: Job, mover: Mover, scratch: Scratch, fail: Reporter) -> None:
-        """Take what is wanted, and what moves it."""
+        """Refer to the arguments of a job and to its mover."""
         self._job, self._mover, self._scratch, self._fail = job, mover, scratch, fail
         self.plan: list[ArrayPlan] = []
-        """With `dry_run` what would be done."""
+        """The planned work of `dry_run`."""
         self.steps = 0
-        """How many were copied."""
+        """Number of copied steps."""
         self.skipped: list[Skipped] = []
         """The arrays that were left out."""
 
@@ -210,7 +210,7 @@ class Run:
                 self.plan.append(mover.plan(step.number, array, (source, target), stored, self._scratch))
                 continue
             mover.move(array, (source, target), stored, self._scratch, keys[array.name])
-            if self._job.verify and isinstance(target, FileTarget):  # no other is asked for it
+            if self._job.verify and isinstance(target, FileTarget):  # only files are verified
                 mover.verify(array, source, target, stored)
         target.end()
 

@@ -34,7 +34,7 @@ def remove_leftovers(target: str) -> None:
             # Creating the striped file again removes the leftover with its components.
             open_file(target, "w", shape=(1,), dtype="u1")._core.abandon()
             return
-        # The prefix is unknown for shortened names, and for names with fields, which stand for several files.
+        # The prefix is unknown for shortened names, and for names with fields, each of which generates several files.
         beginning = "" if "{" in path.name or len(path.name) > _LONGEST else f".{path.name}."
         pattern = re.compile(rf"\..*\.plait-{re.escape(socket.gethostname())}-(\d+)-\d+")
         for entry in os.scandir(path.parent):

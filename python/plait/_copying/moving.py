@@ -31,21 +31,21 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Ranks:
-    """Who copies: the ranks of a communicator, or a process alone that holds the parts of several."""
+    """The ranks that copy: those of a communicator, or a process alone that holds the parts of several ranks."""
 
     comm: _core.Comm
     alone: bool
     count: int
-    """Among how many a window is divided."""
+    """The number of parts of a window."""
     fail: Reporter
-    """Brings what one of them finds wrong to the others."""
+    """Reports an error of one rank to the others."""
 
 
 class Mover:
-    """The windows of a copy, the arrays in memory that they go through, and how far it is."""
+    """Moves the windows of a copy through arrays in memory, and counts the progress."""
 
     def __init__(self, ranks: Ranks, layout: str | None, memory: int, progress: Progress | None) -> None:
-        """Say who copies, how they hold a window, and how much memory all of them have for the copy."""
+        """Begin a copy: the ranks, their layout of a window, and the memory of all ranks for the copy."""
         self._ranks, self._layout, self._memory, self._progress = ranks, layout, memory, progress
         self._has_warned = False
         self._held: dict[str, tuple[Layout, np.dtype[Any], list[Array]]] = {}
@@ -60,8 +60,8 @@ class Mover:
         """Bytes that were there from an earlier copy."""
         self.journal: Journal | None = None
         self.differs = False
-        """Whether the target was found to be another one than the source."""
-        self._share = (0, 1)  # the number of the pass, and of how many
+        """True if the verification found a difference between target and source."""
+        self._share = (0, 1)  # the number of the pass, and the number of passes
 
     def begin(self, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step with these arrays."""
@@ -71,7 +71,7 @@ class Mover:
     def plan(
         self, step: int, array: StepArray, ends: tuple[Source, Target], stored: Storage | None, scratch: Scratch
     ) -> ArrayPlan:
-        """Return what move() would do."""
+        """Return the work that move() would do."""
         return planned(step, array, self._route(array, ends, stored, scratch), stored or make_storage(array.order))
 
     def move(
@@ -106,7 +106,7 @@ class Mover:
         self._share = (0, 1)
 
     def pass_over(self, array: StepArray) -> None:
-        """Leave out an array that is there already."""
+        """Count an array that an earlier copy has completed."""
         self._count(array.bytes, resumed=True)
 
     def verify(self, array: StepArray, source: Reads, target: Reads, stored: Storage | None) -> None:
@@ -185,7 +185,7 @@ class Mover:
         return found.window_bytes(self._memory)
 
     def _check_memory(self, array: StepArray, route: Route) -> None:
-        """An earlier copy has chosen the windows."""
+        """Check that the memory suffices for the windows, which an earlier copy has chosen."""
         most = max(int(np.prod(parts.window, dtype=np.int64)) for parts in route.passes)
         needed = most * (array.dtype.itemsize + array.beside)
         with checks(self._ranks.fail):
@@ -229,7 +229,7 @@ class Mover:
         self.windows += 1
 
     def _count(self, moved: int, *, resumed: bool = False) -> None:
-        # Each of two passes is half of the way.
+        # With two passes, each counts half.
         number, count = self._share
         done = moved if count == 1 else moved // 2 if number == 0 else moved - moved // 2
         self.done += done
@@ -240,7 +240,7 @@ class Mover:
     def _arrays_of(self, use: str, layout: Layout, dtype: np.dtype[Any]) -> list[Array]:
         held = self._held.get(use)
         if held is None or held[:2] != (layout, dtype):
-            self._held.pop(use, None)  # before there are new ones
+            self._held.pop(use, None)  # free the old arrays before new ones are made
             held = None
             ranks = ranks_held(layout, self._ranks.comm, self._ranks.alone)
             held = self._held[use] = (layout, dtype, new_arrays(LocalArrays(layout, ranks, dtype)))
@@ -251,7 +251,7 @@ class Mover:
         return arrays if self._ranks.alone else next(iter(arrays), None)
 
     def _layout_of(self, array: StepArray, shape: tuple[int, ...], dimension: int) -> Layout:
-        """How the ranks hold a window: in stretches of the file where nothing else was asked for."""
+        """Return the layout of a window: contiguous parts of the file unless the caller has given a layout."""
         if self._layout is not None:
             return Layout(shape, self._layout)
         return self._plain_layout(array, shape, dimension)

@@ -1,4 +1,4 @@
-"""Names of what a copy writes: one for all, or one for each step and each array of it."""
+"""Names of targets: one for all arrays, or one for each step and each array."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def array_part(name: str) -> str:
 
 
 class TargetName:
-    """A name in which ``{step}``, ``{step:04}`` and ``{variable}`` stand for what is written."""
+    """A name whose fields ``{step}``, ``{step:04}`` and ``{variable}`` are replaced by the step and the array."""
 
     def __init__(self, name: str | os.PathLike[str]) -> None:
-        """Read a name.
+        """Parse a name.
 
-        errors  ArgumentError: a format that no number has
+        errors  ArgumentError: a format that is not one of numbers
         """
         self.text = os.fsdecode(name)
         fields = _FIELD.findall(self.text)
@@ -45,9 +45,9 @@ class TargetName:
     def of(self, step: int, variable: str) -> str:
         """Return the name for an array of a step.
 
-        errors  ArgumentError: an array whose name makes no file name
+        errors  ArgumentError: the name of the array cannot be part of a file name
         """
-        # A colon might make it the name of a store of another kind, or of an array in a file.
+        # With a colon, the name might be that of a store of another kind, or of an array in a file.
         if self.has_variable and (any(sign in variable for sign in "/:\0") or variable in (".", "..")):
             raise ArgumentError(
                 f"{self.text}: the array {shown(variable)} has a name that cannot be the name of a file; choose that "
@@ -61,7 +61,7 @@ def _filled(step: int, variable: str, field: re.Match[str]) -> str:
 
 
 def _is_inside(url: str, other: str) -> bool:
-    """Whether a URL is below another one; paths are compared by their files."""
+    """Return True if a URL is below another one; paths are compared by their files."""
     return "://" in url and url.startswith(f"{other}/")
 
 
@@ -69,7 +69,7 @@ class Apart:
     """Sees to it that no target is one of the sources, or a part of one."""
 
     def __init__(self, sources: Iterable[str | os.PathLike[str]]) -> None:
-        """Take the names of the sources."""
+        """Collect the files of the sources."""
         self._keys: set[str] = set()
         self._files: set[FileNumber] = set()
         self._parts: set[FileNumber] = set()
@@ -81,7 +81,7 @@ class Apart:
             self._parts |= parts
 
     def check(self, target: str) -> None:
-        """Refuse a target that would replace something of a source.
+        """Raise an error if the target would replace a part of a source.
 
         errors  ArgumentError
         """

@@ -1,8 +1,13 @@
-"""How often a copy moves the elements: once, or twice through an array in between where that is faster.
+"""Chooses the number of passes of a copy: one, or two through an intermediate array if that is faster.
 
-An array whose chunks are packed one way, and the other way in the target, fits the memory in neither: each window
-touches all chunks of one end. An array in between, whose chunks are what the windows of both passes have in common, and
-which is not packed, is written and read once more instead.
+If both ends have compressed chunks of different shapes, and a row of chunks exceeds the memory, each window of a single
+pass touches many chunks of one end only in part, and decodes or encodes them repeatedly. An intermediate array avoids
+this: it is not compressed, and in each dimension its chunks have the smaller extent of the windows of both passes. The
+elements are written and read once more instead.
+
+Example: an array of 8192 x 8192 bytes with chunks of 1 x 8192 in the source and 8192 x 1 in the target, and a memory of
+1 MiB. One pass through windows of 128 x 8192 writes a part of each of the 8192 target chunks 64 times. In two passes
+each window consists of whole chunks of one end.
 """
 
 from __future__ import annotations
@@ -22,16 +27,16 @@ _IGNORED = 1 << 20
 
 @dataclass(frozen=True)
 class Buffers:
-    """What a copy needs in memory for compressed chunks, beside its windows.
+    """The memory that a copy needs for compressed chunks, in addition to its windows.
 
     At each end there are a buffer for the compressed bytes of a chunk and one for its elements; the source also caches
     the elements of its last chunk. With chunks of 16 MiB at both ends, one process needs 5 x 16 = 80 MiB. A limit of
     160 MiB leaves 80 MiB for windows, one of 100 MiB leaves 20 MiB. Below 96 MiB the limit does not hold: windows
     smaller than a chunk would decode it repeatedly.
 
-    A process alone works on several chunks at once, at one end at a time: as many as it has cores, and as fit twice
-    into its staging, which is half of the limit. Each thread but the first needs two buffers more. With chunks of 4 MiB
-    and 16 cores, a limit of 128 MiB permits 8 threads, which need 5 x 4 + 7 x 2 x 4 = 76 MiB.
+    A process alone works on several chunks at once, at one end at a time: at most one per core, and at most as many as
+    fit twice into its staging, which is half of the limit. Each thread but the first needs two buffers more. With
+    chunks of 4 MiB and 16 cores, a limit of 128 MiB permits 8 threads, which need 5 x 4 + 7 x 2 x 4 = 76 MiB.
     """
 
     chunks: int
@@ -43,7 +48,7 @@ class Buffers:
 
     @property
     def minimum(self) -> int:
-        """The smallest limit that holds: the buffers, and a window of a chunk; 0 if there are no buffers."""
+        """The smallest limit that can be met: the buffers, and a window of a chunk; 0 if there are no buffers."""
         return self.chunks + self.largest
 
     def window_bytes(self, limit: int) -> int:
@@ -76,14 +81,14 @@ class Plan:
 
 
 def passes(array: Content, source: Storage, target: Storage, memory: int, twice: bool) -> Plan:
-    """Choose what is predicted to be faster.  twice: whether there may be an array in between.
+    """Choose the plan with the smaller predicted time.  twice: True if an intermediate array is permitted.
 
-    errors  ArgumentError: the memory holds no element
+    errors  ArgumentError: the memory cannot hold one element
     """
     once = boxes(array, source, target, memory)
     if not twice or not (source.packed or target.packed):
         return Plan((once,), None)
-    # The windows of each end alone, with something in between that takes any part equally well.
+    # The windows of each end alone; the intermediate array takes any part equally well.
     loose = Storage(Content(order=source.order), source.axes)
     first = boxes(array, source, loose, memory)
     second = boxes(array, loose, target, memory)

@@ -1,4 +1,4 @@
-"""Targets of copies that write nothing: how they would store their arrays."""
+"""Targets of copies that write nothing: determines how they would store their arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PlannedFile:
 
     url: str
     content: Content | None
-    """How it would store its array; None if it holds several."""
+    """The storage of its array; None if it holds several."""
 
     def __enter__(self) -> PlannedFile:
         return self
@@ -31,7 +31,7 @@ class PlannedFile:
 
 
 class PlannedMaking(Making):
-    """How targets would be made."""
+    """Determines how targets would be made."""
 
     writes = False
 

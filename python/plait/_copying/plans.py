@@ -1,4 +1,4 @@
-"""What a copy does: its passes, and how often each of them touches what its ends are made of."""
+"""The plan of a copy: its passes, and how often each of them accesses the units of both ends."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .steps import StepArray
 
 @dataclass(frozen=True)
 class EndPlan:
-    """What one end of a pass has to do."""
+    """The accesses at one end of a pass."""
 
     what: str
-    """Of what the array is made there: ``chunks``, ``shards``, or ``stretches`` of a file."""
+    """The units of the array there: ``chunks``, ``shards``, or ``stretches`` of a file."""
     shape: tuple[int, ...] | None
-    """The shape of one; None of stretches."""
+    """The shape of a unit; None for stretches."""
     count: int
-    """How many there are; of stretches, in how many the windows lie."""
+    """Number of units; for stretches, the number that the windows consist of."""
     times: int
-    """How often one of them is read or written, in all."""
+    """Number of times that units are read or written, in total."""
     bytes: int
-    """Bytes that are read or written, unpacked; a packed chunk counts as a whole each time."""
+    """Bytes that are read or written, uncompressed; a compressed chunk counts as a whole each time."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class PassPlan:
     read: EndPlan
     write: EndPlan
     seconds: float | None
-    """What is predicted, with one core and a warm page cache; None where nothing can be."""
+    """The predicted time with one core and a warm page cache; None if there is no prediction."""
 
 
 @dataclass(frozen=True)
 class ArrayPlan:
-    """How an array is copied."""
+    """The plan of an array."""
 
     step: int
     name: str
@@ -56,26 +56,26 @@ class ArrayPlan:
     dtype: np.dtype[Any]
     passes: tuple[PassPlan, ...]
     scratch: int
-    """Bytes on disk beside the target for an array in between, of two passes."""
+    """Bytes on disk next to the target for the intermediate array of two passes."""
     memory: int
     """Bytes of a window in memory."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """The windows that an array goes through."""
+    """The windows that an array is moved through."""
 
     passes: tuple[Boxes, ...]
     between: tuple[int, ...] | None = None
-    """The shape of the chunks of the array in between; None where there is one pass."""
+    """The shape of the chunks of the intermediate array; None if there is one pass."""
     dimension: int | None = None
-    """That which windows are cut along; None: whichever there are enough indices of."""
+    """The dimension along which windows are divided between ranks; None: any dimension with enough indices."""
     whole: bool = False
-    """Whether the array is moved in one piece."""
+    """True if the array is moved in one piece."""
 
 
 def planned(step: int, array: StepArray, route: Route, target: Storage) -> ArrayPlan:
-    """Return what a route costs.  target: how the target stores the array."""
+    """Return the cost of a route.  target: the storage of the array in the target."""
     ends: list[Storage] = [array, target]
     if route.between is not None:
         ends.insert(1, Storage(Content(order=array.order, chunks=route.between), array.axes))

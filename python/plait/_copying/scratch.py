@@ -1,4 +1,4 @@
-"""An array in between two passes of a copy: a file beside the target, which is removed in any case."""
+"""The intermediate array between two passes of a copy: a file next to the target, which is removed in any case."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Between:
     """It, as the target of the first pass and the source of the second one."""
 
     def __init__(self, file: File) -> None:
-        """Take the file."""
+        """Wrap the file of the array."""
         self._file = file
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
@@ -37,21 +37,21 @@ class Between:
 
 @dataclass(frozen=True)
 class Scratch:
-    """Where such an array may be."""
+    """Makes intermediate arrays."""
 
     comm: CommLike
     memory: int
     target: str
 
     def possible(self, array: StepArray) -> bool:
-        """Whether the target is a file, beside which there is room, and the elements are numbers."""
+        """Return True if the target is a file in a folder, and the elements are numbers."""
         return array.dtype.kind in "biufc" and local_path(self.target) is not None
 
     @contextmanager
     def open(self, array: StepArray, chunks: tuple[int, ...], entry: Entry | None = None) -> Iterator[Between]:
-        """Make one.  It never appears under a name of its own: what a killed process leaves, the next one removes.
+        """Make an intermediate array. It never gets a visible name: the next copy removes what a killed process leaves.
 
-        entry  of a copy that may be resumed, which leaves it to the next one
+        entry  entry in the journal of a resumable copy, which leaves the array to the next one
         """
         path = local_path(self.target)
         assert path is not None

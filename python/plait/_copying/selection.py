@@ -1,4 +1,4 @@
-"""Which steps and arrays of a source are copied."""
+"""Selects the steps and arrays of a source to copy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .steps import SourceStep, StepArray, Target, UnreadableArray
 
 @dataclass(frozen=True)
 class Selection:
-    """Which steps and arrays are copied."""
+    """The selected steps and arrays."""
 
     variables: tuple[str, ...] | None
     steps: int | None

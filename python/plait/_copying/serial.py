@@ -30,11 +30,11 @@ _PIECE = 1 << 20
 
 
 class NoReaderError(StoreError, BrokenPipeError):
-    """Nobody reads any more what is written."""
+    """The reader of a stream has closed it."""
 
 
 def is_stream(end: Any) -> bool:
-    """Whether an end of a copy is an open binary stream."""
+    """Return True if an end of a copy is an open binary stream."""
     return hasattr(end, "write") or hasattr(end, "read")
 
 
@@ -49,7 +49,7 @@ def stream_name(stream: Any) -> str:
 
 
 class SerialSource:
-    """Arrays that come one after the other, each as a ``.npy`` file; or their elements alone."""
+    """A source of arrays that follow one after the other, each as a ``.npy`` file, or as raw elements."""
 
     whole = False
     serial = True
@@ -57,7 +57,7 @@ class SerialSource:
     def __init__(
         self, stream: BinaryIO, shape: Sequence[int] | int | None, dtype: npt.DTypeLike | None, order: str | None
     ) -> None:
-        """Take a stream, and what each array is to be where that is told."""
+        """Wrap a stream; the other arguments describe each array if the caller has given them."""
         self.name = stream_name(stream)
         self._stream, self._order = stream, order
         self._shape = None if shape is None else tuple(extents_of(shape))
@@ -82,7 +82,7 @@ class SerialSource:
             raise store_error(f"{self.name} is empty; nothing was copied")
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
-        """Fill a window: they are asked for in the order in which they come."""
+        """Fill a window. Windows are read in the order of the stream."""
         memory = _bytes_of(out[0])
         missing = len(memory) - self._fill(memory)
         if missing:
@@ -161,9 +161,9 @@ class SerialSource:
 
 
 class RawSource(SerialSource):
-    """Elements alone, which are cut into arrays of one shape and type."""
+    """Raw elements, which are divided into arrays of one shape and type."""
 
-    _first = b""  # what has been read to see whether anything follows
+    _first = b""  # bytes that were read to detect the end of the stream
 
     def _next(self) -> StepArray | None:
         if self._shape is None or self._dtype is None:
@@ -194,13 +194,13 @@ class SerialTarget:
     several = False
 
     def __init__(self, stream: BinaryIO, raw: bool) -> None:
-        """Take a stream; past its buffer, which would keep what could not be written."""
+        """Wrap a stream. Its buffer is bypassed, because it would retain data after a failed write."""
         self.name = stream_name(stream)
         self._number = 0
         with self._told():
             stream.flush()
         self._stream, self._raw = getattr(stream, "raw", stream), raw
-        self._begun: int | None = None  # where the array that is being written begins, in an ordinary file
+        self._begun: int | None = None  # position of the array that is being written, in an ordinary file
 
     def __enter__(self) -> SerialTarget:
         """Return itself."""
@@ -209,14 +209,14 @@ class SerialTarget:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Take back from an ordinary file what is not whole."""
+        """Truncate an incomplete array from the end of an ordinary file."""
         if kind is not None and self._begun is not None:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._stream.fileno(), self._begun)
                 os.lseek(self._stream.fileno(), self._begun, os.SEEK_SET)
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
-        """Take any: a stream has no name."""
+        """Accept any arrays: a stream has no name."""
 
     def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Accept every array: NumPy's format has all types."""
@@ -244,13 +244,13 @@ class SerialTarget:
         self._put(_bytes_of(given[0]))
 
     def end(self) -> None:
-        """See to it that all of the array has gone."""
+        """Flush the array to the stream."""
         with self._told():
             self._stream.flush()
         self._begun = None
 
     def finish(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: each array was flushed at its end."""
 
     def _put(self, memory: memoryview) -> None:
         with self._told():
@@ -275,7 +275,7 @@ class SerialTarget:
 
 @contextlib.contextmanager
 def _said(name: str) -> Iterator[None]:
-    """Say which stream an error of the system is about."""
+    """Name the stream in errors of the system."""
     try:
         yield
     except Error:
@@ -293,7 +293,7 @@ def _bytes_of(array: np.ndarray[Any, Any]) -> memoryview:
 
 
 def _end_of_file(stream: BinaryIO) -> int | None:
-    """Where an ordinary file is written, if that is its end."""
+    """Return the position in an ordinary file if that is its end, else None."""
     try:
         at = os.fstat(stream.fileno())
         position = stream.tell()

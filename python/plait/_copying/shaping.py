@@ -1,4 +1,4 @@
-"""What a copy takes of an array: a region, with its axes in another order, cast to another type."""
+"""Reshapes the arrays of a copy: takes a region, permutes the axes, and casts the elements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Axes = str | Sequence[int] | Sequence[str]
 
 @dataclass(frozen=True)
 class Shaping:
-    """What is asked for, checked as far as no array is needed."""
+    """The request of the caller, checked as far as possible without an array."""
 
     region: Mapping[str, slice] | Sequence[slice] | None = None
     axes: tuple[int, ...] | tuple[str, ...] | None = None
@@ -38,7 +38,7 @@ class Shaping:
     def of(
         cls, region: RegionLike | None, axes: Axes | None, dtype: npt.DTypeLike | None, cast: Cast | None
     ) -> Shaping:
-        """Check what a caller says.
+        """Check the arguments of a caller.
 
         errors  ArgumentError
         """
@@ -55,12 +55,12 @@ class Shaping:
 
     @property
     def changes(self) -> bool:
-        """Whether anything is asked for."""
+        """True if anything is requested."""
         return self.moves or self.dtype is not None
 
     @property
     def moves(self) -> bool:
-        """Whether elements go elsewhere."""
+        """True if elements change their position."""
         return self.region is not None or self.axes is not None
 
 
@@ -127,25 +127,25 @@ def _axes_of(given: Axes) -> tuple[int, ...] | tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _View:
-    """An array as it is copied, and where its elements are in that of the source."""
+    """An array as it is copied, and the location of its elements in the source's array."""
 
     source: StepArray
     shown: StepArray
     slices: tuple[slice, ...]
-    """Of the source's dimensions, with numbers."""
+    """Slices of the source's dimensions, with numbers."""
     axes: tuple[int, ...]
-    """The source's dimension for each of those that are copied."""
+    """The source's dimension of each copied dimension."""
 
 
 class ShapedSource(WrappedSource):
     """A source of which something is taken."""
 
     def __init__(self, source: Source, shaping: Shaping, fail: Reporter) -> None:
-        """Take the source, and what is wanted of it."""
+        """Wrap the source."""
         super().__init__(source, fail)
         self._shaping = shaping
         self._views: dict[str, _View] = {}
-        self._read: list[np.ndarray[Any, Any]] = []  # before it is cast
+        self._read: list[np.ndarray[Any, Any]] = []  # the elements before the cast
 
     def steps(self) -> Iterator[SourceStep]:
         """Return the steps, with the arrays as they are copied."""
@@ -154,7 +154,7 @@ class ShapedSource(WrappedSource):
             yield replace(step, arrays=tuple(view.shown for view in self._views.values()))
 
     def check(self, arrays: tuple[StepArray, ...]) -> None:
-        """Look whether these arrays are as they are asked for.
+        """Check that the arrays fit the request.
 
         errors  ArgumentError
         """
@@ -209,7 +209,7 @@ class ShapedSource(WrappedSource):
             )
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
-        """Read what is copied of an array, or a window of it."""
+        """Read the copied part of an array, or a window of it."""
         view = self._views[array.name]
         if not self._shaping.moves:
             self._read_cast(view.source, layout, out, region)
@@ -235,14 +235,14 @@ class ShapedSource(WrappedSource):
             if [(one.shape, one.strides, one.dtype) for one in self._read] != [
                 (*_dense(one, array.dtype), array.dtype) for one in given
             ]:
-                self._read = []  # before there are new ones
+                self._read = []  # free the old arrays before new ones are made
                 self._read = [np.empty_like(one, dtype=array.dtype) for one in given]
         taken: Any = None if out is None else self._read if isinstance(out, list) else self._read[0]
         self._source.read(array, layout, taken, region)
         # Texts may spell no number.
         with checks(self._fail), np.errstate(all="ignore"):
             for one, other in zip(given, self._read, strict=True):
-                # Of complex numbers that become real ones, NumPy would warn.
+                # NumPy would warn about complex numbers that become real ones.
                 real = other.dtype.kind == "c" and one.dtype.kind not in "cb"
                 np.copyto(one, other.real if real else other, casting="unsafe")
 

@@ -1,4 +1,4 @@
-"""Where a copy reads: files, each of which is a step, and pipes."""
+"""The sources of a copy: files, each of which is a step, and pipes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .steps import Region, SourceStep, StepArray, UnreadableArray
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """What a caller says of what is read, and how it is opened."""
+    """The arguments that describe the source, and how it is opened."""
 
     comm: CommLike
     shape: Sequence[int] | int | None
@@ -59,14 +59,14 @@ class FileSource:
     serial = False
 
     def __init__(self, names: Sequence[str | os.PathLike[str]], told: SourceOptions) -> None:
-        """Take their names."""
+        """Store the names of the files."""
         self.name = os.fsdecode(names[0])
         self._names, self._told = names, told
         self._stack = contextlib.ExitStack()
         self._file: File | None = None
 
     def __enter__(self) -> FileSource:
-        """Look at all of them where there are several, so that nobody has had half of them when one does not fit."""
+        """Check all files first if there are several, so that an unsuitable file is found before anything is copied."""
         first: StepArray | None = None
         for name in self._names if len(self._names) > 1 else []:
             with self._told.open(name) as file:
@@ -99,8 +99,8 @@ class FileSource:
 
 
 def holds_arrays(name: str | os.PathLike[str]) -> bool:
-    """Whether a name is that of a file that holds arrays under names, or of one of these."""
-    with contextlib.suppress(ArgumentError, TypeError):  # opening it tells
+    """Return True if a name is that of a file with named arrays, or of one of its arrays."""
+    with contextlib.suppress(ArgumentError, TypeError):  # opening it raises the error
         return locate(name).names_arrays
     return False
 
@@ -112,7 +112,7 @@ class NamedSource:
     serial = False
 
     def __init__(self, name: str | os.PathLike[str], told: SourceOptions, fail: Reporter) -> None:
-        """Look at what it holds."""
+        """Find the arrays of the file."""
         self.name = os.fsdecode(name)
         self._told, self._fail = told, fail
         self._file: File | None = None
@@ -123,7 +123,7 @@ class NamedSource:
                 raise ArgumentError(f"{self.name} holds no array; nothing was copied")
             found = locate(self.name)
             self._path, self._on_disk = found.file, found.path
-            # Of an array that is named alone its groups are not copied.
+            # A single named array is copied without its groups.
             self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
             self._state = _state_of(self._on_disk)
 
@@ -171,7 +171,9 @@ class NamedSource:
 
 
 def _state_of(path: str) -> tuple[int, ...]:
-    """Return what changes where a file is replaced or written; of a folder, which one it is; of no path, nothing."""
+    """Return values that change if a file is replaced or written; for a folder, only its identity; for no path,
+    nothing.
+    """
     if not path:
         return ()
     found = os.stat(path)
@@ -188,7 +190,7 @@ class JoinedSource:
     def __init__(
         self, names: Sequence[str], axis: int | str, told: SourceOptions, fail: Reporter, *, unpack: bool
     ) -> None:
-        """Look at all of them."""
+        """Open all files."""
         self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
         with checks(fail):
             known = members_in(names[0]) if holds_arrays(names[0]) else []
@@ -235,38 +237,38 @@ class PipeSource:
     serial = False
 
     def __init__(self, name: str | os.PathLike[str], told: SourceOptions) -> None:
-        """Take its name."""
+        """Open the pipe."""
         self.name = os.fsdecode(name)
         self._file = told.open(name)
         self._order = told.order or "C"
 
     def __enter__(self) -> PipeSource:
-        """Return itself; it has come to the writer already."""
+        """Return the source; the constructor has connected to the writer already."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the pipe; or tell the writer that its reader has failed.
+        """Leave the pipe, or report to the writer that its reader has failed.
 
-        What was asked for wrongly, and a program behind this one that wants no more, is no failure that would stop the
-        writer: others may read on.
+        A wrong argument, and a later program that needs no more data, are not failures that would stop the writer:
+        other readers may continue.
         """
         if kind is None or issubclass(kind, (ArgumentError, NoReaderError)):
             with contextlib.suppress(Error) if kind else contextlib.nullcontext():
                 if kind is None and self._file.in_step:
-                    self._file.end_step()  # it has been read
+                    self._file.end_step()  # its arrays have been read
                 self._file.close()
         else:
             self._file.__exit__(kind, error, trace)
 
     @property
     def opened(self) -> StepArray:
-        """The array that the pipe was opened for."""
+        """The array for which the pipe was opened."""
         return StepArray.of(VARIABLE, self._file.shape, self._file.dtype, self._order)
 
     def steps(self) -> Iterator[SourceStep]:
-        """Return the steps as they come."""
+        """Yield the steps as they arrive."""
         count = 0
         for step in self._file:
             count += 1

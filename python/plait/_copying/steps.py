@@ -1,4 +1,4 @@
-"""What goes through a copy: steps, each with one array or several, from a source to a target."""
+"""The interfaces of a copy: steps, each with one array or several, go from a source to a target."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ Region = tuple[slice, ...] | None
 
 @dataclass(frozen=True, eq=False)
 class StepArray(Storage):
-    """An array of a step: its description, and what a copy knows besides."""
+    """An array of a step: its description, and further properties for the copy."""
 
     beside: int = 0
-    """Bytes for each element that reading it takes in addition."""
+    """Additional bytes per element that reading it needs."""
     is_coordinate: bool = False
-    """Whether it has one dimension, and arrays with more dimensions that are copied with it have that one too."""
+    """True if it has one dimension, and arrays with more dimensions that are copied with it have that dimension too."""
     named: bool = False
-    """Whether the source has the name for it, so that a target keeps the name."""
+    """True if the source has this name for it, so that a target uses the name."""
 
     @classmethod
     def of(cls, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str = "C") -> StepArray:
-        """Describe an array of which nothing else is known.  errors  ArgumentError"""
+        """Describe an array by the given values alone.  errors  ArgumentError"""
         content = Content()
         content.name, content.type = name, array_type(shape, dtype, order)
         return cls(content)
@@ -70,7 +70,7 @@ class StepArray(Storage):
         return content
 
     def in_memory(self, copies: int = 1) -> Content:
-        """Return an array of the shape whose elements take what copies of an element take while they are moved."""
+        """Return an array of this shape whose elements are as large as the memory for copying one element."""
         return Content(self.shape, self.order, copies * self.dtype.itemsize + self.beside)
 
 
@@ -98,7 +98,7 @@ class SourceStep:
     arrays: tuple[StepArray, ...]
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     groups: tuple[GroupInfo, ...] = ()
-    """Those that the arrays are in, if the source has any."""
+    """The groups of the arrays, if the source has any."""
     unreadable: tuple[UnreadableArray, ...] = ()
     """Arrays that the source has besides `arrays`."""
     is_all: bool = False
@@ -110,12 +110,12 @@ class SourceStep:
 
 
 class Ending(Protocol):
-    """An end of a copy, usable in ``with``: an exception gives up what has not been written whole."""
+    """An end of a copy, usable in ``with``: an exception discards what has not been written completely."""
 
     whole: bool
-    """Whether its arrays are moved in one piece."""
+    """True if its arrays are moved in one piece."""
     serial: bool
-    """Whether their elements come, or go, one after the other: through one rank."""
+    """True if elements are read or written sequentially, through one rank."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -124,30 +124,30 @@ class Ending(Protocol):
 
 
 class Reads(Protocol):
-    """What arrays are read from."""
+    """A reader of arrays."""
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array of the step, or a window of it."""
 
 
 class Writes(Protocol):
-    """What they are written to."""
+    """A writer of arrays."""
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
-        """Write it, or a window of it."""
+        """Write an array, or a window of it."""
 
 
 class Source(Ending, Reads, Protocol):
-    """Where the steps come from."""
+    """A source of steps."""
 
     name: str
-    """For people."""
+    """The name for messages."""
 
     def __enter__(self) -> Source:
         """Open it."""
 
     def steps(self) -> Iterator[SourceStep]:
-        """Return the steps one after the other; the arrays of one are read before the next is asked for."""
+        """Yield the steps one after the other; the arrays of a step are read before the next step is requested."""
 
 
 class WrappedSource:
@@ -174,16 +174,16 @@ class WrappedSource:
 
 
 class Target(Ending, Writes, Protocol):
-    """Where they go."""
+    """A target of steps."""
 
     several: bool
-    """Whether it takes several arrays a step."""
+    """True if it accepts several arrays per step."""
 
     def __enter__(self) -> Target:
-        """Open it, as far as it can be before there is a step."""
+        """Open it as far as possible without a step."""
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
-        """Look whether these arrays of a step can be written, before any rank begins.  errors  ArgumentError"""
+        """Check that these arrays of a step can be written, before any rank begins.  errors  ArgumentError"""
 
     def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Check whether an array of a step can be written, without writing anything.  errors  ArgumentError"""
@@ -191,17 +191,17 @@ class Target(Ending, Writes, Protocol):
     def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Begin a step with these of its arrays.
 
-        errors  ArgumentError: it has room for no other
+        errors  ArgumentError: it cannot hold another step
         """
 
     def begin_array(self, array: StepArray) -> Storage | None:
-        """Begin one of them.
+        """Begin one of the arrays.
 
-        Returns how it is kept there; None where only whole arrays are written, or the elements one after the other.
+        Returns its storage in the target; None if only whole arrays are written, or elements sequentially.
         """
 
     def end(self) -> None:
-        """End the step: it is there whole, unless it may be followed by nothing."""
+        """End the step; it becomes visible, unless that has to wait for `finish`."""
 
     def finish(self) -> None:
-        """No more steps come."""
+        """End the target: no more steps follow."""

@@ -1,4 +1,4 @@
-"""What a copy makes of an array where the target leaves it a choice: its order, its chunks and how they are packed."""
+"""The storage of arrays in the target, as far as it has a choice: their order, chunks and compression."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Extents = Mapping[str, int] | Sequence[int]
 
 @dataclass(frozen=True)
 class StorageRequest:
-    """How a caller asks for arrays to be stored in the target."""
+    """The storage that a caller requests for arrays in the target."""
 
     order: Literal["C", "F"] | None = None
     chunks: Extents | None = None
@@ -47,16 +47,16 @@ class StorageRequest:
 
     @property
     def packs(self) -> bool:
-        """Whether chunks are to be compressed."""
+        """True if chunks are to be compressed."""
         return self.codec not in (None, "none")
 
     @property
     def chunked(self) -> bool:
-        """Whether anything is asked for that only arrays in chunks have."""
+        """True if a property is requested that only arrays in chunks have."""
         return (self.chunks, self.shards, self.codec) != (None, None, None)
 
     def check_names(self, arrays: Sequence[StepArray]) -> None:
-        """Look whether each dimension that is named is one of an array.
+        """Check that each named dimension is one of an array.
 
         errors  ArgumentError
         """
@@ -80,7 +80,7 @@ class StorageRequest:
     def describe(self, target: str | os.PathLike[str], array: StepArray) -> ArrayDescription:
         """Return the description of a new array in the target, without attributes.
 
-        errors  ArgumentError: what the target cannot have
+        errors  ArgumentError: the target does not support the request
         """
         found = locate_new(target)
         order = found.only_order or self.order or array.order

@@ -1,4 +1,4 @@
-"""Where a copy writes: files, one for all or one for each step and array, and pipes."""
+"""The targets of a copy: files, one for all or one for each step and array, and pipes."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from .storage_request import StorageRequest
 
 @dataclass(frozen=True)
 class Making:
-    """How targets are made."""
+    """Makes targets."""
 
     comm: CommLike
     memory: int
     storage: StorageRequest = field(default_factory=StorageRequest)
     journal: Journal | None = None
-    """Of a copy that may be resumed."""
+    """The journal of a resumable copy."""
     stages: bool = True
-    """Whether new hierarchies appear as a whole; in copies that may be resumed, they grow array by array."""
+    """True if new hierarchies appear as a whole; in resumable copies, they grow array by array."""
     writes: ClassVar[bool] = True
     attributes: TargetAttributes = field(default_factory=TargetAttributes)
 
@@ -56,7 +56,7 @@ class Making:
         return _core.new_array(name, options)
 
     def options(self, name: str, array: StepArray, groups: tuple[GroupInfo, ...]) -> FileOptions:
-        """Return the options that make a target for an array.  groups: those that it is in."""
+        """Return the options that make a target for an array.  groups: the groups that contain it"""
         options = FileOptions(self._described(name, array))
         options.groups = self.attributes.of_groups(name, groups, [array.name])
         return options
@@ -94,7 +94,7 @@ class Making:
 
 
 def _groups_of(step: SourceStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
-    """Return the groups that go with these arrays of a step: all of them with all arrays."""
+    """Return the groups of these arrays of a step; with all arrays, all groups."""
     if len(arrays) == len(step.arrays):
         return step.groups
     return tuple(
@@ -110,8 +110,8 @@ def key_of(step: int, array: StepArray) -> str:
 
 
 def holds_names(name: str) -> bool:
-    """Whether a name is that of a file that holds arrays under names, and of none of these."""
-    with contextlib.suppress(ArgumentError, TypeError):  # opening it tells
+    """Return True if a name is that of a file with named arrays, and not of one of its arrays."""
+    with contextlib.suppress(ArgumentError, TypeError):  # opening it raises the error
         found = locate_new(name)
         return found.names_arrays and found.file == found.name
     return False
@@ -124,7 +124,7 @@ def _hierarchy_of(name: str) -> str:
 
 
 def _reject_fields_of_arrays(name: TargetName) -> None:
-    """Refuse a name that gives each step or array a name in one and the same file, which each would replace.
+    """Reject a name that gives each step or array its own name in the same file, which each of them would replace.
 
     errors  ArgumentError
     """
@@ -149,7 +149,7 @@ class FileTarget:
     serial = False
 
     def __init__(self, name: TargetName, making: Making, apart: Apart) -> None:
-        """Take the name."""
+        """Store the name of the target."""
         self._holds = holds_names(name.text)
         self._groups = self._holds and locate_new(name.text).adds_arrays
         _reject_fields_of_arrays(name)
@@ -175,7 +175,7 @@ class FileTarget:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Discard what is not whole."""
+        """Discard incomplete output."""
         try:
             self._stack.__exit__(kind, error, trace)
         finally:
@@ -186,7 +186,7 @@ class FileTarget:
                     self._additions.remove()
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
-        """Refuse names that lead to a source, or twice to one file."""
+        """Reject names that lead to a source, or two names that lead to one file."""
         self._making.storage.check_names(arrays)
         names = [self._name.of(step.number, array.name) for array in arrays]
         for name in dict.fromkeys(names):
@@ -206,7 +206,7 @@ class FileTarget:
         self._making.check(name, array)
 
     def begin(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
-        """Take a step."""
+        """Begin a step."""
         if self._taken and not self._name.has_step:
             raise ArgumentError(
                 f"the source has a second step, but {self._name.text} holds only one, and was not written; put "
@@ -223,7 +223,7 @@ class FileTarget:
                 self._stage = Stage(self._root, comm_of(self._making.comm))
             else:
                 self._additions = ObjectAdditions(self._root)
-        # What comes without a name of its own gets the one that the format has for it.
+        # An array without a name of its own gets the default name of the format.
         if (
             self._holds
             and not self._groups
@@ -279,12 +279,12 @@ class FileTarget:
                 self._files[array.name].write(given, layout, region=region)
 
     def end(self) -> None:
-        """Let the files of a step appear where others can follow."""
+        """Make the files of a step visible if further steps can follow."""
         if self._name.has_step:
             self.finish()
 
     def finish(self) -> None:
-        """Let the files appear."""
+        """Make the files visible."""
         self._finish()
         self._additions = None
         if self._stage is not None:
@@ -315,27 +315,27 @@ class PipeTarget:
     several = True
 
     def __init__(self, name: str | os.PathLike[str], making: Making, opened: StepArray | None) -> None:
-        """Take the name.
+        """Store the name of the pipe.
 
-        opened  the array that the pipe is opened for; by default the first one that comes
+        opened  the array for which the pipe is opened; by default the first array
         """
         self._name, self._making, self._opened = name, making, opened
         self._file: File | None = None
         self._types: dict[str, StepArray] = {}
 
     def __enter__(self) -> PipeTarget:
-        """Return itself; the pipe is opened once it is known what goes through."""
+        """Return the target; the pipe is opened when its first arrays are known."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Tell the readers the end, or that there has been an error."""
+        """Report the end or an error to the readers."""
         if self._file is not None and not self._file.closed:
             self._file.__exit__(kind, error, trace)
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
-        """Take any: a pipe is no source's file."""
+        """Accept any arrays: a pipe is never a file of a source."""
 
     def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Accept every array: pipes have all types."""
@@ -349,7 +349,7 @@ class PipeTarget:
         self._file.begin_step(step.attributes)
 
     def begin_array(self, array: StepArray) -> Storage | None:
-        """Say what it is where that is new."""
+        """Define the array if it is new or has changed."""
         assert self._file is not None
         known = self._types.get(array.name)
         if known is None or (known.shape, known.dtype) != (array.shape, array.dtype):

@@ -1,4 +1,4 @@
-"""Comparing what a copy has written with what it has read."""
+"""Compares the target of a copy with its source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._base.errors import store_error
 from .steps import StepArray
 from .windows import Window
 
-_PIECE = 1 << 15  # elements compared at once, so that little memory is taken beside the arrays
+_PIECE = 1 << 15  # elements compared at once, so that the comparison needs little memory in addition to the arrays
 
 
 def compare(
@@ -39,7 +39,7 @@ def compare(
 
 def _first_difference(one: Array, other: Array) -> tuple[int, ...] | None:
     """Return the index of the first element, in the order of memory, that differs."""
-    # As they lie in memory, which is dense and the same in both.
+    # The order of memory is dense and the same in both.
     order: Literal["C", "F"] = "F" if one.flags.f_contiguous and not one.flags.c_contiguous else "C"
     first, second = one.ravel(order=order), other.ravel(order=order)
     for begin in range(0, first.size, _PIECE):
@@ -58,7 +58,7 @@ def _differ(one: Array, other: Array) -> Array:
         return np.asarray((parts[0] != parts[1]).any(axis=1))
     differs = one != other
     if one.dtype.kind in "fcmM":
-        differs &= ~((one != one) & (other != other))  # what is not a number is the same as itself
+        differs &= ~((one != one) & (other != other))  # NaN equals NaN
     return np.asarray(differs)
 
 

@@ -1,4 +1,4 @@
-"""The windows that a copy goes through: stretches of the file that fit the memory."""
+"""The windows of a copy: stretches of the file that fit the memory."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Window:
 
     @property
     def elements(self) -> int:
-        """How many elements it has."""
+        """The number of its elements."""
         return math.prod(self.shape)
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How an array is cut: one index of all slower dimensions, `count` indices of `dimension`, all of faster ones."""
+    """Windows of an array: one index of all slower dimensions, `count` indices of `dimension`, all of faster ones."""
 
     shape: tuple[int, ...]
     slow: tuple[int, ...]
@@ -39,7 +39,7 @@ class Cut:
     count: int
 
     def windows(self) -> Iterator[Window]:
-        """The windows in the order of the file; none of an array without elements."""
+        """Yield the windows in the order of the file; an array without elements has none."""
         if math.prod(self.shape) == 0:
             return
         if not self.shape:

@@ -1,4 +1,4 @@
-"""What files hold that have several arrays, each under a name."""
+"""Lists the arrays and groups of files that hold several arrays, each under a name."""
 
 from __future__ import annotations
 
@@ -32,27 +32,29 @@ class ArrayInfo:
     order: str
     """C or F."""
     offset: int
-    """Where its first element lies in the file, in bytes; of a deflated one, in its content."""
+    """The offset of its first element in the file, in bytes; if it is deflated, in its content."""
     element: str
-    """What the format calls the type of its elements, such as ``BF16``."""
+    """The format's name for the type of its elements, such as ``BF16``."""
     stored: int
-    """The bytes that it takes in the file."""
+    """The bytes that it occupies in the file."""
     kept: str
-    """How they are kept there, in words, such as ``deflated``."""
+    """A description of how it is stored, such as ``deflated``."""
     chunks: tuple[int, ...] | None
-    """The shape of the chunks that it lies in; None where it lies in one piece."""
+    """The shape of its chunks; None if it is stored in one piece."""
     packed: bool
-    """Whether a part of a chunk costs as much as all of it, because it is packed as a whole."""
+    """True if a part of a chunk costs as much as the whole chunk, because a chunk is compressed as a whole."""
     dimension_names: tuple[str, ...]
-    """The names of the dimensions, empty for one that has none; or no names at all."""
+    """The names of the dimensions, with empty texts for dimensions without names; or an empty tuple."""
     refused: str
-    """Why it cannot be opened; empty if it can. The other fields then contain the metadata that could be read."""
+    """The reason why it cannot be opened; empty if it can. The other fields then contain the metadata that could be
+    read.
+    """
     fill_value: Any = field(default_factory=lambda: None)
-    """What elements have that nobody has written; None where that is zero, or the format does not say."""
+    """The value of elements that were never written; None if it is zero, or if the format does not state it."""
     attributes: Attributes = field(default_factory=Attributes)
     """Its attributes."""
     unlimited: tuple[int, ...] = ()
-    """The numbers of its dimensions that may be extended, where the format says so."""
+    """The numbers of its dimensions that may be extended, if the format states them."""
     has_elements: bool = True
     """False if it has a name and attributes but no shape and no elements (a null dataspace of HDF5)."""
 
@@ -64,9 +66,9 @@ class DimensionInfo:
     name: str
     """Its name."""
     length: int
-    """Its length; of an unlimited one, that of the longest array that has it."""
+    """Its length; for an unlimited dimension, the length of the longest array along it."""
     unlimited: bool
-    """Whether arrays may be extended along it."""
+    """True if arrays may be extended along it."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,11 @@ class GroupInfo:
     """A group of a file that has groups."""
 
     name: str
-    """Its path; empty for the one that all others are in."""
+    """Its path; empty for the root group."""
     attributes: Attributes
     """Its attributes."""
     dimensions: tuple[DimensionInfo, ...] = ()
-    """The dimensions that it defines, of HDF5, netCDF and NCZarr, without those of the groups above it."""
+    """The dimensions that it defines (HDF5, netCDF and NCZarr), without those of the groups above it."""
 
 
 def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
@@ -111,8 +113,8 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
 
     url  the file
 
-    The group that all others are in comes first; its name is empty. Files of other formats have none.
-    Raises plait.StoreError if the file cannot be read or is damaged.
+    The root group comes first; its name is empty. Files of formats without groups have none. Raises plait.StoreError if
+    the file cannot be read or is damaged.
     """
     path = path_of(url)
     with naming(path):

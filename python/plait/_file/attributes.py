@@ -22,16 +22,16 @@ _JSON = "json"
 class Attributes(Mapping[str, Any]):
     """The attributes of an array or a group by their names: read-only.
 
-    A value is a number or a text; an array of numbers, or a list of texts, has its shape; what JSON nests is what
-    :mod:`json` makes of it.
+    A value is a number or a text, an array of numbers, or a list of texts, in its shape. Nested JSON has the types of
+    :mod:`json`.
     """
 
     def __init__(self, stored: Iterable[ArrayAttribute] = ()) -> None:
-        """Made by Plait."""
+        """Objects are made by Plait."""
         self._stored = {one.name: one for one in stored}
 
     def __getitem__(self, name: str) -> Any:
-        """Return the value of an attribute. Raises plait.ArgumentError where it has none that Plait reads."""
+        """Return the value of an attribute. Raises plait.ArgumentError if Plait cannot read its value."""
         one = self._stored[name]
         if one.refused:
             raise ArgumentError(f"the attribute {name!r} cannot be read: {one.refused}")
@@ -51,12 +51,12 @@ class Attributes(Mapping[str, Any]):
 
     @property
     def refused(self) -> dict[str, str]:
-        """The names of those whose values cannot be read, and why."""
+        """The names of the attributes whose values cannot be read, with the reasons."""
         return {name: one.refused for name, one in self._stored.items() if one.refused}
 
     @property
     def stored(self) -> list[ArrayAttribute]:
-        """All of them as the library has them: not public."""
+        """All attributes in the form of the library; not public."""
         return list(self._stored.values())
 
 
@@ -68,12 +68,12 @@ class FileAttributes(Attributes, MutableMapping[str, Any]):
     """
 
     def __init__(self, core: File) -> None:
-        """Made by Plait."""
+        """Objects are made by Plait."""
         super().__init__(core.attributes)
         self._core = core
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Give the array an attribute, or one that it has another value."""
+        """Set an attribute of the array, a new one or an existing one."""
         with checks(self._core.fail):
             stored = stored_of(name, value)
         call(self._core.fail, self._core.set_attribute, stored)
@@ -181,7 +181,7 @@ def _array_of(value: Any) -> np.ndarray[Any, Any] | None:
 
 
 def _mixes(value: Any) -> bool:
-    """Whether there are texts, truth values or nothing among numbers in a list."""
+    """Return True if a list has texts, truth values or None among numbers."""
     if isinstance(value, (list, tuple)):
         kinds = {_kind(one) for one in value}
         return len(kinds) > 1 or any(_mixes(one) for one in value)

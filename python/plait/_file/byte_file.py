@@ -1,4 +1,4 @@
-"""What handles of files at byte offsets have in common: distant files and shared ones."""
+"""The common parts of handles of files at byte offsets: distant files and shared ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["ByteFile", "Out"]
 
 
 class ByteCore(Protocol):
-    """The compiled side: an offset, an address and a number of bytes, and perhaps whose file."""
+    """The compiled side: takes an offset, an address and a number of bytes, and perhaps the rank that owns the file."""
 
     @property
     def is_open(self) -> bool:
@@ -46,25 +46,25 @@ class ByteCore(Protocol):
         """End the handle."""
 
     def abandon(self) -> None:
-        """End the handle of a rank that cannot go on."""
+        """Close the handle on a rank that cannot continue."""
 
 
 Core = TypeVar("Core", bound=ByteCore)
-#: What is filled: an object whose memory can be written.
+#: An object whose memory can be written, to be filled.
 Out = TypeVar("Out", bound="bytearray | memoryview | mmap | arrays.array[Any] | npt.NDArray[Any]")
 Self = TypeVar("Self", bound="ByteFile[Any]")
 
 
 class ByteFile(Generic[Core]):
-    """A handle that is read and written at byte offsets; ``where`` tells the compiled side whose file is meant."""
+    """A handle for reading and writing at byte offsets; ``where`` names the owner of the file to the compiled side."""
 
     def __init__(self, core: Core) -> None:
-        """Take the compiled side."""
+        """Wrap a handle of the compiled side."""
         self._core = core
 
     @property
     def closed(self) -> bool:
-        """Whether the handle is closed."""
+        """True if the handle is closed."""
         return not self._core.is_open
 
     def close(self) -> None:

@@ -31,7 +31,7 @@ from .indexing.array_like import ArrayLike
 from .steps import VARIABLE, Stepped, variable_name
 from .stream import Stream, open_stream
 
-#: What a read fills: an array, or a list of them.
+#: An object that a read fills: an array, or a list of arrays.
 Out = TypeVar("Out", bound=Arrays)
 
 _LAYOUTS_KEPT = 16
@@ -59,7 +59,7 @@ class File(ArrayLike, Accessed, Stepped):
     """
 
     def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
-        """Made by :func:`plait.open`."""
+        """Objects are made by :func:`plait.open`."""
         self._dtype = _opened_dtype(core)
         self._core = core
         self._mode = mode
@@ -70,9 +70,9 @@ class File(ArrayLike, Accessed, Stepped):
         self._step = None
         self._variable = VARIABLE
         self._types = {VARIABLE: core.type}
-        #: What opens it again in another process, and with what; None where nothing does.
+        #: The function and its arguments that open the file again in another process; None if that is not possible.
         self._again: tuple[Callable[..., File], tuple[Any, ...]] | None = None
-        #: Whether nobody is to close it.
+        #: True if the file is intentionally never closed.
         self._kept = False
         self._opened = time.monotonic_ns()
 
@@ -88,7 +88,7 @@ class File(ArrayLike, Accessed, Stepped):
 
     @property
     def closed(self) -> bool:
-        """Whether the file is closed."""
+        """True if the file is closed."""
         return not self._core.is_open
 
     @overload
@@ -142,16 +142,16 @@ class File(ArrayLike, Accessed, Stepped):
     ) -> Any:
         """Read the elements that this process's rank owns under a layout.
 
-        layout  how the array (or the region) is distributed over the ranks, or its text, such as
+        layout  the distribution of the array (or the region) over the ranks, or its text, such as
                 ``"(block, *) onto (4)"``; without a communicator it may be left out, for the whole array on one rank
         out     the local array to fill, of shape ``layout.padded_shape(rank)`` and any strides; a new one by default
         region  the part of the array to read, as NumPy indexes it: slices, integers, ``...``
-        fill_halo  whether the halo of the local array is filled as well; without it only the owned part is
+        fill_halo  True to fill the halo of the local array as well; by default only the owned part is filled
         variable  the name of the array to read, in a step of a pipe; other files have one array, ``"data"``
 
-        Returns the local array, or None on a rank that the layout does not have. Without a communicator this process
-        holds all ranks: for a layout of several ranks it returns the list of their local arrays, by ascending rank.
-        At most the file's ``memory`` bytes of staging are used on each rank; planning costs the same for any size.
+        Returns the local array, or None on a rank that is not in the layout. Without a communicator this process holds
+        all ranks: for a layout of several ranks it returns the list of their local arrays, by ascending rank. At most
+        the file's ``memory`` bytes of staging are used on each rank; the cost of planning does not depend on the size.
         Raises plait.ArgumentError if layout, out and region do not fit the array, and plait.StoreError if the file
         cannot be read; the content of ``out`` is then undefined.
         """
@@ -174,11 +174,11 @@ class File(ArrayLike, Accessed, Stepped):
         In mode w the file appears when it is closed; a write that fails discards it.
 
         array     the local array of this rank, of shape ``layout.padded_shape(rank)`` and any strides; the halo is not
-                  written. Without a communicator the list of the local arrays of all ranks
+                  written. Without a communicator, the list of the local arrays of all ranks
         layout, region  as in :meth:`read`
-        variable  the name of the array to write, of a new file that was opened with ``arrays``, or in a step of a pipe.
-                  There a name that is used for the first time takes its
-                  shape and dtype from :meth:`define`, or else from the layout and the array
+        variable  the name of the array to write, in a new file that was opened with ``arrays``, or in a step of a pipe.
+                  A name that is used for the first time in a pipe takes its shape and dtype from :meth:`define`, or
+                  else from the layout and the array
         """
         self._select(variable, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
@@ -229,7 +229,8 @@ class File(ArrayLike, Accessed, Stepped):
         *,
         fill_halo: bool = False,
     ) -> str:
-        """Describe what :meth:`read` (or :meth:`write`) would do, as text: strategy, requests, windows, memory, time.
+        """Return a description of what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory,
+        time.
 
         The time, in seconds, is predicted. Not collective.
         """
@@ -250,8 +251,8 @@ class File(ArrayLike, Accessed, Stepped):
     def stream(self, mode: int = 0) -> Stream:
         """Open a stream: the array as a sequence of elements with a position, in file mode 0 to 4. Collective.
 
-        0  a position for each rank, independent calls
-        1  one position for all ranks, independent calls, first come first served
+        0  one position per rank, independent calls
+        1  one position for all ranks, independent calls, in the order of arrival
         2  collective: consecutive ranges of elements in rank order, of any lengths
         3  collective: the same with equal lengths
         4  collective: all ranks access the same range
@@ -261,7 +262,7 @@ class File(ArrayLike, Accessed, Stepped):
         return open_stream(self, self._core, mode, self._dtype)
 
     def close(self) -> None:
-        """Close the file. In mode w the new file appears now, durably; in mode r+ what was written is made durable.
+        """Close the file. In mode w the new file appears now, durably; in mode r+ the written data is made durable.
 
         If a started write has failed and was not waited for, its error is raised here. Closing twice does nothing.
         """
@@ -288,7 +289,7 @@ class File(ArrayLike, Accessed, Stepped):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle a file that one process reads: it is opened again by its name, as workers of Dask need it.
 
-        What they open so is closed when nothing refers to it any more.
+        A file that workers open in this way is closed when no reference to it exists any more.
         """
         if self._again is None:
             raise ArgumentTypeError(
@@ -298,18 +299,18 @@ class File(ArrayLike, Accessed, Stepped):
         return self._again
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        """Tell this File from any other one, also of the same name, whose content may have been another."""
+        """Return a token that is unique to this File; another one of the same name may have another content."""
         return type(self).__name__, self.url, os.getpid(), self._opened
 
     def __del__(self) -> None:
         """Warn of a file that was not closed, as Python's own files do; a new file (mode w) is discarded."""
         if (core := getattr(self, "_core", None)) is not None and core.is_open and not self._kept:
-            # Without the dtype: as Python ends, its words cannot be had any more.
+            # The text omits the dtype, whose name is not available while Python ends.
             text = f"unclosed plait.File {core.path!r}, mode {self._mode}"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
 
     def __repr__(self) -> str:
-        """Say what the file holds."""
+        """Return a description with the name, mode, shape and type."""
         state = "closed " if self.closed else ""
         return f"<{state}plait.File {self.url!r} mode={self.mode!r} {shape_text(self.shape)} {self.dtype}>"
 
@@ -321,7 +322,7 @@ class File(ArrayLike, Accessed, Stepped):
         *,
         fail: Reporter | None = None,
     ) -> None:
-        """Let the next access mean an array of a pipe's step."""
+        """Select the array of a pipe's step for the next access."""
         if isinstance(variable, str) and variable == self._variable:
             return
         with checks(fail or self._core.fail):
@@ -341,7 +342,7 @@ class File(ArrayLike, Accessed, Stepped):
             self._take_type()
 
     def _name_arrays(self, types: dict[str, _core.ArrayType]) -> None:
-        """Take what a new file is to hold under names; the first one is selected."""
+        """Store the types of a new file's named arrays; the first one is selected."""
         self._types = types
         self._variable = next(iter(types))
 
@@ -358,7 +359,7 @@ class File(ArrayLike, Accessed, Stepped):
     def _prepare(
         self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, fill_halo: bool = False
     ) -> tuple[Layout, Slices, list[Array], bool]:
-        """Check the arguments of an access. What one rank finds wrong is raised on all of them."""
+        """Check the arguments of an access. An error on one rank is raised on all of them."""
         writable = what == "out"
         plain = region is None and fill_halo is False and type(given) is np.ndarray
         if plain and isinstance(given, np.ndarray) and (known := self._known.get(id(layout))):
@@ -376,5 +377,5 @@ class File(ArrayLike, Accessed, Stepped):
 
 
 def _reason(error: BaseException | None) -> str:
-    """Return what the other end of a pipe hears of an exception."""
+    """Return the text of an exception for the other end of a pipe."""
     return "" if error is None else "".join(traceback.format_exception_only(error)).strip()[:_LONGEST_REASON]

@@ -41,7 +41,9 @@ def assign(target: object, name: str, value: object) -> None:
 
 
 def fill_text(value: Any) -> str:
-    """Return a number as JSON, with words such as ``NaN`` if JSON does not have the number, or bytes in hexadecimal."""
+    """Return a number as JSON; numbers that JSON does not have become texts such as ``NaN``, and bytes become
+    hexadecimal.
+    """
     plain = value.item() if hasattr(value, "item") else value
     if isinstance(plain, bytes):
         return f"0x{plain.hex()}"
@@ -97,4 +99,4 @@ _CONVERSIONS: dict[str, Callable[[str, Any], object]] = {
     "unlimited": _numbers,
     "attributes": lambda _, attributes: given_attributes(attributes),
 }
-"""What checks and converts the properties whose values Python has in another form than C++."""
+"""Functions that check and convert the properties whose values have another form in Python than in C++."""

@@ -1,4 +1,4 @@
-"""Where the name of a store leads, as the drivers of the library say."""
+"""Resolves the name of a store to its location, by the drivers of the library."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PIPE_PREFIX = _core.pipe_prefix()
 
 
 def locate(url: str | os.PathLike[str]) -> Located:
-    """Return where a name leads, as far as this process sees; nothing need be there.
+    """Return the location of a name, as far as this process sees it; it need not exist.
 
-    errors  ArgumentError: a name that cannot be
+    errors  ArgumentError: an invalid name
     """
     return _core.locate(os.fsdecode(url))
 
@@ -56,26 +56,27 @@ def with_format(url: str | os.PathLike[str], file_format: str | None) -> str:
 
 
 def comes_in_steps(url: str | os.PathLike[str]) -> bool:
-    """Whether arrays come and go under a name, step by step, as in a pipe."""
-    with contextlib.suppress(TypeError):  # characters that no name has: opening it tells
+    """Return True if arrays are read and written step by step under a name, as in a pipe."""
+    with contextlib.suppress(TypeError):  # invalid characters: opening it raises the error
         return _core.comes_in_steps(os.fsdecode(url))
     return False
 
 
 def local_path(url: str | os.PathLike[str]) -> Path | None:
-    """Return the path of the file that a name stands for, or of the text that tells of its files; None without one."""
+    """Return the path of the file that a name refers to, or of the text that lists its files; None without one."""
     found = _found(url)
     return Path(found.path) if found is not None and found.path else None
 
 
 FileNumber = tuple[int, int]
-"""A device and the number that a file has there, whatever its names."""
+"""A device, and the inode of a file on it, which all names of the file share."""
 
 
 def files_of(url: str | os.PathLike[str]) -> tuple[str | None, set[FileNumber], set[FileNumber]]:
-    """Return what a name leads to, as far as this process sees.
+    """Return the identity of a store, as far as this process sees it.
 
-    A text that equal names of one store have in common, None for no name; its file, if it is there; its components.
+    These are a text that all names of the store share, None for an invalid name; its file, if it exists; its
+    components.
     """
     found = _found(url)
     if found is None:
@@ -94,7 +95,7 @@ def _numbers(paths: Iterable[str]) -> set[FileNumber]:
 
 
 def same_location(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether two names stand for one store, as far as this process sees."""
+    """Return True if two names refer to one store, as far as this process sees them."""
     first, second = _found(one), _found(other)
     if first is None or second is None:
         return False
@@ -104,7 +105,7 @@ def same_location(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
 
 
 def same_components(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether one name stands for a component file of what the other one stands for, as far as this process sees."""
+    """Return True if one name refers to a component file of the other's store, as far as this process sees them."""
     first, second = _found(one), _found(other)
     if first is None or second is None or not first.path or not second.path:
         return False
@@ -114,7 +115,7 @@ def same_components(one: str | os.PathLike[str], other: str | os.PathLike[str]) 
 
 
 def _found(url: str | os.PathLike[str]) -> Located | None:
-    """Nothing where the name cannot be: opening it tells why."""
+    """Return the location of a name, or None if the name is invalid; opening it raises the error."""
     try:
         return locate(url)
     except (ArgumentError, TypeError):

@@ -25,7 +25,7 @@ from .steps import variable_name
 
 Unfinished = Literal["remove", "keep", "continue"]
 ArrayLike = tuple[Any, ...] | list[Any] | Mapping[str, Any]
-"""Shape, dtype and perhaps order of a new array; or these and what is said of one array, by the names of arguments."""
+"""Shape, dtype and optionally order of a new array; or a mapping of these and further arguments of one array."""
 
 
 def open(
@@ -54,15 +54,15 @@ def open(
 ) -> File:
     """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
-    url       what to open:
+    url       the name of the store:
               ``NAME.npy``: a file in NumPy's format;
               ``NAME.npz::array``, ``NAME.safetensors::array``, ``NAME.nc::array``, ``NAME.h5::/group/array``: an array
               in a file that holds several; without ``::array``, the only one that it holds. :func:`plait.arrays_in`
               lists them. The content of an existing file determines its format, regardless of its suffix;
-              any other path: a file of raw elements, without a header. New names that end like those of another
-              format, such as ``a.mat``, are refused; ``raw:a.mat`` stands for a file of that name with raw elements;
+              any other path: a file of raw elements, without a header. New names with the suffix of another format,
+              such as ``a.mat``, are rejected; ``raw:a.mat`` is a file of that name with raw elements;
               ``stripe:NAME?disks=d1,d2&unit=64K``: raw elements distributed over one file in each of the folders d1
-              and d2, in stripes of 64 KiB. Mode w takes the folders from PLAIT_DISKS where ``disks`` is left out; the
+              and d2, in stripes of 64 KiB. Mode w takes the folders from PLAIT_DISKS if ``disks`` is left out; the
               other modes find them in the file NAME;
               ``distant:NAME?folder=/disk``: an array on the ranks' own disks, which stores its shape and dtype;
               ``memory:NAME``: an array in memory, which exists until this process ends; for trials and tests;
@@ -75,35 +75,34 @@ def open(
               then holds all ranks
     shape, dtype  needed in mode w and for raw and striped files; otherwise compared with those that the file states
     order     order of the elements in a new or raw file, "C" (default) or "F"
-    offset    where the array begins in an existing raw file, in bytes
-    memory    most staging memory of each rank: bytes, or a text such as ``"32M"``; by default PLAIT_MEMORY, or 32 MiB
-    strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or what is predicted to be faster
-    arrays    in mode w, what a new ``.npz`` or ``.safetensors`` file is to hold instead of one array: a mapping of
-              names to (shape, dtype) or (shape, dtype, order). Write each with ``variable=name``. In formats that
-              keep an array in chunks, or have attributes, a mapping may stand for these, of ``shape``, ``dtype``, and
-              if wanted ``order``, ``chunks``, ``codec``, ``fill_value``, ``dimension_names``, ``attributes`` and
-              ``unlimited``
-    readers   how many ranks access the file in two-phase accesses; by default chosen by Plait
-    chunks    in mode w of formats that keep an array in chunks, such as ``.zarr``: the shape of a chunk; by default
-              chunks of about 8 MiB that are contiguous in the array's order, as far as can be. ``()`` keeps an array
-              of an HDF5 file in one piece, also one that has a fill value, which then only its description says
+    offset    offset of the array in an existing raw file, in bytes
+    memory    maximum staging memory of each rank: bytes, or a text such as ``"32M"``; by default PLAIT_MEMORY, or
+              32 MiB
+    strategy  "direct" or "two-phase"; by default PLAIT_STRATEGY, or the strategy with the shorter predicted time
+    arrays    in mode w, the contents of a new ``.npz`` or ``.safetensors`` file instead of one array: a mapping of
+              names to (shape, dtype) or (shape, dtype, order). Write each with ``variable=name``. In formats with
+              chunks or attributes, the value may be a mapping of ``shape``, ``dtype``, and optionally ``order``,
+              ``chunks``, ``codec``, ``fill_value``, ``dimension_names``, ``attributes`` and ``unlimited``
+    readers   number of ranks that access the file in two-phase accesses; by default chosen by Plait
+    chunks    in mode w of formats that store an array in chunks, such as ``.zarr``: the shape of a chunk; by default
+              chunks of about 8 MiB that are contiguous in the array's order, as far as possible. ``()`` stores an array
+              of an HDF5 file in one piece, even if it has a fill value, which then only its description states
     shards    the shape of a shard, a file that holds many chunks: multiples of ``chunks``; by default there are none
-    codec     how chunks are packed: "none" (default), "zstd", "gzip", with a level as in "zstd:3"; in HDF5 files also
-              behind "shuffle,"
-    fill_value  the value of elements that nobody writes; 0 by default
+    codec     the compression of chunks: "none" (default), "zstd", "gzip", with a level as in "zstd:3"; in HDF5 files
+              optionally with the prefix "shuffle,"
+    fill_value  the value of elements that are never written; 0 by default
     dimension_names  the names of the dimensions, one for each; by default they have none
-    unfinished  what becomes of a new file that is not closed, because its program fails or is killed: "remove"
-              (default); "keep", which leaves it beside its name under a temporary one; "continue", which does so and
-              goes on with what an earlier program has left, where that is of the same size, shape and dtype. What was
-              being written when that one ended has to be written again. For ordinary files, Zarr and striped files
+    unfinished  treatment of a new file that is not closed, because its program fails or is killed: "remove" (default);
+              "keep", which leaves it next to its name under a temporary one; "continue", which also leaves it, and
+              resumes an earlier program's file of the same size, shape and dtype. Elements that were being written when
+              that program ended must be written again. For ordinary files, Zarr and striped files
     attributes  in mode w of formats that have them (HDF5, netCDF, Zarr): attributes of the array, a mapping of names to
-              numbers, texts, arrays of numbers and lists of texts; in Zarr also of what JSON nests. :attr:`File.attrs`
-              has those of a file that is read
-    group_attributes  the same of groups, by their names; ``""`` is the one that all others are in. Groups that are
-              named are made
-    unlimited  the numbers of the dimensions that other programs may extend, in HDF5 and netCDF-4 files, which keep such
-              an array in chunks; by default there are none. In Zarr all may be extended
-
+              numbers, texts, arrays of numbers and lists of texts; in Zarr also nested JSON. :attr:`File.attrs` has
+              those of a file that is read
+    group_attributes  attributes of groups, by the names of the groups; ``""`` is the root group. The named groups are
+              created
+    unlimited  the numbers of the dimensions that other programs may extend, in HDF5 and netCDF-4 files, which store
+              such an array in chunks; by default there are none. In Zarr all may be extended
     format    the format of the file, regardless of its suffix: "npy", "npz", "hdf5", "netcdf", "safetensors", "zarr" or
               "raw". ``hdf5:NAME`` is the same as ``format="hdf5"``. By default the suffix determines the format in mode
               w, and the content of the file in the other modes
@@ -165,7 +164,7 @@ def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) ->
 
 
 def _open_again(path: str, told: dict[str, Any]) -> File:
-    """Open a file that was pickled; nobody there is to close it."""
+    """Open the file of a pickled object, which is never closed explicitly."""
     file = open(path, **told)
     file._kept = True
     return file

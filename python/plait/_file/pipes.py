@@ -59,7 +59,7 @@ class PipeStatus:
     """The folder in which the writer and the readers find each other."""
     writer: PipeProgram
     shape: tuple[int, ...]
-    """Of the array that the pipe was opened for."""
+    """The shape of the array for which the pipe was opened."""
     dtype: np.dtype[Any]
     readers: tuple[PipeReader, ...]
     steps: int
@@ -71,21 +71,20 @@ class PipeStatus:
     dropped: int
     """Number of steps dropped unread, because of ``drop=oldest``."""
     bytes: int
-    """Of the arrays of all steps so far."""
+    """Bytes of the arrays of all steps so far."""
     newest: int | None
     """The number of the newest step; None if there has been none."""
     attributes: dict[str, Attribute]
-    """Of the newest step."""
+    """The attributes of the newest step."""
     variables: tuple[PipeVariable, ...]
 
 
 def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
-    """Ask the writer of the pipe ``pipe:NAME`` for its state, without becoming a reader. Not collective.
+    """Return the state of the pipe ``pipe:NAME``, as its writer reports it, without becoming a reader. Not collective.
 
-    Waits for the answer as long as ``timeout=`` in the name says, at most ten seconds; does not wait for a writer to
-    open the pipe.
-    Raises plait.StoreError that is also a FileNotFoundError if no program writes to the pipe, another StoreError if the
-    writer does not answer, and plait.ArgumentError if the name is not that of a pipe.
+    Waits for the answer for the ``timeout=`` in the name, but at most ten seconds; does not wait for a writer to open
+    the pipe. Raises plait.StoreError that is also a FileNotFoundError if no program writes to the pipe, another
+    StoreError if the writer does not answer, and plait.ArgumentError if the name is not that of a pipe.
     """
     with checks(fail_here):
         path = path_of(url)

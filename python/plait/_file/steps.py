@@ -21,13 +21,13 @@ from .._core import File as CoreFile
 VARIABLE = "data"
 """The array of a file, and the first one of a pipe's step."""
 
-#: What an attribute of a step can be.
+#: The type of an attribute of a step.
 Attribute = int | float | str
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a pipe, as its reader gets it.
+    """A step of a pipe, as its reader receives it.
 
     number      the number of the step, counted from 0
     attributes  the numbers and texts that the writer sent with the step, by name
@@ -75,7 +75,7 @@ def _value_of(name: str, value: Any) -> Attribute:
 
 
 class Stepped(ABC):
-    """What a File has of steps."""
+    """The methods of a File that concern steps."""
 
     _core: CoreFile
     _step: Step | None
@@ -85,12 +85,11 @@ class Stepped(ABC):
     def begin_step(self, attributes: Mapping[str, Attribute] | None = None) -> Step | None:
         """Begin a step of a pipe, and return it. Collective.
 
-        A writer: what it writes until :meth:`end_step` reaches the readers together, with these attributes (a mapping
-        of names to numbers and texts). It waits while the queue is full.
+        A writer: its writes until :meth:`end_step` reach the readers together, with these attributes (a mapping of
+        names to numbers and texts). It waits while the queue is full.
         A reader: waits for the next step, and returns None when no more steps will come.
-
         Without ``begin_step`` each write is a step, and each read reads one. Files that are not pipes have one step:
-        what is written later replaces it, and attributes are not kept.
+        later writes replace it, and attributes are not stored.
         Raises plait.StoreError if the program at the other end has failed or cannot be reached.
         """
         with checks(self._core.fail):
@@ -106,7 +105,7 @@ class Stepped(ABC):
     def end_step(self) -> None:
         """End the step. Collective.
 
-        A writer passes the step to the readers; a reader releases it, so that the writer can reuse its room in the
+        A writer passes the step to the readers; a reader releases it, so that the writer can reuse its memory in the
         queue.
         """
         self._step = None
@@ -114,11 +113,13 @@ class Stepped(ABC):
 
     @property
     def in_step(self) -> bool:
-        """Whether a step has begun and not ended."""
+        """True if a step has begun and has not ended."""
         return self._step is not None
 
     def __iter__(self) -> Steps:
-        """Go through the steps that are read, each until the next one; not through the array, as NumPy's arrays do."""
+        """Iterate over the steps of a reader, not over the array, as NumPy's arrays do. A step ends when the next
+        begins.
+        """
         return Steps(self)
 
     def define(self, variable: str, shape: Sequence[int] | int, dtype: npt.DTypeLike) -> None:
@@ -129,7 +130,7 @@ class Stepped(ABC):
         with checks(self._core.fail):
             self._types[variable_name(variable)] = array_type(shape, dtype)
             if variable == self._variable:
-                self._variable = ""  # so that the next access takes what has been said
+                self._variable = ""  # so that the next access uses the new definition
 
     def type_of(self, variable: str = VARIABLE) -> tuple[tuple[int, ...], np.dtype[Any]]:
         """Return the shape and dtype of an array; in a pipe, of one of the step that has begun. Not collective."""
@@ -139,7 +140,7 @@ class Stepped(ABC):
     @property
     @abstractmethod
     def shape(self) -> tuple[int, ...]:
-        """The shape of the array that was last named."""
+        """The shape of the array that was selected last."""
 
     @property
     @abstractmethod
@@ -148,11 +149,11 @@ class Stepped(ABC):
 
     @abstractmethod
     def _select(self, variable: str, *, fail: Reporter | None = None) -> None:
-        """Let the next access mean an array of a pipe's step."""
+        """Select the array of a pipe's step for the next access."""
 
     @abstractmethod
     def _take_type(self) -> None:
-        """Take the shape and dtype of that array from the core."""
+        """Take the shape and dtype of the selected array from the core."""
 
 
 def variable_name(name: str) -> str:
@@ -166,7 +167,7 @@ class Steps:
     """Iterates over the steps of a file; asking for the next step ends the one before it."""
 
     def __init__(self, file: Stepped) -> None:
-        """Made by iterating over a File."""
+        """Objects are made by iterating over a File."""
         self._file = file
 
     def __iter__(self) -> Steps:

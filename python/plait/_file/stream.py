@@ -27,20 +27,20 @@ class Stream:
     """The array of an open file as a sequence of elements, with a position. Made by :meth:`File.stream`.
 
     mode 0  each rank has its own position; calls are independent
-    mode 1  one position for all ranks: each request gets the next range of elements, first come, first served; calls
-            are independent
+    mode 1  one position for all ranks: each request gets the next range of elements, in the order of arrival; calls are
+            independent
     mode 2  collective: the ranges of the ranks follow each other in rank order; lengths may differ
     mode 3  as mode 2, and all ranks pass the same length
     mode 4  collective: all ranks get the same range, which is read from the file once
 
-    Positions and lengths are counted in elements of the array, in the order in which they lie in the file. The array's
-    size is that of the file: nothing is appended. In modes 0 and 1 no call waits for another rank. In modes 2, 3 and 4
-    :meth:`read`, :meth:`write`, :meth:`iread`, :meth:`iwrite` and :meth:`seek` are collective, and the request of a
-    rank is complete when those of all ranks are. One thread at a time may use a Stream.
+    Positions and lengths are counted in elements of the array, in the order of the file. The array's size is that of
+    the file: nothing is appended. In modes 0 and 1 no call waits for another rank. In modes 2, 3 and 4 :meth:`read`,
+    :meth:`write`, :meth:`iread`, :meth:`iwrite` and :meth:`seek` are collective, and the request of a rank is complete
+    when those of all ranks are. One thread at a time may use a Stream.
     """
 
     def __init__(self, file: File, core: _core.Stream, dtype: np.dtype[Any]) -> None:
-        """Made by :meth:`File.stream`."""
+        """Objects are made by :meth:`File.stream`."""
         self._file = file
         self._core = core
         self._dtype = dtype
@@ -53,7 +53,7 @@ class Stream:
 
     @property
     def closed(self) -> bool:
-        """Whether the stream, or its file, is closed."""
+        """True if the stream, or its file, is closed."""
         return not self._core.is_open
 
     def read(self, count: int, out: Array | None = None) -> Array:
@@ -62,10 +62,10 @@ class Stream:
         out  the array to fill from its beginning, instead of a new one: of the file's dtype, contiguous in C order, and
              of at least ``count`` elements
 
-        The result has fewer than ``count`` elements only where the array ends, and none at its end; in modes 2 and 3
-        ranks may get different numbers there. Raises plait.ArgumentError for a file in mode w and for arguments that do
-        not fit (modes 3 and 4: unequal counts), and plait.StoreError if the file cannot be read. In modes 2 to 4 all
-        ranks raise the same error, and the position does not move.
+        The result has fewer than ``count`` elements only at the end of the array, and none if the position is at its
+        end; in modes 2 and 3 ranks may get different numbers there. Raises plait.ArgumentError for a file in mode w and
+        for invalid arguments (modes 3 and 4: unequal counts), and plait.StoreError if the file cannot be read. In modes
+        2 to 4 all ranks raise the same error, and the position does not move.
         """
         number, target = self._checked_read(count, out)
         return target[: call(self._core.fail, self._core.read, _address(target), number)]
@@ -126,7 +126,7 @@ class Stream:
         self.close()
 
     def __repr__(self) -> str:
-        """Say what the stream is."""
+        """Return a description with the mode and the file."""
         return f"<{'closed ' if self.closed else ''}plait.Stream mode={self.mode} of {self._file.url!r}>"
 
     def _checked_read(self, count: int, out: Array | None) -> tuple[int, Array]:

@@ -1,4 +1,4 @@
-"""Arrays of a redistribution: who has which, in shared memory, of what type."""
+"""The arrays of a redistribution: which ranks hold them, in shared memory, and their type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 62
 
 
 def ranks_taking_part(layout: Layout, comm: _core.Comm, alone: bool) -> list[int]:
-    """Return the ranks of a layout whose arrays this process holds, or raise ArgumentError for a layout of more."""
+    """Return the ranks of a layout whose arrays this process holds; ArgumentError if the layout has too many ranks."""
     end = layout.ranks_end
     if not alone and end > comm.size:
         raise ArgumentError(

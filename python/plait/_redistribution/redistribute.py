@@ -66,13 +66,13 @@ def redistribute(
     source_region: Region | None = None,
     target_region: Region | None = None,
 ) -> Array | Any:
-    """Copy an array that lies as ``src`` says into one that lies as ``dst`` says. Collective over ``comm``.
+    """Copy an array with the layout ``src`` into one with the layout ``dst``. Collective over ``comm``.
 
     array          this rank's local array of ``src``; None on a rank that is not in it
     out            this rank's local array of ``dst``, of any strides; a new one by default
-    memory         most staging memory of each rank, in bytes or as a text such as ``"32M"``; 32 MiB by default
-    fill_halo      also fill the halo positions of ``dst`` that lie inside the array or wrap around
-        source_region, target_region  move only ``A[source_region]`` to ``B[target_region]``; A and B are the whole
+    memory         maximum staging memory of each rank, in bytes or as a text such as ``"32M"``; 32 MiB by default
+    fill_halo      also fill the halo positions of ``dst`` that are inside the array or wrap around
+    source_region, target_region  move only ``A[source_region]`` to ``B[target_region]``; A and B are the whole
                    arrays, indexed as in NumPy: slices of step 1, integers, ``...``. Both regions have the same shape.
                    ``out`` is then needed, and keeps its other elements
 
@@ -147,7 +147,8 @@ class Redistribution:
             moved = _Options(memory, fill_halo).call(self._layouts, self._dtype, ends.section(*self._layouts))
         self._core: _core.Redistribution | None = call(self._fail, _core.Redistribution, moved, self._comm)
         self._own: list[list[Array] | None] = [None, None]
-        # A rank that a layout leaves out cannot tell by its own None whether the others use theirs: made now.
+        # A rank that is not in a layout passes None in any case. It therefore cannot tell whether the other ranks use
+        # the arrays of the plan, so that these are made at once.
         if not self._alone and any(layout.size < self._comm.size for layout in self._layouts):
             self._made(0)
             self._made(1)
@@ -250,7 +251,7 @@ class _LocalArrays:
 
 @dataclass(frozen=True)
 class _Ends:
-    """From where to where: the layouts, and what is moved of the two whole arrays."""
+    """The source and the target: the layouts, and the regions of the two whole arrays."""
 
     source: LayoutLike
     target: LayoutLike
@@ -259,7 +260,7 @@ class _Ends:
 
     @property
     def whole(self) -> bool:
-        """Whether all of both arrays is moved."""
+        """Return True if all of both arrays is moved."""
         return self.source_region is None and self.target_region is None
 
     def layouts(self, shape: tuple[int, ...] | None = None) -> tuple[Layout, Layout]:
@@ -290,7 +291,7 @@ class _Ends:
 
 @dataclass(frozen=True)
 class _Options:
-    """How it is moved."""
+    """The options of a move."""
 
     memory: int | str | None
     fill_halo: bool
@@ -298,7 +299,7 @@ class _Options:
     def call(
         self, layouts: tuple[Layout, Layout], dtype: np.dtype[Any], section: _core.Section | None
     ) -> _core.RedistributionCall:
-        """Return what the core moves between the layouts.  errors  ArgumentError"""
+        """Return the core's description of the move between the layouts.  errors  ArgumentError"""
         options = _core.RedistributionOptions()
         options.memory, options.fill_halo = memory_of(self.memory), flag_of(self.fill_halo, "fill_halo")
         options.element_name = name_of(dtype)
@@ -331,7 +332,7 @@ class _Move:
 
 
 def _fail_on(comm: _core.Comm) -> Reporter:
-    """What raises an error of this rank in a redistribution on all ranks."""
+    """Return the function that raises an error of this rank in a redistribution on all ranks."""
     return partial(_core.fail_redistribute, comm=comm)
 
 

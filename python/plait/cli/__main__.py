@@ -1,4 +1,4 @@
-"""Lets `python -m plait.cli` stand for `plait`."""
+"""Makes `python -m plait.cli` run the command `plait`."""
 
 from plait.cli import main
 

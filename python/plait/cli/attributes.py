@@ -1,4 +1,4 @@
-"""What `plait info` says of attributes, and of the dimensions of groups."""
+"""Prints attributes, and the dimensions of groups, for `plait info`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Document = dict[str, Any]
 
 
 def described(attributes: plait.Attributes) -> Document:
-    """Return attributes as JSON has them, and what cannot be read."""
+    """Return attributes as JSON values, and those that cannot be read with the reasons."""
     values = {name: json_value(value) for name, value in attributes.items()}
     return {"attributes": values, "refused_attributes": attributes.refused}
 

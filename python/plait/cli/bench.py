@@ -1,6 +1,6 @@
-"""`plait bench`: where its commands come from.
+"""`plait bench`: imports its commands from plait-bench, or says that this package is missing.
 
-They are the package plait-bench, which is installed on its own. This is the only module that knows its module.
+plait-bench is a package of its own. No other module of this package names its module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _PACKAGE = "plait_bench"
 
 
 def bench_is_here() -> bool:
-    """Whether plait-bench is installed."""
+    """Return True if plait-bench is installed."""
     return importlib.util.find_spec(_PACKAGE) is not None
 
 
@@ -32,7 +32,7 @@ def find_bench() -> click.Command | None:
     return command
 
 
-# It takes every option, --help too: nothing that stands behind `bench` can be told apart without the package.
+# The placeholder accepts every option, --help included: without the package, the options of `bench` are unknown.
 @click.command(
     "bench",
     short_help="Measure Plait on this machine; needs plait[bench].",
@@ -41,5 +41,5 @@ def find_bench() -> click.Command | None:
 )
 @click.argument("rest", nargs=-1, type=click.UNPROCESSED)
 def missing_bench(rest: tuple[str, ...]) -> None:
-    """Say what to install."""
+    """Raise an error that says what to install."""
     raise UserError("the benchmarks are not installed; install them with: pip install 'plait[bench]'")

@@ -189,7 +189,7 @@ def copy_command(
 
 
 def _check_streams(sources: tuple[str, ...], target: str, ranks: int | None) -> None:
-    """Check that the standard input or output can be what is copied."""
+    """Check that the standard input or output can be the source or target of this copy."""
     if ranks not in (None, 1):
         raise UserError(
             "'-' is the standard input or output, which one process reads or writes from its first byte to the last; "
@@ -222,7 +222,7 @@ def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> Copy
     from plait.cli.copying.running import copy_by_ranks, copy_here, has_steps
 
     console = messages()
-    known = not has_steps(job)  # how much will come
+    known = not has_steps(job)  # the number of elements
     bar = Bar(
         BarColumn(30),
         *([TextColumn("{task.percentage:>3.0f} %")] if known else []),

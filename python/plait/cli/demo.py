@@ -102,7 +102,7 @@ def _load_elevation() -> npt.NDArray[Any]:
 
 
 def _write_and_read(elevation: npt.NDArray[Any], directory: Path, ranks: int) -> _Outcome:
-    """Let the ranks do their work; they get the array as a file, to compare with what they read."""
+    """Run the ranks. They get the array as a file, against which they compare what they read."""
     import numpy as np
 
     from plait.launch import LaunchError, RankProgram
@@ -141,7 +141,7 @@ def _print_reads(console: Console, outcome: _Outcome) -> None:
 
 
 def _print_trace(console: Console, directory: Path) -> None:
-    """Say what the ranks' own record of their requests means."""
+    """Print the conclusions of the report on the trace that the ranks recorded."""
     trace = find_product("trace")
     if trace is None:
         console.print("[bold]5.[/bold] The report on the ranks' requests is left out: this Plait was built without it.")

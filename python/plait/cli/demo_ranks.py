@@ -59,7 +59,7 @@ def _run(comm: MPI.Intracomm, whole: Array, path: str) -> None:
 
 
 def _part(whole: Array, layout: plait.Layout, rank: int) -> Array:
-    """Return what NumPy's own indexing says that a rank holds."""
+    """Return the part that a rank holds, selected by NumPy's own indexing."""
     return np.ascontiguousarray(whole[np.ix_(*layout.indices(rank))])
 
 

@@ -1,4 +1,4 @@
-"""What `plait info` finds: one document for each name."""
+"""Collects the documents that `plait info` prints, one for each name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Document = dict[str, Any]
 
 
 def describe(name: str, told: dict[str, Any]) -> Document:
-    """Return what is known of a name.  errors  plait.Error, OSError, UserError"""
+    """Return the description of a store or pipe.  errors  plait.Error, OSError, UserError"""
     if name == "-":
         raise UserError(
             "'-' is the standard input or output, which cannot be described without reading it; give the name of a "

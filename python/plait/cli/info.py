@@ -1,4 +1,4 @@
-"""`plait info`: what a store holds, and who is at a pipe."""
+"""`plait info`: shows the contents of a store, and the programs that are connected to a pipe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`plait layout`: who owns what, and what a conversion moves."""
+"""`plait layout`: draws which rank owns each element, and counts what a conversion between two layouts transfers."""
 
 from __future__ import annotations
 
@@ -86,7 +86,11 @@ def layout_command(
 
 
 def _parse(first: str, rest: tuple[str, ...]) -> tuple[plait.Layout, plait.Layout | None]:
-    """Return the layouts that the arguments name; a second one has the shape of the first unless it names its own."""
+    """Return the source layout, and the target layout if there is one.
+
+    The arguments are SHAPE LAYOUT [LAYOUT2] or LAYOUT [SHAPE] [LAYOUT2]: a first argument that looks like 8x12 is the
+    shape. A second layout has the shape of the first unless its text begins with a shape; the two shapes must be equal.
+    """
     texts = list(rest)
     shape = None
     if texts and re.fullmatch(r"\s*\d+(\s*[xX,]\s*\d+)*\s*", texts[0]):
@@ -108,7 +112,9 @@ def _parse(first: str, rest: tuple[str, ...]) -> tuple[plait.Layout, plait.Layou
 
 
 def _layout(text: str, shape: tuple[int, ...] | None) -> plait.Layout:
-    """Read a layout; a shape in its text takes precedence over `shape`."""
+    """Parse a layout. A shape at the beginning of the text takes precedence over `shape`; UserError if there is
+    neither.
+    """
     named = re.match(r"\s*(\d|scalar)", text, re.IGNORECASE) is not None
     if not named and shape is None:
         raise UserError(f"the layout '{text}' has no shape; write it after or before the layout, such as 8x12")
@@ -116,7 +122,7 @@ def _layout(text: str, shape: tuple[int, ...] | None) -> plait.Layout:
 
 
 def _check_rank(rank: int | None, source: plait.Layout, target: plait.Layout | None) -> None:
-    """Check that a rank is in at least one of the layouts."""
+    """Raise UserError if a rank is in neither of the layouts."""
     if rank is None or source.has_rank(rank) or (target is not None and target.has_rank(rank)):
         return
     found = " and ".join(f"'{each}', whose ranks are {_rank_numbers(each)}" for each in (source, target) if each)

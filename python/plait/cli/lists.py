@@ -37,7 +37,9 @@ class Several(_Type):
     """Values with commas between; each once, in the order given."""
 
     def __init__(self, what: str, parse: Callable[[str], Any], choices: tuple[str, ...] = ()) -> None:
-        """`what` names one value in messages; `choices` are all there are, where there are few."""
+        """`what` names one value in messages; `choices` lists all valid values, or is empty if there are too many to
+        list.
+        """
         self.name = what
         self._parse, self._choices = parse, choices
 
@@ -55,7 +57,7 @@ class Several(_Type):
         return tuple(found)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Complete the last value, where there are few to choose from."""
+        """Complete the last value of the list, if the valid values are known."""
         before, comma, last = incomplete.rpartition(",")
         given = before.split(",")
         return [

@@ -17,12 +17,12 @@ else:
 
 
 class StoreName(_Type):
-    """A name that plait.open knows."""
+    """The type of an argument that plait.open accepts as a name."""
 
     name = "store"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return it as it is."""
+        """Return the text unchanged."""
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

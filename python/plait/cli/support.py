@@ -1,4 +1,4 @@
-"""What the commands share: groups that import a command once it is called, errors in one line, and consoles."""
+"""Parts that all commands share: groups that import a command when it is called, errors in one line, and consoles."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ Found = TypeVar("Found")
 
 
 class UserError(click.ClickException):
-    """A mistake in what the user asked for: printed as one line, exit code 2."""
+    """A mistake in the arguments of the user, printed as one line; the exit status is 2."""
 
     exit_code = 2
 
 
 class Commands(click.Group):
-    """A group of commands whose errors, of Plait or of the system, are shown in one line and without a traceback.
+    """A group of commands. Errors of Plait and of the system are printed in one line, without a traceback.
 
-    later   commands that are imported once they are called, or asked for their help: the module of each, where NAME is
-            `NAME_command`, and what the list of commands says of it
+    later   commands that are imported when they or their help are called: the name of each with its module, which
+            defines `NAME_command`, and with its description in the list of commands
     """
 
     def __init__(self, *args: Any, later: Mapping[str, tuple[str, str]] | None = None, **more: Any) -> None:
-        """Take what click takes, and the commands to import later."""
+        """Pass the arguments on to click, apart from the commands to import later."""
         super().__init__(*args, **more)
         self._later = dict(later or {})
 
@@ -55,7 +55,7 @@ class Commands(click.Group):
         return found
 
     def said_of(self, name: str) -> str:
-        """Return what the list of commands says of one."""
+        """Return the description of a command in the list of commands."""
         return self._later[name][1] if name in self._later else self.commands[name].get_short_help_str()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -74,15 +74,16 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that was named; where there is none of that name, say which there are."""
-        named = args and not args[0].startswith("-") and not ctx.resilient_parsing  # which completion is
+        """Find the named command; if there is none of that name, fail with the list of commands."""
+        # resilient parsing is how click completes
+        named = args and not args[0].startswith("-") and not ctx.resilient_parsing
         if named and self.get_command(ctx, args[0]) is None:
             names = ", ".join(self.list_commands(ctx))
             ctx.fail(f"There is no command {args[0]!r}; use one of: {names}.")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was asked for."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except (plait.Error, OSError) as error:
@@ -114,7 +115,7 @@ def find_product(name: str) -> ModuleType | None:
 
 @contextlib.contextmanager
 def writing_to(target: str) -> Iterator[None]:
-    """Where the target is the standard output and nobody reads it any more, end as programs in a pipe do."""
+    """End quietly, as programs in a pipe do, if the target is the standard output and its reader has closed it."""
     try:
         yield
     except plait.StoreError as error:
@@ -139,9 +140,9 @@ def messages() -> Console:
 
 
 def progress_bar(*, remaining: bool = False) -> Progress:
-    """Return a bar on standard error that is gone when it is done, and not there where that is no terminal.
+    """Return a bar on standard error that disappears when it is complete, and that is not shown without a terminal.
 
-    It shows the share done, the time passed, and the task's description or, if `remaining`, the time to go.
+    It shows the share done, the elapsed time, and either the task's description or, if `remaining`, the remaining time.
     """
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -158,7 +159,9 @@ def progress_bar(*, remaining: bool = False) -> Progress:
 
 
 def run_with_bar(work: Callable[[Callable[[str, float], None]], Found], start: str = "starting the ranks") -> Found:
-    """Return what the work returns; it tells a bar on standard error what is going on and the share done, 0 to 1."""
+    """Return the result of the work, which passes its current phase and the share done, 0 to 1, to a bar on standard
+    error.
+    """
     with progress_bar() as bar:
         task = bar.add_task(start, total=1.0)
         return work(lambda text, share: bar.update(task, description=text, completed=share))

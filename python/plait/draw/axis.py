@@ -17,8 +17,8 @@ from plait._core import IndexSet
 
 Unit = Literal["fit", "band", "index"]
 
-_TAIL = 3  # bands kept from the end of a dimension that does not fit
-_BEFORE = 2  # bands kept in front of an index in question
+_TAIL = 3  # bands at the end of a dimension that is not shown whole
+_BEFORE = 2  # bands shown before the index of interest
 
 
 @dataclass(frozen=True)
@@ -50,24 +50,24 @@ class Axis:
 
     @property
     def points(self) -> list[int]:
-        """One index out of each band."""
+        """One index in each band."""
         return [band.begin for band in self.bands]
 
     @property
     def single(self) -> bool:
-        """Whether each band is just one index."""
+        """True if each band is a single index."""
         return all(band.size == 1 for band in self.bands)
 
     @property
     def gaps(self) -> frozenset[int]:
-        """The numbers of the bands in front of which something is left out; len(bands) where it is at the end."""
+        """The numbers of the bands before which something is left out; len(bands) if the end is left out."""
         ends = [0, *(band.end for band in self.bands)]
         begins = [*self.points, self.extent]
         return frozenset(k for k, (end, begin) in enumerate(zip(ends, begins, strict=True)) if end < begin)
 
     @property
     def stretches(self) -> list[Band]:
-        """What is shown, without gaps between the bands."""
+        """The shown indices, with adjacent bands joined."""
         joined: list[Band] = []
         for band in self.bands:
             if joined and joined[-1].end == band.begin:
@@ -77,17 +77,17 @@ class Axis:
         return joined
 
     def describe(self, name: str) -> str | None:
-        """Say which part of the dimension is shown, or return None where that is all of it."""
+        """Return which part of the dimension is shown, or None if all of it is."""
         if not self.gaps:
             return None
         return f"{name} {' and '.join(map(str, self.stretches))} of {self.extent}"
 
 
 class Owners:
-    """One dimension of a layout: the runs of indices that follow each other and have one owner."""
+    """The owners of one dimension of a layout, as runs: consecutive indices with one owner."""
 
     def __init__(self, layout: plait.Layout, dimension: int) -> None:
-        """Take a dimension of a layout."""
+        """Refer to a dimension of a layout."""
         self._layout, self._dimension = layout, dimension
         self.extent = layout.shape[dimension]
         self._sets: dict[int, tuple[IndexSet, int]] = {}
@@ -103,7 +103,7 @@ class Owners:
         return self._sets[rank]
 
     def end(self, index: int) -> int:
-        """Return where the run that an index lies in ends.  cost  the logarithm of its length."""
+        """Return the end of the run that contains an index.  cost  the logarithm of its length"""
         members, longest = self._set(index)
         inside, outside = index + 1, min(index + longest, self.extent) + 1
         trial = outside - 1  # most runs are as long as the longest one
@@ -116,7 +116,7 @@ class Owners:
         return inside
 
     def begin(self, index: int) -> int:
-        """Return where the run that an index lies in begins."""
+        """Return the begin of the run that contains an index."""
         members, longest = self._set(index)
         inside, outside = index, max(index + 1 - longest, 0) - 1
         trial = outside + 1
@@ -136,7 +136,7 @@ class Owners:
             index = end
 
     def backward(self, end: int) -> Iterator[Band]:
-        """Yield the bands from the one that ends in front of `end` downwards."""
+        """Yield the bands downwards, beginning with the one that ends at `end`."""
         while end > 0:
             begin = self.begin(end - 1)
             yield Band(begin, end)
@@ -148,9 +148,9 @@ def divide(
 ) -> Axis:
     """Return at most `limit` bands of a dimension.
 
-    unit   "index": bands of one index; "band": whole bands; "fit": indices where all of them fit, else whole bands
-    tail   where not everything fits, show the last bands too, not only the first ones
-    focus  where not everything fits, show the bands around this index instead
+    unit   "index": bands of one index; "band": whole bands; "fit": indices if all of them fit, else whole bands
+    tail   if not everything fits, show the last bands too, not only the first ones
+    focus  if not everything fits, show the bands around this index instead
     """
     extent = layout.shape[dimension]
     limit = max(limit, 1)

@@ -1,4 +1,4 @@
-"""Figures without a display, and what all PNG pictures of layouts share."""
+"""Figures without a display, and the parts that all PNG pictures of layouts share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def open_axis(axis: Axes, grid: Literal["x", "y", "both"] = "both") -> None:
-    """Leave a chart two of its four borders, and give it faint lines behind what is drawn."""
+    """Remove two of the four borders of a chart, and draw a faint grid below the data."""
     axis.grid(axis=grid, which="major", color="#dddddd")
     axis.set_axisbelow(True)
     for side in ("top", "right"):
@@ -53,7 +53,7 @@ def save_by_ending(figure: Figure, path: Path) -> None:
 
 
 def title_of(text: str, width: int) -> str:
-    """Return the text of a layout in at most two lines of about `width` letters; what is longer loses its middle."""
+    """Return the text of a layout in at most two lines of about `width` letters; a longer text loses its middle."""
     most = _TITLE_LINES * width
     if len(text) > most:
         text = f"{text[: most - width // 2]} … {text[-(width // 2 - 3) :]}"

@@ -1,4 +1,4 @@
-"""The halo of one rank: the part of the array that it lies on, and what its positions get."""
+"""The padded block of one rank: its part of the array, its halo, and the source of each halo position."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _BESIDE = 2  # indices or bands beyond the halo that are shown where not everyth
 
 
 class Kind(IntEnum):
-    """What a cell of a picture is to the rank in question; of several dimensions the largest one counts."""
+    """The relation of a cell to the rank of interest. A cell has one kind per dimension; the largest one counts."""
 
     OWNED = 0
     HALO = 1
-    """Gets the element beside the block."""
+    """A halo position that receives the element next to the block."""
     WRAPPED = 2
-    """Gets an element from the other end of a periodic dimension."""
+    """A halo position that receives an element from the other end of a periodic dimension."""
     UNTOUCHED = 3
     """A halo position outside the array."""
     OTHER = 4
-    """Belongs to other ranks."""
+    """An element of another rank."""
     OUTSIDE = 5
-    """Neither in the array nor in the halo."""
+    """A position outside of both the array and the halo."""
 
 
 def first_position(layout: plait.Layout, rank: int) -> tuple[int, ...]:
@@ -35,7 +35,7 @@ def first_position(layout: plait.Layout, rank: int) -> tuple[int, ...]:
 
 
 def has_halo(layout: plait.Layout) -> bool:
-    """Whether any dimension has a halo."""
+    """Return True if any dimension has a halo."""
     return any(width != (0, 0) for width in layout.halo)
 
 
@@ -46,9 +46,9 @@ def block_of(layout: plait.Layout, dimension: int, rank: int) -> Band:
 
 
 def divide_around(layout: plait.Layout, dimension: int, rank: int, limit: int, unit: Unit) -> Axis:
-    """Return at most about `limit` bands that show the padded block of a rank, with what is outside of the array.
+    """Return at most about `limit` bands that show the padded block of a rank, including halo outside of the array.
 
-    Everything is shown index by index where it fits; else the block with its halo, index by index or in bands.
+    Everything is shown index by index if it fits; else the block with its halo is shown, index by index or in bands.
     """
     extent = layout.shape[dimension]
     block = block_of(layout, dimension, rank)
@@ -66,7 +66,7 @@ def divide_around(layout: plait.Layout, dimension: int, rank: int, limit: int, u
 
 
 def _pieces(layout: plait.Layout, dimension: int, begin: int, end: int, limit: int) -> list[Band]:
-    """Return the first `limit` bands of [begin, end), of which indices outside the array are wrapped or nobody's."""
+    """Return the first `limit` bands of [begin, end). Indices outside the array wrap around or have no owner."""
     owners = Owners(layout, dimension)
     extent = layout.shape[dimension]
     found: list[Band] = []

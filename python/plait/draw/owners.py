@@ -1,4 +1,4 @@
-"""Who owns what: the owners of chosen elements, with all copies."""
+"""The owners of selected elements, with all replicas."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class OwnerGroups:
 
 
 def group_text(group: tuple[int, ...]) -> str:
-    """Return ``0+2``; of many ranks only the first one: ``0+``."""
+    """Return ``0+2``; for many ranks only the first one, as ``0+``."""
     return "+".join(map(str, group)) if len(group) <= _NAMED else f"{group[0]}+"
 
 
 def group_meaning(group: tuple[int, ...]) -> str | None:
-    """Say what a shortened group stands for, or return None where it is written out."""
+    """Return the meaning of a shortened group, or None if the group is written in full."""
     return f"{group_text(group)} is ranks {_progression(group)}" if len(group) > _NAMED else None
 
 
@@ -56,7 +56,7 @@ def owner_groups(layout: plait.Layout, points: Sequence[Sequence[int]]) -> Owner
     if any(len(chosen) == 0 for chosen in points):
         return OwnerGroups(np.empty([len(chosen) for chosen in points], dtype=np.int64), ())
     # Dimensions are distributed independently.  So indices of one dimension that have the same owner while the other
-    # indices stay fixed have the same owner everywhere, and one of them can stand for all.
+    # indices stay fixed have the same owner everywhere, and one index can represent all of them.
     classes: list[npt.NDArray[np.int64]] = []
     representatives: list[list[int]] = []
     for dimension, chosen in enumerate(points):
@@ -83,6 +83,6 @@ def owner_groups(layout: plait.Layout, points: Sequence[Sequence[int]]) -> Owner
 
 
 def owner_table(layout: plait.Layout, points: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
-    """Return the rank that owns each element of a product of chosen indices; of copies the first one."""
+    """Return the rank that owns each element of a product of selected indices; for replicas, the first rank."""
     found = owner_groups(layout, points)
     return found.first if found.groups else found.of_element

@@ -1,13 +1,13 @@
-"""One colour a rank, the same in the terminal and in pictures."""
+"""The colour of each rank, the same in the terminal and in pictures."""
 
 from __future__ import annotations
 
 import colorsys
 from typing import Any
 
-# Paul Tol's "light" scheme: told apart with any common colour blindness, and light enough for black text.
+# Paul Tol's "light" scheme: the colours differ for every common colour blindness, and are light enough for black text.
 _FIRST = ("#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#aaaa00", "#99ddff", "#bbcc33")
-# The lines of a chart: Okabe and Ito's colours and two more, and marks, so that colour alone does not tell them apart.
+# The lines of a chart: Okabe and Ito's colours and two more, with marks, so that lines do not differ by colour alone.
 _SERIES = (
     "#0072b2",
     "#d55e00",
@@ -26,7 +26,7 @@ _GOLDEN = 0.618033988749895
 _LIGHTER = 0.62  # share of white in the colour of a halo
 
 UNOWNED = "#dddddd"
-"""Colour of what belongs to no rank in question."""
+"""Colour of elements that no shown rank owns."""
 
 
 def rank_hex(rank: int) -> str:

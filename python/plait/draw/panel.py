@@ -16,15 +16,15 @@ from plait.draw.scene import Scene
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NUMBERED = 40  # bands along one dimension up to which each cell carries its rank
-_STRIPED = 4  # copies that get stripes of their colours
-_STRIPES = 3  # stripes of each copy in a cell, where there are few cells
+_NUMBERED = 40  # maximum number of bands of a dimension for which each cell is labelled with its rank
+_STRIPED = 4  # maximum number of replicas that are drawn as stripes of their colours
+_STRIPES = 3  # stripes of each replica in a cell, if there are few cells
 _STRIPED_CELLS = 2500
 _INSET = 0.07  # of the dashes of a position that is never touched
 _FLAT = 0.16  # height over width of a one-dimensional array
-_PANEL = 370.0  # width of a panel in points, about
+_PANEL = 370.0  # width of a panel in points, approximately
 _SMALLEST, _COMFORTABLE = 3.5, 8.0  # points
-_WIDEST = 8.0  # of a band beside a halo, in cells
+_WIDEST = 8.0  # maximum width of a band next to a halo, in cells
 
 WRAPPED_STYLE: dict[str, Any] = {"hatch": "////", "edgecolors": "#00000055", "linewidths": 0.0}
 UNTOUCHED_STYLE: dict[str, Any] = {"edgecolors": "#888888", "linewidths": 0.9, "linestyles": "--"}
@@ -33,13 +33,13 @@ Edges = npt.NDArray[np.float64]
 
 
 class Scale:
-    """Where the bands of one dimension are drawn.
+    """The positions at which the bands of one dimension are drawn.
 
-    To scale, unless a halo is shown beside a block that it would vanish beside: then wide bands are drawn narrower.
+    The drawing is to scale, unless that would make a halo invisible: then wide bands are drawn narrower.
     """
 
     def __init__(self, axis: Axis, halo: bool) -> None:
-        """Place the bands of an axis; `halo` says that the halo of a rank is shown."""
+        """Compute the positions of the bands of an axis; `halo` is True if the halo of a rank is shown."""
         self.axis = axis
         self.true = not halo or axis.single
         if self.true:
@@ -152,7 +152,7 @@ def _cells(
 
 
 def _mark_halo(axis: Axes, rows: Edges, columns: Edges, kinds: npt.NDArray[np.int64]) -> None:
-    """Hatch what is wrapped, dash what is never touched, frame what is owned."""
+    """Hatch the wrapped halo, dash the halo outside the array, and frame the block that the rank owns."""
     _cells(axis, rows, columns, kinds == Kind.WRAPPED, **WRAPPED_STYLE)
     _cells(axis, rows, columns, kinds == Kind.UNTOUCHED, inset=_INSET, **UNTOUCHED_STYLE)
     owned = np.argwhere(kinds == Kind.OWNED)
@@ -188,7 +188,7 @@ def _set_axes(axis: Axes, scene: Scene, rows: Scale, columns: Scale) -> None:
 def _number(
     axis: Axes, rows: Edges, columns: Edges, labels: npt.NDArray[np.object_], kinds: npt.NDArray[np.int64]
 ) -> None:
-    """Write the owners into each cell, in letters that fit a cell; nothing where they would be too small to read."""
+    """Write the owners into each cell, in letters that fit; write nothing if they would be too small to read."""
     size, broken = _letters(rows, columns, labels)
     if size < _SMALLEST:
         return

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-_CELLS = 128  # bands drawn along one dimension
-_FIRST_CELLS = 48  # bands drawn where there are more: few, so that they can be told apart
+_CELLS = 128  # maximum number of bands along one dimension
+_FIRST_CELLS = 48  # bands drawn of a longer dimension: few, so that they remain distinguishable
 _LEGEND = 16  # ranks named in the legend
 _MEANINGS = 3
 _SLABS = 12
@@ -54,7 +54,9 @@ def layout_png(layout: plait.Layout, path: Path, view: View | None = None) -> No
 def conversion_png(
     conversion: plait.Conversion, traffic: Traffic, itemsize: int | None, path: Path, view: View | None = None
 ) -> None:
-    """Write a picture of two layouts side by side, with the matrix of what goes from rank to rank."""
+    """Write a picture of two layouts next to each other, with the matrix of the elements that each rank sends to each
+    other.
+    """
     scenes = [_scene(layout, view or View()) for layout in (conversion.source, conversion.target)]
     legend = _Legend(scenes, 18)
     figure = new_figure(legend.width, 6.8 + legend.height)
@@ -88,7 +90,7 @@ def _panel_size(scene: Scene) -> tuple[float, float]:
 
 
 def _draw_matrix(axis: Axes, traffic: Traffic, itemsize: int | None) -> None:
-    """Draw who sends how much to whom; what stays on its rank is framed."""
+    """Draw how much each rank sends to each other rank; a frame marks elements that stay on their rank."""
     from matplotlib.patches import Rectangle
 
     values = traffic.elements[:_MATRIX, :_MATRIX] * (itemsize or 1)
@@ -115,12 +117,12 @@ def _draw_matrix(axis: Axes, traffic: Traffic, itemsize: int | None) -> None:
 
 
 class _Legend:
-    """What the colours mean: ranks, copies and the parts of a halo.  Sizes are in inches."""
+    """The legend of the colours: ranks, replicas and the parts of a halo.  Sizes are in inches."""
 
     def __init__(self, scenes: list[Scene], width: float) -> None:
         self.width = width
         self._handles, self._title = _handles(scenes), "    ".join(_copies(scenes))
-        # A letter takes about 0.085 inches, the colour and the gaps of an entry the room of 5 letters.
+        # A letter takes about 0.085 inches; the colour and the gaps of an entry take the width of 5 letters.
         widest = max(len(str(handle.get_label())) for handle in self._handles) + 5
         self._columns = max(1, min(len(self._handles), int(width / (0.085 * widest))))
         self.height = 0.22 * (-(-len(self._handles) // self._columns) + bool(self._title)) + 0.1
@@ -154,7 +156,7 @@ def _handles(scenes: list[Scene]) -> list[Patch]:
 
 
 def _copies(scenes: Iterable[Scene]) -> list[str]:
-    """Say what stripes, and shortened groups of ranks, mean."""
+    """Return the meaning of the stripes and of shortened groups of ranks."""
     texts: list[str] = []
     for scene in scenes:
         if scene.layout.replicas == 1:

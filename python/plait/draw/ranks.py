@@ -1,4 +1,4 @@
-"""The ranks of a layout: which numbers they have, where they are in the grid, how their elements lie in the array."""
+"""The ranks of a layout: their numbers, their coordinates in the grid, and the runs of their elements in the array."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import plait
 from plait._core import IndexSet
 from plait.draw.axis import Band
 
-_LISTED = 1 << 20  # ranks up to which all their numbers are asked for
+_LISTED = 1 << 20  # maximum number of ranks whose numbers are listed
 
 
 def first_ranks(layout: plait.Layout, limit: int) -> list[int]:
@@ -22,7 +22,7 @@ def first_ranks(layout: plait.Layout, limit: int) -> list[int]:
 
 
 def numbers_text(numbers: Sequence[int], limit: int = 4) -> str:
-    """Return the stretches of ascending numbers: ``0..2, 6..8``; of many, the first ones and the last one."""
+    """Return the stretches of ascending numbers, as ``0..2, 6..8``; of many, the first ones and the last."""
     stretches: list[Band] = []
     for number in numbers:
         if stretches and stretches[-1].end == number:
@@ -35,7 +35,7 @@ def numbers_text(numbers: Sequence[int], limit: int = 4) -> str:
 
 
 def ranks_text(layout: plait.Layout) -> str:
-    """Say how many ranks there are, and which ones unless they are 0, 1, 2, ...: ``4 ranks (4..7)``."""
+    """Return the number of ranks, with their numbers unless these are 0, 1, 2, ...: ``4 ranks (4..7)``."""
     count = f"{layout.size:,} rank{'' if layout.size == 1 else 's'}"
     if layout.size == layout.ranks_end:
         return count
@@ -74,8 +74,8 @@ def runs_in_array(layout: plait.Layout, rank: int) -> tuple[int, int]:
 def _longest_run(layout: plait.Layout, rank: int) -> int:
     """Return the length of the longest run, from the fastest dimension to the slowest one."""
     inner = 1  # elements of the dimensions so far, in the whole array
-    whole, joined = True, True  # the rank has all of those; no halo lies between its rows of them
-    head, tail, longest = 1, 1, 1  # elements that follow each other at the beginning, at the end, at most
+    whole, joined = True, True  # the rank has all of those; its rows of them are contiguous, without a halo between
+    head, tail, longest = 1, 1, 1  # contiguous elements at the beginning, at the end, at most
     for dimension in reversed(layout.dimension_order):
         extent = layout.shape[dimension]
         members = layout.index_set(rank, dimension)

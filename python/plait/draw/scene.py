@@ -1,4 +1,4 @@
-"""What a picture of a layout shows, cell by cell, whatever draws it: slabs of rows and columns."""
+"""The cells of a picture of a layout, independent of how it is drawn: slabs of rows and columns."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ _ONE = Axis(1, (Band(0, 1),))
 
 @dataclass(frozen=True)
 class View:
-    """What to show of a layout: everything, or one rank; owners, or positions in the local arrays."""
+    """The content of a picture: all ranks or one rank, and owners or positions in the local arrays."""
 
     rank: int | None = None
     positions: bool = False
-    """Write the position of each element in its owner's local array, instead of the owner."""
+    """True to write the position of each element in its owner's local array, instead of the owner."""
 
     @property
     def unit(self) -> Unit:
-        """What one cell stands for: positions differ from index to index, owners from band to band."""
+        """The unit of a cell: positions differ from index to index, owners only from band to band."""
         return "index" if self.positions else "fit"
 
     def surrounds(self, layout: plait.Layout) -> bool:
-        """Whether the halo of the rank in question is shown."""
+        """Return True if the halo of the rank of interest is shown."""
         return self.owns(layout) and has_halo(layout)
 
     def owns(self, layout: plait.Layout) -> bool:
-        """Whether the rank in question owns anything."""
+        """Return True if the rank of interest owns any element."""
         return self.rank is not None and layout.has_rank(self.rank) and 0 not in layout.local_shape(self.rank)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many bands there is room for."""
+    """The maximum number of bands in each direction."""
 
     slabs: int
     rows: int
     columns: int
     tail: bool = True
-    """Where not everything fits, show the end of each dimension too."""
+    """True to show the end of each dimension too if not everything fits."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Scene:
     layout: plait.Layout
     view: View
     leading: tuple[Axis, ...]
-    """The dimensions in front of rows and columns; their bands are combined to slabs."""
+    """The dimensions before rows and columns; their bands are combined to slabs."""
     rows: Axis
     columns: Axis
     owners: OwnerGroups
@@ -82,7 +82,7 @@ class Scene:
             yield self.owners.groups[number]
 
     def remarks(self) -> list[str]:
-        """Say of each dimension that is not shown whole which part is."""
+        """Return a remark for each dimension that is shown only in part."""
         if self.layout.ndim < 2:
             named = [(self.columns, "elements")]
         else:
@@ -122,7 +122,7 @@ def _position(layout: plait.Layout, local: list[int], rank: int) -> int:
 
 @dataclass(frozen=True)
 class _Room:
-    """What there is room for along one dimension."""
+    """The capacity of a picture along one dimension."""
 
     bands: int
     unit: Unit
@@ -177,7 +177,7 @@ def _kinds(layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGrou
 def _positions(
     layout: plait.Layout, view: View, axes: list[Axis], owners: OwnerGroups, kinds: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.object_]:
-    """Return the position of each cell in the memory of its owner, or of the rank whose halo is shown."""
+    """Return the position of each cell in the local array of its owner, or of the rank whose halo is shown."""
     labels = np.empty(owners.of_element.shape, dtype=object)
     around = view.rank if view.surrounds(layout) else None
     origin: list[int] = []

@@ -29,7 +29,7 @@ def rank_text(rank: int) -> Text:
 
 
 def rank_table(layout: plait.Layout, rank: int | None = None, width: int = 100) -> RenderableType:
-    """Return a table of what each rank (or the one named) holds, without the indices where `width` is small."""
+    """Return a table of the part of each rank (or of the one rank); a small `width` leaves out the indices."""
     ranks = first_ranks(layout, _RANKS_SHOWN)
     if rank is not None:
         ranks = [rank] if layout.has_rank(rank) else []
@@ -85,7 +85,7 @@ def tuple_text(values: tuple[int, ...]) -> str:
 
 
 def indices_text(indices: npt.NDArray[np.int64], limit: int = 3) -> str:
-    """Return the stretches of ascending indices: ``0..2, 6..8``; of many, the first ones and the last one."""
+    """Return the stretches of ascending indices, as ``0..2, 6..8``; of many, the first ones and the last."""
     if len(indices) == 0:
         return "none"
     breaks = np.flatnonzero(np.diff(indices) != 1) + 1
@@ -136,7 +136,7 @@ def _amount(value: int, stays: bool) -> Text:
 
 
 def traffic_summary(traffic: Traffic, itemsize: int | None) -> Text:
-    """Return the totals of a conversion in words."""
+    """Return the totals of a conversion as text."""
     total = traffic.kept + traffic.moved
     unit = itemsize or 1
     noun = "bytes" if itemsize else "elements"

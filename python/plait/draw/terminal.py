@@ -19,7 +19,7 @@ from plait.draw.scene import Limits, Scene, View, build
 _GAP = "⋯"
 _MAX_SLABS = 24
 _MEANINGS = 6  # shortened groups of ranks that are explained
-_MARKS = {Kind.HALO: "'", Kind.WRAPPED: "~"}  # behind the label of a cell, for those who see no colour
+_MARKS = {Kind.HALO: "'", Kind.WRAPPED: "~"}  # written after the label of a cell, for terminals without colour
 _BLACK = "#000000"
 
 
@@ -56,7 +56,7 @@ def _digits(layout: plait.Layout, view: View) -> int:
 
 
 def _remarks(scene: Scene) -> list[Text]:
-    """Say what the picture leaves out, and explain its marks."""
+    """Return remarks about what the picture leaves out, and the meaning of its marks."""
     remarks = scene.remarks()
     lines = [Text(f"Shown: {', '.join(remarks)}.", style="italic")] if remarks else []
     rank, view = scene.view.rank, scene.view
@@ -159,7 +159,8 @@ class _Grid:
             if k in self._column_gaps:
                 position += 2
             label = str(band) if len(str(band)) < self._across * (self._cell + 1) else str(band.begin)
-            # A single index stands above the last digit of its cell, a band above the beginning of its area.
+            # The label of a single index is above the last digit of its cell, that of a band above the beginning of its
+            # area.
             start = position + max(0, self._cell - len(label)) if self._across == 1 else position
             free = line.cell_len - self._indent
             if (k == 0 or start > free) and start + len(label) <= self.width - self._indent:
@@ -172,7 +173,7 @@ class _Grid:
 
 
 def _side_by_side(grids: list[_Grid], titles: list[str], width: int) -> Text:
-    """Return grids of equal height beside each other, each below its title."""
+    """Return grids of equal height next to each other, each below its title."""
     result = Text(no_wrap=True)
     for title in titles:
         result.append(f"{title:<{width}}   ", style="bold")

@@ -1,4 +1,4 @@
-"""What a conversion moves: who sends how many elements to whom."""
+"""The traffic of a conversion: the number of elements that each rank sends to each other rank."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ class Traffic:
     """The traffic between the first ranks of two layouts, in elements."""
 
     elements: npt.NDArray[np.int64]
-    """Row: the rank that has the elements before.  Column: the rank that gets them."""
+    """Number of elements that a rank (row) sends to another (column)."""
     senders: list[int]
     """The rank of each row."""
     receivers: list[int]
     """The rank of each column."""
     sources: int
-    """Ranks of the source layout; `elements` has fewer rows where there are very many."""
+    """Number of ranks of the source layout; `elements` has fewer rows if there are very many."""
     targets: int
     block: int
-    """The length in elements that every run has at least."""
+    """The guaranteed minimum length of a run, in elements."""
     halo: int
-    """Elements among all that fill halos, as far as the table reaches."""
+    """Number of elements that fill halos, within the table."""
 
     @property
     def complete(self) -> bool:
-        """Whether the table holds all ranks."""
+        """True if the table includes all ranks."""
         return self.elements.shape == (self.sources, self.targets)
 
     @property
     def staying(self) -> npt.NDArray[np.bool_]:
-        """Which entries go from a rank to itself."""
+        """True for each entry that a rank sends to itself."""
         same = np.array(self.senders)[:, np.newaxis] == np.array(self.receivers)
         return np.asarray(same, dtype=np.bool_)
 
@@ -49,7 +49,7 @@ class Traffic:
 
     @property
     def moved(self) -> int:
-        """Elements that go to another rank, as far as the table reaches."""
+        """Number of elements that go to another rank, within the table."""
         return int(self.elements.sum()) - self.kept
 
     @property
@@ -61,7 +61,7 @@ class Traffic:
 def measure(conversion: plait.Conversion, limit: int = 256) -> Traffic:
     """Count what each pair of ranks exchanges, for the first `limit` ranks of both sides.
 
-    Fewer receivers are counted where they get very many messages.
+    The table has fewer receivers if they get very many messages.
     """
     source, target = conversion.source, conversion.target
     senders, receivers = first_ranks(source, limit), first_ranks(target, limit)

@@ -1,6 +1,6 @@
-"""Starts ranks under the MPI launcher of this environment, for the commands that need several.
+"""Starts ranks under the MPI launcher of this environment, for the commands that need several ranks.
 
-Here is what the command needs; what its ranks need is in plait.launch.ranks.
+This package holds the part of the command; plait.launch.ranks holds the part of the ranks.
 """
 
 from typing import TYPE_CHECKING

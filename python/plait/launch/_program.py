@@ -1,4 +1,4 @@
-"""Runs a rank program under the MPI launcher of this environment and listens to what it reports."""
+"""Runs a rank program under the MPI launcher of this environment and reads its reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import plait
 from plait.launch.variables import JOB_VARIABLES
 
 Event = dict[str, Any]
-"""What a rank reports: `event` says what it is about, the other entries say more."""
+"""A report of a rank: `event` is its kind, the other entries are its data."""
 
 
 class LaunchError(plait.Error):
@@ -56,7 +56,7 @@ def find_mpiexec() -> str:
 
 
 def require_mpi() -> None:
-    """Check that ranks can be started.  errors  LaunchError, with what to install"""
+    """Check that ranks can be started.  errors  LaunchError, with advice what to install"""
     if importlib.util.find_spec("mpi4py") is None:
         raise LaunchError("ranks need mpi4py, which is not installed; try: pip install 'plait[mpi,mpich]'")
     find_mpiexec()
@@ -69,9 +69,10 @@ class RankProgram:
         self, ranks: int, module: str, arguments: list[str], variables: Mapping[str, str] | None = None
     ) -> None:
         """Start the ranks."""
-        # One thread a rank: the ranks share the cores already.
+        # One thread per rank, because the ranks share the cores.
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        own = {name: value for name, value in os.environ.items() if name not in JOB_VARIABLES}  # of a job around this
+        # without the variables of a surrounding job
+        own = {name: value for name, value in os.environ.items() if name not in JOB_VARIABLES}
         environment = {**own, **threads, **(variables or {})}
         self._errors = tempfile.TemporaryFile(mode="w+", encoding="utf-8", errors="replace")  # noqa: SIM115 - closed by end()
         self._noise: deque[str] = deque(maxlen=20)
@@ -101,7 +102,7 @@ class RankProgram:
         self._lines.put(None)
 
     def next_event(self, timeout: float) -> Event | None:
-        """Return what the ranks report next, or None when they have ended well.
+        """Return the next report of the ranks, or None after they have ended without an error.
 
         errors  StalledError: nothing came for `timeout` seconds.  LaunchError: the ranks ended with an error.
         """
@@ -125,7 +126,7 @@ class RankProgram:
             self._noise.append(line.rstrip())
 
     def events(self, timeout: float) -> Iterator[Event]:
-        """Yield what the ranks report until they have ended; each report must come within `timeout` seconds."""
+        """Yield the reports of the ranks until they have ended; each report must come within `timeout` seconds."""
         while (event := self.next_event(timeout)) is not None:
             yield event
 

@@ -27,13 +27,13 @@ from plait.launch.variables import JOB, RANK, SIZE
 GRACE = 5.0
 
 _HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
-_SEEN = struct.Struct("=ii")  # a signal as _core.watch_signals() tells it: its number, and who sent it
-_MOST_SLEEP = 1.0  # seconds without a look at the ranks, whatever has been told of them
+_SEEN = struct.Struct("=ii")  # a signal as _core.watch_signals() reports it: its number and its si_code
+_MOST_SLEEP = 1.0  # maximum seconds between checks of the ranks, whether or not a signal arrives
 _OUTPUT, _ERRORS = 1, 2  # without buffers of this process
 _FROM_THE_KERNEL = 0x80  # si_code of signals that a terminal sends
 _PR_SET_PDEATHSIG = 1
-_ONE_KEY = 0.1  # seconds within which several interrupts are one
-_LAST_WORDS = 2.0  # seconds for output that comes after the end of the ranks
+_ONE_KEY = 0.1  # seconds within which several interrupts count as one
+_LAST_WORDS = 2.0  # seconds to wait for output after the ranks have ended
 _OWN_DESCRIPTORS = 64
 
 Remark = Callable[[str], None]
@@ -56,11 +56,11 @@ class Failure:
 
     @property
     def status(self) -> int:
-        """The exit status that reports it: its own, or 128 plus the number of the signal that ended it."""
+        """The exit status to report: the rank's own, or 128 plus the number of the signal that ended it."""
         return self.code if self.code > 0 else 128 - self.code
 
     def __str__(self) -> str:
-        """Say what happened."""
+        """Return a sentence that says how the rank ended."""
         by = "" if self.code > 0 else _name_of(-self.code)
         how = f"was ended by {by}" if by else f"ended with status {self.code}"
         return f"rank {self.rank} (process {self.process}) {how}"
@@ -72,7 +72,7 @@ def _code_of(child: subprocess.Popen[bytes]) -> int | None:
         return child.returncode
     try:
         found = os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:  # somebody else has waited for it: it has ended, and nobody knows how
+    except ChildProcessError:  # other code has waited for it: it has ended, with an unknown status
         return child.poll()
     if found is None:
         return None
@@ -80,7 +80,7 @@ def _code_of(child: subprocess.Popen[bytes]) -> int | None:
 
 
 def _allow_descriptors(count: int) -> None:
-    """Let this process open so many files. Raises OSError where the system does not."""
+    """Raise the limit of open files of this process to `count`. Raises OSError if the system does not permit it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= count:
         return
@@ -105,11 +105,13 @@ def _write(target: int, text: bytes) -> None:
 
 
 class _Signals:
-    """The signals of this process, on whichever of its threads they come: NumPy's libraries have some of their own."""
+    """The signals of this process, whichever of its threads receives them: libraries of NumPy start threads of their
+    own.
+    """
 
     def __init__(self) -> None:
-        """Take them from now on, also those that are blocked or ignored."""
-        # Who stops a terminal's programs, or does not, is up to whoever has started this one.
+        """Take over the signals, including those that are blocked or ignored."""
+        # If the parent of this process ignores SIGTSTP, this process leaves that signal alone.
         stops = () if signal.getsignal(signal.SIGTSTP) is signal.SIG_IGN else (signal.SIGTSTP,)
         self.numbers = {*_HANDED_ON, *stops, signal.SIGCHLD}
         self._ignored = [number for number in _HANDED_ON if signal.getsignal(number) is signal.SIG_IGN]
@@ -120,7 +122,7 @@ class _Signals:
 
     @contextlib.contextmanager
     def blocked(self) -> Iterator[None]:
-        """Leave them to other threads or to later: a child is to take none before it has called in_child()."""
+        """Block the signals of this thread: a child must receive none before it has called in_child()."""
         signal.pthread_sigmask(signal.SIG_BLOCK, self.numbers)
         try:
             yield
@@ -128,13 +130,15 @@ class _Signals:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, self.numbers)
 
     def in_child(self) -> None:
-        """What this process was told to block and to ignore is that for a program that it starts, but no SIGCHLD."""
+        """Restore in a child the signal mask and the ignored signals of this process's start, but handle SIGCHLD by
+        default.
+        """
         for number in self.numbers:
             signal.signal(number, signal.SIG_IGN if number in self._ignored else signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
 
     def wait(self, seconds: float) -> list[tuple[int, int]]:
-        """Return those that have come, each with its si_code, as soon as there is one."""
+        """Return the signals that have arrived, each with its si_code, as soon as there is one."""
         if not self._poll.poll(1000 * seconds):
             return []
         with contextlib.suppress(BlockingIOError):
@@ -142,7 +146,7 @@ class _Signals:
         return []
 
     def close(self) -> None:
-        """Take signals as before."""
+        """Restore the former handling of signals."""
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
         _core.leave_signals()
 
@@ -161,7 +165,7 @@ class Ranks:
         self._interrupted: float | None = None
         self._readers: list[threading.Thread] = []
         self._output = threading.Lock()
-        # Whoever reads a terminal has to be in the group that owns it.
+        # A process that reads a terminal must be in the process group that owns it.
         self._first_stays = sys.stdin is not None and sys.stdin.isatty()
         self._signals = _Signals()
         variables = {**os.environ, JOB: f"run-{os.getpid()}-{secrets.token_hex(8)}", SIZE: str(ranks)}
@@ -208,7 +212,9 @@ class Ranks:
         return rank == 0 and self._first_stays
 
     def _pass_on(self, rank: int, stream: IO[bytes], target: int) -> None:
-        """Pass lines on, each with its rank in front. Where nobody reads them any more, the rank hears of it."""
+        """Copy lines, each with the rank as a prefix. If the reader has closed the output, the rank gets SIGPIPE or
+        EPIPE.
+        """
         front = f"[{rank}] ".encode()
         with stream, contextlib.suppress(OSError):
             for line in stream:
@@ -217,10 +223,10 @@ class Ranks:
                     _write(target, rest)
 
     def wait(self, remark: Remark) -> int:
-        """Wait for all of them; return the exit status of the first that failed, or 0.
+        """Wait for all ranks; return the exit status of the first one that failed, or 0.
 
-        Signals go on to all ranks. Where one fails, or Ctrl-C comes twice, the others are asked to end, and ended after
-        some seconds.
+        Signals are forwarded to all ranks. If a rank fails, or Ctrl-C is pressed twice, the other ranks get SIGTERM,
+        and after some seconds SIGKILL.
         """
         while self._running():
             for number, code in self._signals.wait(self._until_look()):
@@ -245,7 +251,7 @@ class Ranks:
         return min(max(left, 0.0), _MOST_SLEEP)
 
     def _take(self, number: int, code: int, remark: Remark) -> None:
-        """Do what a signal is for: what it tells of the ranks is looked at anyway."""
+        """Act on a signal. SIGCHLD needs no action, because the state of the ranks is checked after every signal."""
         if number == signal.SIGTSTP:
             self._stop_for_a_while()
         elif number != signal.SIGCHLD:
@@ -255,7 +261,9 @@ class Ranks:
             self._ask_to_end()
 
     def _again(self) -> bool:
-        """Whether this is a further Ctrl-C. `timeout` and others send to a process and then to all of its group."""
+        """Return True if this is a further Ctrl-C. A second SIGINT within 0.1 seconds is not one: `timeout` and others
+        signal a process and then its whole group.
+        """
         now = time.monotonic()
         again = self._interrupted is not None and now - self._interrupted > _ONE_KEY
         self._interrupted = now
@@ -273,16 +281,18 @@ class Ranks:
     def _failed(self) -> Failure | None:
         codes = [(rank, child.pid, _code_of(child)) for rank, child in enumerate(self._children)]
         failures = [Failure(rank, process, code) for rank, process, code in codes if code]
-        # Of several at a time one that a signal ended is the cause: the others may have noticed.
+        # If several ranks failed at once, one that a signal ended is the cause; the others may have failed as a
+        # consequence.
         return min(failures, key=lambda failure: failure.code > 0, default=None)
 
     def _send(self, number: int, *, by_terminal: bool = False) -> None:
         for rank, child in enumerate(self._children):
             if child.returncode is not None:
-                continue  # somebody has waited for it: the number may be another process's
+                continue  # other code has waited for it: the number may be another process's by now
             if by_terminal and self._stays(rank):
-                continue  # it has got it as well
-            # Ended ones have their numbers until __exit__, and may have left processes of their own.
+                continue  # the terminal has sent the signal to it already
+            # A process that has ended has its number until __exit__ waits for it, and its group may have other
+            # processes.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if self._stays(rank):
                     os.kill(child.pid, number)
@@ -291,7 +301,7 @@ class Ranks:
 
     def _stop_for_a_while(self) -> None:
         self._send(signal.SIGSTOP)
-        os.kill(os.getpid(), signal.SIGSTOP)  # until the shell lets it go on
+        os.kill(os.getpid(), signal.SIGSTOP)  # continues when the shell sends SIGCONT
         self._send(signal.SIGCONT)
 
     def _end_all(self, grace: float) -> None:

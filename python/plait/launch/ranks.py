@@ -1,4 +1,4 @@
-"""How the ranks of a RankProgram tell the process that started them what they do: lines of JSON."""
+"""The reports of the ranks of a RankProgram to the process that started them: one JSON document per line."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _READING_SECONDS = 2.0
 
 
 def report(event: str, **fields: Any) -> None:
-    """Tell something to who started the ranks.  Only one rank reports."""
+    """Print a report for the process that started the ranks.  Only one rank reports."""
     print(json.dumps({"event": event, **fields}), flush=True)
 
 
 def end_all_on_error(work: Callable[[], None]) -> None:
-    """Do the work; an error is reported and ends all ranks."""
+    """Run the work; if it raises, report the error and end all ranks."""
     try:
         work()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""By what processes that are started together without MPI know each other."""
+"""The environment variables by which the processes of one job find each other without MPI."""
 
 JOB = "PLAIT_JOB"
 SIZE = "PLAIT_SIZE"

@@ -1,11 +1,10 @@
-"""Layouts in the notations of other systems, in and out.
+"""Converts layouts from and to the notations of other systems.
 
-One module for each notation: `from_...` takes the real object where its package is installed, or its plain data, and
-returns a `plait.Layout`; `to_...` returns plain data, or the real object where the name says so.  A layout that a
-notation cannot say is refused with a `plait.ArgumentError` that names the reason.
-
-No module here imports the package whose notation it reads before it has to build one of its objects.  Everything is
-pure: no communication, and all of it may be called from any thread.
+There is one module for each notation. `from_...` takes the object of the foreign package, if that is installed, or its
+plain data, and returns a `plait.Layout`. `to_...` returns plain data, or the foreign object if its name says so.  A
+layout that a notation cannot express raises a `plait.ArgumentError` that names the reason. A module imports the foreign
+package only when it builds one of its objects.  All functions are pure: they do not communicate, and may be called from
+any thread.
 """
 
 from typing import TYPE_CHECKING

@@ -21,7 +21,7 @@ def indirect(
 
     owners   the coordinate that owns each index of the dimension
     indices  instead of owners: for each coordinate the indices that it owns, ascending
-    size     with indices: how many indices the dimension has; by default as many as are listed
+    size     with indices: number of indices of the dimension; by default the number of those listed
 
     Raises plait.ArgumentError if an index has two owners or none, or if a list does not ascend.
     Cost: one pass over the map.

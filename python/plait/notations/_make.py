@@ -1,4 +1,4 @@
-"""What the importers share: checked arguments, layouts from parts, and the wording of refusals."""
+"""The common parts of the importers: checks of arguments, layouts made from parts, and error texts."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def integers(values: Any, what: str, least: int = 0) -> tuple[int, ...]:
 
 
 def same_length(what: str, found: Sequence[Any], dimensions: int, of: str = "dimensions") -> None:
-    """Refuse a sequence that has not one entry for each dimension."""
+    """Raise ArgumentError if a sequence does not have one entry for each dimension."""
     if len(found) != dimensions:
         raise ArgumentError(f"{what} has length {len(found)}; expected {dimensions}, the number of {of}")
 
 
 def rank_table(ranks: Any, extents: tuple[int, ...], what: str) -> Ranks:
-    """Return rank numbers by grid position; None stands for 0, 1, 2, ... in C order."""
+    """Return rank numbers by grid position; None means 0, 1, 2, ... in C order."""
     count = int(np.prod(extents, dtype=np.int64))
     if ranks is None:
         return np.arange(count, dtype=np.int64).reshape(extents)
@@ -60,7 +60,7 @@ def rank_table(ranks: Any, extents: tuple[int, ...], what: str) -> Ranks:
 
 
 def numbering(table: Ranks) -> str | tuple[int, ...] | None:
-    """Return what `ranks=` says for rank numbers by grid position; None where it need not be said."""
+    """Return the argument `ranks=` for rank numbers by grid position; None if it is not needed."""
     count = np.arange(table.size)
     if np.array_equal(table.ravel(), count):
         return None
@@ -82,7 +82,7 @@ def make(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any
 
 
 def make_on_axes(shape: Sequence[int], dimensions: Sequence[Levels], table: Ranks, **options: Any) -> Layout:
-    """Make a layout on a grid whose axes the dimensions name; axes that none names hold replicas."""
+    """Make a layout on a grid whose axes the dimensions name; axes that no dimension names hold replicas."""
     used = [axis for levels in dimensions for _, axes in levels for axis in axes]
     spare = tuple(axis for axis in range(table.ndim) if axis not in used)
     simple = all(len(levels) <= 1 and all(len(axes) == 1 for _, axes in levels) for levels in dimensions)
@@ -94,7 +94,7 @@ def make_on_axes(shape: Sequence[int], dimensions: Sequence[Levels], table: Rank
 
 
 def _parse(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any) -> Layout:
-    """Make a layout by its text; options of None or () are left out, and pairs stand as low:high."""
+    """Make a layout by its text; options of None or () are left out, and pairs are written as low:high."""
     words = ["x".join(map(str, shape)) or "scalar", f"({', '.join(dist)})"]
     if table.ndim:
         words.append(f"onto ({', '.join(map(str, table.shape))})")
@@ -107,7 +107,7 @@ def _parse(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: A
 
 
 def unless_zero(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the values, or nothing where all are zero."""
+    """Return the values, or () if all are zero."""
     result = tuple(values)
     return result if any(value not in (0, (0, 0)) for value in result) else ()
 

@@ -1,4 +1,4 @@
-"""What the notations of meshes share: JAX's shardings and PyTorch's placements."""
+"""The common parts of the notations of meshes: JAX's shardings and PyTorch's placements."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ._table import Table, positions_of
 
 
 def fits(notation: str, table: Table, mesh: Ranks) -> list[tuple[int, ...]] | None:
-    """Return the mesh axes along which each dimension is distributed, the major one first as far as steps tell.
+    """Return the mesh axes along which each dimension is distributed, the major one first as far as strides determine
+    it.
 
-    None for an axis along which two dimensions change at once.  Refuses a mesh of other ranks.
+    Returns None for an axis along which two dimensions change at once.  Raises ArgumentError for a mesh of other ranks.
     """
     layout = table.layout
     if not np.array_equal(np.sort(mesh, axis=None), np.sort(table.ranks, axis=None)):
@@ -40,7 +41,8 @@ def fits(notation: str, table: Table, mesh: Ranks) -> list[tuple[int, ...]] | No
 def own_meshes(table: Table, spelling: str) -> Iterator[Ranks]:
     """Yield meshes of a layout's ranks, without axes of extent 1: its grid as printed, as given, by blocks and halved.
 
-    The last are the ranks in the order of what they own, one axis for each dimension, then with one axis split in two.
+    The last ones have the ranks in the order of their indices, first with one axis for each dimension, then with one
+    axis split in two.
     """
     yield _without_ones(table.positions)
     given = _spelling.read(spelling)
@@ -59,7 +61,7 @@ def _without_ones(ranks: Ranks) -> Ranks:
 
 
 def spec_of_dimensions(values: Any, ndim: int, what: str) -> list[Any]:
-    """Return one entry for each dimension; those that are left out at the end are None."""
+    """Return one entry for each dimension; entries that are left out at the end are None."""
     given = list(values)
     if len(given) > ndim:
         raise ArgumentError(f"{what} has length {len(given)}, but the array has {ndim} dimensions")

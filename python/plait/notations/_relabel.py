@@ -14,7 +14,8 @@ from .._calls.guard import entry
 from .._core import Layout, compose
 from ._table import Dimension, Table, table_of
 
-#: Up to so many ranks the assignment is solved on a full matrix (32 MiB), beyond on the messages that exist.
+#: Maximum number of ranks for which the assignment is solved on a full matrix (32 MiB); with more ranks, it is solved
+#: on the messages that exist.
 DENSE = 2048
 
 
@@ -22,9 +23,9 @@ DENSE = 2048
 def relabel(src: LayoutLike, dst: LayoutLike) -> Layout:
     """Return `dst` with its ranks renamed so that the conversion from `src` moves the fewest elements between ranks.
 
-    The new names are the old ones in another order, so the same ranks take part; of several best orders one that
-    renames few ranks is chosen.  To save anything, the program must work with the returned layout instead of `dst`.
-    This is a linear assignment problem over the elements that each rank already holds, and is solved exactly.
+    The new names are a permutation of the old ones, so the same ranks take part; of several optimal permutations one
+    that renames few ranks is chosen.  To save anything, the program must work with the returned layout instead of
+    `dst`. This is a linear assignment problem over the elements that each rank already holds, and is solved exactly.
 
     Needs SciPy (`pip install 'plait[assign]'`).  Raises ArgumentError if the shapes differ or SciPy is missing.
     Cost: finding the messages of all ranks, and at worst of order ranks**3 for the assignment (ranks**2 if `src` has
@@ -84,7 +85,7 @@ def _held(src: Layout, dst: Layout, roles: npt.NDArray[np.int64]) -> Triples:
                 if message.rank in position:
                     found.append((position[message.rank], at, float(message.elements)))
     else:
-        # A conversion takes each element from one replica; what counts here is who has it already.
+        # A conversion takes each element from one replica; here every rank that holds an element counts.
         ours, theirs = source.by_index(), table_of(dst).by_index()
         inside = np.flatnonzero(np.isin(roles, ours.ranks))
         mine, yours = ours.coordinates(roles[inside]), theirs.coordinates(roles)
@@ -124,7 +125,7 @@ def _assign(
         raise ArgumentError(
             "relabelling needs SciPy, which is not installed; install it, as by pip install 'plait[assign]'"
         ) from None
-    # Each name that stays counts less than one element, all together too.
+    # The sum of all bonuses for unchanged names is less than one element.
     scale = float(count + 1) if elements.sum() * (count + 1) < 2**53 else 1.0
     kept = np.arange(count)
     stays = 1.0 if scale > 1.0 else 0.0
@@ -133,8 +134,8 @@ def _assign(
         gains[wanted, names] = elements * scale
         gains[kept, kept] += stays
         return np.asarray(linear_sum_assignment(gains, maximize=True)[1], dtype=np.int64)
-    # Roles and names get a stand-in each, so that everyone can stay alone: then a full matching always exists, of
-    # 2 count edges, and the one of the least cost is the one of the most gain.
+    # Every role and every name gets a dummy partner, so that it can stay unmatched. A full matching then always exists:
+    # it has 2 count edges, and the one with the minimum cost is the one with the maximum gain.
     rows = np.concatenate([wanted, kept, kept, kept + count, kept + count, names + count])
     columns = np.concatenate([names, kept, kept + count, kept, kept + count, wanted + count])
     gains = np.concatenate([elements * scale, np.full(count, stays), np.zeros(3 * count + len(names))])

@@ -1,4 +1,4 @@
-"""The printed form of a layout, taken apart into its words."""
+"""Parses the printed form of a layout into its parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEVEL = re.compile(r"(\*|\w+)\s*(?:\((.*?)\))?\s*(?:@\s*(\d+|\([\d,\s]*\)))?\s*
 
 @dataclass(frozen=True)
 class Level:
-    """One distribution of a dimension; `axes` are the grid axes that it names, none where it names none."""
+    """One distribution of a dimension; `axes` are the grid axes that it names, or empty."""
 
     name: str
     arguments: str
@@ -31,7 +31,7 @@ class Spelling:
 
 
 def read(layout: Layout | str) -> Spelling:
-    """Take a text apart: the normal form of a layout, or one given."""
+    """Parse a text: the normal form of a layout, or a text of the caller."""
     text = str(layout)
     shape, _, rest = text.partition(" ")
     dimensions, rest = _parenthesised(rest)
@@ -60,13 +60,13 @@ def integers(text: str) -> tuple[int, ...]:
 
 
 def pairs(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of "(1, 2:0)"; one number stands for both."""
+    """Return the pairs of "(1, 2:0)"; a single number is both entries of its pair."""
     words = [word.partition(":") for word in text.strip().strip("()").split(",") if word.strip()]
     return tuple((int(low), int(high) if colon else int(low)) for low, colon, high in words)
 
 
 def _parenthesised(text: str) -> tuple[str, str]:
-    """Return what the first pair of parentheses holds, and what follows it."""
+    """Return the content of the first pair of parentheses, and the text after it."""
     begin = text.index("(")
     depth = 0
     for at in range(begin, len(text)):

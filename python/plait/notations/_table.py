@@ -1,4 +1,9 @@
-"""A layout as a table: which coordinate owns which indices of each dimension, and which ranks lie there."""
+"""A layout as a table: the owners of the indices of each dimension, and the ranks at each combination of coordinates.
+
+Example: ``(block, cyclic) onto (2, 2)`` of 4 x 4. Dimension 0 has the runs [0, 2) of coordinate 0 and [2, 4) of
+coordinate 1. Dimension 1 is a round robin with the block 1: its coordinate 0 owns the indices 0 and 2. `ranks` has the
+shape (2, 2, 1): the last axis counts replicas.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from .._core import Layout
 from . import _spelling, _tiles
 from ._make import Ranks, gen_block, indirect, make, rank_table, refusal, shown, unless_zero
 
-#: Dimensions that have to be looked at index by index are refused beyond; it takes some 16 bytes an index.
+#: Maximum size of dimensions that are examined index by index; that takes some 16 bytes per index.
 MOST_INDICES = 1 << 30
 
 Numbers = npt.NDArray[np.int64]
@@ -24,16 +29,16 @@ Runs = tuple[Numbers, Numbers]
 
 
 class Dimension:
-    """How the indices of one dimension are distributed over its coordinates.
+    """The distribution of the indices of one dimension over its coordinates.
 
-    Known as blocks distributed in turn: block b has indices b * block and on, and belongs to coordinate turn[b mod
-    coordinates]; or as the `runs` of indices with one owner: first indices and owners.
+    It is stored either as blocks in a round robin: block b begins at index b * block and belongs to coordinate turn[b
+    mod coordinates]; or as the `runs` of indices with one owner: first indices and owners.
     """
 
     def __init__(
         self, size: int, coordinates: int, block: int = 0, turn: Numbers | None = None, runs: Runs | None = None
     ) -> None:
-        """Keep one of the two."""
+        """Store one of the two forms."""
         self.size = size
         self.coordinates = coordinates
         self.block = block
@@ -42,7 +47,7 @@ class Dimension:
 
     @cached_property
     def _firsts(self) -> Numbers:
-        """Owners of the blocks of the first round, as far as there are blocks."""
+        """The owners of the blocks in the first round, or of all blocks if there are fewer."""
         assert self._turn is not None
         return self._turn[: -(-self.size // self.block)]
 
@@ -92,7 +97,7 @@ class Dimension:
 
     @cached_property
     def first_owners(self) -> Numbers:
-        """The coordinates in the order in which the first index of each comes; those without any are left out."""
+        """The coordinates in the order of their first indices; coordinates without indices are left out."""
         owners = self._firsts if self._turn is not None and self.coordinates > 1 else self.runs[1]
         found, at = np.unique(owners, return_index=True)
         return found[np.argsort(at)]
@@ -103,11 +108,11 @@ class Dimension:
         return np.repeat(owners, np.diff(np.append(starts, self.size)))
 
     def indices(self, coordinate: int) -> Numbers:
-        """Return what a coordinate owns."""
+        """Return the indices that a coordinate owns."""
         return np.flatnonzero(self.owners() == coordinate)
 
     def renumbered(self, order: npt.NDArray[np.intp]) -> Dimension:
-        """Return the dimension whose coordinate c is order[c] here."""
+        """Return the dimension whose coordinate c is order[c] of this one."""
         inverse = np.argsort(order)
         if self._turn is not None:
             return Dimension(self.size, self.coordinates, self.block, inverse[self._turn])
@@ -119,7 +124,7 @@ class Dimension:
         return make((self.size,), [_spelled(self)], ranks)
 
     def key(self, coordinate: int) -> tuple[Any, ...]:
-        """Return something equal for equal sets of indices, however they came about."""
+        """Return a value that is equal for equal sets of indices, in any representation."""
         if self._turn is not None and self.coordinates > 1:
             first = int(np.flatnonzero(self._turn == coordinate)[0]) * self.block
             period = self.block * self.coordinates
@@ -136,12 +141,12 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Table:
-    """What a layout says, dimension by dimension; `ranks` by the coordinates of the dimensions and the replica."""
+    """The contents of a layout by dimension; `ranks` is indexed by the coordinates and the replica."""
 
     layout: Layout
     dimensions: tuple[Dimension, ...]
     ranks: Ranks
-    #: The ranks by grid position, as the layout is printed.
+    #: The ranks by grid position, as in the printed layout.
     positions: Ranks
     order: str
     halo: tuple[tuple[int, int], ...]
@@ -159,7 +164,7 @@ class Table:
 
     @property
     def replicas(self) -> int:
-        """How many ranks hold each element."""
+        """The number of ranks that hold each element."""
         return int(self.ranks.shape[-1])
 
     @cached_property
@@ -178,14 +183,15 @@ class Table:
         return tuple(int(c) for c in self.coordinates(np.array(rank))[:-1])
 
     def renumbered(self, orders: Sequence[npt.NDArray[np.intp]]) -> Table:
-        """Return the table whose coordinate c of dimension d is orders[d][c] here."""
+        """Return the table whose coordinate c of dimension d is orders[d][c] of this one."""
         dimensions = tuple(d.renumbered(order) for d, order in zip(self.dimensions, orders, strict=True))
         return replace(self, dimensions=dimensions, ranks=self.ranks[np.ix_(*orders, np.arange(self.replicas))])
 
     def by_index(self) -> Table:
         """Return the table with the coordinates of each dimension in the order of their first indices.
 
-        Those without any come last, by rank.  For notations in which ranks may lie anywhere on the grid.
+        Coordinates without indices come last, by rank.  This form is for notations in which ranks may be anywhere on
+        the grid.
         """
         orders = []
         for found, by_rank in zip((d.first_owners for d in self.dimensions), self._orders_by_rank(), strict=True):
@@ -204,7 +210,7 @@ class Table:
         return [np.argsort(line) for line in lines]
 
     def renamed(self, names: dict[int, int]) -> Layout:
-        """Return the layout whose ranks have other names."""
+        """Return the layout with renamed ranks."""
         table = self.by_index()
         ranks = np.vectorize(names.__getitem__, otypes=[np.int64])(table.ranks)
         if np.array_equal(ranks, table.ranks):
@@ -285,7 +291,7 @@ def _axes_of(text: _spelling.Spelling, replicate: tuple[int, ...]) -> list[tuple
 
 
 def _entries(values: tuple[int, ...], text: _spelling.Spelling) -> list[int]:
-    """Return one entry for each dimension, of a list for those or for the distributed ones."""
+    """Return one entry for each dimension; the values are those of all dimensions, or only of the distributed ones."""
     if not values or len(values) == len(text.shape):
         return list(values) or [0] * len(text.shape)
     given = iter(values)
@@ -294,7 +300,7 @@ def _entries(values: tuple[int, ...], text: _spelling.Spelling) -> list[int]:
 
 @dataclass(frozen=True)
 class _DimensionText:
-    """What a layout's text says of one dimension."""
+    """The parts of a layout's text for one dimension."""
 
     levels: tuple[_spelling.Level, ...]
     source: int
@@ -319,7 +325,7 @@ def _dimension(layout: Layout, ranks: Ranks, d: int, spelled: _DimensionText) ->
             lengths = np.array(arguments or [least + (c < more) for c in range(coordinates)], dtype=np.int64)
             filled = lengths > 0
             return Dimension(size, coordinates, runs=((np.cumsum(lengths) - lengths)[filled], turn[filled]))
-    # Everything else is asked for index by index; one rank for each coordinate knows.
+    # Other distributions are examined index by index, through one rank for each coordinate.
     if size > MOST_INDICES:
         raise ArgumentError(
             f"dimension {d} of {shown(layout)} is distributed by a map, an offset or in several steps, which other "
@@ -339,7 +345,7 @@ def _runs_of(size: int, sets: Sequence[npt.NDArray[np.int64]]) -> Runs:
 
 
 def _key_of_runs(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> tuple[Any, ...]:
-    """Return the key of a set of stretches; of regular ones the numbers that a round robin has."""
+    """Return the key of a set of stretches; regular stretches get the same key as a round robin."""
     if len(begins) < 2:
         return () if not len(begins) else (int(begins[0]), int(ends[0]))
     lengths, steps = ends - begins, np.diff(begins)
@@ -351,7 +357,7 @@ def _key_of_runs(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> 
 def check_parts(
     notation: str, table: Table, *, replicas: str | None = None, halo: str | None = None, ranks: str | None = None
 ) -> None:
-    """Refuse a layout with replicas, halos or renamed ranks, for the reasons given."""
+    """Raise ArgumentError for a layout with replicas, halos or renamed ranks, with the given reasons."""
     if replicas is not None and table.replicas > 1:
         raise refusal(notation, table.layout, f"{table.replicas} ranks hold each element, and {replicas}")
     if halo is not None and any(low or high for low, high in table.halo):
@@ -363,7 +369,7 @@ def check_parts(
 
 
 def check_back(notation: str, table: Table, back: Layout, otherwise: str) -> None:
-    """Refuse a layout that does not come back from what was written of it."""
+    """Raise ArgumentError if reading the converted layout back gives another layout."""
     if back == table.layout:
         return
     order = table_of(back).order

@@ -81,7 +81,7 @@ def spell(size: int, sets: Sequence[Indices], dimension: int) -> str:
 
 
 def _in_a_row(size: int, sets: Sequence[Indices], where: str) -> bool:
-    """Tell whether ranges follow each other; refuse ranges that leave out or repeat an index."""
+    """Return True if ranges follow each other; raise ArgumentError if they leave out or repeat an index."""
     reached, ascending = 0, True
     filled = [indices for indices in sets if len(indices)]
     for indices in filled:
@@ -122,7 +122,7 @@ def _key(indices: Indices) -> object:
 def _spare_coordinates(
     holders: Mapping[tuple[object, ...], Sequence[int]], filled: Sequence[int]
 ) -> tuple[list[int], int]:
-    """Return how many coordinates of each dimension own nothing, and how many replicas there are."""
+    """Return the number of coordinates of each dimension without indices, and the number of replicas."""
     total = sum(map(len, holders.values()))
     spare = [0] * len(filled)
     empty = [d for d, count in enumerate(filled) if not count]
@@ -141,7 +141,7 @@ def _spare_coordinates(
     cells = math.prod(count + more for count, more in zip(filled, spare, strict=True) if count)
     if total % cells:
         raise _no_grid(f"there are {total} ranks for {cells} parts")
-    # Of an array without elements replicas and empty coordinates look alike.
+    # Without elements, replicas cannot be distinguished from empty coordinates.
     for d in empty:
         spare[d] = total // cells if d == empty[0] else 1
     return spare, 1 if empty else total // cells

@@ -22,11 +22,11 @@ _NAME = "a regular chunk grid"
 def from_chunks(
     array: Any, chunks: Sequence[int] | None = None, *, grid: Sequence[int], deal: str = "cyclic", order: str = "C"
 ) -> Layout:
-    """Return a layout of whole chunks: no two ranks share one, so that all may write at the same time.
+    """Return a layout of whole chunks: no two ranks share a chunk, so that all may write at the same time.
 
-    array   a zarr.Array (of a sharded one the shards count, for they are what is written at once), an h5py.Dataset,
+    array   a zarr.Array (if it is sharded, the shards count, because a shard is written at once), an h5py.Dataset,
             or the shape of an array
-    chunks  the chunk shape, where a shape is given
+    chunks  the chunk shape, if `array` is a shape
     grid    ranks along each dimension
     deal    "cyclic" distributes chunks in turn; "block" gives each rank neighbours, ceil(chunks / ranks) a dimension
 
@@ -59,14 +59,14 @@ def from_chunks(
 
 @entry
 def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
-    """Return the largest chunk shape of which no chunk has two owners.
+    """Return the largest chunk shape for which every chunk has one owner.
 
-    In each dimension it is the greatest common divisor of all indices at which the owner changes.  `most` bounds the
-    elements of a chunk: dimensions are then divided, the slowest ones (in C order) first.  A chunk is read and written
-    whole, so chunks of one element in a dimension are slow, and a cyclic layout has no others.
+    In each dimension it is the greatest common divisor of all indices at which the owner changes.  `most` is an upper
+    limit of the elements of a chunk: dimensions are then divided, the slowest ones (in C order) first.  A chunk is read
+    and written whole, so chunks of one element in a dimension are slow, and a cyclic layout has no others.
 
-    Refuses an array without dimensions.  Cost: as of the blocks of the layout; of dimensions with an offset, nesting or
-    an index map as of their indices.
+    Raises ArgumentError for an array without dimensions.  Cost: linear in the blocks of the layout; for dimensions with
+    an offset, nesting or an index map, linear in their indices.
     """
     if not layout.ndim:
         raise refusal(_NAME, layout, "it has no dimensions, so it has no chunks")
@@ -82,7 +82,7 @@ def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
 
 
 def _largest_divisor(number: int, most: int) -> int:
-    """Return the largest divisor of a number that is not above a bound.  Cost: of order sqrt(number)."""
+    """Return the largest divisor of a number that does not exceed `most`.  Cost: of order sqrt(number)."""
     if number <= most:
         return number
     small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]

@@ -45,7 +45,7 @@ def from_chunks(chunks: Any, shape: Sequence[int] | None = None, *, order: str =
 def to_chunks(layout: Layout) -> tuple[tuple[int, ...], ...]:
     """Return the sizes of the chunks of each dimension, for `dask.array.from_array(..., chunks=)` or `rechunk`.
 
-    Refuses what does not give rank r, in C order, one block of consecutive indices in each dimension.
+    Raises ArgumentError unless rank r, in C order, owns one block of consecutive indices in each dimension.
     """
     table = table_of(layout)
     check_parts(

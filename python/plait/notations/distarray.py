@@ -1,4 +1,4 @@
-"""The Distributed Array Protocol (DAP, version 0.9): what `__distarray__()` returns on each rank."""
+"""The Distributed Array Protocol (DAP, version 0.9): the value that `__distarray__()` returns on each rank."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Dict = Mapping[str, Any]
 
 @entry
 def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
-    """Return the layout that all ranks' exports tell together; one rank's export tells its own part only.
+    """Return the layout that the exports of all ranks describe together; one rank's export describes only its own part.
 
     parts  one for each rank, in the order of ranks: an object with `__distarray__`, the dictionary that it returns, or
            only the tuple `dim_data`
-    order  memory order of the buffers; without it that of the buffers given, else C
+    order  memory order of the buffers; default: the order of the given buffers, else C
 
-    Communication padding becomes a halo; boundary padding is part of the array, and a layout does not mark it.
-    Raises ArgumentError where the parts contradict each other, leave out an index, share one, or list the indices of an
+    Communication padding becomes a halo; boundary padding is part of the array, and a layout does not mark it. Raises
+    ArgumentError if the parts contradict each other, leave out an index, share one, or list the indices of an
     unstructured dimension in another order than ascending: a layout has no order of its own within an index set.
     """
     exports = [part.__distarray__() if hasattr(part, "__distarray__") else part for part in parts]
@@ -85,13 +85,13 @@ def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
 
 @entry
 def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any]:
-    """Return what a rank's `__distarray__()` should return.
+    """Return the dictionary that a rank's `__distarray__()` should return.
 
-    buffer  the rank's local array, in the layout's memory order; of a layout with halos the padded one, of which the
-            protocol gets the part that it knows: without the halo at the edges of the array that do not wrap
+    buffer  the rank's local array, in the layout's memory order; if the layout has halos, the padded array. The
+            protocol gets the part that it can describe: without the halo at the edges of the array that do not wrap
 
-    Refuses replicas, ranks other than 0, 1, ... in C order of the grid, halos of a dimension without neighbours, and
-    a memory order other than C where no buffer says it.
+    Raises ArgumentError for replicas, for ranks other than 0, 1, ... in C order of the grid, for halos of a dimension
+    without neighbours, and for a memory order other than C without a buffer in that order.
     """
     table = table_of(layout)
     check_parts(
@@ -121,7 +121,7 @@ def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any
 
 
 def _described(table: Table, dimension: Dimension, d: int, c: int) -> tuple[dict[str, Any], slice]:
-    """Return the dictionary of a dimension at a coordinate, and which of the padded positions the protocol knows."""
+    """Return the dictionary of a dimension at a coordinate, and the slice of the padded positions that it describes."""
     common = {"size": dimension.size, "proc_grid_size": dimension.coordinates, "proc_grid_rank": c}
     low, high = table.halo[d]
     wraps = d in table.periodic
@@ -185,7 +185,7 @@ def _agreed(parts: Sequence[Sequence[Dict]], d: int, key: str, shown: int | None
 
 
 def _same(one: Dict, other: Dict, first: int, second: int, d: int) -> None:
-    """Refuse different dictionaries at one coordinate; padding may differ."""
+    """Raise ArgumentError if the dictionaries at one coordinate differ other than in their padding."""
     for key in ("start", "stop", "indices", "block_size"):
         if not np.array_equal(one.get(key, 1), other.get(key, 1)):
             raise ArgumentError(f"dimension {d}: ranks {first} and {second} have one grid coordinate, but other {key}")
@@ -249,7 +249,7 @@ def _padding(ones: Sequence[Dict], wraps: bool, d: int) -> tuple[int, int]:
 
 
 def _order_of(buffers: Sequence[Any]) -> str:
-    """Return F where the strides of every buffer that can tell say so."""
+    """Return F if the strides of every buffer that has a definite order are those of Fortran order."""
     found = set()
     for buffer in buffers:
         if buffer is not None:

@@ -25,13 +25,15 @@ _STRIDED = re.compile(r"(?:_S|_StridedShard)\((?:dim=)?(-?\d+),\s*(?:sf=|split_f
 
 
 class Shard(NamedTuple):
-    """A mesh dimension that shards a tensor dimension; of `split` > 1 pieces (_StridedShard) each one."""
+    """A mesh dimension that shards a tensor dimension. With `split` > 1 (_StridedShard), it shards each of `split`
+    pieces.
+    """
 
     dim: int
     split: int = 1
 
     def __str__(self) -> str:
-        """Return it as PyTorch prints it."""
+        """Return the text that PyTorch prints."""
         return f"S({self.dim})" if self.split == 1 else f"_S({self.dim}, {self.split})"
 
 
@@ -58,10 +60,10 @@ def from_placements(
     mesh        a DeviceMesh, or its shape
     ranks       ranks by mesh position; without it those of the DeviceMesh, or 0, 1, 2, ...
 
-    A shard is what torch.chunk gives: ceil(n / p) indices, and fewer or none at the end.  Where several mesh dimensions
-    shard one tensor dimension they do so in order, each the piece that the one before has left.  Pending reductions
-    (Partial) are refused: no rank holds the values of the array; so are shards along mesh dimensions whose ranks do not
-    ascend, on which PyTorch's scatter and its offsets disagree (seen in version 2.15).
+    A shard is the one of torch.chunk: ceil(n / p) indices, and fewer or none at the end.  If several mesh dimensions
+    shard one tensor dimension, they do so in order, each the piece that remains after the one before.  Pending
+    reductions (Partial) raise ArgumentError, because no rank holds the values of the array. So do shards along mesh
+    dimensions whose ranks do not ascend, on which PyTorch's scatter and its offsets disagree (seen in version 2.15).
 
     Cost of a _StridedShard that does not divide evenly: linear in the indices of its tensor dimension.
     """
@@ -92,11 +94,11 @@ def from_placements(
 def to_placements(layout: Layout, mesh: Any = None, *, objects: bool = False) -> Placements:
     """Return the placements of a layout, and the ranks of the mesh.
 
-    mesh     a DeviceMesh, or ranks by mesh position, on which to say it; without it a grid
-             of the layout
+    mesh     a DeviceMesh, or ranks by mesh position, on which to express the layout; default: a grid of the layout
     objects  return PyTorch's objects instead of their text; needs torch
 
-    Refuses what no placements mean: other blocks than those of torch.chunk, halos, and memory orders other than C.
+    Raises ArgumentError for layouts that no placements express: blocks other than those of torch.chunk, halos, and
+    memory orders other than C.
     """
     table = table_of(layout).by_index()
     check_parts(_NAME, table, halo="shards do not overlap")
@@ -117,7 +119,7 @@ def to_placements(layout: Layout, mesh: Any = None, *, objects: bool = False) ->
 
 
 def _fitted(table: Table, ranks: Ranks, objects: bool) -> Placements | None:
-    """Return the placements on a mesh that mean a layout, if there are any."""
+    """Return the placements on a mesh that express a layout, or None."""
     axes = fits(_NAME, table, ranks)
     if axes is None:
         return None
@@ -133,7 +135,7 @@ def _fitted(table: Table, ranks: Ranks, objects: bool) -> Placements | None:
 
 
 def _placement(placement: Any, axis: int, ndim: int) -> Shard | None:
-    """Return what a placement says; None for a replica."""
+    """Return the shard of a placement; None for a replica."""
     text = placement if isinstance(placement, str) else type(placement).__name__
     if text in ("R", "Replicate", "Replicate()"):
         return None
@@ -155,7 +157,7 @@ def _placement(placement: Any, axis: int, ndim: int) -> Shard | None:
 
 
 def _ascends(ranks: Ranks, axis: int) -> bool:
-    """Tell whether the ranks along a mesh dimension ascend everywhere."""
+    """Return True if the ranks along a mesh dimension ascend everywhere."""
     return bool((np.diff(ranks, axis=axis) > 0).all())
 
 
@@ -180,7 +182,7 @@ def _levels(
 
 
 def _pieces(indices: npt.NDArray[np.int64], shards: Sequence[tuple[int, int]]) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield what each coordinate gets, in C order of the mesh dimensions (count, split)."""
+    """Yield the indices of each coordinate, in C order of the mesh dimensions (count, split)."""
     if not shards:
         yield indices
         return
@@ -200,7 +202,7 @@ def _candidates(table: Table, d: int, axes: tuple[int, ...], extents: tuple[int,
     """Yield placements of the mesh dimensions that shard a tensor dimension, the likely ones first."""
     dimension = table.dimensions[d]
     for order in dict.fromkeys([axes, *itertools.permutations(axes)]):
-        # A mesh dimension that splits before one in front of it makes the latter split all of its pieces.
+        # If a mesh dimension splits before a lower one, the lower one splits all of its pieces.
         splits = {
             axis: math.prod(extents[other] for other in order[: order.index(axis)] if other > axis) for axis in order
         }

@@ -41,12 +41,12 @@ def from_sharding(sharding: Any, shape: Sequence[int], *, order: str = "C") -> L
 
 @entry
 def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any = None, *, order: str = "C") -> Layout:
-    """Return the layout that a PartitionSpec means on a mesh.
+    """Return the layout of a PartitionSpec on a mesh.
 
-    spec     a PartitionSpec, or its entries: None, a mesh axis, or several, the major one first; what is left out at
-             the end is not sharded, and along axes that stand nowhere the array is replicated
+    spec     a PartitionSpec, or its entries: None, a mesh axis, or several, the major one first. Entries left out at
+             the end are not sharded; the array is replicated along axes that are not named
     mesh     a Mesh or AbstractMesh, or a mapping of axis names to sizes, in order
-    devices  ids of the devices by mesh position; without it those of the mesh, or 0, 1, 2, ...
+    devices  ids of the devices by mesh position; default: those of the mesh, or 0, 1, 2, ...
 
     Raises ArgumentError for dimensions that do not divide evenly, as JAX does; for entries that are open
     (UNCONSTRAINED) and for unreduced axes.
@@ -84,10 +84,11 @@ def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any
 def to_spec(layout: Layout, mesh: Any = None) -> Spec:
     """Return spec, mesh and device ids for a layout whose ranks are the ids of devices.
 
-    mesh  a Mesh, or a mapping of axis names to sizes (devices 0, 1, 2, ...), on which to say it; without it the
-          layout's own grid, with the axes x, y, z, w, axis4, ...
+    mesh  a Mesh, or a mapping of axis names to sizes (devices 0, 1, 2, ...), on which to express the layout; default:
+          the layout's own grid, with the axes x, y, z, w, axis4, ...
 
-    Refuses what is not distributed in equal blocks along mesh axes, halos, and memory orders other than C.
+    Raises ArgumentError for layouts that are not distributed in equal blocks along mesh axes, for halos, and for memory
+    orders other than C.
     """
     table = table_of(layout).by_index()
     check_parts(_NAME, table, halo="shards do not overlap")
@@ -125,7 +126,7 @@ def _fitted(table: Table, names: tuple[str, ...] | None, ids: Ranks) -> Spec | N
 
 @entry
 def to_sharding(layout: Layout, mesh: Any = None) -> Any:
-    """Return the NamedSharding of a layout, on a Mesh, or on one made of the devices whose ids are its ranks."""
+    """Return the NamedSharding of a layout, on a Mesh, or on one of the devices whose ids are its ranks."""
     import jax
 
     sharding: Any = jax.sharding

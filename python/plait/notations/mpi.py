@@ -55,7 +55,7 @@ def from_darray(
     psizes: Sequence[int] | None = None,
     order: Any = "C",
 ) -> Layout:
-    """Return the layout that a darray datatype tells; one rank's datatype tells that of all ranks.
+    """Return the layout of a darray datatype; the datatype of one rank describes all ranks.
 
     size      an mpi4py Datatype made by Create_darray (perhaps resized or duplicated); or the number of ranks, followed
               by the other arguments of Create_darray
@@ -63,7 +63,7 @@ def from_darray(
     dargs     block sizes; None for the default
     order     "C" or "F", or MPI's constants
 
-    Raises ArgumentError for another kind of datatype, and for arguments that MPI would refuse.
+    Raises ArgumentError for another kind of datatype, and for arguments that MPI would reject.
     """
     if hasattr(size, "Get_envelope"):
         found = _decode(size, "DARRAY")
@@ -91,8 +91,9 @@ def from_darray(
 def to_darray(layout: Layout, rank: int) -> Darray:
     """Return the arguments of a rank's darray.
 
-    Refuses what is not `block`, `block(m)`, `cyclic(k)` or `*` in each dimension, ranks other than 0, 1, ... in C order
-    of the grid, replicas, halos, memory orders but C and F, and arrays without elements or dimensions.
+    Raises ArgumentError for dimensions other than `block`, `block(m)`, `cyclic(k)` or `*`, for ranks other than 0, 1,
+    ... in C order of the grid, for replicas, halos, memory orders other than C and F, and for arrays without elements
+    or dimensions.
     """
     table = table_of(layout)
     if not layout.elements or not layout.ndim:
@@ -145,13 +146,13 @@ def to_darray_type(layout: Layout, rank: int, element: Any) -> Any:
 
 @entry
 def from_subarrays(parts: Sequence[Any] | Mapping[int, Any]) -> Layout:
-    """Return the layout in which each rank owns the box that its subarray datatype tells.
+    """Return the layout in which each rank owns the box of its subarray datatype.
 
     parts  one for each rank, in the order of ranks or by rank number: an mpi4py Datatype made by Create_subarray, or
            the arguments (sizes, subsizes, starts, order)
 
-    Ranks with equal boxes hold copies.  Raises ArgumentError where the boxes differ in the array they belong to, leave
-    out an element, overlap otherwise, or form no grid.
+    Ranks with equal boxes hold replicas.  Raises ArgumentError if the boxes are of different arrays, leave out an
+    element, overlap otherwise, or form no grid.
     """
     numbered = parts if isinstance(parts, Mapping) else dict(enumerate(parts))
     if not numbered:
@@ -175,7 +176,8 @@ def from_subarrays(parts: Sequence[Any] | Mapping[int, Any]) -> Layout:
 def to_subarray(layout: Layout, rank: int) -> Subarray:
     """Return the arguments of the subarray that a rank owns.
 
-    Refuses a rank that owns nothing or no box, halos, and memory orders but C and F.  Cost: as of the rank's indices.
+    Raises ArgumentError for a rank that owns nothing or no box, for halos, and for memory orders other than C and F.
+    Cost: linear in the rank's indices.
     """
     table = table_of(layout)
     check_parts(_SUBARRAY, table, halo="the array of which it is a part has none")
@@ -208,7 +210,7 @@ def to_subarray_type(layout: Layout, rank: int, element: Any) -> Any:
 
 
 def _distribution(d: int, size: int, name: str, argument: int | None, extent: int) -> str:
-    """Return the distribution of a dimension in Plait's words."""
+    """Return the distribution of a dimension in Plait's notation."""
     if name == "none":
         if extent != 1:
             raise ArgumentError(f"dimension {d} is not distributed, but psizes gives it {extent} ranks; expected 1")

@@ -42,12 +42,12 @@ def from_pencil(
     pencil  an mpi4py_fft.pencil.Pencil, or the shape of the whole array
     axis    the dimension with which it is aligned, which is not distributed; may be negative
     dims    ranks of each grid dimension (of `Subcomm(comm, dims)`), which are distributed left to right unless `axes`
-            says otherwise; an entry less than dimensions: the aligned one has none
+            is given; one entry less than dimensions, because the aligned one has none
     axes    the grid dimension over which each array dimension is distributed, as after `pencil.pencil(axis)`
-    comm    with an object: the communicator that Subcomm was made of; without it MPI.COMM_WORLD
+    comm    with an object: the communicator from which Subcomm was made; default: MPI.COMM_WORLD
 
-    With an object it asks MPI which ranks the subcommunicators have; nothing is communicated.
-    Raises ArgumentError where mpi4py-fft would refuse: fewer indices than ranks in a dimension, a distributed axis.
+    For an object, it queries MPI for the ranks of the subcommunicators; nothing is communicated. Raises ArgumentError
+    if mpi4py-fft would reject the pencil: fewer indices than ranks in a dimension, a distributed axis.
     """
     if hasattr(pencil, "subcomm"):
         pencil, axis, dims, axes = _read(pencil, comm)
@@ -88,10 +88,10 @@ def from_pencil(
 def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
     """Return shape, aligned dimension, grid and the grid dimension of each array dimension.
 
-    axis  the dimension to be aligned with, if several are not distributed; without it the last one of them
+    axis  the dimension of alignment if several dimensions are not distributed; default: the last of those
 
-    Refuses what is not balanced, distributes every dimension, gives a rank nothing, has replicas, halos or a memory
-    order other than C, and ranks that are not counted in C order of a grid.
+    Raises ArgumentError for layouts that are not balanced, distribute every dimension, leave a rank without elements,
+    or have replicas, halos or a memory order other than C, and for ranks that are not counted in C order of a grid.
     """
     table = table_of(layout)
     check_parts(_NAME, table, replicas="a pencil gives each to one", halo="a pencil knows none")
@@ -112,7 +112,7 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
             )
         if dimension.sizes != tuple(least + (c < more) for c in range(dimension.coordinates)):
             raise refusal(_NAME, layout, f"the blocks of dimension {d} are not balanced")
-    # The array dimensions in the order of the grid: the ranks of the slowest one lie farthest from each other.
+    # The array dimensions in the order of the grid: the ranks of the slowest one have the largest distance.
     ranks = table.ranks[..., 0]
     steps = [abs(int(np.diff(ranks, axis=d).flat[0])) if extent > 1 else 0 for d, extent in enumerate(table.extents)]
     distributed = sorted((d for d in range(layout.ndim) if d not in whole), key=lambda d: -steps[d])
@@ -143,7 +143,7 @@ def to_pencil_object(layout: Layout, comm: Any, axis: int | None = None) -> Any:
 
 
 def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]:
-    """Return the plain data of a pencil: how far apart the ranks of each dimension lie tells the grid's order."""
+    """Return the plain data of a pencil; the distances of ranks in each dimension determine the grid's order."""
     sizes = [int(sub.Get_size()) for sub in pencil.subcomm]
     steps = [0] * len(sizes)
     if max(sizes) > 1:

@@ -42,7 +42,7 @@ def from_descriptor(
     grid   rows and columns of the BLACS grid
     order  "R" or "C" as in BLACS_GRIDINIT, or the process at each (row, column) as in BLACS_GRIDMAP
 
-    Raises ArgumentError for a descriptor that is not of a dense matrix, or that DESCINIT would refuse.
+    Raises ArgumentError for a descriptor that is not of a dense matrix, or that DESCINIT would reject.
     """
     entries = integers(desc, "the descriptor", least=-1)
     same_length("the descriptor", entries, len(ENTRIES), "entries of a dense matrix")
@@ -80,10 +80,11 @@ def from_descriptor(
 
 @entry
 def to_descriptor(layout: Layout, rank: int, *, context: int = 0) -> list[int]:
-    """Return the nine integers of a rank, with the least leading dimension that its local array can have.
+    """Return the nine integers of a rank, with the smallest leading dimension that its local array can have.
 
-    Refuses what is no matrix, is not distributed in equal blocks, begins inside one, has replicas or halos, or is not
-    column-major (order=F) on each rank.  The BLACS grid that belongs to it is `to_grid(layout)`.
+    Raises ArgumentError if the layout is not a matrix, is not distributed in equal blocks, begins inside a block, has
+    replicas or halos, or is not column-major (order=F) on each rank.  The BLACS grid that belongs to it is
+    `to_grid(layout)`.
     """
     _, desc = _checked(layout)
     leading = max(layout.local_shape(rank)[0], 1)
@@ -92,12 +93,12 @@ def to_descriptor(layout: Layout, rank: int, *, context: int = 0) -> list[int]:
 
 @entry
 def to_grid(layout: Layout) -> Grid:
-    """Return the BLACS grid on which a layout's descriptors hold; refuses what to_descriptor refuses."""
+    """Return the BLACS grid of a layout's descriptors.  Raises ArgumentError for the same layouts as to_descriptor."""
     return _checked(layout)[0]
 
 
 def _checked(layout: Layout) -> tuple[Grid, list[int]]:
-    """Return grid and descriptor (but for context and leading dimension) of a layout, or refuse it."""
+    """Return grid and descriptor (but for context and leading dimension) of a layout, or raise ArgumentError."""
     if layout.ndim != 2:
         raise refusal(_NAME, layout, f"the array has {layout.ndim} dimensions, and a matrix has 2")
     table = table_of(layout)
@@ -109,8 +110,8 @@ def _checked(layout: Layout) -> tuple[Grid, list[int]]:
                 _NAME, layout, f"dimension {d} is not distributed in equal blocks in turn from its first index on"
             )
     mb, nb = (dimension.cyclic[0] if dimension.cyclic else 1 for dimension in table.dimensions)
-    # The grid position of the least rank would be (0, 0), were the ranks counted along the grid: then the first block
-    # lies at the source position.  Where they are not, a map of ranks says it.
+    # If ranks are counted along the grid, the smallest rank would have the grid position (0, 0), and the first block is
+    # at the source position.  Otherwise a map of ranks describes the grid.
     ranks = table.ranks[..., 0]
     extents = (int(ranks.shape[0]), int(ranks.shape[1]))
     row, column = (int(c) for c in np.unravel_index(np.argmin(ranks), extents))

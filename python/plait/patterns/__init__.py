@@ -1,15 +1,15 @@
-"""The access patterns of parallel files: who asks for which part of a file, in what order.
+"""The access patterns of parallel files: the parts of a file that each rank accesses, and in which order.
 
 The names and the meanings are those of section 2.4 of R. Bordawekar, "Issues in Software Support for Parallel I/O"
-(Syracuse University, 1993), after Crockett and Kotz; each class states what the thesis says, what it leaves open and
-what was chosen here.  A pattern is a small value that knows every request of every rank without holding any: it takes
-the same memory for a thousand elements and for 10^15.
+(Syracuse University, 1993), after Crockett and Kotz. Each class states the definition of the thesis, what it leaves
+open and what was chosen here.  A pattern is a small value that computes every request of every rank and stores none: it
+takes the same memory for a thousand elements and for 10^15.
 
 >>> from plait.patterns import GSI
 >>> list(GSI(elements=10, ranks=2, request=3).requests(1))
 [Access(kind='read', offset=3, count=3), Access(kind='read', offset=9, count=1)]
 
-:func:`drive` carries a pattern out on an open :class:`plait.File`.
+:func:`drive` executes a pattern on an open :class:`plait.File`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What all access patterns have in common."""
+"""The base class of all access patterns."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ class Access(NamedTuple):
 
 @dataclass(frozen=True)
 class Pattern(ABC):
-    """Who asks for which elements of a file, in what order. The base of all patterns; a value without a file.
+    """The elements of a file that each rank requests, and the order of requests. The base of all patterns; it has no
+    file.
 
-    elements  of the file
-    ranks     how many there are; every one has its own sequence of requests, which may be empty
-    request   elements of one request; the last one before an end is shorter where nothing else is said
+    elements  number of elements of the file
+    ranks     number of ranks; each has its own sequence of requests, which may be empty
+    request   elements of one request; the last one before an end is shorter, unless the pattern says otherwise
     kind      "read" or "write"
 
-    Costs: :meth:`at` and :meth:`count` take constant time and memory, whatever the sizes. Raises plait.ArgumentError
-    for numbers that cannot be.
+    :meth:`at` and :meth:`count` take constant time and memory, independent of the sizes. Raises plait.ArgumentError for
+    invalid numbers.
     """
 
     elements: int
@@ -42,9 +43,9 @@ class Pattern(ABC):
     kind: Kind = "read"
 
     view: ClassVar[Literal["sequential", "direct"]] = "sequential"
-    """How the file is classified as a whole (thesis, 2.4)."""
+    """The class of the file as a whole (thesis, 2.4)."""
     thesis_mode: ClassVar[int | None] = None
-    """The stream mode by which the thesis obtains the pattern (3.2.3), None where it names none."""
+    """The stream mode that the thesis uses for the pattern (3.2.3); None if it names none."""
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -61,26 +62,26 @@ class Pattern(ABC):
 
     @property
     def modes(self) -> tuple[int, ...]:
-        """The modes of a stream that lead to just these requests.
+        """The modes of a stream that produce exactly these requests.
 
-        0 is always among them: each rank moves its own position. By modes 2, 3 and 4 the stream finds the same offsets
-        itself. By mode 1 the order of arrival decides which of the requests gets which stretch.
+        Mode 0 is always among them: each rank moves its own position. In modes 2, 3 and 4 the stream computes the same
+        offsets itself. In mode 1 the order of arrival determines the stretch of each request.
         """
         return (0,)
 
     @property
     def mode(self) -> int:
-        """The mode that :func:`drive` takes: that of the thesis where it leads to these requests, or else 0."""
+        """The mode that :func:`drive` uses: that of the thesis if it produces these requests, else 0."""
         return self.thesis_mode if self.thesis_mode is not None and self.thesis_mode in self.modes else 0
 
     @property
     def largest(self) -> int:
-        """The most elements that a request may have."""
+        """The maximum number of elements of a request."""
         return min(self.request, self.elements)
 
     @property
     def rounds(self) -> int:
-        """The most requests that a rank makes. Takes time by the number of ranks."""
+        """The maximum number of requests of a rank. The time is linear in the number of ranks."""
         return max(self.count(rank) for rank in range(self.ranks))
 
     @abstractmethod
@@ -104,10 +105,10 @@ class Pattern(ABC):
 
     @abstractmethod
     def _at(self, rank: int, number: int) -> Access:
-        """Return request `number` of a rank that makes so many."""
+        """Return request `number` of a rank, which has more than `number` requests."""
 
     def _check(self, field: str, least: int) -> None:
-        """Make a field a plain number, and see that it is large enough."""
+        """Convert a field to an int, and check that it is at least `least`."""
         number = self._whole(field, getattr(self, field))
         if number < least:
             raise ArgumentError(f"{self.name}: {field}={number}; it must be at least {least}")
@@ -152,5 +153,5 @@ class Subset(Pattern):
 
 
 def pieces(elements: int, request: int) -> int:
-    """Return how many requests it takes to get through so many elements."""
+    """Return the number of requests for the given number of elements."""
     return -(-elements // request)

@@ -25,7 +25,7 @@ Callback = Callable[[Access, Part], None]
 
 
 class DriveResult(NamedTuple):
-    """What one rank has moved."""
+    """The requests and elements that one rank has moved."""
 
     requests: int
     elements: int
@@ -40,20 +40,20 @@ def drive(
     receive: Callback | None = None,
     fill: Callback | None = None,
 ) -> DriveResult:
-    """Make all requests of a pattern, each rank its own, through a stream of the file. Collective over ``comm``.
+    """Make all requests of a pattern through a stream of the file; each rank makes its own. Collective over ``comm``.
 
-    file     open in a mode that allows what the pattern does, on the same communicator; of any store
-    comm     the communicator that the file was opened with, None where it was opened without one
-    mode     of the stream, one of ``pattern.modes``; ``pattern.mode`` by default
+    file     open in a mode that permits the pattern's accesses, on the same communicator; of any store
+    comm     the communicator with which the file was opened, None if it was opened without one
+    mode     mode of the stream, one of ``pattern.modes``; ``pattern.mode`` by default
     receive  called after each read with the request and an array of its elements, which the next one overwrites
     fill     called before each write with the request and an array to fill; needed for writing
 
-    In mode 1 the stretch of a request is the next one when it arrives, wherever the request says: `receive` gets what
-    is there, `fill` cannot know. A callback must not raise on some ranks only.
+    In mode 1 the order of arrival determines the stretch of a request, whatever its offset: `receive` gets the elements
+    of that stretch, and `fill` does not know the stretch. A callback must not raise on some ranks only.
 
-    Memory: one array of ``pattern.largest`` elements. Raises plait.ArgumentError, on every rank the same, where
-    pattern, mode, file and communicator do not fit together, and what the stream raises. MemoryError, on
-    every rank, where one has no memory for the array.
+    It needs memory for one array of ``pattern.largest`` elements. Raises plait.ArgumentError, the same on every rank,
+    if pattern, mode, file and communicator do not fit together, and the errors of the stream. Raises MemoryError on
+    every rank if one rank has no memory for the array.
     """
     rank, size = (0, 1) if comm is None else (comm.rank, comm.size)
     known, way, target = pattern if isinstance(pattern, Pattern) else shown(pattern), _mode_of(mode), _file_of(file)
@@ -79,7 +79,7 @@ def carry_out(
     receive: Callback | None = None,
     fill: Callback | None = None,
 ) -> DriveResult:
-    """Make the requests of one rank through a stream that stands at its beginning."""
+    """Make the requests of one rank through a stream whose position is at its beginning."""
     mode = stream.mode
     requests = elements = 0
     position = 0
@@ -109,8 +109,8 @@ def carry_out(
 def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]]:
     """Yield the requests of a rank, each with the number of elements to pass to the stream.
 
-    In the collective modes a rank that has no more requests goes on, with none, until all ranks are done; in mode 3 all
-    ask for as much, and at the end of the file get less.
+    In the collective modes a rank without further requests continues with empty ones until all ranks are done. In mode
+    3 all ranks request the same number of elements, and get fewer at the end of the file.
     """
     if mode in (0, 1):
         for access in pattern.requests(rank):
@@ -122,9 +122,9 @@ def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]
         yield access, pattern.largest if mode == 3 else access.count
 
 
-# What ranks agree on must be comparable and fit for messages, or one that has something else leaves the others waiting.
+# The values that ranks compare must be comparable and picklable; an error on one rank would leave the others waiting.
 def _mode_of(mode: object) -> Any:
-    """Return a mode as a plain number, or the words for what is none."""
+    """Return a mode as a plain number, or its description if it is not a number."""
     try:
         return None if mode is None else operator.index(mode)  # type: ignore[arg-type]
     except Exception:
@@ -132,12 +132,12 @@ def _mode_of(mode: object) -> Any:
 
 
 def _file_of(file: object) -> str:
-    """Return the words for what is no file with streams; none for one that is."""
+    """Return a description of an object that is not a file with streams; empty for a file."""
     return "" if hasattr(type(file), "stream") else shown(file)
 
 
 def _check(pattern: Pattern, mode: int, file: File, size: int, fill: Callback | None) -> None:
-    """See that everything fits together: the same on every rank."""
+    """Check that the arguments fit together, with the same result on every rank."""
     elements = math.prod(file.shape)
     if pattern.ranks != size:
         raise ArgumentError(f"the pattern is for {pattern.ranks} ranks and there are {size}; make one for these")
@@ -155,7 +155,7 @@ def _check(pattern: Pattern, mode: int, file: File, size: int, fill: Callback | 
 
 
 def _buffer(comm: CommLike, elements: int, dtype: np.dtype[Any]) -> Part:
-    """Make room for the elements of one request, or raise MemoryError on every rank."""
+    """Allocate memory for the elements of one request, or raise MemoryError on every rank."""
     buffer = None
     with contextlib.suppress(MemoryError):
         buffer = np.empty(elements, dtype)
@@ -167,7 +167,7 @@ def _buffer(comm: CommLike, elements: int, dtype: np.dtype[Any]) -> Part:
 
 
 def _agree(comm: CommLike, mine: tuple[object, ...]) -> None:
-    """See that all ranks were given the same, so that none waits for requests that never come."""
+    """Check that all ranks have the same arguments, so that no rank waits for requests that never come."""
     first = comm.bcast(mine)
     differ = [number for number, same in enumerate(comm.allgather(first == mine)) if not same]
     if differ:

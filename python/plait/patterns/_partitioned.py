@@ -18,12 +18,12 @@ class _PartitionedPattern(Pattern):
 
     @property
     def _part(self) -> int:
-        """The elements of a full part."""
+        """The number of elements of a full part."""
         return pieces(self.elements, self._parts)
 
     @property
     def largest(self) -> int:
-        """The most elements that a request may have."""
+        """The maximum number of elements of a request."""
         return min(self.request, self._part)
 
     def count(self, rank: int) -> int:
@@ -42,17 +42,17 @@ class GSP(_PartitionedPattern):
     """Global sequential, partitioned: the file is cut into one contiguous part for each rank.
 
     Thesis 2.4, 3: "distributes the file into contiguous blocks, one for each processor". 3.2.3 obtains it by mode 1.
-    Open in the thesis: parts that do not come out even. Here a part has ceil(elements / ranks) elements, the last ones
-    fewer or none, as `block` distributes them. By mode 1 a rank's part is contiguous only where one request has all of
-    it, and arrival decides who gets which; modes 2 and 3 give them out in the order of ranks. With smaller requests
-    only mode 0 leads to this pattern (by mode 1 it becomes :class:`GSSA`).
+    The thesis does not define uneven parts. Here a part has ceil(elements / ranks) elements, the last ones fewer or
+    none, as `block` distributes them. In mode 1 a rank's part is contiguous only if one request covers all of it, and
+    the order of arrival assigns the parts; modes 2 and 3 assign them in the order of ranks. With smaller requests only
+    mode 0 produces this pattern (in mode 1 it becomes :class:`GSSA`).
     """
 
     thesis_mode = 1
 
     @property
     def modes(self) -> tuple[int, ...]:
-        """0; also 1, 2 and 3 where one request has a whole part (3 writes only parts that come out even)."""
+        """0; also 1, 2 and 3 if one request covers a whole part (3 writes only if all parts have the same size)."""
         if self.request < self._part:
             return (0,)
         return (0, 1, 2) if self.kind == "write" and self.elements % self.ranks else (0, 1, 2, 3)
@@ -62,15 +62,15 @@ class GSP(_PartitionedPattern):
 class GSPS(_PartitionedPattern, Subset):
     """Global sequential, partitioned, subset: the file is cut into one part for each of some ranks; the others idle.
 
-    active  how many take part, half of them rounded up by default
+    active  number of ranks that take part; by default half of them, rounded up
 
     Thesis 2.4, 7: "a modification of the GSP ... some processors can remain idle", so that each of the others has more.
-    Open in the thesis: how many and which; here the first ones. Parts are cut as in :class:`GSP`.
+    The thesis does not say how many and which ranks; here they are the first ones. Parts are cut as in :class:`GSP`.
     """
 
     @property
     def modes(self) -> tuple[int, ...]:
-        """0; also 1 and 2 where one request has a whole part."""
+        """0; also 1 and 2 if one request covers a whole part."""
         return (0, 1, 2) if self.request >= self._part else (0,)
 
     @property
@@ -80,14 +80,13 @@ class GSPS(_PartitionedPattern, Subset):
 
 @dataclass(frozen=True, kw_only=True)
 class GDP(_PartitionedPattern):
-    """Global direct, partitioned: every rank goes through its own part of the file in an order fixed beforehand.
+    """Global direct, partitioned: every rank accesses its own part of the file in an order fixed beforehand.
 
-    seed  picks the orders
+    seed  selects the orders
 
     Thesis 2.4, direct 2: "processors read(write) data in a pre-determined order. But they use the DIRECT access
-    pattern, reading(writing) the data in any arbitrary order".
-    Open in the thesis: parts and orders. Here parts and requests are those of :class:`GSP`, each made once, in an order
-    by chance that is another one for each rank.
+    pattern, reading(writing) the data in any arbitrary order". The thesis does not define parts and orders. Here parts
+    and requests are those of :class:`GSP`, each made once, in a random order that differs from rank to rank.
     """
 
     seed: int = 0

@@ -1,4 +1,4 @@
-"""The pattern that knows no order at all."""
+"""The pattern without any order."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ._shuffle import mix
 class GDR(Pattern):
     """Global direct, random: every rank reads anywhere, in any order.
 
-    each  how many requests every rank makes; by default as many as it takes all ranks to move the file's size
-    seed  picks the positions
+    each  number of requests of every rank; by default as many as all ranks together need to move the file's size
+    seed  selects the positions
 
-    Thesis 2.4, direct 1: "access the data in any order and from any position ... the most general case".
-    Open in the thesis: everything else. Here all requests have the same size and lie wholly in the file, at any
-    element, each position as likely as any other and independent of all others: parts may be met twice, or never.
+    Thesis 2.4, direct 1: "access the data in any order and from any position ... the most general case". The thesis
+    leaves everything else open. Here all requests have the same size and are entirely inside the file, at any element.
+    All positions have the same probability and are independent: a part may be accessed twice, or never.
     """
 
     each: int | None = None

@@ -1,6 +1,6 @@
-"""Patterns in which a request gets what comes next when it arrives.
+"""Patterns in which the order of arrival determines the stretch of a request.
 
-Who gets what is known only when it has happened, so the requests given here are those of one possible order of arrival.
+The order of arrival is known only afterwards, so the requests of these patterns are those of one possible order.
 """
 
 from __future__ import annotations
@@ -40,15 +40,16 @@ class _ScheduledPattern(Pattern):
 
 @dataclass(frozen=True)
 class GSSA(_ScheduledPattern):
-    """Global sequential, scheduled access: each request gets the next record, first come first served.
+    """Global sequential, scheduled access: each request gets the next record, in the order of arrival.
 
-    seed  None: the ranks arrive in turn, round after round; otherwise in another order each round, picked by the seed
+    seed  None: the ranks arrive in turn, round after round; otherwise the seed selects another order for each round
 
     Thesis 2.4, 5: "asynchronous ... The sequence in which the records are read is decided by the order in which the
-    processor requests arrive. The amount of data read by each request must be same". Mode 1 serves so (3.2.3, where it
-    is also called self-scheduling, 3.4.2); by it the true arrival decides, and the offsets given here do not matter.
-    Open in the thesis: the order; and what is left when the records do not come out even, for it lets every rank read
-    the same amount. Here the last record ends with the file, and requests that would find nothing are not made.
+    processor requests arrive. The amount of data read by each request must be same". Mode 1 works this way (3.2.3,
+    where it is also called self-scheduling, 3.4.2): the real order of arrival applies, and the offsets of this pattern
+    are ignored. The thesis does not define the order, nor the rest if the records cannot be divided evenly, because it
+    lets every rank read the same amount. Here the last record ends with the file, and requests beyond the end are not
+    made.
     """
 
     thesis_mode = 1
@@ -64,16 +65,16 @@ class GSSA(_ScheduledPattern):
 
 @dataclass(frozen=True, kw_only=True)
 class GSO(_ScheduledPattern):
-    """Global sequential, overlapped: as :class:`GSSA`, but requests differ in size and reach into the next ones.
+    """Global sequential, overlapped: as :class:`GSSA`, but requests differ in size and extend into the next ones.
 
-    overlap  the most elements that a request takes beyond its record, as many as the record has by default
-    seed     picks the order of arrival, as for GSSA, and the sizes
+    overlap  maximum number of elements of a request beyond its record; by default the size of the record
+    seed     selects the order of arrival, as for GSSA, and the sizes
 
     Thesis 2.4, 6: "an asynchronous data access pattern ... allows the size of data request to be different, hence some
-    requests might access overlapped data sets".
-    Open in the thesis: sizes and positions. Here request k begins with record k, as in GSSA, and goes on for 0 to
-    `overlap` elements beyond it, so that the file is covered and any request shares at most `overlap` elements with
-    those behind it. The one position of mode 1 cannot lead to overlaps, so that it takes mode 0.
+    requests might access overlapped data sets". The thesis does not define sizes and positions. Here request k begins
+    with record k, as in GSSA, and extends 0 to `overlap` elements beyond it, so that the file is covered and any
+    request shares at most `overlap` elements with those after it. The single position of mode 1 cannot produce
+    overlaps, so the pattern uses mode 0.
     """
 
     overlap: int | None = None
@@ -87,7 +88,7 @@ class GSO(_ScheduledPattern):
 
     @property
     def largest(self) -> int:
-        """The most elements that a request may have."""
+        """The maximum number of elements of a request."""
         return min(self.request + (self.overlap or 0), self.elements)
 
     def _at(self, rank: int, number: int) -> Access:

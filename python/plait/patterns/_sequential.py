@@ -1,4 +1,4 @@
-"""Patterns that go through the whole file in order: all ranks, some of them, or all in turn."""
+"""Patterns that access the whole file in order: by all ranks, by some of them, or by all in turn."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ._base import Access, Pattern, Subset, pieces
 class GSA(Pattern):
     """Global sequential, all: every rank reads the file from the start to the end.
 
-    Thesis 2.4, 1: "all the processors read the array from the start to the end sequentially". By mode 0, each rank at
-    its own pace (3.2.3), or by mode 4, all at once (3.5).
-    Open in the thesis: how it is written. Here every rank writes all of it, so that all must write the same.
+    Thesis 2.4, 1: "all the processors read the array from the start to the end sequentially". In mode 0 each rank reads
+    at its own pace (3.2.3), in mode 4 all at once (3.5). The thesis does not define writing. Here every rank writes the
+    whole file, so that all must write the same elements.
     """
 
     thesis_mode = 0
@@ -24,7 +24,7 @@ class GSA(Pattern):
         return (0, 4)
 
     def count(self, rank: int) -> int:
-        """Return how many requests a rank makes: as many as the file has."""
+        """Return the number of requests of a rank: all requests of the file."""
         return pieces(self.elements, self.request)
 
     def _at(self, rank: int, number: int) -> Access:
@@ -35,14 +35,15 @@ class GSA(Pattern):
 class GSS(Subset):
     """Global sequential, subset: some ranks read the whole file, the others nothing.
 
-    active  how many take part, half of them rounded up by default
+    active  number of ranks that take part; by default half of them, rounded up
 
-    Thesis 2.4, 2: "some of the participating processors read the entire file in a sequential manner".
-    Open in the thesis: how many and which; here the first ones. No mode is named; by mode 0 the others do not wait.
+    Thesis 2.4, 2: "some of the participating processors read the entire file in a sequential manner". The thesis does
+    not say how many and which ranks; here they are the first ones. It names no mode; in mode 0 the other ranks do not
+    wait.
     """
 
     def count(self, rank: int) -> int:
-        """Return how many requests a rank makes."""
+        """Return the number of requests of a rank."""
         return pieces(self.elements, self.request) if rank < self._taking_part else 0
 
     def _at(self, rank: int, number: int) -> Access:
@@ -54,15 +55,15 @@ class GSI(Pattern):
     """Global sequential, interleaved: the ranks' requests follow each other in turn.
 
     Thesis 2.4, 4: "non-contiguous blocks separated by a constant stride ... a round-robin access pattern. All the
-    processors participate". 3.2.3 obtains it by mode 3; mode 2 does so also where the last turn does not come out even.
-    Open in the thesis: that turn. Here its requests end with the file, and some ranks have none in it.
+    processors participate". 3.2.3 obtains it by mode 3; mode 2 does so too, even if the last turn is incomplete. The
+    thesis does not define that turn. Here its requests end with the file, and some ranks have none in it.
     """
 
     thesis_mode = 3
 
     @property
     def modes(self) -> tuple[int, ...]:
-        """0, 2 and 3 (3 writes only where all turns come out even, as it takes equal requests)."""
+        """0, 2 and 3 (3 writes only if all turns are complete, because it needs equal requests)."""
         return (0, 2) if self.kind == "write" and self.elements % (self.ranks * self.request) else (0, 2, 3)
 
     def count(self, rank: int) -> int:

@@ -1,4 +1,4 @@
-"""Orders and numbers by chance that can be asked for one by one, the same on every machine."""
+"""Random permutations and numbers that are computed one by one, the same on every machine."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def mix(*numbers: int) -> int:
 
 
 def shuffled(position: int, size: int, *seed: int) -> int:
-    """Return which of 0, 1, ... size - 1 stands at `position` of an order that the seed picks.
+    """Return the number of 0, 1, ... size - 1 at `position` of a permutation that the seed selects.
 
-    A Feistel network on the next even number of bits permutes a range of at most four times the size; positions that it
-    takes outside are sent through again, as often as needed: four times on average at the most.
+    A Feistel network on the next even number of bits permutes a range of at most four times the size. A result outside
+    of the size is permuted again until it is inside, which takes at most four times on average.
     """
     half = max(1, ((size - 1).bit_length() + 1) // 2)
     low = (1 << half) - 1

@@ -14,9 +14,9 @@ from types import ModuleType
 
 from ..errors import ArgumentError
 
-#: What MPI_Get_library_version says of libraries with MPICH's binary interface, as its ABI initiative lists them.
+#: MPI_Get_library_version of libraries with MPICH's binary interface, as its ABI initiative lists them.
 LIKE_MPICH = re.compile("MPICH|Intel|MVAPICH|ParaStation|Cray", re.IGNORECASE)
-_LONGEST = 8192  # bytes of MPI_MAX_LIBRARY_VERSION_STRING, no library has more
+_LONGEST = 8192  # MPI_MAX_LIBRARY_VERSION_STRING is at most 8192 bytes in every library
 
 
 def mpi_module() -> ModuleType:
@@ -37,7 +37,7 @@ def mpi_module() -> ModuleType:
 
 
 def _built(folder: Path = Path(__file__).parents[2]) -> dict[str, Path]:
-    """The families that there are modules for, and these."""
+    """Return the families for which modules exist, with the paths of the modules."""
     found = {}
     for path in folder.glob("_mpi_*.so"):
         family, _, suffix = path.name.removeprefix("_mpi_").partition(".")
@@ -47,7 +47,7 @@ def _built(folder: Path = Path(__file__).parents[2]) -> dict[str, Path]:
 
 
 def _loaded(built: dict[str, Path]) -> ModuleType:
-    """Load the module for the MPI library in use, whose functions it takes."""
+    """Load the module for the MPI library in use, and link it to the functions of that library."""
     library = _library_in_use()
     family = family_of(library)
     if family not in built:
@@ -65,7 +65,7 @@ def _loaded(built: dict[str, Path]) -> ModuleType:
 
 
 def _library_in_use() -> ctypes.CDLL:
-    """The MPI library that mpi4py works with, its functions made visible to what is loaded from now on."""
+    """Return the MPI library that mpi4py uses; its symbols become visible to libraries that are loaded later."""
     mpi4py = sys.modules.get("mpi4py.MPI")
     libraries = list(loaded_libraries())
     own = mpi4py.Get_library_version().rstrip("\0\n ") if mpi4py is not None else None
@@ -79,27 +79,29 @@ def _library_in_use() -> ctypes.CDLL:
 
 
 def loaded_libraries() -> Iterator[ctypes.CDLL]:
-    """The MPI libraries of this process: libmpi.so.12 and .40, libmpich.so.12, libmpi_cray.so.12, libmpi_abi.so.1."""
+    """Yield the MPI libraries of this process: libmpi.so.12 and .40, libmpich.so.12, libmpi_cray.so.12,
+    libmpi_abi.so.1.
+    """
     with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
         paths = dict.fromkeys(line.split(None, 5)[-1].rstrip("\n") for line in maps if "/libmpi" in line)
     for path in paths:
         try:
             library = ctypes.CDLL(path, os.RTLD_NOLOAD | os.RTLD_GLOBAL | os.RTLD_LAZY)
-        except OSError:  # a file that was deleted since, or no library
+        except OSError:  # a file that was deleted meanwhile, or is not a library
             continue
         if hasattr(library, "MPI_Get_library_version"):
             yield library
 
 
 def version_of(library: ctypes.CDLL) -> str:
-    """What an MPI library says of itself."""
+    """Return the version text of an MPI library."""
     text, length = ctypes.create_string_buffer(_LONGEST), ctypes.c_int()
     library.MPI_Get_library_version(text, ctypes.byref(length))
     return text.value.decode(errors="replace").rstrip("\n ")
 
 
 def family_of(library: ctypes.CDLL) -> str | None:
-    """The family of an MPI library: openmpi, abi for the standard interface of MPI 5, mpich; None for any other."""
+    """Return the family of an MPI library: openmpi, abi (the standard interface of MPI 5), mpich; else None."""
     if hasattr(library, "MPI_Abi_get_version"):
         major, minor = ctypes.c_int(), ctypes.c_int()
         if library.MPI_Abi_get_version(ctypes.byref(major), ctypes.byref(minor)) == 0 and major.value > 0:

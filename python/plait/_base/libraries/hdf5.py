@@ -24,7 +24,7 @@ def library() -> str:
 
 
 def acquired() -> Any:
-    """Wait until no thread is in h5py, and return the lock that keeps others out; None where nobody has imported it."""
+    """Wait until no thread is in h5py, and return the lock that excludes others; None if h5py is not imported."""
     objects = sys.modules.get("h5py._objects")
     lock = getattr(objects, "phil", None)
     if lock is not None:

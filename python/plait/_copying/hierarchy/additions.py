@@ -40,7 +40,7 @@ class Additions:
 
     @classmethod
     def begin(cls, target: str, root: Path) -> Additions:
-        """Return those of a copy that begins, and make them active."""
+        """Return the additions of a copy that begins, and make them active."""
         additions = cls(target, str(root), _is_consolidated(root))
         active.append(additions)
         return additions

@@ -26,12 +26,12 @@ from ..leftovers import temporary_prefix
 
 METADATA = "zarr.json"
 _MOST_NESTING = 250
-"""Of metadata that is put into that of the root, which Plait reads up to a nesting of 256."""
+"""Maximum nesting of metadata that is inserted into that of the root, which Plait reads up to a nesting of 256."""
 _LOCKED_BYTE = (1 << 63) - 1
 
 
 def consolidate(target: str, comm: _core.Comm) -> None:
-    """Consolidate the metadata of a hierarchy in a folder; one in an object store stays without.  Collective."""
+    """Consolidate the metadata of a hierarchy in a folder; nothing is done in an object store.  Collective."""
     if local_path(target) is None:
         return
     with checks(partial(_core.fail, comm=comm)):

@@ -1,4 +1,6 @@
-"""The folders that hierarchies get: which ones cannot be made, and what a new one takes over from an empty one."""
+"""The folders of new hierarchies: reports which cannot be made, and gives a new one the owner and mode of an existing
+one.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ def check_mount_point(target: str) -> None:
 
 
 def advise(path: Path, error: OSError) -> str:
-    """Return what to do after the system has failed to make a file or a folder."""
+    """Return advice after the system has failed to make a file or a folder."""
     if error.errno == errno.ENOENT:
         return f"create the folder {path.parent} first"
     if error.errno == errno.ENOTDIR:
@@ -42,7 +44,7 @@ def advise(path: Path, error: OSError) -> str:
 def take_owner_and_mode(folder: Path, existing: Path) -> None:
     """Give a folder the owner, the group and the permissions of an existing one, as far as this is permitted.
 
-    If the group cannot be set, the new group gets no more rights than everybody has.
+    If the group cannot be set, the new group gets no more rights than all other users have.
     """
     status = existing.stat()
     mode = stat.S_IMODE(status.st_mode)

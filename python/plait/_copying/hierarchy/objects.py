@@ -23,9 +23,9 @@ class ObjectAdditions:
         """Begin a copy.  hierarchy: its name"""
         self._url = locate_new(hierarchy).id
         self._open: list[str] = []
-        """New arrays whose files are open; they discard themselves."""
+        """New arrays whose files are open; closing them after an error discards them."""
         self._arrays: list[str] = []
-        """New arrays that have appeared."""
+        """New arrays that are visible."""
         self._groups: list[str] = []
         """Names of the new groups, each after those that it is in."""
 
@@ -38,7 +38,7 @@ class ObjectAdditions:
             self._open.append("/".join(parts))
 
     def add(self) -> None:
-        """Add the arrays whose files were closed without an error, so that they have appeared."""
+        """Add the arrays whose files were closed without an error, and are therefore visible."""
         self._arrays += self._open
         self._open.clear()
 
@@ -53,7 +53,7 @@ class ObjectAdditions:
 
     def _remove(self, path: str) -> None:
         objects = self._objects(path)
-        # Metadata goes first, so that other programs find an array as a whole or none.
+        # Metadata is removed first, so that other programs find either the whole array or none.
         for name in sorted(objects.names(), key=lambda one: one not in _METADATA):
             objects.remove(name)
 

@@ -1,9 +1,9 @@
 """New hierarchies of folders with several arrays: they appear whole, or not at all.
 
 Each array of a hierarchy such as ``a.zarr`` is a folder that Plait writes by itself. If ``a.zarr`` is new, all of its
-arrays are written to ``.a.zarr.plait-HOST-PROCESS-NUMBER/a.zarr``, which gets its name when the last array is there. If
-arrays are added to a hierarchy that exists, each appears when it is whole, and a copy that fails removes those that it
-has added (additions.py).
+arrays are written to ``.a.zarr.plait-HOST-PROCESS-NUMBER/a.zarr``, which gets its name when the last array is complete.
+If arrays are added to an existing hierarchy, each appears when it is complete, and a copy that fails removes those that
+it has added (additions.py).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .folders import advise, take_owner_and_mode
 _counter = itertools.count()
 _TEMPORARY = r"\.[^/]*?\.plait-[^/]*?-\d+-\d+"
 _FORMAT = "zarr:"
-"""Stands before the name of a new hierarchy whose ending does not say what it is."""
+"""Prefix of the name of a new hierarchy whose ending does not determine its format."""
 
 
 class Stage:
-    """Where the arrays of a hierarchy are written until all of them are there."""
+    """The folder of the arrays of a hierarchy until all of them are complete."""
 
     def __init__(self, target: str, comm: _core.Comm) -> None:
         """Make the folder.  Collective."""
@@ -57,7 +57,7 @@ class Stage:
         folder = json.loads(told)
         self._made = Path(folder) / self._root.name if folder else None
         self.path = f"{self._format}{self._made}" if self._made else target
-        """What arrays are written to."""
+        """The name under which arrays are written."""
         self._array = self._made or self._root
         self._missing = [self._array]
         if self._made is None:
@@ -73,11 +73,11 @@ class Stage:
     def record_array(self, unfinished: str) -> None:
         """Record the folder of the array.  unfinished: the path of its metadata under a temporary name"""
         if self._additions is not None:
-            with contextlib.suppress(OSError):  # ranks that do not see the folder leave removing it to rank 0
+            with contextlib.suppress(OSError):  # a rank that does not see the folder leaves its removal to rank 0
                 self._additions.record(self._array, self._missing, Path(unfinished).parent)
 
     def commit(self) -> None:
-        """Give the hierarchy its name.  Collective."""
+        """Rename the hierarchy to its final name.  Collective."""
         if self._additions is not None:
             consolidate(self._target, self._comm)
             self._additions.end()
@@ -93,7 +93,7 @@ class Stage:
                 _core.tell(f"finish {self._target}", "", 0, self._comm)
 
     def discard(self, error: BaseException | None) -> None:
-        """Remove what was written; the error says which arrays of the hierarchy had been replaced already."""
+        """Remove the written data; the error names the arrays of the hierarchy that had been replaced already."""
         self._remove_folder()
         if self._additions is None:
             return
@@ -105,7 +105,7 @@ class Stage:
 
     @contextlib.contextmanager
     def naming(self) -> Iterator[None]:
-        """Let errors name the hierarchy as the caller does."""
+        """Replace the temporary name in errors by the caller's name of the hierarchy."""
         try:
             yield
         except Error as error:
@@ -143,7 +143,8 @@ class Stage:
                     error.errno,
                 ) from error
             self._folder = folder
-        # Others may remove the folder once this process has ended, which its lock says where they do not see it.
+        # Other programs may remove the folder after this process has ended. The lock shows them that it still runs,
+        # even if they do not see the process.
         self._lock = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY)
         with contextlib.suppress(OSError):
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,8 +1,8 @@
-"""What a copy that may be resumed has done, in a file beside its target: window by window.
+"""The journal of a resumable copy: a file next to its target that records the completed work, window by window.
 
-The file has a line of JSON for each thing that happened, the first one for the copy itself. Rank 0 reads and writes it,
-and tells the others. What it says of a window counts where the process ended and the host did not; of what the host may
-have lost, only what stands in front of a line that says that everything was synced.
+The file has one line of JSON for each event, the first one for the copy itself. Rank 0 reads and writes it, and
+broadcasts its content. If only the process ended, all recorded windows are valid. If the host may have lost data (a
+crash, or another host), a window is valid only if a later line records that everything was synced.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ _SYNCING_SHARE = 0.1  # of the time, at most
 
 @dataclass
 class _Known:
-    """What the journal has of an array."""
+    """The entries of the journal for one array."""
 
     file: list[int] | None = None
-    """The number of the unfinished file."""
+    """The inode of the unfinished file."""
     route: dict[str, Any] | None = None
     done: dict[int, set[int]] = field(default_factory=dict)
-    """The numbers of the windows of each pass."""
+    """The numbers of the completed windows of each pass."""
     finished: bool = False
 
 
 class Journal:
-    """Of one copy.  Its methods are collective."""
+    """The journal of one copy.  Its methods are collective."""
 
     def __init__(self, comm: _core.Comm, fail: Reporter, path: Path, job: dict[str, Any]) -> None:
-        """Open it, or begin one.
+        """Open the journal, or begin one.
 
-        job     what the copy is of, and how
-        errors  ArgumentError: there is one of another copy.  StoreError: EBUSY, another program has it open
+        job     description of the copy and its arguments
+        errors  ArgumentError: the journal is of another copy.  StoreError: EBUSY, another program has it open
         """
         self._comm, self._fail, self._path = comm, fail, path
         self._first = comm.rank == 0
@@ -61,8 +61,8 @@ class Journal:
         self._names: list[str] = []
         self._job: dict[str, Any] = job
         self._next_sync = time.monotonic() + _SYNCED_EVERY
-        self._unsynced = False  # whether there are notes since the last one
-        self._lost = False  # whether some host may have lost what an earlier copy wrote
+        self._unsynced = False  # True if there are notes since the last sync
+        self._lost = False  # True if some host may have lost what an earlier copy wrote
         hosts = set(comm.allgather(socket.gethostname().encode()))
         self._boot = boot_id() if len(hosts) == 1 else ""
         text = ""
@@ -74,7 +74,7 @@ class Journal:
             self._lost = self._tell("lost" if self._lost else "") != ""
             with checks(fail):
                 if self._first and self._lost:
-                    # From here on lines are of another start of the host, or of another host.
+                    # The lines that follow are of another start of the host, or of another host.
                     self._rewrite()
                     self._write({"synced": True})
         except BaseException:
@@ -135,13 +135,13 @@ class Journal:
                 known.finished = True
 
     def finished(self, key: str) -> bool:
-        """Whether an array is there under its name."""
+        """Return True if an array is complete under its name."""
         known = self._known.get(key)
         return known is not None and known.finished
 
     @property
     def has_work(self) -> bool:
-        """Whether anything would be lost with it."""
+        """Return True if removing the journal would lose completed work."""
         return any(known.finished or any(known.done.values()) for known in self._known.values())
 
     def open(self, keys: list[str], name: str, make: Callable[[Unfinished], File]) -> File:
@@ -174,9 +174,9 @@ class Journal:
         return file
 
     def enter(self, key: str, route: Route, stored: Storage | None) -> Entry | None:
-        """Begin or go on with the windows of an array that has been opened; None of one that has not.
+        """Begin or resume the windows of an opened array; return None for an array that is not open.
 
-        route  that which is chosen where there is none yet
+        route  the route for an array without an earlier one
         """
         if key not in self._opened:
             return None
@@ -191,7 +191,7 @@ class Journal:
         return Entry(self, key, route_of(known.route), stored)
 
     def enter_scratch(self, key: str, name: str, make: Callable[[Unfinished], File]) -> File:
-        """Open the array in between of two passes; where that of the earlier copy is gone, both begin anew."""
+        """Open the intermediate array of two passes; if that of the earlier copy is gone, both passes begin anew."""
         scratch = scratch_key(key)
         file = self.open([scratch], name, make)
         if scratch not in self._known:
@@ -232,7 +232,9 @@ class Journal:
         return done
 
     def note(self, key: str, number: int, window: int, *, last: bool = False) -> None:
-        """A window has been written.  last: on rank 0, the copy ends behind it before it is done."""
+        """Record that a window has been written.  last: True on rank 0 if the copy stops after it, before it is
+        complete
+        """
         self._known[key].done.setdefault(number, set()).add(window)
         due = False
         with checks(self._fail):
@@ -266,7 +268,7 @@ class Journal:
                     self._write({"key": key, "finished": True})
 
     def forget(self, key: str) -> None:
-        """Forget what was in between two passes."""
+        """Discard the intermediate array of two passes."""
         file, _ = self._opened.pop(key)
         self._known.pop(key, None)
         with contextlib.suppress(Error):  # it has failed on another rank
@@ -276,7 +278,9 @@ class Journal:
                 _core.remove_unfinished(file.url)
 
     def leave(self) -> None:
-        """Leave it to a later copy, for which everything is durable if the ranks are on one host.  Not collective."""
+        """Leave the journal to a later copy; all work is made durable first if the ranks are on one host.  Not
+        collective.
+        """
         if self._file >= 0 and self._boot and self._unsynced:
             with contextlib.suppress(OSError):
                 make_durable(self._path.parent, everywhere=any(name.startswith("stripe:") for name in self._names))
@@ -301,7 +305,7 @@ class Journal:
         self.close()
 
     def _rewrite(self) -> None:
-        """Write what is known; whoever is killed meanwhile leaves a part of it, which says nothing wrong."""
+        """Write the known state. A process that is killed meanwhile leaves a valid part of it."""
         os.ftruncate(self._file, 0)
         os.lseek(self._file, 0, os.SEEK_SET)
         lines: list[dict[str, Any]] = [{"version": _VERSION, "job": self._job, "boot": self._boot}]
@@ -327,12 +331,12 @@ class Entry:
     """The windows of one array."""
 
     def __init__(self, journal: Journal, key: str, route: Route, stored: Storage | None) -> None:
-        """Take how the target keeps the array."""
+        """Refer to an array, its route, and its storage in the target."""
         self.journal, self.key, self.route = journal, key, route
         self._stored = stored
 
     def windows(self, number: int) -> Windows:
-        """Return those of a pass, once what it writes to is open."""
+        """Return the windows of a pass, after the file that it writes has been opened."""
         last = number == len(self.route.passes) - 1
         key = self.key if last else scratch_key(self.key)
         stored = self._stored if last else make_storage("C", self.route.between)
@@ -340,18 +344,18 @@ class Entry:
 
 
 class Windows:
-    """Those of one pass."""
+    """The windows of one pass."""
 
     def __init__(self, entry: Entry, number: int, done: set[int]) -> None:
-        """Take those that are there."""
+        """Refer to the completed windows."""
         self._entry, self._number, self._done = entry, number, done
 
     def has(self, window: int) -> bool:
-        """Whether one need not be moved."""
+        """Return True if a window is complete."""
         return window in self._done
 
     def note(self, window: int, *, last: bool = False) -> None:
-        """One has been written.  last: see Journal.note()."""
+        """Record that a window has been written.  last: see Journal.note()"""
         self._entry.journal.note(self._entry.key, self._number, window, last=last)
 
 

@@ -1,4 +1,4 @@
-"""The lines of a journal: which of them count, and what they say."""
+"""The lines of a journal: parses them, and selects the valid ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 
 
 def busy(path: Path) -> Exception:
-    """Return what the second of two copies to one target is told."""
+    """Return the error of the second of two copies to one target."""
     return store_error(
         f"another copy to the same target is running, and keeps {path}; wait until it has ended, or stop it",
         errno.EBUSY,
@@ -40,7 +40,7 @@ def cannot_open(path: Path, error: OSError) -> Exception:
 
 
 def lock(file: int, path: Path) -> None:
-    """Lock a journal as this copy's own.  Where the file system keeps no locks, warn and go on.
+    """Lock a journal for this copy.  If the file system has no locks, warn and continue.
 
     errors  StoreError: EBUSY, another copy has it; it cannot be locked for another reason
     """
@@ -78,7 +78,7 @@ def make_durable(path: str | os.PathLike[str], *, everywhere: bool = False) -> N
 
 
 def boot_id() -> str:
-    """Return what tells this start of the host from others; empty where nothing does."""
+    """Return the identifier of this start of the host; empty if there is none."""
     try:
         return Path(_BOOT).read_text(encoding="ascii").strip()
     except OSError:
@@ -86,7 +86,7 @@ def boot_id() -> str:
 
 
 def whole_lines(text: str) -> list[dict[str, Any]]:
-    """Return what was written whole."""
+    """Return the lines that were written completely."""
     found = []
     for line in text.split("\n")[:-1]:
         try:
@@ -97,7 +97,7 @@ def whole_lines(text: str) -> list[dict[str, Any]]:
 
 
 def valid(lines: list[dict[str, Any]], boot: str) -> list[dict[str, Any]]:
-    """Leave out windows of which the host may have lost something."""
+    """Leave out windows of which the host may have lost a part."""
     if boot and lines[0].get("boot") == boot:
         return lines
     last = max((at for at, line in enumerate(lines) if "synced" in line), default=0)
@@ -114,7 +114,7 @@ def told_route(route: Route) -> dict[str, Any]:
 
 
 def route_of(told: dict[str, Any]) -> Route:
-    """Return the route that plain values tell of."""
+    """Return the route of plain values."""
     passes = tuple(
         Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in told["passes"]
     )
@@ -123,14 +123,14 @@ def route_of(told: dict[str, Any]) -> Route:
 
 
 def was(before: object, now: object) -> str:
-    """Say that something was otherwise."""
+    """Return a clause about a changed argument."""
     return f"was {before}, not {now}" if before is not None else f"was not given, and now is {now}"
 
 
 def clear(path: Path) -> None:
     """Remove what an earlier copy to the same target has left.
 
-    errors  StoreError: EBUSY, that one is running; the record of it cannot be opened
+    errors  StoreError: EBUSY, that copy is running; its record cannot be opened
     """
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -149,7 +149,7 @@ def clear(path: Path) -> None:
 
 
 def settle(path: Path) -> None:
-    """Make durable what a copy on this host has noted that has just ended, and note that."""
+    """Make the recorded work of a copy that has ended on this host durable, and record that it is durable."""
     with contextlib.suppress(OSError), open(path, "r+", encoding="utf-8", errors="replace") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
         text = journal.read()

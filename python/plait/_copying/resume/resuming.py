@@ -1,4 +1,4 @@
-"""Whether a copy may be resumed, and what makes it the same copy as an earlier one."""
+"""Decides whether a copy can be resumed: it must be the same copy as the earlier one."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LONGEST = 200  # bytes of a name that gets the mark
 
 
 def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
-    """Return the journal of a copy that may be resumed; of another one, remove what an earlier one to the target left.
+    """Return the journal of a resumable copy. For other copies, remove what an earlier copy to the target has left.
 
     Collective.
-    errors  ArgumentError: there is one of another copy, or a source that is no file.  StoreError: EBUSY
+    errors  ArgumentError: the journal is of another copy, or a source is not a file.  StoreError: EBUSY
     """
     assert job.name is not None
     described: dict[str, Any] = {}
@@ -48,16 +48,17 @@ def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
 
 
 def settle_stopped(target: str) -> None:
-    """Make durable what a copy to a target has done that was ended on this host."""
+    """Make durable what a copy to a target has done before it was ended on this host."""
     path = _path_of(target)
     if path is not None and path.exists():
         settle(path)
 
 
 def _path_of(target: str) -> Path | None:
-    """Return where the journal of a target lies: beside it, or beside the hierarchy that it is in, for each array one.
+    """Return the path of the journal of a target: next to it, or next to the hierarchy that it is in, one for each
+    array.
 
-    Of files that hold arrays and are replaced as a whole all arrays have the same.
+    All arrays of a file that is replaced as a whole have the same journal.
     """
     with contextlib.suppress(Error, TypeError):
         found = locate_new(target)
@@ -69,7 +70,7 @@ def _path_of(target: str) -> Path | None:
 
 
 def _short(name: str) -> str:
-    """Return a name, or what stands for one that is too long for another beside it."""
+    """Return a name, or a shortened one with a hash if it leaves no space for a suffix."""
     raw = os.fsencode(name)
     if len(raw) <= _LONGEST:
         return name
@@ -101,12 +102,12 @@ def _text(*values: object) -> str:
 
 
 def _identity(source: str | os.PathLike[str]) -> str:
-    """Return what changes where a source is written or replaced: sizes, times and numbers of its files.
+    """Return values that change if a source is written or replaced: sizes, times and numbers of its files.
 
-    The time of the last change counts as well, which nobody can set back, as programs do that keep times of files.
+    They include the time of the last status change, which programs that restore the times of files cannot set back.
 
-    Of Zarr those of its metadata and of the folders that Plait puts chunks into when it writes some in place; what
-    others write into a chunk's own folder is not seen.
+    For Zarr they are those of its metadata and of the folders into which Plait puts chunks that it writes in place;
+    chunks that other programs write are not noticed.
     """
     found = locate(source)
     if not found.path:

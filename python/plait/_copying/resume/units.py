@@ -1,8 +1,8 @@
-"""Files of chunks and shards of an array that is being made: which of them an interrupted copy may have left half.
+"""Files of chunks and shards of an unfinished array: finds those that an interrupted copy may have left incomplete.
 
-A file of one chunk is written under another name and renamed, so it is whole, unless the host has crashed, which may
-leave it empty. A shard grows as its chunks come, and its index follows them: it may be half for as long as a window
-that touches it has not been written.
+A file of one chunk is written under another name and renamed, so it is complete, unless the host has crashed, which may
+leave it empty. A shard grows chunk by chunk, and its index follows: it may be incomplete as long as any window that
+touches it has not been written.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class Units:
     """The files of one array that may be half, or none."""
 
     def __init__(self, shape: tuple[int, ...], shards: tuple[int, ...] | None, folder: Path | None) -> None:
-        """Take the shape of the array and of what is in a file, and the folder of the array, on rank 0."""
+        """Store the shape of the array and of the part in a file, and on rank 0 the folder of the array."""
         self._shards, self._folder = shards, folder
         self._grid = () if shards is None else tuple(-(-size // one) for size, one in zip(shape, shards, strict=True))
 
     @classmethod
     def of(cls, file: File, stored: Storage | None, *, lost: bool) -> Units | None:
-        """Return those of a new file; None of one whose elements lie in one piece, where any can be written again.
+        """Return the units of a new file; None if its elements are stored in one piece, where any can be written again.
 
-        lost  whether the host may have lost something of files that were written
+        lost  True if the host may have lost parts of written files
         """
         if stored is None or stored.chunks is None:
             return None

@@ -1,1 +1,1 @@
-"""NumPy's indexing of an array in a file: from an index to regions, and from what they hold to the result."""
+"""NumPy's indexing of an array in a file: converts an index to regions, and their elements to the result."""

@@ -24,10 +24,10 @@ _PIECE = 32 << 20
 
 
 class ArrayLike(Measured):
-    """What a File has in common with arrays of NumPy, h5py and zarr.
+    """The common interface of a File with arrays of NumPy, h5py and zarr.
 
-    It can be indexed as NumPy's arrays are, read from and assigned to, where one process has the file for itself. These
-    calls are not collective, and several threads at once may make them; their reads take turns.
+    It is indexed as NumPy's arrays are, for reading and assignment, if one process alone has opened the file. These
+    calls are not collective. Several threads may make them at once; their reads take turns.
     """
 
     _core: File
@@ -51,9 +51,9 @@ class ArrayLike(Measured):
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """The shape of pieces in which the array is well read one after the other: contiguous, of 32 MiB or less.
+        """The shape of pieces that are read efficiently one after the other: contiguous, of 32 MiB or less.
 
-        Of an array that lies in chunks, as in Zarr's formats, the shape of these.
+        If the array is stored in chunks, as in Zarr's formats, it is the shape of a chunk.
 
         ``dask.array.from_array`` takes its own chunks from it, as from an array of h5py or zarr.
         """
@@ -63,7 +63,8 @@ class ArrayLike(Measured):
 
     @property
     def attrs(self) -> FileAttributes:
-        """The attributes of the array, as :meth:`plait.open` found them; of a new one those that it was given.
+        """The attributes of the array, as they were when it was opened; for a new array, those given to
+        :meth:`plait.open`.
 
         In mode ``r+`` of HDF5, netCDF-4 and Zarr they change by assignment and ``del``, on all ranks together.
         """
@@ -71,12 +72,13 @@ class ArrayLike(Measured):
 
     @alone
     def __getitem__(self, index: Any) -> Array | Any:
-        """Read what the index names, and return what NumPy's indexing of the whole array would, as a new array.
+        """Read the elements of an index, and return what NumPy's indexing of the whole array would return, as a new
+        array.
 
-        index  integers, slices with any steps, ``...``, ``None``, lists of integers and masks, as NumPy takes them.
-               Slices read the elements that they name and no others; each element of a list or mask is read once
+        index  integers, slices with any steps, ``...``, ``None``, lists of integers and masks, as in NumPy. Slices read
+               only the selected elements; each element of a list or mask is read once
 
-        Memory is that of the result; twice as much for lists that do not ascend, and up to 8 MiB more for lists and
+        It needs memory for the result; twice as much for lists that do not ascend, and up to 8 MiB more for lists and
         masks. One element costs about 20 µs more than the system takes. Not collective: a communicator of several ranks
         is an error. Raises plait.ArgumentError (an IndexError too for an index outside the array) and plait.StoreError.
         """
@@ -85,12 +87,13 @@ class ArrayLike(Measured):
 
     @alone
     def __setitem__(self, index: Any, value: Any) -> None:
-        """Write a value to what the index names, broadcast as NumPy's assignment does; in modes r+ and w.
+        """Write a value to the elements of an index, broadcast as in NumPy's assignment; in modes r+ and w.
 
         index  as for reading. Lists and masks make one write for each stretch of elements in equal steps
-        value  an array whose dtype NumPy casts to the file's by its rule ``same_kind``, or numbers that it holds
+        value  an array whose dtype can be cast to the file's by NumPy's rule ``same_kind``, or numbers in its range
 
-        Not collective. What was written before an error stays written. Raises plait.ArgumentError and plait.StoreError.
+        Not collective. Elements that were written before an error stay written. Raises plait.ArgumentError and
+        plait.StoreError.
         """
         meant = self._meant(index)
         given = value_of(value, self._dtype, "value")
@@ -105,7 +108,7 @@ class ArrayLike(Measured):
             ) from None
 
     def __contains__(self, value: object) -> NoReturn:
-        """Refuse: going through the file would go through its steps."""
+        """Raise an error: a search of the file would read its steps."""
         raise ArgumentTypeError("whether a file holds a value cannot be asked for; read it first: value in file[...]")
 
     def _meant(self, index: Any) -> Index:
@@ -125,11 +128,11 @@ class ArrayLike(Measured):
         return meant
 
     def _select_data(self) -> None:
-        """Let the next access mean the array that the file was opened for."""
+        """Select the array for which the file was opened for the next access."""
         raise NotImplementedError
 
     def _loses_steps(self) -> bool:
-        """Whether each access is a step of its own."""
+        """Return True if each access is a step of its own."""
         raise NotImplementedError
 
     def _read_region(self, slices: Slices, out: Array) -> None:
@@ -141,12 +144,14 @@ class ArrayLike(Measured):
         self._core.write(_layout_of(array.shape, self._core.order), parts, self._region_of(slices, array))
 
     def _region_of(self, slices: Slices, array: Array) -> Slices:
-        """What the core takes: nothing for the whole array, which is all that may be written to a pipe."""
+        """Return the slices for the core: an empty list for the whole array, which is all that may be written to a
+        pipe.
+        """
         return [] if array.shape == self._core.shape else slices
 
 
 def pieces(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
-    """Return the shape of contiguous pieces of 32 MiB or less, of an array whose elements lie in one piece."""
+    """Return the shape of contiguous pieces of 32 MiB or less, for an array that is stored in one piece."""
     room = max(_PIECE // max(itemsize, 1), 1)
     found = list(shape)
     for d in range(len(shape)) if order == "C" else range(len(shape) - 1, -1, -1):
@@ -158,5 +163,5 @@ def pieces(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]
 
 @lru_cache(maxsize=64)
 def _layout_of(shape: tuple[int, ...], order: str) -> Layout:
-    """The layout of one rank that has all of a region: programs repeat the shapes of what they read."""
+    """Return the layout of one rank that has the whole region; it is cached, because programs repeat shapes."""
     return Layout(shape, [None] * len(shape), order=order)

@@ -1,7 +1,10 @@
-"""What an index of NumPy's means: a box of the array, and what is then taken from the box.
+"""Converts an index of NumPy to a box of the array and an index of that box.
 
-Everything here is a pure function of the index and the shape. The last step is always NumPy's own indexing, of the box
-in memory, so that the result has NumPy's shape and order by construction.
+All functions are pure functions of the index and the shape. The last step is always NumPy's own indexing of the box in
+memory, so that the result has NumPy's shape and order by construction.
+
+Example: ``[2:10:4, ::-1]`` of an array of shape (12, 5) reads the box ``[2:7:4, 0:5]`` of shape (2, 5) with positive
+steps, and then takes ``[:, ::-1]`` of the box.
 """
 
 from __future__ import annotations
@@ -27,10 +30,10 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Points:
-    """Elements along some dimensions that lists of indices or a mask name, each once.
+    """Elements along some dimensions, selected by lists of indices or a mask, each once.
 
-    dimensions  those that are indexed so
-    indices      the index of each point in each of them, sorted as the elements lie in the file
+    dimensions  the dimensions that are indexed by lists or masks
+    indices      the index of each point in each of these dimensions, sorted in the order of the file
     """
 
     dimensions: tuple[int, ...]
@@ -45,11 +48,11 @@ class Points:
 class Index(NamedTuple):
     """An index of an array.
 
-    slices  what is read or written of each dimension; steps are positive. The dimensions of `points` are whole here
-    box     the shape of the box in memory. Without points it has no dimension where one index was given; with points
-            it has all, the first one of the points for all of them, the others being 1
-    after   what makes the result of the box, as NumPy's index; None where the box is the result
-    points  what lists of indices or masks name; None where there are none
+    slices  the slice of each dimension to read or write; steps are positive. The dimensions of `points` are whole here
+    box     the shape of the box in memory. Without points, dimensions with a single index are dropped; with points it
+            has all dimensions, the first one of the points for all of them, the others with the extent 1
+    after   NumPy's index that makes the result of the box; None if the box is the result
+    points  the elements of lists of indices or masks; None if there are none
     """
 
     slices: Slices
@@ -67,9 +70,9 @@ class Index(NamedTuple):
 
 
 def index_of(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
-    """Return what an index means for an array of this shape, whose elements lie in C or Fortran order.
+    """Return the meaning of an index for an array of this shape, stored in C or Fortran order.
 
-    errors  ArgumentIndexError: an index lies outside, or is of no kind that NumPy's arrays take
+    errors  ArgumentIndexError: an index is outside of the array, or has a type that NumPy's arrays do not accept
     """
     items = index if type(index) is tuple else (index,)
     element = _element(items, shape) if len(items) == len(shape) else None
@@ -83,7 +86,7 @@ def index_of(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
 
 
 def _element(items: tuple[Any, ...], shape: tuple[int, ...]) -> Index | None:
-    """Return the index of one element, or None for another one: the same as below, and short."""
+    """Return the index of a single element, or None for other indices; a fast path with the same result as below."""
     single: Slices = []
     for item, size in zip(items, shape, strict=True):
         if type(item) is not int or not -size <= item < size:
@@ -109,7 +112,7 @@ def _known(item: Any) -> Any:
     except Exception as error:
         raise ArgumentIndexError(f"index: {shown(item)} cannot be converted to an array ({error}); {_KINDS}") from None
     if array.size == 0 and not isinstance(item, np.ndarray):
-        array = array.astype(np.intp)  # of an empty list NumPy cannot tell the kind
+        array = array.astype(np.intp)  # NumPy cannot determine the type of an empty list
     if array.ndim == 0 or array.dtype.kind not in "iub":
         raise ArgumentIndexError(f"index: {shown(item)} is not an index of an array; {_KINDS}")
     return array
@@ -122,7 +125,7 @@ def _dimensions_taken(item: Any) -> int:
 
 
 def _filled(items: list[Any], shape: tuple[int, ...]) -> list[Any]:
-    """Put whole dimensions where they are left out; the ellipsis stays, in front of those that it stands for."""
+    """Insert whole dimensions for omitted ones; the ellipsis stays, before the dimensions that it selects."""
     if sum(item is Ellipsis for item in items) > 1:
         raise ArgumentIndexError("index: the ellipsis (...) is there more than once; use it once at most")
     taken = sum(map(_dimensions_taken, items))
@@ -184,7 +187,7 @@ def _with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
     first = points.dimensions[0]
     box = [points.count if d == first else 1 if d in lists else slices[d][1] for d in range(len(shape))]
     slot = next(i for i, d in enumerate(_dimension_numbers(after)) if d == first)
-    # In their order, and in the only dimension that NumPy would put them in: a view of the box does.
+    # If they are in file order, and in the dimension where NumPy would put them, a view of the box is the result.
     others = [item for item in items if isinstance(item, (int, np.ndarray))]
     after[slot] = _WHOLE if which is None and len(others) == 1 else np.arange(points.count) if which is None else which
     return Index(slices, tuple(box), tuple(after), points)
@@ -202,7 +205,7 @@ def _dimension_numbers(after: list[Any]) -> list[int]:
 
 
 def _numbers_of(item: npt.NDArray[Any], shape: tuple[int, ...], dimension: int) -> list[Numbers]:
-    """Return the indices, from 0, that a list or a mask stands for: one array for each dimension."""
+    """Return the indices, from 0, of a list or a mask: one array for each dimension."""
     if item.dtype.kind == "b":
         covered = shape[dimension : dimension + item.ndim]
         if item.shape != covered:
@@ -222,9 +225,9 @@ def _numbers_of(item: npt.NDArray[Any], shape: tuple[int, ...], dimension: int) 
 def _points_of(
     lists: dict[int, Numbers], shape: tuple[int, ...], order: str
 ) -> tuple[Points, npt.NDArray[np.intp] | None]:
-    """Return each point once, in the file's order, and what brings them into the order and shape of the lists.
+    """Return each point once, in the file's order, and the index that restores the order and shape of the lists.
 
-    That is None where they are one list in that order.
+    That index is None if there is one list in file order.
     """
     try:
         together = np.broadcast_arrays(*lists.values())
@@ -235,7 +238,7 @@ def _points_of(
             "then with the other"
         ) from None
     dimensions = tuple(lists)
-    # One number for each point: its position among the elements of these dimensions.
+    # A point is represented by one number: its position among the elements of these dimensions.
     sizes = [shape[d] for d in dimensions]
     if math.prod(sizes) >= 1 << 63:
         raise ArgumentError(

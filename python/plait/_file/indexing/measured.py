@@ -1,4 +1,4 @@
-"""What every array that is not in memory has in common with NumPy's."""
+"""The interface that every array outside of memory shares with NumPy's arrays."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ..._calls.guard import alone
 
 
 class Measured(Shaped):
-    """An array of some shape and dtype, whose elements are there when they are asked for."""
+    """An array with a shape and a dtype, whose elements are read on request."""
 
     @property
     @abstractmethod
     def chunks(self) -> tuple[int, ...]:
-        """The shape of pieces in which the array is well read one after the other."""
+        """The shape of pieces that are read efficiently one after the other."""
 
     @abstractmethod
     def __getitem__(self, index: Any) -> Array | Any:
-        """Return what NumPy's indexing would."""
+        """Return what NumPy's indexing would return."""
 
     @property
     def ndim(self) -> int:
@@ -57,7 +57,7 @@ class Measured(Shaped):
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Read the whole array, for ``numpy.asarray``. Not collective: a communicator of several ranks is an error.
 
-        dtype  what the elements are converted to
+        dtype  the type to which the elements are converted
         copy   False is an error, because reading makes a copy
         """
         if copy is False:
@@ -69,7 +69,7 @@ class Measured(Shaped):
     def astype(self, dtype: npt.DTypeLike) -> Converted:
         """Return a view whose elements are converted as they are read: ``file.astype("f4")[10:20]``.
 
-        They are converted as NumPy's ``astype`` does, after having been read in the file's dtype.
+        The conversion is that of NumPy's ``astype``, after a read in the file's dtype.
         """
         return Converted(self, dtype_of(dtype))
 
@@ -78,7 +78,7 @@ class Converted(Measured):
     """An array in another dtype, for reading. Made by :meth:`File.astype`."""
 
     def __init__(self, of: Measured, dtype: np.dtype[Any]) -> None:
-        """Made by :meth:`File.astype`."""
+        """Objects are made by :meth:`File.astype`."""
         self._of = of
         self._dtype = dtype
 
@@ -89,12 +89,12 @@ class Converted(Measured):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What the elements are converted to."""
+        """The type to which the elements are converted."""
         return self._dtype
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """Those of the file."""
+        """The chunks of the file."""
         return self._of.chunks
 
     @alone
@@ -103,5 +103,5 @@ class Converted(Measured):
         return self._of[index].astype(self._dtype, copy=False)
 
     def __repr__(self) -> str:
-        """Say of what it is a view."""
+        """Return a description with the array and the type."""
         return f"<{self._of!r} as {self._dtype}>"

@@ -1,4 +1,4 @@
-"""Reading and writing what an index means, by whatever reads and writes regions."""
+"""Reads and writes the elements of an index, by functions that read and write regions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Move = Callable[[Slices, Array], None]
 
 
 def read_index(index: Index, dtype: np.dtype[Any], order: str, read: Move) -> Any:
-    """Return what NumPy's indexing of the whole array would: a new array, or an element."""
+    """Return what NumPy's indexing of the whole array would return: a new array, or an element."""
     box: Array = new_array(index.box, dtype, order)
     if index.points is None:
         read(index.slices, box)
@@ -50,9 +50,9 @@ def _take(taken: tuple[Any, ...], dimensions: tuple[int, ...], found: Array, tar
 
 
 def write_index(index: Index, value: Array, order: str, write: Move) -> None:
-    """Write what NumPy's assignment to the whole array would, of a value of the file's dtype.
+    """Write a value of the file's dtype as NumPy's assignment to the whole array would.
 
-    errors  ValueError: the value does not broadcast to the shape that is indexed
+    errors  ValueError: the value does not broadcast to the shape of the index
     """
     if index.points is None and index.after is None and value.shape == index.box:
         write(index.slices, value)

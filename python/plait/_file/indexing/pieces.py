@@ -1,4 +1,4 @@
-"""The regions in which the elements of an index are read and written: few, and little more than what is asked for."""
+"""Chooses the regions in which the elements of an index are read and written: few regions, with few other elements."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from ..._arguments.region import Slices
 from .index import Index, Numbers, Points
 
 _SCRATCH = 8 << 20
-"""Most bytes of memory for a region that holds more than what is asked for."""
+"""Maximum bytes of memory for a region with unrequested elements."""
 _CHEAP = 64 << 10
-"""Bytes that are read in about the time that one more read takes to be planned (measured: 10 to 20 µs)."""
+"""Bytes that are read in about the time that planning one more read takes (measured: 10 to 20 µs)."""
 _SIEVED = 4 << 10
-"""Shorter gaps in the file are read anyway where a read takes scattered short runs."""
+"""Shorter gaps in the file are read too if a read has scattered short runs."""
 _SPARSEST = 4
-"""A region whose gaps are read anyway may hold so many times the elements that are asked for."""
+"""Maximum ratio of all elements of a region to the requested ones, if its gaps are read too."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A region of the file and where in the box its elements belong.
+    """A region of the file, and the destination of its elements in the box.
 
-    slices  the region; where `taken` is None, without the dimensions of the points but the one that the points lie in
-    target  where in the box
-    swapped  the dimension of the box that has the points, and that of the region, where `taken` is None
-    taken   the points' indices in the region, one array for each of their dimensions; None: all of the region is wanted
+    slices  the region; if `taken` is None, of the dimensions of the points it has only the one of the points
+    target  the destination in the box
+    swapped  the dimension of the points in the box, and the one in the region, if `taken` is None
+    taken   the points' indices in the region, one array for each of their dimensions; None: the whole region is
+            requested
     """
 
     slices: Slices
@@ -47,9 +48,9 @@ class Piece:
 
 
 def pieces_of(index: Index, element_bytes: int, order: str, exact: bool) -> Iterator[Piece]:
-    """Cut what an index with points names into regions.
+    """Divide the elements of an index with points into regions.
 
-    exact  whether no region may hold an element that is not asked for: as for writing
+    exact  True if no region may hold an unrequested element, as for writing
     """
     assert index.points is not None
     cutter = _Cutter(index.points, element_bytes, order, exact)
@@ -108,7 +109,7 @@ class _Cutter:
         yield from self.cut(middle, end, slices, window)
 
     def _is_worth(self, around: Slices, wanted: int, covered: int) -> bool:
-        """Tell whether one region around some points costs less than the points alone."""
+        """Return True if one region around some points costs less than the points alone."""
         bytes_of_one = math.prod(count for _, count, _, _ in around) // covered * self._element_bytes
         if bytes_of_one * covered <= _CHEAP or bytes_of_one * (covered - wanted) <= _CHEAP * wanted:
             return True
@@ -118,7 +119,7 @@ class _Cutter:
         return together < _SIEVED and covered <= _SPARSEST * wanted
 
     def _halved(self, around: Slices) -> int | None:
-        """Return what to halve of a region: None where it fits, one of the other dimensions, -1 where that is none."""
+        """Return the dimension of a region to halve: None if it fits, else a dimension without points, or -1."""
         if math.prod(count for _, count, _, _ in around) * self._element_bytes <= _SCRATCH:
             return None
         dimensions = range(len(around)) if self._order == "C" else range(len(around) - 1, -1, -1)

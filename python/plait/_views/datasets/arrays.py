@@ -21,21 +21,21 @@ def _opened(url: str, mode: Literal["r"], **told: Any) -> File:
 
 
 class LazyArray(BackendArray):
-    """An array that is read where it is indexed.
+    """An array whose elements are read when it is indexed.
 
-    Any number of threads may index it; their reads take turns. Pickled, it is the name of the file, which is opened
-    again where it is read: as xarray's own files, of which so many at once stay open as its options say.
+    Any number of threads may index it; their reads take turns. It is pickled as the name of its file, which is opened
+    again by a read. xarray limits the number of open files, as its own options say.
     """
 
     def __init__(self, found: Found) -> None:
-        """Take what is known of it; the file is opened at the first read."""
+        """Store the description; the file is opened by the first read."""
         self.shape = found.shape
         self.dtype = found.dtype
         self._files = CachingFileManager(_opened, found.url, mode="r", kwargs=dict(found.told))
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
-        """Read what an index of xarray's names."""
-        # Slices of any step, and one list: what more lists mean to xarray is not what they mean to NumPy.
+        """Read the elements of an index of xarray."""
+        # Slices of any step and one list are supported: several lists have different meanings in xarray and NumPy.
         kind = indexing.IndexingSupport.OUTER_1VECTOR
         return indexing.explicit_indexing_adapter(key, self.shape, kind, self._read)
 

@@ -22,7 +22,7 @@ _OWN = ("npy", "npz", "safetensors")
 
 
 def _has_user_block(path: Path) -> bool:
-    """Whether an HDF5 or netCDF file begins with neither of their signatures, but with a user block."""
+    """Return True if an HDF5 or netCDF file begins with a user block instead of a signature."""
     with path.open("rb") as file:
         return not file.read(8).startswith((b"\x89HDF\r\n\x1a\n", b"CDF"))
 
@@ -62,7 +62,7 @@ class _Store(AbstractDataStore):
         return {name: size for one in self._group.arrays for name, size in zip(one.dimensions, one.shape, strict=True)}
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the files of the arrays."""
         for array in self._arrays.values():
             array.close()
 
@@ -100,7 +100,7 @@ class PlaitBackend(BackendEntrypoint):
     )
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether to open a file without ``engine=``: True if only Plait recognizes its content.
+        """Return True if only Plait recognizes the content of a file, so that it is opened without ``engine=``.
 
         Other backends recognize HDF5 only by a signature at byte 0, not after a user block, and Zarr only by the suffix
         of the name.
@@ -132,7 +132,7 @@ class PlaitBackend(BackendEntrypoint):
         decode_timedelta: Any = None,
         **told: Any,
     ) -> xarray.Dataset:
-        """Return the dataset; see the class."""
+        """Return the dataset; the class documents the arguments."""
         url = os.fspath(filename_or_obj)
         store = _Store(group_in(url, group, {name: value for name, value in told.items() if value is not None}))
         return StoreBackendEntrypoint().open_dataset(

@@ -76,7 +76,7 @@ def _groups_above(group: str) -> list[str]:
 def _names_in_group(
     arrays: Iterable[ArrayInfo], dimensions: list[DimensionInfo], numbers: Iterator[int]
 ) -> dict[str, tuple[str, ...]]:
-    """Name the dimensions of arrays in one group.  dimensions: existing ones; new ones are appended."""
+    """Name the dimensions of arrays in one group.  dimensions: existing dimensions, to which new ones are appended"""
     sizes: dict[str, int] = {}
     result: dict[str, tuple[str, ...]] = {}
     for array in arrays:

@@ -1,4 +1,4 @@
-"""What a name holds, as xarray's variables need it: arrays with the names of their dimensions."""
+"""Finds the arrays of a name and the names of their dimensions, for xarray's variables."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ class Found:
 
     name: str
     url: str
-    """What opens it."""
+    """The name that opens it."""
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     dimensions: tuple[str, ...]
     chunks: tuple[int, ...]
-    """Pieces in which it is well read."""
+    """The shape of pieces that are read efficiently."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
     told: Mapping[str, Any] = field(default_factory=dict)
-    """What opens it besides the name."""
+    """Further arguments for opening it."""
     encoding: Mapping[str, Any] = field(default_factory=dict)
-    """Attributes that xarray keeps in ``encoding`` and does not decode."""
+    """Attributes that xarray stores in ``encoding`` and does not decode."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """What is in a group of arrays, or in a store that has one."""
+    """The content of a group of arrays, or of a store that has one group."""
 
     arrays: tuple[Found, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -67,16 +67,17 @@ class Group:
 
 
 def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
-    """Look at what a name stands for.
+    """Return the content of a name.
 
-    url    any name that plait.open takes; ``FILE::ARRAY`` gives the array with the coordinates beside it
+    url    any name that plait.open takes; ``FILE::ARRAY`` gives the array with the coordinates in its group
     group  the group of a file that has groups; by default the outermost one
-    told   what plait.open is told of an array whose store says nothing, such as its shape
+    told   arguments of plait.open for an array whose store does not describe it, such as its shape
 
-    errors  plait.ArgumentError: no such group, or nothing in it; plait.StoreError
+    errors  plait.ArgumentError: there is no such group, or it is empty; plait.StoreError
     """
     where = locate(url)
-    if where.file and ":" not in where.file.partition("/")[0]:  # what reads it may have another working folder
+    # another process that reads it may have another working folder
+    if where.file and ":" not in where.file.partition("/")[0]:
         url = os.path.abspath(url)
     if not where.names_arrays:
         if group:
@@ -130,10 +131,10 @@ def names_of_groups(url: str) -> tuple[str, ...]:
 
 
 def _with_coordinates(near: list[ArrayInfo], wanted: str, url: str) -> list[ArrayInfo]:
-    """Return an array and those beside it that are the coordinates of its dimensions."""
+    """Return an array, and those in its group that are the coordinates of its dimensions."""
     mine = [one for one in near if one.name == wanted]
     if not mine:
-        open(url).close()  # says what there is instead
+        open(url).close()  # raises the error
     names = {_base(name) for name in mine[0].dimension_names}
     return [
         one
@@ -144,12 +145,12 @@ def _with_coordinates(near: list[ArrayInfo], wanted: str, url: str) -> list[Arra
 
 
 def _usable(near: list[ArrayInfo], path: str, wanted: str) -> Iterator[ArrayInfo]:
-    """Leave out, with a warning, arrays that Plait does not read."""
+    """Leave out arrays that Plait cannot read, with a warning."""
     for one in near:
         if not one.refused and one.dtype is not None:
             yield one
         elif one.name == wanted:
-            open(f"{path}{BETWEEN}{one.name}").close()  # says why not
+            open(f"{path}{BETWEEN}{one.name}").close()  # raises the error
         else:
             warnings.warn(
                 f"{path}{BETWEEN}{one.name} is left out: {one.refused or f'elements of type {one.element}'}",

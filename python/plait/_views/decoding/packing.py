@@ -1,8 +1,8 @@
-"""Elements that are packed by ``scale_factor`` and ``add_offset``, or stand for missing values by ``_FillValue``.
+"""Packed elements, decoded by ``scale_factor`` and ``add_offset``, with ``_FillValue`` for missing values.
 
-The decoded value is ``stored * scale_factor + add_offset``, and not a number where the stored element equals
-``_FillValue`` or one of ``missing_value``. Example: 2-byte integers with ``scale_factor = 0.1``, ``add_offset = 5`` and
-``_FillValue = -1`` decode 50 to 10.0 and -1 to NaN.
+The decoded value is ``stored * scale_factor + add_offset``, and NaN if the stored element equals ``_FillValue`` or one
+of ``missing_value``. Example: 2-byte integers with ``scale_factor = 0.1``, ``add_offset = 5`` and ``_FillValue = -1``
+decode 50 to 10.0 and -1 to NaN.
 """
 
 from __future__ import annotations
@@ -24,26 +24,27 @@ _Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Packing:
-    """How the elements of an array are packed."""
+    """The packing of an array's elements."""
 
     stored: np.dtype[Any]
-    """The type of the elements in the file, in which `missing` is compared: signed or not as ``_Unsigned`` says."""
+    """The type of the elements in the file, in which `missing` is compared; ``_Unsigned`` determines if it is signed.
+    """
     scale: float
     offset: float
     missing: tuple[Any, ...]
     dtype: np.dtype[Any]
-    """Of the decoded elements."""
+    """The type of the decoded elements."""
     has_other_sign: bool = False
     """True if `stored` is signed and the type in the file is not, or the other way around."""
 
     @classmethod
     def of(cls, stored: np.dtype[Any], attributes: Mapping[str, Any], fill: Any, name: str) -> Packing | None:
-        """Return how an array is packed by its attributes; None if it is not.
+        """Return the packing that an array's attributes define; None if it is not packed.
 
-        fill  what stands for missing elements where no attribute says so
-        name  of the array, for errors
+        fill  the element for missing values if no attribute defines one
+        name  name of the array, for errors
 
-        errors  ArgumentError: attributes that are no numbers
+        errors  ArgumentError: attributes that are not numbers
         """
         if stored.kind not in "iuf" or (fill is None and not any(one in attributes for one in PACKING)):
             return None
@@ -62,7 +63,7 @@ class Packing:
         )
 
     def decode(self, stored: _Array, out: _Array) -> None:
-        """Decode elements into an array of the same shape.  stored: of the file's type"""
+        """Decode elements into an array of the same shape.  stored: elements of the file's type"""
         if stored.ndim == 0:
             out[...] = self._decoded(stored)
             return
@@ -95,7 +96,7 @@ class Packing:
 
 
 def has_fill_of_zarr_2(attributes: Mapping[str, Any]) -> bool:
-    """Return whether the fill value of an array of Zarr 2 stands for missing elements, as it does for xarray."""
+    """Return True if the fill value of an array of Zarr 2 marks missing elements, as in xarray."""
     return "_ARRAY_DIMENSIONS" in attributes and "_FillValue" not in attributes
 
 
@@ -120,18 +121,19 @@ def _numbers(attributes: Mapping[str, Any], name: str, array: str) -> list[Any]:
 
 
 def _type_by_sign(stored: np.dtype[Any], unsigned: str) -> np.dtype[Any]:
-    """Return the type of elements after ``_Unsigned``: files without unsigned types, or without signed ones, state it.
+    """Return the type of elements after applying ``_Unsigned``, the attribute of files without unsigned or signed
+    types.
 
-    Example: uint8 with ``_Unsigned = "false"`` is int8, so that 128 stands for -128.
+    Example: uint8 with ``_Unsigned = "false"`` is int8, so that 128 becomes -128.
     """
     kind = {("i", "true"): "u", ("u", "false"): "i"}.get((stored.kind, unsigned))
     return stored if kind is None else np.dtype(f"{stored.byteorder}{kind}{stored.itemsize}")
 
 
 def _as_stored(value: Any, stored: np.dtype[Any], seen: np.dtype[Any]) -> Any:
-    """Return a value as an element that is seen; None if no element has it.
+    """Return a value as an element of the type `seen`; None if no element has it.
 
-    A value that the type of the file has is an element in the file: of int8 that is seen as uint8, -1 stands for 255.
+    A value in the range of the file's type is an element in the file: if int8 is seen as uint8, -1 becomes 255.
     """
     given = np.asarray(value)
     element = _cast_exactly(given, stored.newbyteorder("="))

@@ -95,7 +95,7 @@ class TimeConversion:
 
     @property
     def is_identity(self) -> bool:
-        """Whether all values stay as they are."""
+        """True if all values stay unchanged."""
         return self.factor == 1 and self.offset == 0
 
     def convert(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

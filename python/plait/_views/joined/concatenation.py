@@ -1,4 +1,4 @@
-"""Concatenations: arrays in several stores, one behind the other along a dimension, as one that is read."""
+"""Concatenations: arrays in several stores, joined along a dimension, that are read as one array."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from .sections import dimension_of, sections_of
 
 
 class Concatenation(Measured, Accessed):
-    """Arrays one behind the other, as one that is read. Made by :func:`plait.concat`.
+    """Several arrays, joined along a dimension, that are read as one array. Made by :func:`plait.concat`.
 
-    Methods are collective unless they say otherwise, as those of a :class:`plait.File`. A read goes through the parts
-    in their order, and from each part the ranks read what they own of it, together; parts that a region leaves out are
-    not touched. A process that has it for itself may also index it, and from several threads at once.
+    Methods are collective unless their text says otherwise, as those of a :class:`plait.File`. A read goes through the
+    parts in order; the ranks together read what they own of each part. Parts outside of a region are not accessed. If
+    one process has opened the parts for itself, it may also index them, and from several threads at once.
     """
 
     def __init__(self, axis: int, parts: JoinedParts, files: OpenParts, first: File, comm: CommLike) -> None:
-        """Made by :func:`plait.concat`."""
+        """Objects are made by :func:`plait.concat`."""
         self._axis, self._parts, self._files = axis, parts.parts, files
         self._decodings, self._attributes = parts.decodings, parts.attributes
         self._comm, self._alone = comm_of(comm), comm is None
@@ -55,7 +55,7 @@ class Concatenation(Measured, Accessed):
             max(min(first.chunks[axis], max(part.end - part.begin for part in self._parts)), 1),
             *first.chunks[axis + 1 :],
         )
-        #: What joins them again in another process, and with what; None where nothing does.
+        #: The function and its arguments that join the parts again in another process; None if that is not possible.
         self._again: tuple[Callable[..., Concatenation], tuple[Any, ...]] | None = None
         self._opened = time.monotonic_ns()
         self._closed = False
@@ -73,7 +73,7 @@ class Concatenation(Measured, Accessed):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the whole."""
+        """The shape of the joined array."""
         return self._shape
 
     @property
@@ -93,20 +93,20 @@ class Concatenation(Measured, Accessed):
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """The shape of pieces in which the first part is well read: its chunks, or contiguous pieces."""
+        """The shape of pieces in which the first part is read efficiently: its chunks, or contiguous pieces."""
         return self._chunks
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed."""
+        """True if it is closed."""
         return self._closed
 
     def read(self, layout: LayoutLike | None = None, out: Arrays | None = None, region: Region | None = None) -> Any:
         """Read the elements that this process's rank owns under a layout, as :meth:`plait.File.read` does.
 
-        layout, out, region  of the whole: as there
+        layout, region  of the joined array, and `out`, as in :meth:`plait.File.read`
 
-        Memory is that of reading one part. Raises what reading the parts does.
+        It needs the memory of reading one part. Raises the errors of reading the parts.
         """
         layout, slices, arrays = self._prepare(layout, out, region)
         with self._turn:
@@ -134,7 +134,7 @@ class Concatenation(Measured, Accessed):
         return JointRequest(started, self._as_given(arrays, out), finish)
 
     def explain(self, layout: LayoutLike | None = None, region: Region | None = None) -> str:
-        """Describe what :meth:`read` would do, part by part, as :meth:`plait.File.explain` does. Collective."""
+        """Describe what :meth:`read` would do, part by part, as :meth:`plait.File.explain`. Collective."""
         with checks(self._fail):
             slices = slices_of(region, self._shape)
             wanted = self._layout_for(layout, slices)
@@ -147,7 +147,7 @@ class Concatenation(Measured, Accessed):
 
     @alone
     def __getitem__(self, index: Any) -> Array | Any:
-        """Read what the index names, as indexing a :class:`plait.File` does. Not collective: for one process alone."""
+        """Read the elements of an index, as indexing a :class:`plait.File`. Not collective: for one process alone."""
         if self._comm.size > 1:
             raise ArgumentError(
                 f"the parts are open on {self._comm.size} ranks, and indexing is for one process that has them for "
@@ -180,7 +180,7 @@ class Concatenation(Measured, Accessed):
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what one process reads: the parts are opened again by their names, as workers of Dask need it."""
+        """Pickle an array that one process reads: workers of Dask open the parts again by their names."""
         if self._again is None:
             raise ArgumentTypeError(
                 "a concatenation can be pickled where one process reads it, joined without comm; join the parts there"
@@ -188,11 +188,11 @@ class Concatenation(Measured, Accessed):
         return self._again
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        """Tell this one from any other one."""
+        """Return a token that is unique to this object."""
         return type(self).__name__, os.getpid(), self._opened
 
     def __repr__(self) -> str:
-        """Say what it holds."""
+        """Return a description with the number of parts, the axis, the shape and the type."""
         state = "closed " if self._closed else ""
         return (
             f"<{state}plait.Concatenation of {len(self._parts)} arrays along {self._axis} "
@@ -216,7 +216,9 @@ class Concatenation(Measured, Accessed):
     def _accesses(
         self, layout: Layout, slices: Slices, arrays: list[Array] | None
     ) -> Iterator[tuple[Piece, File, Layout, list[Array], Region]]:
-        """Return what is read of each part: its file, how the ranks hold it, parts of their arrays, and its region."""
+        """Yield for each part its piece, its file, the layout of the ranks, their arrays' parts, and the region in the
+        part.
+        """
         full = self._full(slices)
         ranks = ranks_held(layout, self._comm, self._alone)
         pieces = pieces_of(self._parts, self._axis, full)

@@ -25,7 +25,7 @@ class PartDecoding:
 
     @property
     def is_identity(self) -> bool:
-        """Whether elements need no decoding."""
+        """True if elements need no decoding."""
         return self.packing is None and self.time is None and self.stored == self.dtype
 
     def new_stored(self, like: Array) -> Array:

@@ -19,7 +19,7 @@ class ElementTypes:
         self._packed: tuple[str, PartDecoding] | None = None
 
     def take(self, url: str, decoding: PartDecoding) -> None:
-        """Take the next part.
+        """Add the next part.
 
         errors  ArgumentError: its elements have no common type with those of an earlier part
         """

@@ -50,25 +50,23 @@ def concat(
     memory: int | str = 0,
     unpack: bool = False,
 ) -> Concatenation:
-    """Join arrays in several stores along a dimension, as one array that is read. Collective over ``comm``.
+    """Join arrays in several stores along a dimension, into one array for reading. Collective over ``comm``.
 
-    sources  names, as for :func:`plait.open`, in the order in which they are joined; or a pattern for names of files,
-             such as ``"run-*.nc::/t2m"``: those that it matches, in natural order, so that ``run-9`` precedes
-             ``run-10``. The arrays have one type, and one shape but for the size of the axis
-    axis     the dimension: its number, counted from the end where it is negative, or the name that the first array has
-             for it
+    sources  names, as for :func:`plait.open`, in the order of joining; or a pattern for names of files, such as
+             ``"run-*.nc::/t2m"``: the matching names in natural order, so that ``run-9`` precedes ``run-10``. The
+             arrays have one type, and the same shape except along the axis
+    axis     the dimension: its number, negative to count from the end, or its name in the first array
     comm, shape, dtype, order, offset, memory  as in :func:`plait.open`, of each of the arrays
     unpack   decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
              equal to ``_FillValue`` or ``missing_value`` become NaN
 
-    Attributes that change what elements mean, such as ``scale_factor``, ``_FillValue``, ``units`` and ``calendar``, are
-    equal in all arrays; those that ``unpack`` applies may differ with it. Times in units such as
-    ``days since 2000-01-01`` are converted to the units of the first array, exactly: a time that its type cannot have
-    is an error when it is read. Other attributes are those of the first array, with one warning that lists the
-    attributes that differ.
+    Attributes that change what elements mean, such as ``scale_factor``, ``_FillValue``, ``units`` and ``calendar``,
+    must be equal in all arrays; those that ``unpack`` applies may differ with it. Times in units such as ``days since
+    2000-01-01`` are converted to the units of the first array, exactly: reading a time that its type cannot represent
+    is an error. Other attributes are those of the first array, with one warning that lists the attributes that differ.
 
-    Nothing is read but what the arrays are. At most 64 files are open at once, fewer where they keep large chunks.
-    Raises plait.ArgumentError for arrays that do not fit together, with the name of the first one that differs, and
+    Only the metadata of the arrays is read. At most 64 files are open at once, fewer if they cache large chunks. Raises
+    plait.ArgumentError for arrays that do not fit together, with the name of the first one that differs, and
     plait.StoreError for one that cannot be opened.
     """
     own = comm_of(comm)
@@ -135,7 +133,7 @@ def _decoded(
 ) -> tuple[tuple[PartDecoding, ...], Attributes]:
     """Give all parts one type.  Returns how each is decoded, and the attributes of the joined array.
 
-    decodings  of parts that ElementTypes has compared
+    Convert all parts to one type.  Returns the decoding of each part, and the attributes of the joined array.
     """
     dtype = decodings[0].dtype
     if any(one.packing is not None for one in decodings):
@@ -161,7 +159,7 @@ def _warn_of(differing: dict[str, str], first: str) -> None:
 
 
 def _join_again(names: list[str], axis: int, told: dict[str, Any]) -> Concatenation:
-    """Join what was pickled; nobody there is to close it."""
+    """Join the parts of a pickled object, which are never closed explicitly."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
         joined = concat(names, axis, **told)
@@ -170,7 +168,7 @@ def _join_again(names: list[str], axis: int, told: dict[str, Any]) -> Concatenat
 
 
 def _most_open(first: File, memory: int) -> int:
-    """Return how many parts may be open.  memory: as it was given, 0 where it was not"""
+    """Return the maximum number of open parts.  memory: the argument, 0 if it was not given"""
     chunk = first._core.chunk
     if not chunk:
         return _MOST_OPEN

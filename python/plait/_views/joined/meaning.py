@@ -1,7 +1,8 @@
 """Attributes of the parts: those that change the meaning of elements agree, or the parts cannot be joined.
 
 Times are an exception: if the parts count them from different instants, they are converted to the units of the first
-part. Packed parts are joined if they are decoded first: then only the attributes of the decoded elements have to agree.
+part. Packed parts can be joined if they are decoded first: then only the attributes of the decoded elements have to
+agree.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MEANING = (
     *("valid_min", "valid_max", "valid_range", "flag_values", "flag_masks", "flag_meanings"),
     *(*_TIME, "units_metadata", "month_lengths", "leap_year", "leap_month", "positive", "_Encoding", "dtype"),
 )
-"""Attributes that change what elements mean: conventions of netCDF, CF and xarray."""
+"""Attributes that change the meaning of elements: conventions of netCDF, CF and xarray."""
 _DEFAULTS = {"scale_factor": 1, "add_offset": 0, "calendar": "standard"}
 _SYNONYMS = {"gregorian": "standard", "365_day": "noleap", "366_day": "all_leap"}
 _OF_FORMATS = frozenset(
@@ -41,23 +42,23 @@ _OF_FORMATS = frozenset(
 
 @dataclass(frozen=True)
 class PartMeaning:
-    """What the attributes of a part say of the elements that are joined."""
+    """The meaning of a part's elements, as its attributes define it."""
 
     url: str
     attributes: Mapping[str, Any]
-    """Of the decoded elements if they are packed and decoded, else those in the file."""
+    """The attributes of the decoded elements if they are packed and decoded, else those in the file."""
     packing: Packing | None
-    """None if the elements are joined as they are stored."""
+    """The packing; None if the elements are joined as they are stored."""
     times: TimeUnits | None
     """The units of elements that are times."""
     units: str
-    """Their text."""
+    """The text of the units."""
     stored: np.dtype[Any]
     """The type of the elements in the file."""
 
     @property
     def missing(self) -> tuple[Any, ...]:
-        """The values of `attributes` that stand for missing elements."""
+        """The values of `attributes` that mark missing elements."""
         values = [self.attributes.get(name) for name in ("_FillValue", "missing_value")]
         numbers = [np.asarray(one).ravel() for one in values if one is not None and not isinstance(one, (str, list))]
         return tuple(value for one in numbers for value in one.tolist() if value == value)
@@ -67,23 +68,23 @@ class Meanings:
     """Compares parts with the first one."""
 
     def __init__(self, *, unpack: bool) -> None:
-        """Say whether packed elements are decoded."""
+        """Begin a comparison; `unpack` is True if packed elements are decoded."""
         self._unpack = unpack
         self._first: PartMeaning | None = None
-        self._parent = ""  # of the bounds in the last part that has one
+        self._parent = ""  # parent of the bounds in the last part that has one
         self.differing: dict[str, str] = {}
         """Attributes in which parts differ without a change of meaning, and the first such part."""
 
     @property
     def first(self) -> PartMeaning:
-        """What the first part says."""
+        """The meaning of the first part."""
         assert self._first is not None
         return self._first
 
     def take(
         self, url: str, attributes: Attributes, dtype: np.dtype[Any], shape: tuple[int, ...]
     ) -> tuple[Packing | None, TimeConversion | None]:
-        """Take the next part.  Returns how its elements are decoded.
+        """Add the next part.  Returns the decoding of its elements.
 
         errors  ArgumentError: an attribute that changes the meaning of elements differs from that of the first part
         """
@@ -125,7 +126,7 @@ class Meanings:
         return PartMeaning(url, its, packing, times, str(its.get("units", "")), dtype)
 
     def _attributes_of_parent(self, url: str) -> Mapping[str, Any]:
-        """Return the attributes of the coordinate whose bounds an array holds; CF keeps their units there alone."""
+        """Return the attributes of the coordinate whose bounds an array holds; CF stores their units only there."""
         path, between, name = url.partition(BETWEEN)
         name = name.strip("/")
         if not between or not name:
@@ -178,8 +179,8 @@ class Meanings:
 
 
 def _default_missing(part: PartMeaning) -> tuple[Any, ...]:
-    """Return what stands for missing elements in a netCDF file if no attribute says so."""
-    # Readers apply none to elements of one byte.
+    """Return the values of missing elements in a netCDF file without an attribute for them."""
+    # Readers apply no default to elements of one byte.
     element = b"" if part.stored.itemsize == 1 else _core.netcdf_fill(part.stored.str)
     default = np.frombuffer(element, part.stored)[0].item() if element else None
     path, between, _ = part.url.partition(BETWEEN)
@@ -231,7 +232,7 @@ def _words(name: str, part: PartMeaning) -> str:
 
 
 def _fill_of_zarr_2(url: str, attributes: Attributes) -> Any:
-    """Return the fill value of an array of Zarr 2 as xarray writes it, where it stands for missing elements."""
+    """Return the fill value of an array of Zarr 2 in the convention of xarray, if it marks missing elements."""
     if not has_fill_of_zarr_2(attributes) or not locate(url).names_arrays:
         return None
     return arrays_in(url)[0].fill_value

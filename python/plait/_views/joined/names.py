@@ -1,4 +1,4 @@
-"""The names of arrays that are joined: as they are given, or those that match a pattern."""
+"""The names of the arrays to join: a list of names, or the names that match a pattern."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _DIGITS = re.compile(r"(\d+)")
 
 
 def names_of_parts(sources: Any, comm: _core.Comm) -> list[str]:
-    """Return the names that a sequence has, or a pattern such as ``run-*.nc::/t2m`` matches, in natural order.
+    """Return the names of a sequence, or those that a pattern such as ``run-*.nc::/t2m`` matches, in natural order.
 
-    Collective: rank 0 looks for files, so that all ranks have the same ones.
+    Collective: rank 0 searches the files, so that all ranks have the same names.
 
-    errors  plait.ArgumentError: none, or something that is no name; the same on every rank
+    errors  plait.ArgumentError: there are no names, or an invalid one; the same on every rank
     """
     fail = partial(_core.fail, comm=comm)
     with checks(fail):
@@ -54,12 +54,12 @@ def _some(names: list[str]) -> list[str]:
 
 def _is_pattern(name: str) -> bool:
     path = name.partition(BETWEEN)[0]
-    # In other kinds of names a question mark comes before options.
+    # In names of other kinds, a question mark begins the options.
     return not _SCHEME.match(path) and glob.has_magic(path)
 
 
 def _matching(name: str) -> list[str]:
-    """Return the names of the files that a pattern matches; of one that is a file's name itself, that."""
+    """Return the names of the files that match a pattern, or the name itself if a file of that name exists."""
     path, between, array = name.partition(BETWEEN)
     if not _is_pattern(name) or os.path.lexists(path):
         return [name]
@@ -70,7 +70,7 @@ def _matching(name: str) -> list[str]:
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
-    """Order names as people do: run-9 before run-10."""
-    # What is split off by digits is a text and a number in turns, so that equal kinds meet.
+    """Return a sort key for natural order: run-9 before run-10."""
+    # Splitting at digits gives texts and numbers alternately, so that only values of one type are compared.
     parts = _DIGITS.split(name)
     return [(number % 2, int(part) if number % 2 else part) for number, part in enumerate(parts)]

@@ -1,4 +1,4 @@
-"""The parts of a concatenation: what each holds, and those of them that are open."""
+"""The parts of a concatenation: their extents, and the files of those that are open."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Part:
     """One array of a concatenation."""
 
     url: str
-    """Its name."""
+    """The name of the array."""
     begin: int
-    """The first index along the axis that it has."""
+    """The first index of the part along the axis."""
     end: int
-    """One behind its last."""
+    """The index after its last one."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class JoinedParts:
 
     parts: tuple[Part, ...]
     decodings: tuple[PartDecoding, ...]
-    """How the elements of each part are decoded."""
+    """The decoding of each part's elements."""
     attributes: Attributes
     """The attributes of the joined array."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What a region of the whole takes of a part.
+    """The part of a region that one part of the concatenation holds.
 
-    part      its number
-    slices    the region of it
-    first     the first index of the region's axis that it has
-    count     how many; None where the region has a single index of the axis, and so all from this part
+    part      number of the part
+    slices    the region in the part
+    first     the first index of the region's axis in this part
+    count     number of indices; None if the region has a single index of the axis, which is in this part
     """
 
     part: int
@@ -74,13 +74,13 @@ def pieces_of(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator[Pi
 
 
 class OpenParts:
-    """Files of parts, of which so many at once are open: those that were used last.
+    """The open files of parts: at most a fixed number, those that were used last.
 
-    All ranks ask for the same ones in the same order, so that they are opened and closed together.
+    All ranks request the same files in the same order, so that they are opened and closed together.
     """
 
     def __init__(self, open_part: Callable[[int], File], most: int) -> None:
-        """Say how a part is opened, by its number, and how many may be open."""
+        """Store the function that opens a part by its number, and the maximum number of open files."""
         self._open, self._most = open_part, most
         self._files: OrderedDict[int, File] = OrderedDict()
         self._kept = False
@@ -97,14 +97,14 @@ class OpenParts:
         return file
 
     def keep(self, number: int, file: File) -> None:
-        """Take a file that is open already; one that is too many is closed."""
+        """Add a file that is open already; it is closed instead if the maximum is reached."""
         if len(self._files) < self._most:
             self._files[number] = file
         else:
             file.close()
 
     def keep_for_good(self) -> None:
-        """Expect nobody to close them."""
+        """Mark the files as never closed explicitly."""
         self._kept = True
         for file in self._files.values():
             file._kept = True
@@ -116,7 +116,7 @@ class OpenParts:
 
 
 def check_unchanged(file: File, shape: tuple[int, ...], dtype: object) -> None:
-    """Refuse a part that has been replaced by something else since it was looked at."""
+    """Raise an error if a part has been replaced by an array of another shape or type since it was examined."""
     if file.shape != shape or file.dtype != dtype:
         raise store_error(
             f"{file.url} had shape {shape_text(shape)} and type {dtype} when it was joined with others, and now has "

@@ -17,7 +17,7 @@ class JointRequest(Request[_Result]):
     def __init__(
         self, requests: Sequence[Request[Any]], result: _Result, finish: Sequence[Callable[[], None]] = ()
     ) -> None:
-        """Wrap started requests.  result: of wait().  finish: functions that wait() calls after all requests."""
+        """Wrap started requests.  result: result of wait().  finish: functions that wait() calls after all requests."""
         self._parts = requests
         self._result = result
         self._finish = finish
@@ -38,5 +38,5 @@ class JointRequest(Request[_Result]):
         return self._result
 
     def test(self) -> bool:
-        """Tell whether wait() would return at once."""
+        """Return True if wait() would return at once."""
         return all(request.test() for request in self._parts)

@@ -1,4 +1,4 @@
-"""How the ranks hold what a read takes of each part: sections of the layout of the whole."""
+"""The layout of each part of a read: a section of the layout of the whole region."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from ..._core import Layout, layout_section
 from .parts import Piece
 
 Window = tuple[slice, ...]
-"""What of a local array a section fills."""
+"""The part of a local array that a section fills."""
 
 
 def dimension_of(axis: int, slices: Slices) -> int:
-    """Return the dimension of a region's layout that an axis of the whole is."""
+    """Return the dimension of a region's layout that corresponds to an axis of the whole array."""
     return sum(not single for _, _, _, single in slices[:axis])
 
 
 def sections_of(
     pieces: Iterable[Piece], layout: Layout, dimension: int, ranks: Sequence[int]
 ) -> Iterator[tuple[Piece, Layout, list[Window | None]]]:
-    """Return for each piece how it lies under the layout, and where in the local array of each of `ranks` it belongs.
+    """Yield for each piece its layout, and the window that it fills in the local array of each of `ranks`.
 
-    A local array has the indices of each dimension in ascending order, so that what a section fills of it follows on
-    what the one before has filled. None stands for all of a local array.
+    A local array has the indices of each dimension in ascending order. The window of a section therefore follows that
+    of the section before. None means a whole local array.
     """
     begins = [layout.halo[dimension][0] if dimension < layout.ndim else 0 for _ in ranks]
     for piece in pieces:

@@ -1,1 +1,1 @@
-"""What `plait copy` does: here or by ranks of its own, until it is told to stop."""
+"""Runs `plait copy`, in this process or by ranks that it starts, until the copy is complete or interrupted."""

@@ -1,4 +1,4 @@
-"""What `plait copy --dry-run` prints."""
+"""Prints the plan of `plait copy --dry-run`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEAD = ("array", "pass", "windows", "of", "reads", "read", "writes", "written",
 
 
 def print_plan(job: dict[str, Any], result: CopyResult) -> None:
-    """Print a line for each pass over each array, and what all of it needs."""
+    """Print a line for each pass over each array, then the memory and the transfers of all passes."""
     source = job["source"] if isinstance(job["source"], str) else f"{job['source'][0]} and more"
     rows = [_HEAD]
     for array in result.plan:
@@ -59,7 +59,7 @@ def _shape(shape: list[int]) -> str:
 
 
 def _end(end: dict[str, Any]) -> str:
-    """Say how often units are read or written, as ``12 chunks of 4x4, 3 times each``."""
+    """Return how often the units of a store are read or written, as ``12 chunks of 4x4, 3 times each``."""
     if end["what"] == "stretches":
         return f"{end['count']:,} stretches" if end["count"] != 1 else "1 stretch"
     each = end["times"] / end["count"] if end["count"] else 1.0

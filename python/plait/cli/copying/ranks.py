@@ -1,6 +1,7 @@
 """The ranks of `plait copy --ranks N`: ``mpiexec -n N python -m plait.cli.copying.ranks JOB``.
 
-JOB is a JSON file with what plait.copy takes, and `stop`: once there is a file of that name, the ranks give up.
+JOB is a JSON file with the arguments of plait.copy and the path `stop`. The ranks abandon the copy once a file exists
+at that path.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _LOOK = 0.2  # seconds
 
 
 def stop_waits(stop: Path) -> None:
-    """End what this process waits for in a pipe, which may be for ever, once the ranks are to give up."""
+    """Interrupt the waits of this process for a pipe, which may be endless, once the file `stop` exists."""
     signal.signal(signal.SIGUSR1, signal.default_int_handler)
 
     def look() -> None:

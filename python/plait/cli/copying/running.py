@@ -1,4 +1,4 @@
-"""What `plait copy` does: here, as one of the ranks of mpiexec, or by ranks that it starts."""
+"""Runs a copy: in this process, as one of the ranks of mpiexec, or by ranks that it starts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ from plait.launch import LaunchError, RankProgram, require_mpi
 
 Progress = Callable[[int, int], None]
 
-# A window, or making a large file durable on a slow disk, may take long; ranks that fail end and are heard of at once.
+# A window, or making a large file durable on a slow disk, may take long. A rank that fails ends, which is noticed at
+# once.
 _PATIENCE = 24 * 3600.0
 _STOPPING = 1.0
-_LEAVING = 60.0  # seconds, of pipes, whose other ends have to be told
+_LEAVING = 60.0  # seconds, if pipes are part of the copy: their other ends are notified
 _NOTHING = "the copy was stopped; nothing was written"
 _KEPT = "the copy was stopped; the files that were complete are kept"
 _RESUMABLE = "the copy was stopped; what was done is kept, and --resume goes on with it"
@@ -41,7 +42,7 @@ _CUT = "the copy was stopped; the target is as it was, or the complete new one"
 
 
 class StoppedError(Exception):
-    """Somebody asked for the end."""
+    """A signal has ended the copy."""
 
 
 class EndedError(StoppedError):
@@ -50,7 +51,7 @@ class EndedError(StoppedError):
 
 @dataclass(frozen=True)
 class CopyResult:
-    """What was done."""
+    """The totals of a finished copy."""
 
     bytes: int
     seconds: float
@@ -91,7 +92,7 @@ def world() -> Any:
 
 
 class _Asked:
-    """Whether this process has been asked to end."""
+    """The state of interruption: set once a signal has asked this process to end."""
 
     def __init__(self, at_once: bool, told: str) -> None:
         self._at_once, self._told = at_once, told
@@ -99,7 +100,7 @@ class _Asked:
         self._waits = False
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        """Be asked: a signal's handler."""
+        """Handle a signal: record it, or raise if this process waits for others."""
         if self._at_once and self._waits:
             raise KeyboardInterrupt
         if self._once and self._waits:
@@ -113,7 +114,7 @@ class _Asked:
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
-        """Wait for others, which may hang: who asks again then raises StoppedError at once."""
+        """Mark that this process waits for others, which may hang: a second signal raises StoppedError at once."""
         self._waits = True
         try:
             yield
@@ -123,10 +124,10 @@ class _Asked:
 
 @contextlib.contextmanager
 def _stoppable(at_once: bool = False, told: str = _NOTHING) -> Iterator[_Asked]:
-    """Note whether this process is asked to end, so that files are left as they should be then.
+    """Record whether a signal asks this process to end, so that files are left in a consistent state.
 
-    told     what a copy says that has ended so
-    at_once  instead end, by a KeyboardInterrupt, what waits for another program, which may be for ever
+    told     the message of a copy that was interrupted
+    at_once  raise KeyboardInterrupt in a wait for another program, which may be endless
     """
     asked = _Asked(at_once, told)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -153,7 +154,8 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
                 asked.check()
 
             with standard_streams(job) as given, _warnings_told():
-                # Of ranks, which MPI would miss, the one that started them ends all.
+                # Under MPI, the other ranks would wait for one that ends; the process that started the ranks ends them
+                # all.
                 ends = comm is None and not waits
                 with (
                     ended_in_time(
@@ -173,7 +175,7 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
 
 @contextlib.contextmanager
 def _warnings_told() -> Iterator[None]:
-    """Print what a copy warns of as commands do."""
+    """Print the warnings of a copy in the style of the commands."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = lambda message, *_, **__: _print_warning(str(message))
@@ -185,12 +187,12 @@ def _print_warning(text: str) -> None:
 
 
 def stopped_text(job: dict[str, Any]) -> str:
-    """Return what a copy says that has ended as it was asked to."""
+    """Return the message of a copy that ended as requested."""
     return _RESUMABLE if job.get("resume") else _NOTHING
 
 
 def with_notes(error: BaseException) -> str:
-    """Return the text of an error; that of a stopped copy has the notes about what it has replaced."""
+    """Return the text of an error; that of a stopped copy includes the notes about files that it has replaced."""
     notes = getattr(error, "__notes__", [])
     return "; ".join(["the copy was stopped", *notes]) if isinstance(error, StoppedError) and notes else str(error)
 
@@ -207,7 +209,7 @@ def _ended_text(job: dict[str, Any]) -> str:
 
 
 def has_steps(job: dict[str, Any]) -> bool:
-    """Whether a copy may have many steps, for which it waits."""
+    """Return True if a copy may have any number of steps, for which it waits."""
     sources = job["source"] if isinstance(job["source"], list) else [job["source"]]
     return (len(sources) > 1 and "concat" not in job) or any(
         name == "-" or comes_in_steps(name) for name in [*sources, job["target"]]
@@ -216,7 +218,7 @@ def has_steps(job: dict[str, Any]) -> bool:
 
 @contextlib.contextmanager
 def standard_streams(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Put the standard input or output where a job has -."""
+    """Replace the name - in a job by the standard input or output."""
     with contextlib.ExitStack() as opened:
         given = dict(job)
         for end, number, mode in (("source", 0, "rb"), ("target", 1, "wb")):
@@ -226,7 +228,7 @@ def standard_streams(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopyResult:
-    """Start ranks that copy.  errors  plait.Error: also what they fail with.  StoppedError"""
+    """Start ranks that copy.  errors  plait.Error: also the errors of the ranks.  StoppedError"""
     require_mpi()
     try:
         with tempfile.TemporaryDirectory(prefix="plait-copy-") as name, _stoppable(at_once=True) as asked:
@@ -249,13 +251,13 @@ def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Pr
         try:
             return _listen(program, progress, asked)
         except (StoppedError, KeyboardInterrupt):
-            # The ranks remove what they have made, unless they had made everything before they looked.
+            # The ranks remove their output, unless they had finished before they noticed the request.
             stop.touch()
             try:
                 return _listen(program, progress, asked, _LEAVING if has_steps(job) else _STOPPING)
             except (LaunchError, StoppedError, KeyboardInterrupt) as error:
                 raise EndedError(ended) from error
-            except plait.Error as error:  # as they say themselves
+            except plait.Error as error:  # an error that the ranks have reported
                 raise StoppedError(_KEPT if has_steps(job) else str(error)) from error
 
 

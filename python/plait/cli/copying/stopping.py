@@ -1,4 +1,12 @@
-"""Ending a copy in time: one that is within a long access ends as well, and leaves nothing that nobody goes on with."""
+"""Ends an interrupted copy within a second, even if it is inside a long access, and removes incomplete output.
+
+Problem: Python runs the handler of a signal only after a call of the library returns, which may take as long as a
+window of gigabytes.
+
+Idea: the C part of Python writes each signal to a pipe at once. A thread reads that pipe. If the copy has not ended
+`PATIENCE` seconds later, the thread replaces the process by another program (exec), which ends all threads and frees
+all locks, and which then removes what the copy has left.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +23,24 @@ from typing import Any
 from plait._copying.hierarchy.additions import active
 
 PATIENCE = 0.7
-"""Seconds in which a copy that was asked to end may do so by itself."""
+"""Seconds that an interrupted copy has to end by itself."""
 _PROGRAM = "import sys; sys.path[:] = sys.argv[2].split(':'); from plait.cli.copying.stopping import main; main()"
-"""With the modules that this program has: `-m` would look for them in the working folder first."""
+"""It takes over the module path of this program, because `-m` would search the working folder first."""
 _SHOWN = "\r\x1b[2K\x1b[?25h"
-"""Removes the line with the progress, and shows the cursor that it hides."""
+"""Erases the line with the progress and shows the cursor again."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
 def ended_in_time(targets: list[str], told: str, *, resumed: bool = False) -> Iterator[None]:
-    """End this process where a signal has asked for that and it has not within some time.
+    """End this process if a signal has asked for it and it still runs after `PATIENCE` seconds.
 
     Python's handlers wait until a call of the library returns, which may be after a window of gigabytes. So another
     program takes the place of this one, which ends its threads and frees its locks, and removes what it has left.
 
-    targets  names of what it writes
-    told     what is said then
-    resumed  whether a later one goes on with what is done, which is made durable first
+    targets  names of the files that the copy writes
+    told     the message to print in that case
+    resumed  True if a later copy resumes from the finished part, which is made durable first
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -70,7 +78,7 @@ def ended_in_time(targets: list[str], told: str, *, resumed: bool = False) -> It
 
 
 def main() -> None:
-    """Say that a copy was stopped, and clear up behind it."""
+    """Print that a copy was stopped, and remove its incomplete output."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     with os.fdopen(int(sys.argv[1]), encoding="utf-8") as file:

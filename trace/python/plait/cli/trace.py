@@ -1,4 +1,4 @@
-"""`plait trace`: record programs, read traces, and show what they mean."""
+"""`plait trace`: records programs, reads traces and reports on them."""
 
 from __future__ import annotations
 

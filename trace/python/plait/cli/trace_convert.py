@@ -102,7 +102,7 @@ def convert_command(source: str, target: str, **options: Any) -> None:
 
 
 def summary(target: str, done: Conversion) -> str:
-    """Return the line that says what was done."""
+    """Return the line that summarizes a conversion."""
     each = f", {done.bytes / done.events:.1f} bytes an event" if done.events else ""
     whole = "" if done.description.complete else "; the source is not complete"
     return f"{shown(target)}: {done.events} events in {done.bytes} bytes{each}{whole}"

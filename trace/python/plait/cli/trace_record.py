@@ -88,7 +88,7 @@ def warn(text: str) -> None:
 
 
 def tell(path: Path) -> None:
-    """Print what a trace holds, in one line."""
+    """Print a summary of a trace in one line, on rank 0 only."""
     if not path.exists():
         click.echo(f"plait: nothing was recorded: {path} was not made", err=True)
         return

@@ -1,4 +1,4 @@
-"""`plait trace report` and `plait trace compare`: what traces mean."""
+"""`plait trace report` and `plait trace compare`: analyse one trace, or the difference of two."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _options(command: Command) -> Command:
-    """Give a command the options that say how a trace is read and what is looked at."""
+    """Add the options that say how to read a trace and what to analyse."""
     file = click.Path(dir_okay=False, allow_dash=True)
     clock = "The time in which tables and rates are given."
     include = "Count files whose names match, even if they are of the system, libraries or interpreters; repeatable."
@@ -93,7 +93,7 @@ def _options(command: Command) -> Command:
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of plait.trace.report."""
+    """Return the arguments of plait.trace.report."""
     names = ("clock", "level", "file", "process", "include", "exclude", "comment", "block")
     base = int(options["base"] or 0)
     return {name: options[name] for name in names} | {
@@ -144,7 +144,7 @@ def _add_gains(document: Report, machine: str, limit: float, options: dict[str, 
 
 
 def _deliver(document: Report | Comparison, json_: str | None, html: str | None) -> bool:
-    """Write the files that were asked for; tell whether standard output is taken."""
+    """Write the requested files; return True if the standard output holds one of them."""
     if json_ == html == "-":
         raise click.UsageError("the document and the page cannot both go to standard output")
     if json_ == "-":

@@ -1,4 +1,4 @@
-"""What the commands that write a trace say about it."""
+"""Prints the summary of the commands that write a trace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.trace import Summary
 
 
 def bytes_text(count: int) -> str:
-    """A number of bytes with the unit that suits it."""
+    """Return a number of bytes with a suitable unit."""
     value = float(count)
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if value < 1024 or unit == "TiB":
@@ -21,7 +21,7 @@ def bytes_text(count: int) -> str:
 
 
 def print_summary(summary: Summary, target: str) -> None:
-    """Print what was written, what is missing first; on standard error where the trace is on standard output."""
+    """Print a summary, what is missing first; it goes to standard error if the trace goes to standard output."""
     console = messages() if target == "-" else output()
     if not summary.complete:
         console.print(Text("The trace is not complete."), style="bold yellow")

@@ -1,4 +1,4 @@
-"""TOML files, whose reader Python has since 3.11."""
+"""Reads TOML files, with Python's own reader since version 3.11."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def text_of(name: str | os.PathLike[str], example_text: Callable[[str], str]) ->
 
 
 def tables(text: str, name: str) -> dict[str, Any]:
-    """Return what a TOML text holds; ``name`` is what errors call it.  errors  ArgumentError"""
+    """Return the tables of a TOML text; ``name`` names the text in errors.  errors  ArgumentError"""
     try:
-        return loads(text.removeprefix("\ufeff"))  # some editors put a mark of the byte order in front
+        return loads(text.removeprefix("\ufeff"))  # some editors begin a file with a byte order mark
     except TOMLDecodeError as error:
         raise ArgumentError(f"{name}: not TOML: {error}") from error

@@ -1,4 +1,4 @@
-"""Charts of the model: predicted times over the number of ranks, and predicted beside measured times of the Delta."""
+"""Charts of the model: predicted times over the number of ranks, and predicted against measured times of the Delta."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Equations 24 to 31 and table 8 of Bordawekar's thesis (1993): square arrays in common distributions.
 
-The array lies column by column in the file, as Fortran stores it, with elements of one byte unless `itemsize` says
-otherwise.  `plait.model.requests_of` counts the same for any layout.
+The array is stored column by column, as in Fortran, with elements of one byte unless `itemsize` gives another size.
+`plait.model.requests_of` counts the requests of any layout.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LAYOUTS = {
 
 
 class TableEntry(NamedTuple):
-    """What table 8 has of a distribution: the requests of all processors together, and the elements of each."""
+    """An entry of table 8: the requests of all processors together, and the elements of each request."""
 
     requests: int
     elements: int
@@ -62,7 +62,7 @@ class Disks:
 
 @dataclass(frozen=True)
 class Costs:
-    """The times of equation 22, in seconds: of an I/O request, of a disk request, and all other."""
+    """The times of equation 22, in seconds: of an I/O request, of a disk request, and all other times."""
 
     t_io: float
     t_disk: float

@@ -66,13 +66,13 @@ def alpha_p(t_fewer_disks: float, t_more_disks: float) -> float:
 
 
 def bound(alpha_of_processors: float, alpha_of_disks: float) -> Bound:
-    """Return what the I/O is bound by (section 4.1.2, the definitions behind equation 10).
+    """Return what limits the I/O (section 4.1.2, the definitions after equation 10).
 
     alpha_of_processors   alpha_d(p), of `alpha_d`
     alpha_of_disks        alpha_p(d), of `alpha_p`
 
-    Processor bound: more processors make it slower and more disks do not.  Disk bound: the other way round.  Neither
-    slows it down: the I/O is neither, as a stable program needs.  The thesis has no name for both.
+    Processor bound: more processors slow it down and more disks do not.  Disk bound: more disks slow it down and more
+    processors do not.  Neither: nothing slows it down, as a stable program needs.  The thesis has no name for both.
     """
     slower_by_processors = positive("alpha_of_processors", alpha_of_processors) < 1
     slower_by_disks = positive("alpha_of_disks", alpha_of_disks) < 1
@@ -92,7 +92,7 @@ def resulting_bandwidth(b_comp: float, b_io: float) -> float:
 
 
 class DiskAddress(NamedTuple):
-    """Where a byte of a file lies: on which disk, in which of its blocks, how far inside that."""
+    """The location of a byte of a file: the disk, the block on that disk, and the offset inside the block."""
 
     disk: int
     block: int
@@ -100,7 +100,9 @@ class DiskAddress(NamedTuple):
 
 
 def disk_address(offset: int, n_d: int, block: int) -> DiskAddress:
-    """Return where Psi (equation 13) maps a byte of the file to: blocks lie round-robin on the disks (section 3.2)."""
+    """Return the address to which Psi (equation 13) maps a byte of the file. Blocks are distributed round-robin over
+    the disks (section 3.2).
+    """
     if offset < 0:
         raise ArgumentError(f"offset={offset} is below 0; give the number of a byte of the file")
     number, inside = divmod(offset, whole("block", block))
@@ -147,7 +149,7 @@ def disk_requests(f_p: int, n_d: int, prefetch: int, block: int) -> int:
 
 
 def io_time(r_io: int, t_io: float, r_disks: int, t_disk: float, *, t_misc: float = 0.0) -> float:
-    """Return T_io of a processor: I/O requests, disk requests, and what else there is (equation 22).
+    """Return T_io of a processor: the time of I/O requests, of disk requests, and all other time (equation 22).
 
     t_io, t_disk  time of one I/O request and of one disk request
     t_misc        synchronization of the file mode, delay of the network

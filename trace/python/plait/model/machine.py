@@ -1,4 +1,4 @@
-"""A machine as the cost model sees it: processors, disks, requests, network; read from a TOML file.
+"""A machine in the cost model: processors, disks, requests, network; read from a TOML file.
 
 The format is described in docs/guides/model.md, and the files of `plait.model.machines` are commented examples.
 """
@@ -16,30 +16,30 @@ from plait.model._toml import tables, text_of
 from plait.model.distributions import Disks
 
 SYNCHRONIZATIONS = ("none", "barrier", "ordered")
-"""How ranks wait for each other: never; each for all before its next request; each for the rank before it, too."""
+"""How ranks wait for each other: never; before each request for all ranks; and also for the rank before it."""
 
 _SECTIONS = ("machine", "processors", "disks", "requests", "network")
-_FOREIGN = ("simulate",)  # of the simulation (plait.simulate), which may share the file
+_FOREIGN = ("simulate",)  # sections of the simulation (plait.simulate), which may share the file
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What the cost model knows of a machine.  Times in seconds, sizes in bytes, rates in bytes per second.
+    """The parameters of a machine in the cost model.  Times in seconds, sizes in bytes, rates in bytes per second.
 
-    name, source       what it is called, and where the numbers come from
-    processors         how many ranks it has at most
+    name, source       the name, and the origin of the numbers
+    processors         maximum number of ranks
     per_node           ranks that share one node, its link and its cache
-    memory_rate        at which one rank copies in memory
-    disks              how many, their blocks, and the blocks that a disk request prefetches
-    read_rate, write_rate   of one disk
-    disk_latency       of a disk request, before its bytes
-    latency            of an I/O request of a rank, before anything reaches a disk (t_io)
+    memory_rate        rate at which one rank copies in memory
+    disks              number of disks, their blocks, and the blocks that a disk request prefetches
+    read_rate, write_rate   rates of one disk
+    disk_latency       time of a disk request, before its bytes
+    latency            time of an I/O request of a rank, before it reaches a disk (t_io)
     buffer             bytes of the largest I/O request
     synchronization    one of SYNCHRONIZATIONS
     step               each step of a synchronization: ordered takes N_p of them for a round, a barrier log2(N_p)
-    message_latency    of one message between ranks
-    link_rate          of the link of one node, in each direction
-    total_rate         of the whole network, and between the nodes and the disks
+    message_latency    time of one message between ranks
+    link_rate          rate of the link of one node, in each direction
+    total_rate         rate of the whole network, and between the nodes and the disks
     """
 
     name: str
@@ -76,7 +76,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class _Key:
-    """A key of the file: what may stand behind it, and what it becomes."""
+    """A key of the file: the valid values, and the attribute that takes the value."""
 
     attribute: str
     kind: type
@@ -116,29 +116,29 @@ _KEYS: dict[str, dict[str, _Key]] = {
 
 
 def examples() -> tuple[str, ...]:
-    """Return the names of the machines that come with the package, ascending."""
+    """Return the names of the machines in the package, ascending."""
     files = resources.files("plait.model.machines").iterdir()
     return tuple(sorted(one.name.removesuffix(".toml") for one in files if one.name.endswith(".toml")))
 
 
 def example_text(name: str) -> str:
-    """Return the file of a machine that comes with the package, with its comments.  errors  ArgumentError"""
+    """Return the file of a machine in the package, with its comments.  errors  ArgumentError"""
     if name not in examples():
         raise ArgumentError(f"found the machine '{name}', expected a file or one of {', '.join(examples())}")
     return resources.files("plait.model.machines").joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 
 def load(name: str | os.PathLike[str]) -> Machine:
-    """Return a machine that comes with the package, or that of a TOML file.
+    """Return a machine of the package, or the machine that a TOML file describes.
 
-    errors  ArgumentError where the file does not describe a machine: it names the file, the key, what was found and
-            what was expected; OSError where it cannot be read
+    errors  ArgumentError if the file does not describe a machine: it names the file, the key, the value and the
+            expected values; OSError if the file cannot be read
     """
     return parse(text_of(name, example_text), os.fspath(name))
 
 
 def parse(text: str, name: str = "the machine file") -> Machine:
-    """Return the machine that a TOML text describes; `name` is what errors call it.  errors  ArgumentError"""
+    """Return the machine that a TOML text describes; `name` names the text in errors.  errors  ArgumentError"""
     given = tables(text, name)
     for section in given:
         if section not in (*_SECTIONS, *_FOREIGN):
@@ -171,11 +171,11 @@ def _section(name: str, section: str, given: object, keys: Mapping[str, _Key]) -
     return found
 
 
-_LEAST, _MOST = 1e-15, 1e18  # what no machine has keeps times finite
+_LEAST, _MOST = 1e-15, 1e18  # limits beyond all real machines, which keep times finite
 
 
 def _value(found: str, value: object, wanted: _Key) -> object:
-    """Return the value as the type that is wanted; `found` begins the error."""
+    """Return the value in the type of the key; `found` is the beginning of the error text."""
     if wanted.kind is str and isinstance(value, str):
         return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -193,6 +193,6 @@ def _value(found: str, value: object, wanted: _Key) -> object:
 
 
 def _listed(names: Iterable[str], last: str = "and") -> str:
-    """Return names with commas between, the last one behind another word."""
+    """Return the names separated by commas, with the word `last` before the last name."""
     listed = list(names)
     return ", ".join(listed[:-1]) + f" {last} {listed[-1]}"

@@ -38,11 +38,11 @@ Access = Literal["direct", "two-phase"]
 class Time:
     """A predicted time in seconds, by its terms.
 
-    requests         the I/O requests of the rank that makes the most, one after the other: R_io * t_io; as often as
-                     ranks share a processor, where there are more of them
+    requests         the I/O requests of the rank that makes the most, one after the other: R_io * t_io, multiplied by
+                     the number of ranks that share a processor
     disks            the disk requests and bytes of the busiest disk
     network          the bytes between nodes and disks
-    synchronization  what the ranks wait for each other
+    synchronization  the waits of ranks for each other
     exchange         the second phase of two-phase access
     """
 
@@ -59,18 +59,18 @@ class Time:
 
     @property
     def largest(self) -> str:
-        """The name of the term that takes the longest."""
+        """The name of the longest term."""
         return max((one.name for one in fields(self)), key=lambda name: float(getattr(self, name)))
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is read or written: an array, and how it is distributed.
+    """The array that is read or written, and its distribution.
 
     shape     extents of the array
     dist      distributions without a grid, as ``"(*, cyclic)"``
     itemsize  bytes of an element
-    order     how the array lies in the file: "C" row by row, "F" column by column
+    order     order of the elements in the file: "C" row by row, "F" column by column
     """
 
     shape: tuple[int, ...]
@@ -89,11 +89,11 @@ class Row:
 
     direct_read, two_phase_read, direct_write, two_phase_write  the times
     io_speedup   S_io of the faster way to read, over one rank (equation 8)
-    speedup      S<N_p, N_d> with the computing time given (equation 3); equal to io_speedup without
+    speedup      S<N_p, N_d> with the given computing time (equation 3); equal to io_speedup without one
     alpha_d      I/O speed-up of the faster way to read, from these ranks to twice as many (equation 9)
     alpha_p      the same from these disks to twice as many (equation 10)
-    bound        what the I/O is bound by (section 4.1.2); differences under 1 % count as none
-    beyond       whether the machine has fewer processors
+    bound        what limits the I/O (section 4.1.2); differences under 1 % are ignored
+    beyond       True if the machine has fewer processors
     """
 
     ranks: int
@@ -123,9 +123,9 @@ class Row:
 def direct_time(machine: Machine, requests: Requests, *, write: bool = False) -> Time:
     """Return the time in which each rank reads, or writes, its own runs.
 
-    The disks read each block once, however many ranks have a part of it, and all of them at once, unless the ranks are
-    synchronized: then as many at once as the requests of one round need.  Blocks that are written in part are read
-    before.
+    The disks read each block once, even if several ranks own a part of it.  All disks work at once, unless the ranks
+    are synchronized: then as many work at once as the requests of one round need.  Blocks that are written in part are
+    read first.
     """
     if not requests.total:
         return Time()
@@ -138,10 +138,10 @@ def direct_time(machine: Machine, requests: Requests, *, write: bool = False) ->
 
 
 def rounds(machine: Machine, requests: Requests) -> tuple[float, int]:
-    """Return the steps of synchronization, and how many disks work at once (N_d').
+    """Return the steps of synchronization, and the number of disks that work at once (N_d').
 
-    Without synchronization these are 0 and all disks.  With it the ranks go in rounds of one request each: N_p steps
-    where they take turns, log2(N_p) in a barrier; and the data of one round lies on N_d' = min(N_d, its blocks) disks.
+    Without synchronization these are 0 and all disks.  With it the ranks go in rounds of one request each: N_p steps if
+    they take turns, log2(N_p) in a barrier; and the data of one round is on N_d' = min(N_d, its blocks) disks.
     """
     disks = machine.disks
     if machine.synchronization == "none":
@@ -155,7 +155,7 @@ def two_phase_time(machine: Machine, requests: Requests, *, write: bool = False)
     """Return the time of reading in equal contiguous shares and exchanging the elements, or of the reverse.
 
     Each rank has one share, but none of less than a block.  The exchange is the thesis's: N_p - 1 steps, in each of
-    which a rank has one message to send (figure 16).  Ranks that own one contiguous part each exchange nothing.
+    which a rank sends one message (figure 16).  If each rank owns one contiguous part, no exchange is needed.
     """
     if not requests.total:
         return Time()
@@ -176,11 +176,11 @@ def predict(
 ) -> list[Row]:
     """Return predictions for several numbers of ranks.
 
-    compute   seconds that one processor would compute (T_s); N_p of them take T_s / N_p
-    disks     how many disks the file lies on; those of the machine if not given (N_d, equation 17)
-    cost      some microseconds for each rank of each number, whatever the size of the array
+    compute   computing time of one processor in seconds (T_s); N_p of them take T_s / N_p
+    disks     number of disks that store the file (N_d, equation 17); default: all disks of the machine
+    cost      some microseconds for each rank of each number, independent of the size of the array
 
-    errors  ArgumentError where the layout does not fit the shape, or a number makes no sense
+    errors  ArgumentError if the layout does not fit the shape, or if a number is invalid
     """
     not_negative("compute", compute, "time")
     if not ranks:
@@ -249,7 +249,7 @@ def _turns(machine: Machine, ranks: int) -> int:
 
 
 def _nodes(machine: Machine, ranks: int) -> int:
-    """Return how many nodes the ranks are on; more ranks than processors share those that there are."""
+    """Return the number of nodes that the ranks use; if there are more ranks than processors, they share the nodes."""
     return ceil_div(min(ranks, machine.processors), machine.per_node)
 
 
@@ -259,7 +259,7 @@ def _in_parts(machine: Machine, requests: Requests) -> bool:
 
 
 def _network(machine: Machine, requests: Requests, write: bool) -> float:
-    """Return the time in which blocks go between disks and nodes; a node gets each block at most once."""
+    """Return the time of the transfers between disks and nodes; a node gets each block at most once."""
     block = machine.disks.block
     whole_file = ceil_div(requests.file_bytes, block) * block
     run = requests.most_bytes / requests.most

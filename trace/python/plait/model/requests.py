@@ -1,7 +1,7 @@
-"""How many I/O requests each rank makes for its part of an array, for any layout.
+"""Counts the I/O requests of each rank for its part of an array, for any layout.
 
 A request is a run: a stretch of the file that one rank owns.  Runs are counted by the algebra of layouts, so that the
-cost is some microseconds a rank, whatever the number of elements.
+cost is some microseconds per rank, independent of the number of elements.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Requests:
 
     @property
     def mean(self) -> float:
-        """Bytes of a request, on average; 0 where there is none."""
+        """Mean bytes of a request; 0 if there are no requests."""
         return self.all_bytes / self.total if self.total else 0.0
 
 
@@ -48,13 +48,13 @@ def requests_of(layout: Layout, itemsize: int = 1, order: str = "F", *, buffer: 
     """Return the I/O requests of all ranks of a layout.
 
     itemsize  bytes of an element
-    order     how the array lies in the file: "F" column by column, as in the thesis, or "C" row by row
-    buffer    bytes of the largest request (b_io); longer runs take several (equation 16).  The count is exact where the
-              runs of a rank are equally long or none is longer than the buffer, else an estimate that is too high:
-              each run is taken for as long as the longest one
-    cost      a few microseconds for each rank, whatever the size of the array
+    order     order of the elements in the file: "F" column by column, as in the thesis, or "C" row by row
+    buffer    bytes of the largest request (b_io); longer runs take several (equation 16).  The count is exact if the
+              runs of a rank are equally long or none is longer than the buffer; else it is an upper estimate, which
+              takes each run for as long as the longest one
+    cost      a few microseconds for each rank, independent of the size of the array
 
-    errors  ArgumentError where itemsize, order or buffer make no sense
+    errors  ArgumentError if itemsize, order or buffer are invalid
     """
     whole("itemsize", itemsize)
     if order not in ("C", "F"):
@@ -85,10 +85,10 @@ def _ranks(layout: Layout) -> Sequence[int]:
 def on_ranks(dist: str, shape: Sequence[int], ranks: int) -> Layout:
     """Return a layout of the given distributions on a number of ranks, such as ``"(block, cyclic)"`` on 12.
 
-    The grid has one axis for each distributed dimension, and extents about as equal as the number of ranks allows, the
-    larger ones first.  A text that has a grid of its own is taken if that has as many ranks.
+    The grid has one axis for each distributed dimension. Its extents are as equal as the number of ranks allows, the
+    larger ones first.  A text with a grid of its own is accepted if that grid has as many ranks.
 
-    errors  ArgumentError where the text is no layout, or its own grid has another number of ranks
+    errors  ArgumentError if the text is not a layout, or its own grid has another number of ranks
     """
     whole("ranks", ranks)
     if "onto" in dist.lower():
@@ -106,7 +106,7 @@ def on_ranks(dist: str, shape: Sequence[int], ranks: int) -> Layout:
 
 
 def even_grid(ranks: int, axes: int) -> tuple[int, ...]:
-    """Return extents of a grid with that many ranks and axes, about as equal as can be, the larger ones first."""
+    """Return the extents of a grid with that many ranks and axes, as equal as possible, the larger ones first."""
     whole("ranks", ranks)
     whole("axes", axes)
     extents = []
@@ -125,7 +125,7 @@ def _root(number: int, degree: int) -> int:
 
 
 def _parts(text: str) -> list[str]:
-    """Return what stands between the commas that are in no parentheses."""
+    """Return the parts of a text between the commas that are outside of parentheses."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")

@@ -1,4 +1,6 @@
-"""Simulation: what a cache would serve of a trace, what its programs and accesses of Plait would take elsewhere."""
+"""Simulation of a trace: the requests that a cache would serve, and the time of programs and accesses on another
+machine.
+"""
 
 import importlib.util
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Advice: what a traced program would gain by changes that can be made, by replaying each."""
+"""Advice: predicts what a traced program would gain by feasible changes, by replaying each of them."""
 
 from __future__ import annotations
 
@@ -25,23 +25,24 @@ class Change:
     """One change, replayed alone.  Times in seconds."""
 
     what: str
-    """What is changed, in words."""
+    """A description of the change."""
     setting: str
     """The setting to make."""
     changes: dict[str, Any]
-    """As :func:`plait.simulate.run` takes them."""
+    """The changes as arguments of :func:`plait.simulate.run`."""
     elapsed: float
     gain: float
-    """Seconds less than without it."""
+    """Seconds saved by the change."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Changes by what they gain, the largest first, and how far the model can be trusted.  Times in seconds.
+    """Changes by their gain, the largest first, and the error of the model.  Times in seconds.
 
-    measured    of the recorded run, from its first event to its last
-    replayed    the same with measured times of service: what differs is not explained by computing, pauses and I/O
-    predicted   on the machine as it is
+    measured    time of the recorded run, from its first event to its last
+    replayed    time of a replay with the recorded times of requests; the difference is not explained by computing,
+                pauses and I/O
+    predicted   time on the unchanged machine
     """
 
     machine: str
@@ -53,7 +54,7 @@ class Advice:
 
     @property
     def unexplained(self) -> float:
-        """Seconds of the recorded run that a replay with measured times of service does not give back."""
+        """Seconds of the recorded run that a replay with the recorded times of requests does not reproduce."""
         return self.measured - self.replayed
 
     @property
@@ -115,7 +116,7 @@ def _signed(value: float) -> str:
 
 
 def _candidates(machine: Machine, baseline: Result) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Give what may be tried: in words, the setting, and the changes."""
+    """Yield the changes to try: a description, the setting, and the changes as arguments."""
     cache = int(machine.get("cache", "size"))
     mean = baseline["recorded"]["bytes"] / max(baseline["recorded"]["requests"], 1)
     for size in (64 << 10, _MIB, 8 * _MIB):
@@ -185,17 +186,18 @@ def advise(
     progress: Callable[[str, float], None] | None = None,
     **changes: Any,
 ) -> Advice:
-    """Try what could make traced programs faster, each change alone, and rank it by the seconds it saves.
+    """Try changes that could make traced programs faster, each change alone, and rank them by the seconds that they
+    save.
 
     Args:
-        traces: as :func:`plait.simulate.run` takes them.
-        machine: the one on which they run; the better it is described, the smaller the error.
-        workers: replays at once; by default as many as there are processors for this process.
-        progress: hears what is going on and the share done, 0 to 1.
+        traces: as in :func:`plait.simulate.run`.
+        machine: the machine on which they run; a more accurate description gives a smaller error.
+        workers: replays at once; by default the number of processors that this process may use.
+        progress: called with a description of the current work and the share done, 0 to 1.
         changes: to the machine and the programs, for all replays; see :func:`plait.simulate.run`.
 
     Raises:
-        plait.ArgumentError: a value that does not fit.
+        plait.ArgumentError: an invalid value.
         plait.StoreError: a trace or a file cannot be read.
     """
     recording = record(traces, progress)
@@ -212,9 +214,9 @@ def advised(
     progress: Callable[[str, float], None] | None = None,
     check: Callable[[], None] | None = None,
 ) -> Advice:
-    """Return the advice on what was read; ``check`` is called now and then, and what it raises ends all."""
+    """Return the advice on a recording; ``check`` is called now and then, and its exceptions end the work."""
     heard = None if check is None else lambda _: check()
-    # With a processor for each program, since the recorded run had as many as it had.
+    # Each program gets a processor, because the recorded run had an unknown number of them.
     many = base.changed("processors", count=max(recording.programs, int(base.get("processors", "count"))))
     replayed = replay(recording, many, program, measured=True, progress=heard)
     baseline = replay(recording, base, program, progress=heard)

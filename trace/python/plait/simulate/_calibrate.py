@@ -1,4 +1,4 @@
-"""A machine file for this machine: costs and rates that are measured, and settings that the system tells."""
+"""Writes a machine file for this machine: measured costs and rates, and settings of the system."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def calibrate(
     """Measure this machine and return a machine file, a text in TOML.
 
     Args:
-        folder: on the device to measure; a file of ``size`` bytes is written there, and removed.
-        seconds: about so long, and not more than twice and three seconds where the device is not stuck.
-        size: of the file; a device with a cache of its own wants a larger one.  A slow device gets a smaller one.
-        progress: hears what is going on and the share done, 0 to 1.
+        folder: a folder on the device to measure; a file of ``size`` bytes is written there, and removed.
+        seconds: approximate duration; at most twice that and three seconds unless the device is stuck.
+        size: size of the file; a device with a cache of its own needs a larger one.  A slow device gets a smaller one.
+        progress: called with a description of the current work and the share done, 0 to 1.
 
     Raises:
         plait.ArgumentError: a time below one second, or a file below 16 MiB.
@@ -51,7 +51,7 @@ def calibrate(
 
 
 def _told(path: str, fallback: int) -> int:
-    """Return a number that the system tells in a file."""
+    """Return the number in a file of the system."""
     try:
         return int(Path(path).read_text(encoding="ascii").split()[0])
     except (OSError, ValueError, IndexError):

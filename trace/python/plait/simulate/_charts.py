@@ -50,12 +50,13 @@ def _rates(series: dict[str, Any], last: float) -> tuple[list[float], list[float
 
 
 def draw_sweep(names: Sequence[str], rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Write a chart of elapsed and idle seconds over what was swept: a line for each value of the other parameters.
+    """Write a chart of elapsed and idle seconds over the first parameter: a line for each value of the other
+    parameters.
 
-    names   what was swept
-    rows    of a sweep
+    names   the parameters that vary
+    rows    rows of a sweep
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(12, 5)
     panels = figure.subplots(1, 2)

@@ -19,17 +19,17 @@ from plait.simulate._sources import Remarks, Trace, TraceWarning, feed, is_keys,
 
 
 class Counts(NamedTuple):
-    """What a cache found of the requests of a trace; see :func:`count`."""
+    """The hits and misses of the requests of a trace in a cache; see :func:`count`."""
 
     policy: str
-    """As it was given."""
+    """The policy as it was given."""
     slots: int
     """The capacity in blocks."""
     block: int
-    """Bytes of a block; 0: not given."""
+    """Bytes of a block; 0 if not given."""
     requests: int
     hits: int
-    """Requests all of whose blocks were in the cache when they were used."""
+    """Requests for which the cache had every block at the time of its use."""
     blocks: int
     """Uses of blocks: a request of two blocks uses two."""
     block_hits: int
@@ -41,7 +41,7 @@ class Counts(NamedTuple):
 
     @property
     def hit_ratio(self) -> float:
-        """Hits by requests; 0 where there are none."""
+        """Hits divided by requests; 0 if there are no requests."""
         return self.hits / self.requests if self.requests else 0.0
 
     @property
@@ -51,11 +51,11 @@ class Counts(NamedTuple):
 
     @property
     def byte_hit_ratio(self) -> float:
-        """Bytes found by bytes asked for; 0 where there are none."""
+        """Bytes found divided by requested bytes; 0 if no bytes were requested."""
         return self.byte_hits / self.bytes if self.bytes else 0.0
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return a summary in one line."""
         held = f"{counted(self.slots, 'block')}" + (f" of {shown_size(self.block)}" if self.block else "")
         found = f"{share(self.hit_ratio)} of {counted(self.requests, 'request')}"
         moved = f", {share(self.byte_hit_ratio)} of {shown_size(self.bytes)}" if self.bytes else ""
@@ -73,27 +73,27 @@ def count(
 ) -> Counts:
     """Count the hits of the requests of a trace in a cache, without time.
 
-    Each request uses the blocks that it touches, one after the other; a block that is not in the cache comes in, for
-    reads and writes alike, and another goes where there is no room. Files of the same name are the same file.
+    Each request uses the blocks that it touches, one after the other. A block that is not in the cache is added, for
+    reads and writes alike, and replaces another one if the cache is full. Files of the same name are the same file.
 
     Args:
-        trace: a trace of any format that Plait reads, ``workload:venus`` included; or an array of integers, the keys of
-            the blocks that are used one after the other.
-        cache: its capacity in bytes, a number or a text such as ``"32MiB"``; of keys without ``block`` the number of
+        trace: a trace of any format that Plait reads, including ``workload:venus``; or an array of integers, the keys
+            of the blocks in the order of their use.
+        cache: its capacity in bytes, a number or a text such as ``"32MiB"``; for keys without ``block``, the number of
             blocks.
-        policy: which block goes: a name of :func:`policies`, with parameters as in ``"2q?in=25%&out=50%"``.
-        block: bytes of a block, 4 KiB by default. Keys have none unless it is given.
-        sizes: of keys, the bytes that each request uses; by default those of a block.
+        policy: the replacement policy: a name of :func:`policies`, with parameters as in ``"2q?in=25%&out=50%"``.
+        block: bytes of a block, 4 KiB by default. Keys have no size by default.
+        sizes: for keys, the bytes that each request uses; by default those of a block.
 
-    A trace's requests are its reads and writes that moved bytes; logical ones where there are any, else physical ones.
-    What is left out is told in ``notes``.
+    A trace's requests are its reads and writes that moved bytes: the logical ones if there are any, else the physical
+    ones. ``notes`` lists what is left out.
 
-    Cost: see ``plait bench simulate``. Memory: in proportion to the cache, processes and files, not to the trace;
-    policies that look ahead keep some 100 bytes for each use of a block. Threads: any number at once.
+    Cost: see ``plait bench simulate``. Memory: proportional to the cache, processes and files, not to the trace;
+    policies with foresight store some 100 bytes for each use of a block. Threads: any number at once.
 
     Raises:
-        plait.ArgumentError: no such policy or parameter; a cache smaller than a block; keys that are no integers.
-        plait.StoreError: the trace is not there, or cannot be read.
+        plait.ArgumentError: an unknown policy or parameter; a cache smaller than a block; keys that are not integers.
+        plait.StoreError: the trace does not exist, or cannot be read.
     """
     return _counted(trace, sizes, _Cache(cache, policy, block))[0]
 
@@ -109,7 +109,7 @@ def hits(
 ) -> int:
     """Return the number of requests that a cache serves: ``hits`` of :func:`count`, which takes the same arguments.
 
-    What count() tells of requests in ``notes`` is a TraceWarning here.
+    The remarks that count() has in ``notes`` are raised as a TraceWarning here.
     """
     found, remarks, _ = _counted(trace, sizes, _Cache(cache, policy, block))
     _warn(remarks)
@@ -127,7 +127,8 @@ def byte_hits(
 ) -> int:
     """Return the bytes that a cache serves: ``byte_hits`` of :func:`count`, which takes the same arguments.
 
-    Of keys, ``block`` or ``sizes`` must be given. What count() tells of requests in ``notes`` is a TraceWarning here.
+    For keys, ``block`` or ``sizes`` must be given. The remarks that count() has in ``notes`` are raised as a
+    TraceWarning here.
     """
     if is_keys(trace) and block is None and sizes is None:
         raise ArgumentTypeError(
@@ -147,10 +148,11 @@ def outcomes(
     block: int | str | None = None,
     sizes: npt.ArrayLike | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Return whether each request was a hit, in their order, as an array of bool; arguments as of :func:`count`.
+    """Return whether each request was a hit, in the order of requests, as an array of bool; arguments as in
+    :func:`count`.
 
-    Requests that count() leaves out have none; what it tells of these in ``notes`` is a TraceWarning here. Memory: 2
-    bytes a request.
+    Requests that count() leaves out have no entry; the remarks about them are raised as a TraceWarning here. Memory: 2
+    bytes per request.
     """
     _, remarks, counter = _counted(trace, sizes, _Cache(cache, policy, block), keep=True)
     _warn(remarks)

@@ -19,29 +19,29 @@ _MOST_SAMPLES = (1 << 31) - 1
 
 
 class MissRatioCurve(NamedTuple):
-    """How much LRU misses in caches of all sizes; see :func:`miss_ratio_curve`."""
+    """The misses of LRU in caches of all sizes; see :func:`miss_ratio_curve`."""
 
     block: int
-    """Bytes of a block; 0: not given."""
+    """Bytes of a block; 0 if not given."""
     sizes: npt.NDArray[np.uint64]
-    """Sizes of caches, in blocks, in ascending order: at each of them, and nowhere between, less is missed."""
+    """The sizes of caches at which the number of misses decreases, in blocks, in ascending order."""
     requests: float
-    """Asked for in all, as `blocks` and `bytes`."""
+    """The total number of requests; `blocks` and `bytes` are totals too."""
     blocks: float
     bytes: float
     missed_requests: npt.NDArray[np.float64] | None
-    """At each size. None: a curve from samples of a trace whose requests use several blocks."""
+    """The misses at each size. None for a curve from samples of a trace whose requests use several blocks."""
     missed_blocks: npt.NDArray[np.float64]
     missed_bytes: npt.NDArray[np.float64]
     rate: float
-    """The share of blocks that were sampled, at the end; 1: all."""
+    """The share of sampled blocks at the end; 1 if all are sampled."""
     sampled: int
-    """Distinct blocks that were followed."""
+    """Distinct blocks in the sample."""
     notes: list[str]
-    """As of :class:`Counts`."""
+    """Remarks as in :class:`Counts`."""
 
     def miss_ratio(self, cache: int | str, of: Of = "requests") -> float:
-        """Return the share of requests, of uses of blocks or of bytes that a cache does not find.
+        """Return the share of requests, of uses of blocks or of bytes that a cache misses.
 
         Args:
             cache: its capacity, as in :func:`count`.
@@ -72,7 +72,7 @@ class MissRatioCurve(NamedTuple):
         return missed, float(getattr(self, of))
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return a summary in one line."""
         how = f"from {counted(self.sampled, 'block')} of a sample" if self.rate < 1 else "exact"
         return f"misses of LRU, {how}: {counted(len(self.sizes), 'size')} of caches"
 
@@ -88,8 +88,8 @@ def miss_ratio_curve(
 ) -> MissRatioCurve:
     """Find the misses of LRU in caches of all sizes in one pass: exactly, or from a sample of blocks.
 
-    Without ``rate`` and ``samples`` the numbers are those that :func:`count` finds for each size (stack distances;
-    Mattson, Gecsei, Slutz and Traiger, 1970). With them they are estimates from blocks chosen by a hash of their names
+    Without ``rate`` and ``samples`` the numbers are those of :func:`count` for each size (stack distances; Mattson,
+    Gecsei, Slutz and Traiger, 1970). With them they are estimates from blocks selected by a hash of their names
     (SHARDS; Waldspurger, Park, Garthwaite and Ahmad, FAST 2015); the same trace gives the same estimates.
 
     Args:
@@ -97,16 +97,16 @@ def miss_ratio_curve(
         block: as in :func:`count`.
         sizes: as in :func:`count`.
         rate: the share of blocks in the sample, above 0 and at most 1.
-        samples: at most so many blocks at once; the rate falls from ``rate`` where the trace has more. Memory and time
-            are then bounded, whatever the trace. A miss ratio of 8192 blocks was off by up to 7 % of itself for
-            blocks popular by Zipf's law.
+        samples: maximum number of blocks in the sample; if the trace has more, the rate falls below ``rate``. Memory
+            and time are then bounded for any trace. With 8192 blocks, a miss ratio had a relative error of up to 7 %
+            for blocks whose popularity follows Zipf's law.
 
     Cost: O(log blocks) for each use of a block that is in the sample. Memory: about 150 bytes for each distinct block
     in the sample. Threads: any number at once.
 
     Raises:
-        plait.ArgumentError: a rate that is no share; less than 1 sample; more than 2^30 blocks without sampling.
-        plait.StoreError: the trace is not there, or cannot be read.
+        plait.ArgumentError: an invalid rate; less than 1 sample; more than 2^30 blocks without sampling.
+        plait.StoreError: the trace does not exist, or cannot be read.
     """
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate <= 1:
         raise ArgumentError(

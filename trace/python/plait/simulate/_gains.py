@@ -1,4 +1,4 @@
-"""What the advice of a report would gain: predicted by replaying the trace that the report is of."""
+"""Predicts what the advice of a report would gain, by replaying the trace of the report."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ REMEDIES: Mapping[str, tuple[str, ...]] = {
     "Calls wait until data are on the disk": ("flush",),
     "The program waits for I/O": ("asynchronous", "write", "read_ahead"),
 }
-"""By the title of a conclusion: which of the changes that `advise` tries would act on what it says."""
-_READ_PACE = 2e6  # events a second, and requests replayed a second on a core: for telling how long it would take
+"""Maps the title of a conclusion to the changes of `advise` that correspond to its advice."""
+_READ_PACE = 2e6  # events per second for reading, and replayed requests per second and core: to estimate the duration
 _REPLAY_PACE = 1e6
 _REPLAYS = 16
-_LEAST = 0.001  # of the predicted time: less is no gain
+_LEAST = 0.001  # share of the predicted time below which a change is not a gain
 
 
 class _LateError(Exception):
-    """Ends what takes longer than it may."""
+    """The work takes longer than its limit."""
 
 
 @entry
@@ -56,19 +56,19 @@ def add_gains(
     """Add to a report what its advice would gain, by the replays of :func:`plait.simulate.advise`.
 
     Args:
-        report: of :func:`plait.trace.report`, which gets ``gains``, and each of its conclusions a ``gain``.
-        machine: the one on which the program runs; the better it is described, the smaller the error.
-        limit: seconds that it may take; where it would take or takes longer, ``gains["skipped"]`` says so.
+        report: a report of :func:`plait.trace.report`, which gets ``gains``, and each of its conclusions a ``gain``.
+        machine: the machine on which the program runs; a more accurate description gives a smaller error.
+        limit: maximum duration in seconds; ``gains["skipped"]`` gives the reason if it would be or is exceeded.
         reading: options of :func:`plait.trace.open` with which the report's trace was read.
-        on_device: says by a file's name whether it lies on the machine's device; by default all do but those of the
-            system, of libraries and of interpreters.
-        progress: hears what is going on and the share done, 0 to 1.
+        on_device: returns True for the name of a file on the machine's device; by default all files except those of the
+            system, of libraries and of interpreters are on it.
+        progress: called with a description of the current work and the share done, 0 to 1.
 
     Returns:
         The report.
 
     Raises:
-        plait.ArgumentError: the machine is none, or a value does not fit.
+        plait.ArgumentError: an invalid machine or value.
     """
     base = load(machine)
     for one in report["conclusions"]:
@@ -101,7 +101,7 @@ def add_gains(
 
 
 def is_of_program(name: str) -> bool:
-    """Whether a file is neither of the system, of a library nor of an interpreter, as reports see it."""
+    """Return True if reports count a file as one of the program, not of the system, a library or an interpreter."""
     return not _trace.foreign_file(name)
 
 

@@ -1,4 +1,4 @@
-"""What machine files of the simulation may say: sections, keys, units, defaults."""
+"""The keys of the simulation's machine files: sections, keys, units, defaults."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from plait._base.amounts import seconds, size
 from plait.simulate._quantities import BYTES, CHOICE, COUNT, FLAG, RATE, SHARE, TEXT, TIME
 
 READ_AHEAD = tuple(_simulation.READ_AHEAD.split(","))
-"""How the cache reads ahead; ``many`` and ``adaptive`` may be followed by a size: ``many?64 KiB``."""
+"""The ways in which the cache reads ahead; ``many`` and ``adaptive`` accept a size: ``many?64 KiB``."""
 WRITE = tuple(_simulation.WRITE.split(","))
-"""When what was written goes to the device."""
+"""The times at which written data goes to the device."""
 
 
 class Key(NamedTuple):
@@ -104,7 +104,7 @@ def _listed(choices: str) -> tuple[str, ...]:
 
 @cache
 def device_keys() -> dict[str, tuple[str, dict[str, Key]]]:
-    """Return the devices that there are: what each is, and its own keys."""
+    """Return the known devices: the description of each, and its own keys."""
     return {
         name: (
             about,

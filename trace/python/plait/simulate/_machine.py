@@ -1,4 +1,4 @@
-"""A machine as the replay sees it, read from a TOML file that the cost model may share."""
+"""A machine of the replay, read from a TOML file that it may share with the cost model."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FOREIGN = ("processors", "disks", "requests", "network")  # sections of the cos
 
 @dataclass(frozen=True)
 class Machine:
-    """Processors, a cache, a tier and a device; ``values`` has what its file says, by section and key.
+    """Processors, a cache, a tier and a device; ``values`` has the contents of its file, by section and key.
 
-    Times are in seconds, sizes in bytes, rates in bytes a second.  docs/reference/simulation.md lists all keys.
+    Times are in seconds, sizes in bytes, rates in bytes per second.  docs/reference/simulation.md lists all keys.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Machine:
         """
         old = dict(self.values.get(section, {}))
         kind = str(values.get("kind", self.kind(section))) if section in ("tier", "device") else ""
-        if kind and kind != self.kind(section):  # the keys of another kind mean nothing to this one
+        if kind and kind != self.kind(section):  # keys of another kind have no meaning for this one
             common = DEVICE if section == "device" else TIER
             old = {key: value for key, value in old.items() if key in common}
         new = {
@@ -65,12 +65,12 @@ class Machine:
 
 
 def examples() -> tuple[str, ...]:
-    """Return the names of the machines that come with the package, ascending."""
+    """Return the names of the machines in the package, ascending."""
     return tuple(sorted(_texts()))
 
 
 def example_text(name: str) -> str:
-    """Return the file of a machine that comes with the package, with its comments.  errors  ArgumentError"""
+    """Return the file of a machine in the package, with its comments.  errors  ArgumentError"""
     found = _texts()
     if name not in found:
         raise ArgumentError(
@@ -80,10 +80,10 @@ def example_text(name: str) -> str:
 
 
 def load(name: str | os.PathLike[str] | Machine) -> Machine:
-    """Return a machine that comes with the package, or that of a TOML file.
+    """Return a machine of the package, or the machine that a TOML file describes.
 
-    errors  ArgumentError where the file does not describe a machine: it names the file, the key, what was found and
-            what was expected; OSError where it cannot be read
+    errors  ArgumentError if the file does not describe a machine: it names the file, the key, the value and the
+            expected values; OSError if the file cannot be read
     """
     if isinstance(name, Machine):
         return name
@@ -93,7 +93,7 @@ def load(name: str | os.PathLike[str] | Machine) -> Machine:
 
 
 def parse(text: str, name: str = "the machine file") -> Machine:
-    """Return the machine that a TOML text describes; ``name`` is what errors call it.  errors  ArgumentError"""
+    """Return the machine that a TOML text describes; ``name`` names the text in errors.  errors  ArgumentError"""
     from plait.model._toml import tables
 
     given = tables(text, name)
@@ -123,7 +123,7 @@ def parse(text: str, name: str = "the machine file") -> Machine:
 
 
 def _shared(name: str, given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return what the sections of the cost model say, as those of the simulation would."""
+    """Return the values of the cost model's sections under the keys of the simulation's sections."""
     values: dict[str, dict[str, Any]] = {}
     for table, key, section, own in SHARED:
         found = given.get(table, {})
@@ -146,7 +146,7 @@ def _texts() -> dict[str, str]:
 
 
 def _keys(section: str, kind: str) -> Mapping[str, Key]:
-    """Return the keys of a section; those of a device are its own besides."""
+    """Return the keys of a section; for a device, its own keys too."""
     if section not in ("tier", "device"):
         return SECTIONS[section]
     if kind not in device_keys():
@@ -177,7 +177,9 @@ def _section(where: str, section: str, entries: Mapping[str, Any]) -> dict[str, 
 
 
 def _value(where: str, value: Any, key: Key, *, numbers: bool = False) -> Any:
-    """Return a value as its key wants it; ``numbers``: without units they are in seconds, bytes, bytes a second."""
+    """Return a value in the type of its key; ``numbers``: numbers without units are in seconds, bytes or bytes per
+    second.
+    """
     if key.unit == FLAG:
         if not isinstance(value, bool):
             raise ArgumentError(f"{where}: found {value!r}, expected true or false")

@@ -14,15 +14,15 @@ from typing import NamedTuple
 
 MIB = 1 << 20
 PAGE = 4096
-THREADS = 16  # that ask at once
-PARTS = 11  # of the time, one for each measurement
-_REST = 0.25  # seconds of a device, so that it may save what it was not asked for
+THREADS = 16  # threads that make requests at once
+PARTS = 11  # parts of the time, one for each measurement
+_REST = 0.25  # seconds without requests, in which the device may save up credit
 _BURSTS = 7
 _PROBES = 8
 
 
 class Times(NamedTuple):
-    """How long requests took, in seconds."""
+    """The times of requests, in seconds."""
 
     mean: float
     p10: float
@@ -37,52 +37,53 @@ class Times(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What was measured.  Times in seconds, rates in bytes a second.
+    """The measurements.  Times in seconds, rates in bytes per second.
 
-    Of what the processor does these are medians.  Of the device they are means, since what a program waits in all is
-    the mean times its requests, however they are distributed.
+    The values of the processor are medians.  The values of the device are means, because the total time that a program
+    waits is the mean times the number of its requests, for every distribution.
     """
 
     call: float
     copy_rate: float
     switch: float
     read: Times
-    """Of single pages, one after the other."""
+    """Reads of single pages, one after the other."""
     write: Times
     read_rate: float
     write_rate: float
     reads_at_once: float
-    """Single pages read in a second by 16 threads."""
+    """Single pages read per second by 16 threads."""
     writes_at_once: float
     credit: float
-    """Seconds of service that the device saves up while nobody asks it for anything."""
+    """Seconds of service that the device saves up while it has no requests."""
     read_unit: int
-    """Bytes of the largest read, past the page cache, that reaches the device as one."""
+    """Bytes of the largest read, without the page cache, that reaches the device as one request."""
     write_unit: int
-    """Bytes of the largest write, through the page cache, that reaches the device as one."""
+    """Bytes of the largest write, through the page cache, that reaches the device as one request."""
     flush: float
-    """Of a write of a page at the end of a file with O_DSYNC, beyond the writes that it makes."""
+    """Additional time of a write of a page at the end of a file with O_DSYNC, beyond the writes that it makes."""
     flush_writes: int
-    """Writes that reached the device besides, for the file system's own."""
+    """Further writes that reached the device, made by the file system itself."""
     direct: bool
-    """Whether the device was reached past the page cache."""
+    """True if the page cache was bypassed."""
 
     @property
     def limited(self) -> bool:
-        """Whether the device is one whose requests a second are limited.
+        """True if the device limits the number of requests per second.
 
-        Behind a rest one who asks is served faster than many are without one, which nothing but credit explains.
+        After a pause, one thread is served faster than many threads are without a pause, which only a saved credit
+        explains.
         """
         return self.credit > max(3 / self.reads_at_once, 0.002)
 
     @property
     def channels(self) -> int:
-        """How many single pages are read at once, over those that are read one after the other."""
+        """Number of single pages read in parallel: the rate of many threads relative to sequential reads."""
         return max(1, min(THREADS, round(self.reads_at_once * self.read.mean)))
 
 
 def measure(path: Path, part: float, size: int, heard: Callable[[str, float], None]) -> Measured:
-    """Make a file of so many bytes and measure, ``part`` seconds for each of PARTS steps.  errors  OSError"""
+    """Make a file of `size` bytes and measure, ``part`` seconds for each of PARTS steps.  errors  OSError"""
     steps = iter(range(1, PARTS + 1))
 
     def begin(text: str) -> None:
@@ -112,7 +113,7 @@ def measure(path: Path, part: float, size: int, heard: Callable[[str, float], No
         wrote = _timed(lambda k: os.pwritev(file, [page], offsets[k % 4096]), part)
         begin("writing many pages at once")
         writes = max(_at_once(lambda own, k: os.pwritev(file, [own], offsets[k % 4096]), part), least)
-    # What was saved before came on top of what many get in the long run.
+    # The credit that was saved before is subtracted from the rate of many threads.
     reads, writes = (rate * part / (part + credit) for rate in (reads, writes))
     begin("writing durably")
     flush, flush_writes = _flush(path, size, part, min(_mean(wrote), 1 / writes if credit > 0.002 else 1.0))
@@ -145,11 +146,11 @@ def measure(path: Path, part: float, size: int, heard: Callable[[str, float], No
 
 @contextlib.contextmanager
 def _descriptor(path: Path, flags: int, *, direct: bool) -> Iterator[tuple[int, bool]]:
-    """Open the file, past the page cache where that is wanted and possible."""
+    """Open the file, bypassing the page cache if requested and possible."""
     if direct:
         try:
             file = os.open(path, flags | os.O_DIRECT, 0o600)
-        except OSError:  # a file system without, such as one in memory
+        except OSError:  # a file system without O_DIRECT, such as one in memory
             direct = False
     if not direct:
         file = os.open(path, flags, 0o600)
@@ -160,7 +161,7 @@ def _descriptor(path: Path, flags: int, *, direct: bool) -> Iterator[tuple[int, 
 
 
 def _completed(path: Path, field: int) -> int:
-    """Return how many reads (field 0) or writes (4) the device of a file has completed; 0 where nobody tells."""
+    """Return how many reads (field 0) or writes (4) the device of a file has completed; 0 if unknown."""
     device = os.stat(path).st_dev
     try:
         text = Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat").read_text(encoding="ascii")
@@ -170,7 +171,7 @@ def _completed(path: Path, field: int) -> int:
 
 
 def _timed(work: Callable[[int], object], limit: float, least: int = 16, most: int = 1_000_000) -> list[float]:
-    """Return the times of a piece of work, done until the time is over, and at least and at most so many times."""
+    """Return the times of a piece of work, repeated until the time limit, at least `least` and at most `most` times."""
     times: list[float] = []
     end = time.perf_counter() + limit
     before = time.perf_counter()
@@ -201,9 +202,9 @@ def _paced(work: Callable[[int], object], limit: float) -> float:
 
 
 def _at_once(work: Callable[[memoryview, int], object], limit: float) -> float:
-    """Return how often a second threads get a piece of work done, each with a page of its own."""
+    """Return how often per second threads complete a piece of work, each with a page of its own."""
     counts = [0] * THREADS
-    time.sleep(_REST)  # so that what a rest saves is there in whole, and can be taken off
+    time.sleep(_REST)  # so that the full credit is saved up, and can be subtracted
     begin = time.perf_counter()
 
     def go_on(number: int) -> None:
@@ -221,13 +222,13 @@ def _at_once(work: Callable[[memoryview, int], object], limit: float) -> float:
 
 
 def _unit(asked: int, done: int) -> int:
-    """Return of how many bytes requests were that reached the device, where so many of a MiB were asked for."""
+    """Return the size in bytes of the requests that reached the device; `asked` requests of 1 MiB became `done`."""
     pieces = max(round(done / asked), 1)
     return max(MIB // pieces // PAGE, 1) * PAGE
 
 
 def _write_unit(path: Path, block: mmap.mmap, others: int) -> int:
-    """Return of how many bytes the requests are that the page cache writes; ``others``: what each flush writes."""
+    """Return the size in bytes of the page cache's write requests; ``others``: number of other writes per flush."""
     with _descriptor(path, os.O_RDWR, direct=False) as (file, _):
         before = _completed(path, 4)
         for k in range(_PROBES):
@@ -237,11 +238,11 @@ def _write_unit(path: Path, block: mmap.mmap, others: int) -> int:
 
 
 def _credit(work: Callable[[int], object], each: float, limit: float) -> float:
-    """Return how many seconds of service a rest saves: by how much what is asked for behind it comes too early.
+    """Return the seconds of service that the device saves up in a pause: by how much the requests after it are early.
 
-    ``each`` is what a request takes in the long run, where many ask at once.  The mean over all that are asked for:
-    limits are often looked at in steps, at whose beginning they let more pass than in the long run, and at whose end
-    nothing.
+    ``each`` is the time of a request in the long run with many threads.  The result is the mean over all requests:
+    limits are often enforced in intervals, with more requests at the beginning of an interval than in the long run, and
+    none at its end.
     """
     number = max(8, min(int(0.3 / each), 256))
     saved: list[float] = []
@@ -258,9 +259,9 @@ def _credit(work: Callable[[int], object], each: float, limit: float) -> float:
 
 
 def _flush(path: Path, size: int, limit: float, write: float) -> tuple[float, int]:
-    """Return what a durable write behind a file's end takes beyond its writes, and how many others it makes.
+    """Return the additional time of a durable write at a file's end beyond its writes, and its number of other writes.
 
-    The file becomes longer by a quarter at most.
+    The file grows by at most a quarter.
     """
     page = memoryview(mmap.mmap(-1, PAGE))
     with _descriptor(path, os.O_RDWR | os.O_DSYNC, direct=True) as (file, _):

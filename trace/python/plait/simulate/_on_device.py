@@ -1,4 +1,4 @@
-"""Traces of which only some files lie on the device that is simulated."""
+"""Traces of which only some files are on the simulated device."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class OnDevice:
     """A trace as the compiled recording reads it, in which calls on other files only take their time."""
 
     def __init__(self, trace: Trace, chosen: Callable[[str], bool]) -> None:
-        """``chosen`` says by its name whether a file lies on the device."""
+        """Wrap a trace; ``chosen`` returns True for the name of a file on the device."""
         self._trace, self._is_chosen = trace, chosen
-        self._known = 0  # files that were looked at
+        self._known = 0  # number of examined files
         self._chosen: list[int] = []  # processes and numbers of files on the device
 
     def read(self, count: int) -> npt.NDArray[np.void]:
@@ -34,7 +34,7 @@ class OnDevice:
         if not others.any():
             return events
         events = events.copy()
-        # What ran beside the program took none of its time.
+        # Asynchronous calls ran in parallel to the program and took none of its time.
         events["duration"][others & ((events["flags"] & Flag.ASYNCHRONOUS) != 0)] = 0
         events["kind"][others] = Kind.METADATA
         return events

@@ -1,4 +1,4 @@
-"""The replacement policies that there are."""
+"""The replacement policies."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Policy(NamedTuple):
 
     name: str
     about: str
-    """Which block goes to make room for another."""
+    """A description of the block that is replaced."""
     parameters: str
-    """With their defaults, as they follow a question mark behind the name; empty: none."""
+    """The parameters with their defaults, as they follow a question mark after the name; empty if there are none."""
     foresight: bool
-    """Whether it looks at the rest of the trace, so that no real cache can be managed by it."""
+    """True if it uses the rest of the trace, so that no real cache can use it."""
 
 
 def policies() -> list[Policy]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from plait._base.errors import ArgumentError
 
 TIME, BYTES, RATE, COUNT, SHARE, CHOICE, TEXT, FLAG = range(8)
-"""What an amount is; the first six as the compiled module numbers them."""
+"""The kinds of amounts; the compiled module numbers the first six in the same way."""
 
 _BYTES = {"B": 1.0}
 _BYTES |= {f"{letter}iB": 1024.0 ** (k + 1) for k, letter in enumerate("KMGTP")}
@@ -35,17 +35,17 @@ _AMOUNT = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Return what may have been meant, as the end of a sentence; empty where nothing is near."""
+    """Return a question that suggests a similar word, as the end of a sentence; empty if there is none."""
     found = difflib.get_close_matches(word, list(known), 1, 0.6)
     return f"; did you mean '{found[0]}'?" if found else ""
 
 
 def amount(where: str, text: str | float, unit: int) -> float:
-    """Return an amount in seconds, bytes, bytes a second, or as a number; ``where`` is what errors call it.
+    """Return an amount in seconds, bytes, bytes per second, or as a number; ``where`` names it in errors.
 
-    A number without a unit is taken where there is no unit, or where it is 0.
+    A number without a unit is accepted if the kind has no unit, or if the number is 0.
 
-    errors  ArgumentError: no such amount, no unit or an unknown one, below 0
+    errors  ArgumentError: not an amount, a missing or unknown unit, a value below 0
     """
     matched = _AMOUNT.fullmatch(str(text))
     if isinstance(text, bool) or matched is None:

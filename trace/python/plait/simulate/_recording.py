@@ -18,22 +18,22 @@ Traces = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 class Recording:
-    """What the programs of one or several traces did; :func:`plait.simulate.record` makes it.
+    """The requests of the programs of one or several traces; :func:`plait.simulate.record` makes it.
 
-    Files of different traces are different ones, even where their names are equal.  Requests are in memory up to
-    64 MiB, and in a temporary file beyond.
+    Files of different traces are different ones, even if their names are equal.  Requests are in memory up to 64 MiB,
+    and in a temporary file beyond.
     """
 
     def __init__(self, names: list[str], compiled: Any, seconds: float) -> None:
         """See :func:`plait.simulate.record`."""
         self.names = names
         self.seconds = seconds
-        """How long reading took."""
+        """Seconds that reading the traces took."""
         self._compiled = compiled
 
     @property
     def requests(self) -> int:
-        """Reads and writes."""
+        """Read and writes."""
         return int(self._compiled.requests)
 
     @property
@@ -58,7 +58,7 @@ class Recording:
 
     @property
     def notes(self) -> list[str]:
-        """What was odd in the traces, and what the replay makes of it."""
+        """Remarks about irregularities of the traces, and how the replay treats them."""
         odd = self._compiled.oddities
         texts = {
             "incomplete": ("trace", "cut off or of killed processes; what is missing is not simulated"),
@@ -85,10 +85,10 @@ def record(
 ) -> Recording:
     """Read traces, so that they can be replayed many times.
 
-    traces     names of traces of any format that can be read, and of workloads; several run at once
-    progress   hears what is going on and the share done, 0 to 1
-    file       a pattern of names, such as ``/scratch/*``, of the files that lie on the device; calls on others take
-               what they took when they were recorded.  None: all files lie there
+    traces     names of traces of any format that Plait reads, and of workloads; several run at once
+    progress   called with a description of the current work and the share done, 0 to 1
+    file       a pattern of names, such as ``/scratch/*``, of the files that are on the device; calls on other files
+               take their recorded time.  None: all files are on it
     errors     those of :func:`plait.trace.open`; ArgumentError: no trace, or one without any request
     """
     if isinstance(traces, Recording):
@@ -109,7 +109,7 @@ def read(
     on_device: Callable[[str], bool] | None,
     **options: Any,
 ) -> Recording:
-    """Read traces, with the options of :func:`plait.trace.open`; ``on_device`` says which files lie on the device."""
+    """Read traces, with the options of :func:`plait.trace.open`; ``on_device`` returns True for names on the device."""
     from plait.trace import open as open_trace
 
     begin = time.perf_counter()

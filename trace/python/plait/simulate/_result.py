@@ -1,4 +1,4 @@
-"""What comes out of a replay: values that print, compare, plot and become JSON."""
+"""The results of replays: values that print, compare, plot and convert to JSON."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from plait._base.amounts import seconds, share, size
 
 @dataclass(frozen=True)
 class Result:
-    """One replay.  ``document`` has all of it, as docs/reference/simulation.md lists it; times in seconds."""
+    """One replay.  ``document`` has all results, as docs/reference/simulation.md lists them; times in seconds."""
 
     document: dict[str, Any]
     reading: float = 0.0
-    """Seconds that reading the traces took here."""
+    """Seconds that reading the traces took on this machine."""
     replaying: float = 0.0
-    """Seconds that the replay took here."""
+    """Seconds that the replay took on this machine."""
 
     def __getitem__(self, name: str) -> Any:
         """Return a part of the document."""
@@ -32,7 +32,7 @@ class Result:
 
     @property
     def idle(self) -> float:
-        """Seconds in which a processor had nothing to do, summed over processors."""
+        """Seconds in which a processor was idle, summed over processors."""
         return float(self.document["idle"])
 
     @property
@@ -43,13 +43,13 @@ class Result:
 
     @property
     def hit_ratio(self) -> float:
-        """The share of bytes read that was in the cache, or on its way into it."""
+        """The share of bytes read that the cache had, or was reading already."""
         cache = self.document["cache"]
         return cache["hit_blocks"] / cache["read_blocks"] if cache["read_blocks"] else 0.0
 
     @property
     def request_hit_ratio(self) -> float:
-        """The share of reads that the cache served whole."""
+        """The share of reads that the cache served entirely."""
         cache = self.document["cache"]
         return cache["hit_requests"] / cache["read_requests"] if cache["read_requests"] else 0.0
 
@@ -61,7 +61,7 @@ class Result:
 
     @property
     def notes(self) -> list[str]:
-        """What was odd, and what the replay made of it."""
+        """Remarks about irregularities, and how the replay treated them."""
         found = list(self.document["notes"])
         if self.document["unmatched"]:
             found.append(
@@ -162,22 +162,22 @@ def _lines(one: Result) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Several replays: what differs between them, and what came out."""
+    """Several replays with different parameters, and their results."""
 
     names: list[str]
     points: list[dict[str, Any]]
     results: list[Result]
 
     def __len__(self) -> int:
-        """Return how many replays there are."""
+        """Return the number of replays."""
         return len(self.results)
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], Result]]:
-        """Give what differs, and the result, of each."""
+        """Iterate over the parameters and the result of each replay."""
         return iter(zip(self.points, self.results, strict=True))
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return what differs and the main figures of each, as flat dictionaries."""
+        """Return the parameters and the main figures of each replay, as flat dictionaries."""
         return [
             {
                 **point,
@@ -210,7 +210,7 @@ class Sweep:
         draw_sweep(self.names, self.rows(), Path(path))
 
     def page(self) -> str:
-        """Return a page in HTML that needs no network: a table, and charts over what was swept."""
+        """Return a page in HTML that needs no network: a table, and charts over the parameters."""
         from plait.simulate.page import sweep_page
 
         return sweep_page(self)

@@ -28,7 +28,7 @@ def replay(
     measured: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
-    """Replay what was read on a machine; ``program`` is what is changed about the programs.  errors  ArgumentError"""
+    """Replay a recording on a machine; ``program`` has the changes of the programs.  errors  ArgumentError"""
     given = settings(machine, dict(program or {}), measured=measured)
     begin = time.perf_counter()
     outcome = _simulation.replay(recording._compiled, given, progress)
@@ -61,22 +61,22 @@ def run(
     progress: Callable[[str, float], None] | None = None,
     **changes: Any,
 ) -> Result:
-    """Replay traces on a machine and return what came out.
+    """Replay traces on a machine and return the result.
 
     Args:
-        traces: names of traces of any format that can be read, or of workloads; or what
-            :func:`plait.simulate.record` read.
-        machine: a machine file, a machine that comes with the package, or a Machine.
-        measured: let each request take what it took when it was recorded, without cache and device.
-        progress: hears what is going on and the share done, 0 to 1.
+        traces: names of traces of any format that Plait reads, or of workloads; or a recording of
+            :func:`plait.simulate.record`.
+        machine: a machine file, a machine of the package, or a Machine.
+        measured: let each request take its recorded time, without cache and device.
+        progress: called with a description of the current work and the share done, 0 to 1.
         changes: to the machine: ``cpus``, ``quantum``, ``cache``, ``block``, ``policy``, ``process_limit``,
             ``read_ahead``, ``write``, ``delay``, ``dirty_limit``, ``stripes``, ``servers``, ``device``, ``tier``; to
             the programs: ``aggregate`` (bytes up to which requests that follow each other become one),
             ``asynchronous`` (``none``, ``reads``, ``writes`` or ``all``), ``waits`` (``keep`` or ``drop``).  Texts have
-            units; numbers are in seconds, bytes, bytes a second.
+            units; numbers are in seconds, bytes, bytes per second.
 
     Raises:
-        plait.ArgumentError: a value that does not fit; the message says which there are.
+        plait.ArgumentError: an invalid value; the message lists the valid ones.
         plait.StoreError: a trace or a file cannot be read.
     """
     recording = record(traces, progress)
@@ -97,14 +97,14 @@ def sweep(
     """Replay traces on many variants of a machine: all combinations of the changes that are lists.
 
     Args:
-        traces: as :func:`run` takes them; read once.
-        machine: as :func:`run` takes it.
-        workers: replays at once; by default as many as there are processors for this process.
-        progress: hears what is going on and the share done, 0 to 1.
+        traces: as in :func:`run`; read once.
+        machine: as in :func:`run`.
+        workers: replays at once; by default the number of processors that this process may use.
+        progress: called with a description of the current work and the share done, 0 to 1.
         changes: those of :func:`run`, each a value or a list of values.
 
     Raises:
-        plait.ArgumentError: as :func:`run`; all variants are checked before the first is replayed.
+        plait.ArgumentError: as in :func:`run`; all variants are checked before the first is replayed.
         plait.StoreError: a trace or a file cannot be read.
     """
     recording = record(traces, progress)
@@ -120,7 +120,7 @@ def sweep(
 
 
 class _StoppedError(Exception):
-    """Ends a replay whose result nobody waits for any more."""
+    """Ends a replay whose result is no longer needed."""
 
 
 def at_once(
@@ -130,10 +130,10 @@ def at_once(
     progress: Callable[[str, float], None] | None,
     check: Callable[[], None] | None = None,
 ) -> list[Result]:
-    """Return the results of all variants; replays hold no lock of Python.
+    """Return the results of all variants; replays do not hold the lock of the interpreter.
 
-    What is raised meanwhile, as by a `progress` or by Ctrl-C, ends all that run within some 65,000 requests; so does
-    what ``check`` raises, which each of them calls that often.
+    An exception meanwhile, of `progress` or by Ctrl-C, ends all running replays within some 65,000 requests; so does an
+    exception of ``check``, which each of them calls that often.
     """
     found: dict[int, Result] = {}
     number = len(variants)

@@ -1,4 +1,4 @@
-"""A machine and what is changed about it, as the compiled replay takes them."""
+"""Converts a machine and its changes to the arguments of the compiled replay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from plait.simulate._machine import Machine
 from plait.simulate._quantities import BYTES, CHOICE, nearest, whole
 
 ASYNCHRONOUS = ("none", "reads", "writes", "all")
-"""Which requests do not make their programs wait."""
+"""The choices of requests that do not make their programs wait."""
 
 _SHORT = {
     "cpus": ("processors", "count"),
@@ -29,11 +29,11 @@ _SHORT = {
     "flush_writes": ("device", "flush_writes"),
 }
 OVERRIDES = (*_SHORT, "device", "tier", "aggregate", "asynchronous", "waits")
-"""What :func:`plait.simulate.run` may change about a machine and the programs."""
+"""The changes that :func:`plait.simulate.run` accepts for a machine and the programs."""
 
 
 def overridden(machine: Machine, changes: dict[str, Any]) -> tuple[Machine, dict[str, Any]]:
-    """Return the machine with changes, and what is changed about the programs.  errors  ArgumentError"""
+    """Return the changed machine, and the changes of the programs.  errors  ArgumentError"""
     program: dict[str, Any] = {}
     for name, value in changes.items():
         if value is None:
@@ -53,7 +53,7 @@ def overridden(machine: Machine, changes: dict[str, Any]) -> tuple[Machine, dict
 
 
 def _described(what: str, text: str) -> dict[str, Any]:
-    """Return what ``ssd?channels=4&read_latency=80us`` says."""
+    """Return the values of a text such as ``ssd?channels=4&read_latency=80us``."""
     kind, _, rest = text.partition("?")
     values: dict[str, Any] = {"kind": kind}
     for one in filter(None, rest.split("&")):
@@ -65,7 +65,7 @@ def _described(what: str, text: str) -> dict[str, Any]:
 
 
 def _tier(value: Any) -> dict[str, Any]:
-    """Return what ``256MiB`` or ``256MiB?kind=ssd&channels=4`` says."""
+    """Return the values of a text such as ``256MiB`` or ``256MiB?kind=ssd&channels=4``."""
     if not isinstance(value, str):
         return {"size": value}
     size, _, rest = value.partition("?")
@@ -76,7 +76,7 @@ def _tier(value: Any) -> dict[str, Any]:
 
 
 def settings(machine: Machine, program: dict[str, Any], *, measured: bool = False) -> dict[str, Any]:
-    """Return what the compiled replay takes.  errors  ArgumentError"""
+    """Return the arguments of the compiled replay.  errors  ArgumentError"""
     values = machine.document()
     cache = dict(values["cache"])
     name, _, size = str(cache["read_ahead"]).partition("?")

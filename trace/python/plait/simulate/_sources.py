@@ -1,4 +1,4 @@
-"""What is counted: traces, and arrays of keys, as the requests that a cache sees."""
+"""The sources of requests for a simulated cache: traces, and arrays of keys."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from plait.trace import EVENT, Flag, Kind
 from plait.trace import open as open_trace
 
 BLOCK = 4096
-"""Bytes of a block where nothing else is said."""
+"""Default bytes of a block."""
 
-_KEYS = 1 << 20  # at once, so that the program can be interrupted between them
+_KEYS = 1 << 20  # keys per call, so that the program can be interrupted between calls
 _MOST_SLOTS = (1 << 32) - 2
 
 Trace = str | os.PathLike[str] | npt.ArrayLike
-"""A trace's name, or the keys of the blocks that are used one after the other."""
+"""A trace's name, or the keys of the blocks in the order of their use."""
 
 
 class TraceWarning(UserWarning):
@@ -32,26 +32,26 @@ class TraceWarning(UserWarning):
 
 
 class Consumer(Protocol):
-    """What takes requests, in the compiled module."""
+    """A consumer of requests in the compiled module."""
 
     def add_files(self, files: Any) -> None:
-        """Takes opens of files as the trace tells them."""
+        """Take the opens of files in the order of the trace."""
         ...
 
     def add_events(self, address: int, count: int, logical: bool) -> None:
-        """Takes events of one level."""
+        """Take events of one level."""
         ...
 
     def add_keys(self, keys: int, sizes: int, count: int) -> None:
-        """Takes keys and sizes."""
+        """Take keys and sizes."""
         ...
 
     def finish(self) -> None:
-        """Counts what is left."""
+        """Count the remaining requests."""
         ...
 
     def oddities(self) -> dict[str, int]:
-        """Tells what was left out."""
+        """Return the numbers of requests that were left out."""
         ...
 
 
@@ -59,12 +59,12 @@ Taking = TypeVar("Taking", bound=Consumer)
 
 
 class Remarks(NamedTuple):
-    """What is to be said of a trace beside its counts."""
+    """Remarks about a trace in addition to its counts."""
 
     told: list[str]
-    """What its reader remarked."""
+    """Remarks of its reader."""
     left_out: list[str]
-    """Requests that were not counted, or not as they should be: callers are warned of these."""
+    """Requests that were not counted, or only approximately; callers get a warning about them."""
 
 
 class Shape(NamedTuple):
@@ -125,9 +125,9 @@ def _whole(value: Any, name: str, given: Any) -> int:
 
 
 def feed(begin: Callable[[], Taking], trace: Trace, sizes: npt.ArrayLike | None, block: int) -> tuple[Taking, Remarks]:
-    """Have all requests of a trace counted; return what counted them, and remarks.
+    """Pass all requests of a trace to a consumer; return the consumer, and remarks.
 
-    begin  makes what counts them: anew where physical requests were counted and logical ones turn up
+    begin  makes the consumer: a new one if physical requests were counted before the first logical one
     """
     fed = begin()
     if is_keys(trace):
@@ -183,7 +183,7 @@ def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
 
 
 def _feed_trace(fed: Taking, begin: Callable[[], Taking], name: str | os.PathLike[str]) -> tuple[Taking, Remarks]:
-    """Logical requests where there are any, else physical ones."""
+    """Count the logical requests if there are any, else the physical ones."""
     logical = False
     files = 0
     with open_trace(name) as trace:

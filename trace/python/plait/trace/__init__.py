@@ -1,4 +1,4 @@
-"""Traces of input and output: recording any program, reading any trace, and what it means."""
+"""Traces of input and output: records any program, reads traces of any format, and reports on them."""
 
 from typing import TYPE_CHECKING
 

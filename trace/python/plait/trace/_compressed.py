@@ -22,19 +22,19 @@ _CHUNK = 1 << 18
 
 
 def damages() -> tuple[type[Exception], ...]:
-    """The errors of reading what is compressed and damaged."""
-    zstandard = sys.modules.get("zstandard")  # loaded where something was unpacked by it
+    """Return the exceptions of reading damaged compressed data."""
+    zstandard = sys.modules.get("zstandard")  # loaded if it was used for decompression
     return (OSError, EOFError, zlib.error, *((zstandard.ZstdError,) if zstandard else ()))
 
 
 def failure(message: str, error: BaseException) -> StoreError:
-    """The error of Plait for one of the system's, with its code where it has one."""
+    """Return the error of Plait for an exception, with the system's code if it has one."""
     return store_error(message, getattr(error, "errno", None))
 
 
 @contextlib.contextmanager
 def unpacking(path: str) -> Iterator[None]:
-    """Turns what unpacking raises into the one clear error."""
+    """Convert exceptions of decompression to one clear error."""
     try:
         yield
     except (ArgumentError, StoreError):
@@ -56,7 +56,7 @@ def _open_zstd(path: str | BinaryIO) -> IO[bytes]:
 
 
 class _Behind(io.RawIOBase):
-    """Bytes that were read already, and then what is left of the standard input."""
+    """Bytes that were read already, followed by the rest of the standard input."""
 
     def __init__(self, head: bytes) -> None:
         self._head = head
@@ -72,7 +72,7 @@ class _Behind(io.RawIOBase):
 
 
 def _open_stdin(path: str) -> IO[bytes]:
-    """The standard input, unpacked where it is compressed: a pipe can be looked at only by reading it."""
+    """Open the standard input, decompressed if needed: only reading shows if a pipe is compressed."""
     head = b""
     while len(head) < len(_ZSTD) and (more := os.read(0, len(_ZSTD) - len(head))):
         head += more
@@ -83,7 +83,9 @@ def _open_stdin(path: str) -> IO[bytes]:
 
 
 def opener_of(path: str) -> Callable[[str], IO[bytes]] | None:
-    """What unpacks the file at ``path``, or a pipe that is the standard input; None where it is to be read as it is."""
+    """Return the function that decompresses the file at ``path`` or the pipe of the standard input; None if
+    uncompressed.
+    """
     try:
         mode = os.stat(path).st_mode
         if path == _STDIN and stat.S_ISFIFO(mode):
@@ -92,7 +94,7 @@ def opener_of(path: str) -> Callable[[str], IO[bytes]] | None:
             return None
         with open(path, "rb") as file:
             head = file.read(4)
-    except OSError:  # whoever opens it says what is wrong
+    except OSError:  # opening the file raises the error
         return None
     if head.startswith(_GZIP):
         return cast("Callable[[str], IO[bytes]]", gzip.open)
@@ -113,28 +115,29 @@ class DecompressedFile:
         self._thread.start()
 
     def _feed(self, feed: int) -> None:
-        # Damage is told before the pipe ends: who reads the pipe to its end then knows of it.
+        # Damage is recorded before the pipe ends, so that a reader at the end of the pipe can see it.
         with contextlib.suppress(BrokenPipeError), open(feed, "wb", buffering=0) as pipe:
             try:
                 with self._file as source:
-                    read = getattr(source, "read1", source.read)  # what a pipe has is passed on at once
+                    read = getattr(source, "read1", source.read)  # data of a pipe is passed on at once
                     while chunk := read(_CHUNK):
                         _write_all(pipe, chunk)
-            except BrokenPipeError:  # nobody reads on
+            except BrokenPipeError:  # the reader has closed the pipe
                 pass
             except Exception as error:
                 self.damage = f"{self._name} could be unpacked in part only: {error}"
 
     def opened(self) -> None:
-        """To be called when the path was opened, or could not be: our end of the pipe goes."""
+        """Close this end of the pipe; to be called after the path was opened, or could not be."""
         end, self._end = self._end, -1
         if end >= 0:
             os.close(end)
 
     def join(self) -> None:
-        """Waits until the thread has ended, which it does when the reader is closed or everything was read.
+        """Wait for the end of the thread, which ends when the reader is closed or everything was read.
 
-        Not for the standard input: whoever writes it may take any time, and the thread only notices then.
+        It does not wait for the standard input: its writer may take any time, and the thread notices a closed pipe only
+        then.
         """
         if self._name != _STDIN:
             self._thread.join()

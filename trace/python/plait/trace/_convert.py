@@ -23,16 +23,16 @@ Progress = Callable[[int, int], None]
 
 
 class Conversion(NamedTuple):
-    """What a conversion did; see :func:`plait.trace.convert`."""
+    """The result of a conversion; see :func:`plait.trace.convert`."""
 
     events: int
-    """How many were copied."""
+    """Number of copied events."""
     bytes: int
-    """Of the trace that was written."""
+    """Bytes of the written trace."""
     lost: list[str]
-    """What the target's format could not hold, for people; empty: nothing was lost."""
+    """Sentences about what the target's format could not hold; empty if nothing was lost."""
     description: Description
-    """Of the source."""
+    """The description of the source."""
 
 
 def _same_file(source: str, target: str) -> bool:
@@ -62,30 +62,30 @@ def convert(
     plain: bool = False,
     progress: Progress | None = None,
 ) -> Conversion:
-    """Reads a trace of any format and writes it in another; the target appears whole or not at all.
+    """Read a trace of any format and write it in another; the target appears whole or not at all.
 
     Args:
-        source: the trace, also compressed; ``"-"`` is the standard input.
-        target: where to write it; ``"-"`` is the standard output.
-        from_format: the source's format; by default it is found out from the content.
-        to_format: the target's format; by default the name's ending tells it.
-        from_base: 1992: of the source's numbers, 10 or 16.
-        from_separator: 1992 and CSV: what stands between the source's fields.
-        from_comment: 1992: what a comment line of the source begins with.
-        from_tick: ns a unit of the source's times.
+        source: the trace, which may be compressed; ``"-"`` is the standard input.
+        target: the path to write; ``"-"`` is the standard output.
+        from_format: the source's format; by default its content determines it.
+        to_format: the target's format; by default the ending of the name determines it.
+        from_base: 1992: base of the source's numbers, 10 or 16.
+        from_separator: 1992 and CSV: separator of the source's fields.
+        from_comment: 1992: beginning of comment lines in the source.
+        from_tick: ns per unit of the source's times.
         from_block: 1992: bytes of a block in the source.
-        base: 1992: of the target's numbers, 10 or 16.
-        separator: 1992 and CSV: what to put between the target's fields.
-        comment: 1992: what to begin the target's comment lines with.
-        tick: ns a unit of the target's times; 0: the format's own.
+        base: 1992: base of the target's numbers, 10 or 16.
+        separator: 1992 and CSV: separator of the target's fields.
+        comment: 1992: beginning of comment lines in the target.
+        tick: ns per unit of the target's times; 0: the format's own unit.
         block: 1992: bytes of a block in the target.
         plain: 1992: leave out the comments that hold what records cannot.
         progress: called with the bytes of the source read so far and in all (0: not known) about ten times a second.
 
     Raises:
-        plait.StoreError: the source cannot be read, or the target not be written.
-        plait.ArgumentError: a format that there is not, or that cannot hold the trace; options that do not belong to
-            the target's format.
+        plait.StoreError: the source cannot be read, or the target cannot be written.
+        plait.ArgumentError: an unknown format, or one that cannot hold the trace; options that do not belong to the
+            target's format.
     """
     here, there = trace_name(source), trace_name(target)
     if _same_file(here, there):
@@ -126,7 +126,7 @@ def convert(
 
 
 def _check_options(target: str, to_format: str, given: Iterable[str]) -> None:
-    """Refuses options that the target's format has no use for."""
+    """Raise ArgumentError for options that the target's format does not have."""
     name = to_format or next((one for one, ending in formats.endings() if target.endswith(ending)), "")
     for option in given:
         fit = ("1992", "csv") if option in ("separator", "tick") else ("1992",)
@@ -141,7 +141,7 @@ def _check_options(target: str, to_format: str, given: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class _Target:
-    """Where a trace goes, and how it is written there."""
+    """The path and the format of the written trace."""
 
     path: str
     format: str | None
@@ -149,7 +149,7 @@ class _Target:
 
 
 def _from_python(format: Format, source: str, target: _Target, progress: Progress | None) -> Conversion:
-    """From what is read in Python to what the library writes."""
+    """Convert a trace that Python reads to a format that the library writes."""
     with files_of([source]) as files:
         found = format.functions().read(files, lambda text: None)
         try:

@@ -1,4 +1,4 @@
-"""What an event is: the fields of the arrays in which traces are read, and the names of their values."""
+"""The fields of an event, which are those of the arrays that traces are read into, and the names of their values."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ UNKNOWN = -1
 EVENT = np.dtype(
     [
         ("start", "i8"),  # ns since the trace's zero
-        ("duration", "i8"),  # ns until the program was told that it was complete
+        ("duration", "i8"),  # ns until the call returned to the program, or until its completion was reported
         ("cpu", "i8"),  # ns of CPU time that the process had used at the start
         ("offset", "i8"),  # bytes
-        ("length", "i8"),  # bytes asked for
+        ("length", "i8"),  # requested bytes
         ("result", "i8"),  # bytes moved, or -errno
-        ("operation", "u8"),  # the same for a logical request and its physical ones; 0: none
+        ("operation", "u8"),  # the same number for a logical request and its physical ones; 0: none
         ("process", "u4"),
         ("thread", "u4"),
         ("file", "u4"),  # number of the open, unique in its process; 0: none
@@ -30,22 +30,22 @@ EVENT = np.dtype(
         ("flags", "u2"),
     ]
 )
-"""The fields of an event, 72 bytes; ``plait/trace.hpp`` says what each one means."""
+"""The fields of an event, 72 bytes; ``plait/trace.hpp`` documents each of them."""
 
 
 class Process(NamedTuple):
     """A process of a trace."""
 
     number: int
-    """As in the events: its id in the system, or another where that was used twice."""
+    """Its number in the events: the process id, or another number if that id was used twice."""
     parent: int = 0
-    """0: none in the trace."""
+    """The number of the parent; 0: the parent is not in the trace."""
     rank: int = -1
-    """In its MPI job; -1: none."""
+    """Its rank in the MPI job; -1: none."""
     host: str = ""
     command: str = ""
     cpu: int = UNKNOWN
-    """Ns of CPU time in all."""
+    """CPU time in total, in ns."""
 
 
 class TracedFile(NamedTuple):
@@ -57,12 +57,12 @@ class TracedFile(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """What a source counted over many calls instead of telling each; these calls are not among the events."""
+    """Sums that a source counted over many calls without recording each; these calls are not among the events."""
 
     process: int
-    """0: of the whole run."""
+    """The number of the process; 0: the whole run."""
     file: int
-    """As in the events; 0: of no single file."""
+    """The number of the file in the events; 0: no single file."""
     interface: int
     flags: int
     values: dict[str, int]

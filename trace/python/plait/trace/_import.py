@@ -40,19 +40,19 @@ def import_trace(
     """Write another tool's trace as a trace of Plait, or in any other format that Plait writes.
 
     Args:
-        source: the trace, also compressed by gzip or zstd; ``"-"`` is the standard input. Several are read as one: of
-            `strace -ff` and of DFTracer.
-        target: where to write it.
-        format: that of the source, one of :data:`IMPORTS`; by default it is found out from the content.
-        target_format: by default the target's ending tells it.
-        columns: blkcsv: what the columns hold, as in ``"time,op,lba,size"``.
-        separator: blkcsv: what stands between columns.
-        tick: ns a unit of time in the source, where that is not as usual.
+        source: the trace, which may be compressed by gzip or zstd; ``"-"`` is the standard input. Several sources are
+            read as one: those of `strace -ff` and of DFTracer.
+        target: the path to write.
+        format: the format of the source, one of :data:`IMPORTS`; by default its content determines it.
+        target_format: the format of the target; by default its ending determines it.
+        columns: blkcsv: the contents of the columns, as in ``"time,op,lba,size"``.
+        separator: blkcsv: separator of the columns.
+        tick: ns per unit of time in the source, if it differs from the format's usual unit.
         block: bytes of a block in the source.
-        progress: hears what is being done, and the share of it that is done, from 0 to 1.
+        progress: called with a description of the current work, and the share done, from 0 to 1.
 
     Raises:
-        plait.StoreError: the source cannot be read, or the target not be written.
+        plait.StoreError: the source cannot be read, or the target cannot be written.
         plait.ArgumentError: the source is in no known format, or a package to read it is missing.
     """
     if not isinstance(source, (str, os.PathLike, Sequence)):
@@ -76,7 +76,7 @@ def import_trace(
 
 @dataclass(frozen=True)
 class _Source:
-    """The trace of another tool, and what the caller knows of it."""
+    """The trace of another tool, and the options for reading it."""
 
     paths: list[str]
     format: str | None
@@ -85,7 +85,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Target:
-    """Where the trace goes, in which of the library's formats, and what people are told of it."""
+    """The path of the trace, its format if the library writes it, and its name for messages."""
 
     path: str
     format: str | None
@@ -119,7 +119,7 @@ def _import(source: _Source, target: _Target, progress: Callable[[str, float], N
         if progress:
             progress(f"writing {target.shown}", done)
 
-    found = format_of(paths[0])  # also where it is given: what cannot be unpacked at all is an error
+    found = format_of(paths[0])  # even if the format is given: a source that cannot be decompressed at all is an error
     if format is not None:
         found = formats.find(format)
     if found is not None:

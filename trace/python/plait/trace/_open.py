@@ -24,23 +24,24 @@ def open(
     block: int = 512,
     columns: str = "",
 ) -> Trace:
-    """Opens a trace of any format that Plait reads, also compressed by gzip or zstd; ``"-"`` is the standard input.
+    """Open a trace of any format that Plait reads, which may be compressed by gzip or zstd; ``"-"`` is the standard
+    input.
 
     Args:
-        path: the trace. Traces of several hosts that were recorded together lie beside each other and are read as one.
-        format: its format; by default it is found out from the content.
+        path: the trace. Traces of several hosts that were recorded together are in one folder and are read as one.
+        format: its format; by default its content determines it.
         begin: ns since the trace's zero: only events that start then or later.
-        end: ns since the trace's zero: only events that start before. Of a binary trace no more than needed is read.
-        base: 1992: of numbers, 10 or 16.
-        separator: 1992 and CSV: what stands between fields.
-        comment: 1992: what a comment line begins with.
-        tick: ns a unit of time.
+        end: ns since the trace's zero: only events that start before. Only the needed part of a binary trace is read.
+        base: 1992: base of numbers, 10 or 16.
+        separator: 1992 and CSV: separator of the fields.
+        comment: 1992: beginning of comment lines.
+        tick: ns per unit of time.
         block: bytes of a block: 1992, and addresses in traces of block devices.
-        columns: blkcsv: what the columns hold, as in ``"time,op,lba,size"``.
+        columns: blkcsv: the contents of the columns, as in ``"time,op,lba,size"``.
 
     Raises:
-        plait.StoreError: it is not there, or cannot be read.
-        plait.ArgumentError: it is in no format that Plait knows, or not in this one.
+        plait.StoreError: it does not exist, or cannot be read.
+        plait.ArgumentError: it is in no known format, or not in the given one.
     """
     found = wanted_format(trace_name(path), format)
     copied = TemporaryCopy(trace_name(path), found) if found else None

@@ -21,7 +21,7 @@ _BATCH = 1 << 16
 
 
 class Coverage(NamedTuple):
-    """How much of what is known to have happened the events of a trace are, each from 0 to 1; None: not known."""
+    """The share of the known events and bytes that a trace has as events, each from 0 to 1; None: not known."""
 
     events: float | None
     bytes: float | None
@@ -32,7 +32,7 @@ def _share(held: int, lost: int) -> float:
 
 
 class Description(NamedTuple):
-    """What is known about a trace beside its events; grows while they are read."""
+    """The description of a trace in addition to its events; it grows while they are read."""
 
     format: str
     zero: int
@@ -46,7 +46,7 @@ class Description(NamedTuple):
 
 
 class ReadOptions(NamedTuple):
-    """How a trace is read, where its format or the caller leaves a choice; see :func:`plait.trace.open`."""
+    """Options for reading a trace whose format does not determine them; see :func:`plait.trace.open`."""
 
     base: int = 0
     separator: str = ""
@@ -59,14 +59,14 @@ class ReadOptions(NamedTuple):
 
 
 class Origin(Protocol):
-    """What a trace was copied from, to be read in its place."""
+    """The source from which a temporary copy of a trace was made."""
 
     format: str
     shown: str
-    """What errors call it."""
+    """The name of the source in errors."""
 
     def close(self) -> None:
-        """Lets go of the copy."""
+        """Release the copy."""
         ...
 
 
@@ -80,7 +80,7 @@ class Trace:
         options: ReadOptions | None = None,
         origin: Origin | None = None,
     ) -> None:
-        """See :func:`plait.trace.open`; ``origin`` is what the file at ``path`` stands for, and is closed with this."""
+        """See :func:`plait.trace.open`; ``origin`` is the source of the file at ``path``, closed with the trace."""
         self._origin = origin
         self._name = "/dev/stdin" if trace_name(path) == "-" else trace_name(path)
         opener = opener_of(self._name)
@@ -106,17 +106,19 @@ class Trace:
                 self._unpacked.opened()
 
     def __enter__(self) -> Trace:
-        """The trace itself."""
+        """Return the trace itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        """Closes the trace."""
+        """Close the trace."""
         self.close()
 
     def told_behind(self, processes: int, files: int) -> tuple[list[Process], list[TracedFile]]:
-        """The processes and opens known so far behind the first of each; cheap where these are many."""
+        """Return the processes and opens known so far after the first `processes` and `files`, without copying the
+        others.
+        """
         if self._last is not None:
             return self._last.processes[processes:], self._last.files[files:]
         return (
@@ -125,7 +127,7 @@ class Trace:
         )
 
     def close(self) -> None:
-        """Ends the reading; what is known about the trace stays."""
+        """End the reading; the description of the trace remains."""
         if self._last is None:
             self._last = self._describe()
             self._reader.close()
@@ -135,7 +137,7 @@ class Trace:
                 self._origin.close()
 
     def __iter__(self) -> Iterator[npt.NDArray[np.void]]:
-        """The events in batches: arrays of :data:`plait.trace.EVENT`."""
+        """Yield the events in batches: arrays of :data:`plait.trace.EVENT`."""
         while True:
             events = self._take(_BATCH)
             if not len(events):
@@ -143,7 +145,7 @@ class Trace:
             yield events
 
     def read(self, count: int | None = None) -> npt.NDArray[np.void]:
-        """The next ``count`` events, or all that are left; fewer only at the end."""
+        """Return the next ``count`` events, or all remaining ones; fewer only at the end."""
         if count is not None:
             return self._take(count)
         batches = list(self)
@@ -179,7 +181,7 @@ class Trace:
 
     @property
     def description(self) -> Description:
-        """What is known so far; complete after the last event."""
+        """The description so far; complete after the last event."""
         return self._last or self._describe()
 
     @property
@@ -194,20 +196,20 @@ class Trace:
 
     @property
     def missed(self) -> list[MissedCalls]:
-        """What the trace does not hold though it happened."""
+        """The calls that happened and that the trace does not hold."""
         return self.description.missed
 
     @property
     def notes(self) -> list[str]:
-        """Remarks for people: what could not be read, what was guessed."""
+        """Remarks about what could not be read or was guessed."""
         return self.description.notes
 
     @property
     def coverage(self) -> Coverage:
-        """How much the events read so far are of these and what is known to be missing.
+        """Return the share of the events read so far in all known events, including those that are missing.
 
-        Bytes are those that were read and written, on one level: logical ones where there are any, else physical ones.
-        The share of bytes is unknown if I/O of unknown size is missing, such as loads and stores on mapped files. Both
+        Bytes are those that were read and written, on one level: logical ones if there are any, else physical ones. The
+        share of bytes is unknown if I/O of unknown size is missing, such as loads and stores on mapped files. Both
         shares are unknown if the trace is cut off or a program ran unrecorded. Calls for which the trace contains only
         counters are not among its events.
 

@@ -1,4 +1,4 @@
-"""Which format a source is of, and traces that are read in Python as ones that the library reads."""
+"""Recognizes the format of a source, and copies traces that Python reads to ones that the library reads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def format_of(path: str) -> Format | None:
 
 
 def _head_of(path: str) -> bytes:
-    """What a file begins with, unpacked."""
+    """Return the decompressed beginning of a file."""
     head = bytearray()
     opener = opener_of(path)
     with unpacking(path), opener(path) if opener else open(path, "rb") as file:
@@ -39,25 +39,27 @@ def _head_of(path: str) -> bytes:
         except damages():
             if not head:
                 raise
-            # What comes before the damage is read, and said to be incomplete.
+            # The part before the damage is read, and reported as incomplete.
     return bytes(head)
 
 
 def wanted_format(path: str, name: str | None) -> Format | None:
-    """Return the format that was asked for, or found out, where it is read in Python."""
+    """Return the requested or recognized format if Python reads it, else None."""
     if name:
         return formats.find(name)
-    if path == "-" or not os.path.isfile(path):  # a pipe would lose what is read of it
+    if path == "-" or not os.path.isfile(path):  # reading a pipe would consume its beginning
         return None
     try:
         return format_of(path)
-    except OSError:  # whoever opens it says what is wrong
+    except OSError:  # opening the file raises the error
         return None
 
 
 @contextlib.contextmanager
 def files_of(paths: Sequence[str]) -> Iterator[list[str]]:
-    """Give the paths, with a file that holds the standard input for "-": some sources are read twice."""
+    """Yield the paths, with a temporary file instead of "-" for the standard input, because some sources are read
+    twice.
+    """
     if "-" not in paths:
         yield list(paths)
         return

@@ -1,4 +1,11 @@
-"""Events of any order, kept in a temporary file until they can be given back in the order of start."""
+"""A temporary file that sorts events by their start.
+
+Readers of foreign formats produce events in any order, and a trace may be larger than memory. The spool therefore
+appends events to a file, and finally reads them through a memory map in the order of a stable sort of their starts.
+
+Example: events that start at 5, -2 and 5 are stored as they come, and `earliest` is -2. The sorted order of the stored
+starts is 1, 0, 2, and the events are returned with the starts 0, 7 and 7.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +21,15 @@ _BATCH = 1 << 16
 
 
 class Spool:
-    """Takes events in any order.  Memory: 16 bytes an event while they are given back, else one batch."""
+    """A temporary file of events. Memory: one batch of 65,536 events, and 16 bytes per event during `in_order`."""
 
     def __init__(self) -> None:
-        """Begins empty."""
+        """Create the file, which has no name and takes no events yet."""
         self._file = tempfile.TemporaryFile(prefix="plait-import-")  # noqa: SIM115
         self._waiting: list[tuple[int, ...]] = []
         self.events = 0
         self.earliest = 0
-        """The earliest start, where that is before 0."""
+        """The start of the earliest event if that is negative, else 0."""
 
     def add(self, *fields: int) -> None:
         """Add one event, its fields in the order of :data:`plait.trace.EVENT`."""
@@ -31,7 +38,7 @@ class Spool:
             self._flush()
 
     def add_array(self, events: npt.NDArray[np.void]) -> None:
-        """Add several."""
+        """Add several events in one array."""
         self._flush()
         self._keep(events)
 
@@ -46,9 +53,10 @@ class Spool:
             self._waiting = []
 
     def in_order(self) -> Iterator[npt.NDArray[np.void]]:
-        """All events in batches, in the order of start; events of one start stay in the order in which they came.
+        """Yield all events in batches, sorted by start; events with equal starts stay in the order in which they were
+        added.
 
-        The earliest starts at 0, where there is one before that.
+        If any event starts before 0, all starts are shifted so that the earliest is 0.
         """
         self._flush()
         self._file.flush()
@@ -62,9 +70,9 @@ class Spool:
             yield batch
 
     def finish(self) -> None:
-        """See to it that all that was added counts in `events` and `earliest`."""
+        """Write the events of the last, incomplete batch, so that `events` and `earliest` include them."""
         self._flush()
 
     def close(self) -> None:
-        """Remove the file."""
+        """Close the file, which removes it."""
         self._file.close()

@@ -32,10 +32,10 @@ class _Time(NamedTuple):
 
 class _File(NamedTuple):
     path: str
-    """Where its lines are: unpacked, where it was compressed."""
+    """The file with its lines, decompressed if necessary."""
     number: bytes
     shift: float
-    """Seconds to add to its first times: a day, where the file begins after the midnight within the trace."""
+    """Seconds to add to its times: a day, if the file begins after the midnight within the trace."""
 
 
 def _time_of(line: bytes) -> _Time | None:
@@ -47,7 +47,7 @@ def _time_of(line: bytes) -> _Time | None:
 
 
 def _chunks(path: str) -> Iterator[bytes]:
-    """The bytes of a file, which is open only while some are read: strace -ff makes more files than may be open."""
+    """Yield the bytes of a file, opening it for each read: strace -ff makes more files than may be open."""
     offset = 0
     while True:
         with open(path, "rb", buffering=0) as file:
@@ -78,7 +78,7 @@ def _lines(path: str) -> Iterator[bytes]:
 
 
 def _first_and_last(path: str) -> tuple[_Time | None, _Time | None]:
-    """The times of the first line and of the last."""
+    """Return the times of the first line and of the last."""
     first = _time_of(next(_lines(path), b""))
     with open(path, "rb", buffering=0) as file:
         file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
@@ -88,7 +88,7 @@ def _first_and_last(path: str) -> tuple[_Time | None, _Time | None]:
 
 
 def _start(spans: Sequence[tuple[float, float]]) -> float:
-    """The time of the day when the trace began: behind the longest stretch of the day in which no file has a line."""
+    """Return the time of the day when the trace began: after the day's longest stretch without a line in any file."""
     parts = [(first, last) if first <= last else (first, last + _SECONDS) for first, last in spans]
     parts.sort()
     begin, longest, covered = parts[0][0], -1.0, parts[0][1]
@@ -103,7 +103,7 @@ class StraceFiles:
     """The lines of several files in the order of their times, each with its thread's number; read from ``path``."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        """Begins to merge them in a thread."""
+        """Begin to merge them in a thread."""
         self._error: Exception | None = None
         self._cut: list[str] = []
         self._folder = tempfile.TemporaryDirectory(prefix="plait-import-")
@@ -171,24 +171,24 @@ class StraceFiles:
             yield time, file.number + b" " + line
 
     def _feed(self, files: Sequence[_File], feed: int) -> None:
-        # Whatever goes wrong is kept before the pipe ends: who reads it to its end then finds it.
+        # Errors are recorded before the pipe ends, so that a reader at the end of the pipe can see them.
         with contextlib.suppress(BrokenPipeError), open(feed, "wb") as pipe:
             try:
                 for _, line in heapq.merge(*(self._timed(file) for file in files), key=lambda one: one[0]):
                     pipe.write(line)
-            except BrokenPipeError:  # nobody reads on
+            except BrokenPipeError:  # the reader has closed the pipe
                 raise
             except Exception as error:
                 self._error = error
 
     def opened(self) -> None:
-        """To be called when the path was opened, or could not be."""
+        """Close this end of the pipe; to be called after the path was opened, or could not be."""
         end, self._end = self._end, -1
         if end >= 0:
             os.close(end)
 
     def join(self) -> list[str]:
-        """Waits until all was read, or nobody reads on; returns what is missing, for people.
+        """Wait until everything was read, or the reader has closed the pipe; return sentences about what is missing.
 
         Raises:
             plait.StoreError: a file could not be read to its end.
@@ -201,6 +201,6 @@ class StraceFiles:
         return [f"{path} ends within a line" for path in self._cut]
 
     def close(self) -> None:
-        """To be called when the reader is closed: what was unpacked goes."""
+        """Remove the decompressed files; to be called when the reader is closed."""
         self._thread.join()
         self._folder.cleanup()

@@ -1,4 +1,4 @@
-"""What an import found: for the one who writes the trace, and for the one who asked for it."""
+"""The summary of a written trace, for the writer of the trace and for the caller."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from plait.trace._event import MissedCalls
 
 @dataclass
 class Summary:
-    """What was written into a trace."""
+    """The contents of a written trace."""
 
     format: str = ""
-    """That was read."""
+    """The format that was read."""
     events: int = 0
     reads: int = 0
     writes: int = 0
     read_bytes: int = 0
     written_bytes: int = 0
     counted_reads: int = 0
-    """Calls that the trace has counters of, and no events; of requests that a program made, not of those below."""
+    """Calls for which the trace has counters and no events; requests of the program, not those on lower levels."""
     counted_writes: int = 0
     counted_read_bytes: int = 0
     counted_written_bytes: int = 0
@@ -31,5 +31,5 @@ class Summary:
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as plain lists, dictionaries, texts and numbers."""
+        """Return all values as plain lists, dictionaries, texts and numbers."""
         return asdict(self)

@@ -1,4 +1,4 @@
-"""Copying a trace, with sums of what was copied."""
+"""Copies a trace, and sums up what was copied."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def transfer(
     progress: Callable[[float], None] | None = None,
     ended: Callable[[], list[str]] | None = None,
 ) -> Summary:
-    """Copy what is left of a trace.
+    """Copy the remaining events of a trace.
 
-    Before the target is finished, `ended` tells what its source lacks besides, for people; it may raise.
+    Before the target is finished, `ended` returns sentences about what else its source lacks; it may raise.
     """
     summary = Summary()
     processes = files = 0

@@ -15,22 +15,22 @@ from plait.trace._transfer import transfer
 
 
 class Workload(NamedTuple):
-    """A workload, with the figures of the paper (tables 1 and 2, corrected) that it is made by."""
+    """A workload, with the figures of the paper (tables 1 and 2, corrected) from which it is generated."""
 
     name: str
     field: str
-    """What the program computes."""
+    """The field of the program's computation."""
     pattern: str
-    """How it reads and writes."""
+    """The pattern of its reads and writes."""
     seconds: int
-    """CPU time."""
+    """CPU time in seconds."""
     data_mb: float
-    """All files, MiB."""
+    """Size of all files, in MiB."""
     total_mb: float
-    """Moved, MiB."""
+    """Bytes moved, in MiB."""
     requests: int
     read_mb: float
-    """MiB a CPU second."""
+    """MiB read per second of CPU time."""
     write_mb: float
     reads: float
     """A CPU second."""
@@ -46,7 +46,7 @@ class Workload(NamedTuple):
 
 
 def workloads() -> list[Workload]:
-    """All workloads, by name."""
+    """Return all workloads, by name."""
     return [Workload(**one) for one in _trace.workloads()]
 
 
@@ -54,7 +54,7 @@ def workloads() -> list[Workload]:
 def workload_name(
     name: str, *, seed: int = 1, copies: int = 1, offset: float | None = None, burst: float | None = None
 ) -> str:
-    """The name under which a workload can be opened like a trace: `workload:venus?seed=1&copies=2`."""
+    """Return the name that opens a workload like a trace: `workload:venus?seed=1&copies=2`."""
     text = f"workload:{name}?seed={seed}&copies={copies}"
     if offset is not None:
         text += f"&offset={offset:.9f}"
@@ -81,16 +81,16 @@ def generate(
 
     Args:
         name: one of `bvi`, `ccm`, `forma`, `gcm`, `les`, `upw` and `venus`.
-        target: where to write it.
-        seed: of what varies a little: gaps between requests, lengths of cycles, starts of copies.
-        copies: programs that run side by side, each with files of its own.
-        offset: seconds from the start of a copy to that of the next; by default within a cycle, by the seed.
+        target: the path to write.
+        seed: seed of small variations: gaps between requests, lengths of cycles, starts of copies.
+        copies: programs that run in parallel, each with files of its own.
+        offset: seconds from the start of a copy to that of the next; by default within a cycle, from the seed.
         burst: the share of a cycle's CPU time in which its requests are made; by default the workload's own.
-        format: of the target; by default its ending tells it.
-        progress: hears the share that is done, from 0 to 1.
+        format: the format of the target; by default its ending determines it.
+        progress: called with the share done, from 0 to 1.
 
     Raises:
-        plait.ArgumentError: no such workload, or a value out of its range.
+        plait.ArgumentError: an unknown workload, or a value out of its range.
         plait.StoreError: the target cannot be written.
     """
     with Trace(workload_name(name, seed=seed, copies=copies, offset=offset, burst=burst)) as trace:

@@ -19,7 +19,7 @@ from plait.trace._event import Counters, MissedCalls, Process, TracedFile
 
 
 class Known(Protocol):
-    """What is said of a trace when it ends."""
+    """The description of a trace at its end."""
 
     @property
     def zero(self) -> int: ...
@@ -36,7 +36,7 @@ class Known(Protocol):
 
 
 class WriteOptions(NamedTuple):
-    """How a trace is written, where its format leaves a choice; see :func:`plait.trace.create`."""
+    """Options for writing a trace whose format permits a choice; see :func:`plait.trace.create`."""
 
     base: int = 16
     separator: str = ""
@@ -58,13 +58,13 @@ class TraceWriter:
         self._open = True
 
     def __enter__(self) -> TraceWriter:
-        """The writer itself."""
+        """Return the writer itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        """Finishes the trace, unless it was; behind an error nothing is left of it."""
+        """Finish the trace if that has not happened; after an error discard it."""
         if self._open and kind is None:
             self.finish()
         self.close()
@@ -72,15 +72,15 @@ class TraceWriter:
     def add_process(
         self, number: int, *, parent: int = 0, rank: int = -1, host: str = "", command: str = "", cpu: int = -1
     ) -> None:
-        """Tells of a process, before the first event that names it."""
+        """Add a process, before the first event that names it."""
         self._writer.add_process(number, parent=parent, rank=rank, host=host, command=command, cpu=cpu)
 
     def add_file(self, process: int, number: int, name: str) -> None:
-        """Tells the name of a file, before the first event that names its number."""
+        """Add the name of a file, before the first event with its number."""
         self._writer.add_file(process, number, name)
 
     def write(self, events: npt.NDArray[np.void]) -> None:
-        """Writes events, an array of :data:`plait.trace.EVENT`, in the order of start."""
+        """Write events, an array of :data:`plait.trace.EVENT`, in the order of start."""
         self._writer.write(events)
 
     def finish(
@@ -93,14 +93,14 @@ class TraceWriter:
         notes: Iterable[str] = (),
         counters: Iterable[Counters] = (),
     ) -> None:
-        """Ends the trace, which appears under its name now.
+        """End the trace, which appears under its name now.
 
         Args:
             zero: ns since 1970 UTC of the trace's zero; 0: not known.
-            tick: ns that times were rounded to.
-            complete: whether the events are all that there were.
-            missed: what happened and is not among the events.
-            notes: remarks for people.
+            tick: ns to which times were rounded.
+            complete: True if the trace has all events.
+            missed: calls that happened and are not among the events.
+            notes: remarks for readers.
             counters: sums of calls that are not among the events.
         """
         losses = [(one.reason, one.events, one.read_bytes, one.written_bytes) for one in missed]
@@ -115,11 +115,11 @@ class TraceWriter:
 
     @property
     def lost(self) -> list[str]:
-        """What the format could not hold of what it was given, for people; complete when the trace is finished."""
+        """Sentences about what the format could not hold; complete when the trace is finished."""
         return self._writer.lost
 
     def close(self) -> None:
-        """Lets go of a trace; what was not finished is gone."""
+        """Release the trace; an unfinished one is discarded."""
         self._writer.close()
         self._open = False
 
@@ -136,22 +136,22 @@ def create(
     block: int = 512,
     plain: bool = False,
 ) -> TraceWriter:
-    """Begins a trace, which appears under its name when it is finished; used in ``with``.
+    """Begin a trace, which appears under its name when it is finished; for use in ``with``.
 
     Args:
-        path: where to write it; ``"-"`` is the standard output.
-        format: by default the name's ending tells it.
-        base: 1992: of numbers, 10 or 16.
-        separator: 1992 and CSV: what stands between fields.
-        comment: 1992: what a comment line begins with; by default the record type ff.
-        tick: ns a unit of time; 0: the format's own.
+        path: the path to write; ``"-"`` is the standard output.
+        format: the format; by default the ending of the name determines it.
+        base: 1992: base of numbers, 10 or 16.
+        separator: 1992 and CSV: separator of the fields.
+        comment: 1992: beginning of comment lines; by default the record type ff.
+        tick: ns per unit of time; 0: the format's own unit.
         block: 1992: bytes of a block.
         plain: 1992: no comments that hold what records cannot.
 
     Raises:
         plait.StoreError: it cannot be written.
-        plait.ArgumentError: no such format, or one that only :func:`plait.trace.convert` writes; later, that the format
-            cannot hold an event, naming the field.
+        plait.ArgumentError: an unknown format, or one that only :func:`plait.trace.convert` writes; later, that the
+            format cannot hold an event, naming the field.
     """
     name = trace_name(path)
     found = formats.target_format(name, format) if format or name != "-" else None
@@ -161,7 +161,7 @@ def create(
 
 
 def tell(writer: TraceWriter, processes: Iterable[Process], files: Iterable[TracedFile]) -> None:
-    """Tells a trace being written of processes and files of another."""
+    """Add the processes and files of another trace to a trace being written."""
     for process in processes:
         writer.add_process(**process._asdict())
     for file in files:
@@ -169,7 +169,7 @@ def tell(writer: TraceWriter, processes: Iterable[Process], files: Iterable[Trac
 
 
 def finish_as(writer: TraceWriter, known: Known) -> None:
-    """Ends a trace with what is known of another."""
+    """End a trace with the description of another."""
     writer.finish(
         zero=known.zero,
         tick=known.tick,

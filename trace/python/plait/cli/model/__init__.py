@@ -1,4 +1,4 @@
-"""`plait model`: what reading and writing an array would take, on a machine that is described by a file."""
+"""`plait model`: predicts the times of reading and writing an array, on a machine that a file describes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def model_command() -> None:
 
 
 def _names(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the names of the machines that come with the package."""
+    """Complete the names of the machines in the package."""
     from plait.model import examples
 
     return [CompletionItem(name) for name in examples() if name.startswith(incomplete)]

@@ -1,4 +1,4 @@
-"""`plait model calibrate`: measures what the choice of strategies assumes of this machine."""
+"""`plait model calibrate`: measures the constants of the cost model on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`plait model delta`: the Touchstone Delta, fitted to one table of the thesis, beside its other tables."""
+"""`plait model delta`: the Touchstone Delta, fitted to one table of the thesis and compared with its other tables."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ Examples:
 
 
 class _MachineName(_Type):
-    """A machine file, or the name of a machine that comes with the package."""
+    """The type of an argument that is a machine file, or the name of a machine in the package."""
 
     name = "machine"
 
@@ -58,7 +58,9 @@ class _Ranks(_Type):
     name = "ranks"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        """Return the numbers, ascending; of a range its ends, and 1, 2 and 5 of each power of ten between."""
+        """Return the numbers in ascending order; a range A..B gives its ends, and 1, 2 and 5 of each power of ten
+        between.
+        """
         if isinstance(value, list):
             return value
         found: set[int] = set()

@@ -1,4 +1,4 @@
-"""`plait simulate`: what the I/O of a traced program would take elsewhere."""
+"""`plait simulate`: predicts the I/O time of a traced program on another machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class _Simulate(Commands):
     """Commands of the simulation; a trace in the place of a command is replayed."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the command for traces in front of them."""
+        """Insert the default command, which replays traces, before arguments that begin with a trace."""
         known = self.list_commands(ctx)
         if args and args[0] not in (*known, "-h", "--help"):
             meant = difflib.get_close_matches(args[0], known, 1, 0.75)

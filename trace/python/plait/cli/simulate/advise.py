@@ -1,4 +1,4 @@
-"""`plait simulate advise`: what would make a traced program faster."""
+"""`plait simulate advise`: finds changes that would make a traced program faster."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Examples:
 
 
 def complete_machines(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the names of the machines that come with the package, and files."""
+    """Complete the names of the machines in the package, and files."""
     from plait.simulate import examples
 
     known = [CompletionItem(name) for name in examples() if name.startswith(incomplete)]

@@ -49,7 +49,7 @@ _OPTIONS = {
 
 
 def machine_options(command: Any) -> Any:
-    """Give a command the options that change the machine and the programs, and say which files are on the device."""
+    """Add the options that change the machine and the programs, and that select the files on the device."""
     command = click.option(
         "--file",
         metavar="GLOB",
@@ -118,7 +118,7 @@ def replay_command(traces: tuple[str, ...], machine: str, measured: bool, file: 
 
 
 def _tell_pace(results: list[Any]) -> None:
-    """Tell how long reading and replaying took, and which share of it reading was."""
+    """Print how long reading and replaying took, and the share of reading."""
     from plait._base.amounts import seconds, share
 
     reading, replaying = results[0].reading, sum(one.replaying for one in results)

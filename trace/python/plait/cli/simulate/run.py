@@ -76,7 +76,7 @@ def run_command(access: tuple[str, ...], json_: bool, plot: Path | None, **optio
 
 
 def _parse(words: tuple[str, ...]) -> tuple[str, str, str]:
-    """Return action, layout and store; the words may be one text, and the layout's own words need no quotes."""
+    """Return action, layout and store. The words may be a single argument; the words of a layout need no quotes."""
     text = " ".join(words)
     found = re.fullmatch(r"\s*(\w+)\s+(.+?)\s+(from|to)\s+(\S.*?)\s*", text, re.DOTALL)
     if found is None or _PREPOSITIONS.get(found[1]) != found[3]:

@@ -1,12 +1,12 @@
-"""From measured accesses to the constants of the cost model.
+"""Computes the constants of the cost model from measured accesses.
 
-The model (`plan::predicted_seconds`) says of a rank
+The model (`plan::predicted_seconds`) predicts the time of a rank as
 
     direct      requests · request + part / store
     two-phase   requests · request + share / window + runs · run + part / copy + (steps + 1) · step
 
-so each access is chosen so that one term is most of it, and the others are subtracted.  Where ranks share cores or
-memory, large transfers take longer than a rank's own calls and copies; its rates are those of the whole then.
+Each access is therefore chosen so that one term dominates, and the other terms are subtracted.  If ranks share cores or
+memory, large transfers take longer than the rank's own calls and copies; the rates are then those of the whole.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-# What is measured.
+# The kinds of accesses.
 LONG = "long requests"  # direct reads of one long stretch by each rank
 SHORT = "short requests"  # direct reads of many short runs
 SHORT_WRITES = "short writes"  # direct writes of many short runs
@@ -37,23 +37,23 @@ NAMES = (
 _LEAST_REQUEST = 1e-7
 _LEAST_RUN = 1e-11
 _LEAST_STEP = 2e-7
-"""Seconds that differences of times do not go below: nothing takes no time."""
+"""Lower limit of differences of times, in seconds: noise may make a difference 0 or negative."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One access of all ranks; what is counted is of one rank."""
+    """One access by all ranks; the counts are those of one rank."""
 
     kind: str
     ranks: int
     bytes: int
-    """Of its local array."""
+    """Bytes of its local array."""
     requests: int = 0
-    """Direct accesses: how many it made."""
+    """Number of requests, in a direct access."""
     runs: int = 0
-    """Two-phase accesses: between windows and its array."""
+    """Number of runs between windows and its array, in a two-phase access."""
     steps: int = 0
-    """Two-phase accesses: its windows."""
+    """Number of its windows, in a two-phase access."""
     total: float = 0.0
     """Seconds until the last rank had ended."""
     io: float = 0.0
@@ -75,7 +75,7 @@ def _shortest(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
 
 
 def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
-    """Return the constants that explain the accesses; of each kind there must be one at least."""
+    """Return the constants that explain the accesses; there must be at least one access of each kind."""
     of_kind = _shortest(measured)
     missing = {LONG, SHORT, SHORT_WRITES, WINDOWS, RUNS, STEPS} - set(of_kind)
     if missing:
@@ -83,10 +83,10 @@ def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
     (long,), (short,), (writes,) = (of_kind[kind] for kind in (LONG, SHORT, SHORT_WRITES))
     (windows,), (steps,) = (of_kind[kind] for kind in (WINDOWS, STEPS))
     store = long.bytes / long.total
-    # Small windows are waited for often, and large ones rarely: these differ by what waits cost, and by nothing else.
+    # Many small windows need many waits, few large windows few: the two differ only by the cost of a wait.
     each = (steps.total - steps.io - steps.copy) / (steps.steps + 1)
     step = max(each, _LEAST_STEP)
-    # Ranks that lack a core, or memory that all share, make large transfers longer than a rank sees of its own part.
+    # If ranks compete for cores or memory, large transfers take longer than the sum of a rank's own parts.
     stretch = max((windows.total - (windows.steps + 1) * step) / (windows.io + windows.copy), 1.0)
     window = windows.bytes / (windows.io * stretch)
     copy = windows.bytes / (windows.copy * stretch)
@@ -107,7 +107,7 @@ def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
 
 
 def unrest_of(measured: Iterable[Measured]) -> float:
-    """Return how many times as long as the shortest access the middle one took: about 1 on a quiet machine."""
+    """Return the ratio of the median to the shortest time of equal accesses: about 1 on a quiet machine."""
     totals: dict[tuple[str, int], list[float]] = {}
     for one in measured:
         totals.setdefault((one.kind, one.runs), []).append(one.total)

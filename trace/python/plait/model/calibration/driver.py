@@ -1,4 +1,4 @@
-"""Starts the ranks that measure, and makes constants out of what they tell."""
+"""Starts the ranks that measure, and computes the constants from their reports."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ from plait.model.calibration.constants import Measured, constants_of, unrest_of
 
 _PATIENCE = 120.0
 _MOST_RANKS = 8
-"""More ranks say no more of what one of them takes while all work."""
+"""More ranks do not change the time of one of them while all work."""
 
 Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
 class CalibrationSettings:
-    """What to measure, and where."""
+    """The parameters of a calibration."""
 
     ranks: int = 0
-    """0: as many as there are cores, 2 at least and 8 at most."""
+    """Number of ranks; 0 means the number of cores, but at least 2 and at most 8."""
     rounds: int = 15
     edge: int = 4096
-    """Rows and columns of the array of doubles that is read; a file of that size lies in the page cache meanwhile."""
+    """Rows and columns of the array of doubles that is read; a file of that size is in the page cache during the
+    measurement.
+    """
     directory: str | None = None
-    """Where the files go; a temporary folder where it is None."""
+    """Folder of the files; None means a temporary folder."""
 
     @property
     def workers(self) -> int:
@@ -39,23 +41,23 @@ class CalibrationSettings:
 
 @dataclass(frozen=True)
 class Calibration:
-    """The constants that were measured."""
+    """The measured constants."""
 
     values: dict[str, float]
     unrest: float
-    """How many times as long as the shortest access the middle one took: about 1 on a quiet machine."""
+    """Ratio of the median to the shortest time of equal accesses: about 1 on a quiet machine."""
 
 
 def calibrate(settings: CalibrationSettings, progress: Progress = lambda text, share: None) -> Calibration:
     """Measure the constants on this machine.
 
-    errors  plait.Error: no room for the files, ranks that fail or that say nothing
+    errors  plait.Error: no space for the files, ranks that fail or do not report
     """
     found = []
     try:
         with tempfile.TemporaryDirectory(prefix="plait-model-", dir=settings.directory) as folder:
             arguments = [folder, str(settings.edge), str(settings.rounds)]
-            # What is measured does not depend on what was measured before.
+            # A measurement must not depend on constants of an earlier one.
             variables = {"PLAIT_MODEL": "builtin", "PLAIT_STRATEGY": "", "PLAIT_MEMORY": "", "PLAIT_TRACE": ""}
             with LocalRankProgram(settings.workers, "plait.model.calibration.ranks", arguments, variables) as ranks:
                 for event in ranks.events(_PATIENCE):

@@ -29,7 +29,7 @@ class Costs:
 
 
 def builtin() -> Costs:
-    """Return the constants that Plait comes with."""
+    """Return the constants in the library."""
     return Costs("", dict(_core.costs(True)[1]))
 
 
@@ -43,7 +43,7 @@ def in_force() -> Costs:
 
 
 def own_path() -> Path:
-    """Return where this host's constants are kept.  errors  plait.Error: the user has no folder for them"""
+    """Return the path of this host's constants.  errors  plait.Error: the user has no folder for them"""
     path = _core.costs_path()
     if not path:
         raise plait.Error(
@@ -53,7 +53,7 @@ def own_path() -> Path:
 
 
 def text_of(values: Mapping[str, float], ranks: int) -> str:
-    """Return the file of constants that were measured on this host, just now, with so many ranks."""
+    """Return the text of a file with constants that were measured just now on this host, by `ranks` ranks."""
     version, host, processor, cores = _core.this_machine()
     lines = [
         f"version = {version}",
@@ -69,7 +69,7 @@ def text_of(values: Mapping[str, float], ranks: int) -> str:
 
 
 def make_folder(path: Path) -> None:
-    """Make the folder of a file, and see that the file can be made there."""
+    """Make the folder of a file, and check that it is writable."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not os.access(path.parent, os.W_OK | os.X_OK):

@@ -23,14 +23,14 @@ _ITEM = 8
 _RUN_LENGTHS = (1, 8, 64)  # elements of runs between windows and arrays
 _READ_LENGTH, _WRITE_LENGTH = 8, 64  # elements of short requests
 _WINDOW, _SMALL_WINDOW = 1 << 20, 1 << 13  # bytes
-_SMALLER = 4  # times fewer rows and columns, for what takes long
+_SMALLER = 4  # factor by which rows and columns are divided in slow measurements
 
 
 class _Access:
-    """One access that is repeated, to a square of doubles in Fortran order."""
+    """One access that is repeated, to a square array of doubles in Fortran order."""
 
     def __init__(self, comm: Any, path: Path, what: Measured, dist: list[str], **how: Any) -> None:
-        """`how` is what `plait.open` is told."""
+        """Open the file; `how` holds further arguments of `plait.open`."""
         self._comm, self._what = comm, what
         edge = round((path.stat().st_size / _ITEM) ** 0.5)
         self._layout = plait.Layout((edge, edge), dist, grid=(comm.size,), order="F")
@@ -41,7 +41,7 @@ class _Access:
         self._local: npt.NDArray[np.float64] = np.zeros(self._layout.local_shape(comm.rank), order="F")
 
     def run(self) -> Measured:
-        """Do it once; return what it took, the same on all ranks."""
+        """Make the access once; return its times, which are the same on all ranks."""
         self._comm.barrier()
         begin = time.clock_gettime(time.CLOCK_MONOTONIC)
         if self._writes:
@@ -83,7 +83,7 @@ def _accesses(comm: Any, large: Path, small: Path) -> list[_Access]:
 
 
 def main(arguments: list[str]) -> None:
-    """Measure all accesses in turn, round by round; the first round warms up and is not told."""
+    """Measure all accesses in turn, round by round. The first round warms up and is not reported."""
     folder, edge, rounds = Path(arguments[0]), int(arguments[1]), int(arguments[2])
     comm = plait.world()
     files = [folder / "large", folder / "small"]

@@ -1,9 +1,9 @@
-"""The Intel Touchstone Delta: the model fitted to table 9 of the thesis, and what it says of the other tables.
+"""The Intel Touchstone Delta: the model fitted to table 9 of the thesis, and its predictions of the other tables.
 
-In table 9 each processor makes one I/O request for one contiguous part.  Therefore it cannot tell t_io from what else
-happens once, and t_io is left at 0.  Two numbers are fitted for each file mode: t_disk, the time of a disk request of
-eight blocks, and the time of one step of synchronization, which is T_misc.  docs/guides/model.md says what this can
-predict and what it cannot.
+In table 9 each processor makes one I/O request for one contiguous part.  The table therefore cannot separate t_io from
+other costs per processor, and t_io is left at 0.  Two numbers are fitted for each file mode: t_disk, the time of a disk
+request of eight blocks, and the time of one step of synchronization, which is T_misc.  docs/guides/model.md says what
+this can predict and what it cannot.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A measurement beside what the model says; `error` is relative to the measurement, None for a bound."""
+    """A measurement with its prediction; `error` is relative to the measurement, and None for a bound."""
 
     measured: Measurement
     seconds: float
@@ -61,7 +61,7 @@ class Prediction:
 
     @property
     def factor(self) -> float | None:
-        """By how much the prediction is off in either direction, 1 or above."""
+        """The factor by which the prediction is off in either direction, 1 or above."""
         if self.measured.seconds is None:
             return None
         ratio = self.seconds / self.measured.seconds
@@ -70,10 +70,10 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Errors:
-    """How far the predictions of one table and mode are off.
+    """The errors of the predictions for one table and mode.
 
-    median, largest  of the absolute relative errors
-    factor           the geometric mean of how many times too large or too small they are
+    median, largest  median and largest absolute relative error
+    factor           geometric mean of the factors by which predictions are too large or too small
     """
 
     table: int
@@ -115,7 +115,7 @@ def fit(mode: int, entries: Sequence[Measurement] | None = None) -> Fit:
 
 
 def readable(*tables: int) -> list[Measurement]:
-    """Return the entries of tables of which everything can be read; of all tables where none is named."""
+    """Return the fully readable entries of the given tables, or of all tables if none is given."""
     return [one for one in measurements() if not one.unreadable and (not tables or one.table in tables)]
 
 
@@ -126,7 +126,7 @@ def requests_for(measured: Measurement) -> Requests:
 
 
 def predictions() -> list[Prediction]:
-    """Return every readable entry of all tables beside its prediction."""
+    """Return every readable entry of all tables with its prediction."""
     machines = {mode: machine(mode) for mode in MODES}
     return [Prediction(one, direct_time(machines[one.mode], requests_for(one)).total) for one in readable()]
 

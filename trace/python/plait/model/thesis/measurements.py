@@ -1,4 +1,4 @@
-"""The tables of the thesis as values: tables.toml, which says where each number comes from."""
+"""The tables of the thesis as values, from tables.toml, which records the origin of each number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from plait.model._toml import loads
 
 K = 1024
-"""What the thesis calls 1K."""
+"""The number that the thesis writes as 1K."""
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,12 @@ class Measurement:
     table         number of the table
     distribution  as in table 8, such as "column-block"
     size          elements in each of the two dimensions
-    processors    N_p; 0 where it cannot be read
-    mode          the file mode, 2 or 3; 0 where it cannot be read
-    seconds       the time, or that which follows from the rate; None where only a bound is printed
-    above         seconds that it took more than; None where a time is printed
-    unreadable    what cannot be read in the scanned thesis, so that the entry is of no use; "" where all can
-    repeats       the table that has the same measurement; 0 where there is none
+    processors    N_p; 0 if it cannot be read
+    mode          the file mode, 2 or 3; 0 if it cannot be read
+    seconds       the time, or the time that follows from the rate; None if only a bound is printed
+    above         lower bound of the time in seconds; None if a time is printed
+    unreadable    what cannot be read in the scanned thesis, so that the entry cannot be used; "" if all can be read
+    repeats       the table that has the same measurement; 0 if there is none
     """
 
     table: int

@@ -27,7 +27,7 @@ _MOST_ROWS = 200
 
 
 class Result(Protocol):
-    """One replay, as plait.simulate.Result is."""
+    """One replay, with the interface of plait.simulate.Result."""
 
     @property
     def document(self) -> Mapping[str, Any]: ...
@@ -59,7 +59,7 @@ class Sweep(Protocol):
 
 
 class Change(Protocol):
-    """One change that was tried, as plait.simulate.Change is."""
+    """One change that was tried, with the interface of plait.simulate.Change."""
 
     @property
     def what(self) -> str: ...
@@ -72,7 +72,7 @@ class Change(Protocol):
 
 
 class Advice(Protocol):
-    """Changes by what they gain, as plait.simulate.Advice is."""
+    """Changes by their gain, with the interface of plait.simulate.Advice."""
 
     @property
     def machine(self) -> str: ...
@@ -98,12 +98,12 @@ def write(text: str, path: str | os.PathLike[str]) -> None:
 
 
 def result_page(one: Result) -> str:
-    """Return the page of a replay as HTML.  cost  0.1 s, and 50 kB beside the tables"""
+    """Return the page of a replay as HTML.  cost  0.1 s, and 50 kB in addition to the tables"""
     return _page(*_result(one))
 
 
 def sweep_page(sweep: Sweep) -> str:
-    """Return the page of a sweep as HTML.  cost  0.1 s, and 50 kB beside the tables"""
+    """Return the page of a sweep as HTML.  cost  0.1 s, and 50 kB in addition to the tables"""
     return _page(*_sweep(sweep))
 
 

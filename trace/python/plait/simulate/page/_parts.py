@@ -25,7 +25,7 @@ class Section(NamedTuple):
 
 
 class Cell(str):
-    """HTML that stands in a table as it is."""
+    """A table cell that is HTML already and is not escaped."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ def table(
     best: int | None = None,
     words: int | None = None,
 ) -> str:
-    """Return a table whose first column is a name; ``best``: the row to stress, ``words``: a column of sentences."""
+    """Return a table whose first column is a name; ``best``: the row to highlight, ``words``: a column of sentences."""
     looks = [' class="text"' if k == 0 else ' class="text said"' if k == words else "" for k in range(len(titles))]
     head = "".join(f'<th scope="col"{look}>{escaped(title)}</th>' for look, title in zip(looks, titles, strict=True))
     body = []
@@ -67,7 +67,7 @@ def numbers(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def legend(entries: Iterable[tuple[str, str]]) -> str:
-    """Return what colours mean: classes of a swatch, and words."""
+    """Return the legend of colours: the classes of a swatch, and its text."""
     shown = "".join(
         f'<span><span class="swatch {look}" aria-hidden="true"></span>{escaped(words)}</span>'
         for look, words in entries
@@ -87,7 +87,7 @@ def bar(parts: Sequence[tuple[str, float]], whole: float) -> Cell:
 
 
 def notes(lines: Sequence[str]) -> str:
-    """Return remarks as a list; empty where there are none."""
+    """Return remarks as a list; empty if there are none."""
     if not lines:
         return ""
     return f'<ul class="notes">{"".join(f"<li>{escaped(line)}</li>" for line in lines)}</ul>'

@@ -1,4 +1,4 @@
-"""Charts as SVG: rates over time, and lines over what was swept.  Colours are those of the page, light or dark."""
+"""Charts as SVG: rates over time, and lines over a parameter.  Colours are those of the page, light or dark."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _COLOURS = 6
 
 
 class Line(NamedTuple):
-    """A line over what was swept."""
+    """A line over the values of a parameter."""
 
     name: str
     values: Sequence[float]
     look: str
-    """Classes of colour and dashes."""
+    """The CSS classes of its colour and dashes."""
 
 
 def look_of(index: int) -> str:
@@ -81,7 +81,9 @@ def idle(title: str, series: Mapping[str, Any], until: float, processors: int) -
 
 
 def lines(title: str, labels: Sequence[str], drawn: Sequence[Line]) -> str:
-    """Return a chart of seconds over what was swept, as figure 8 of 1992: a line for each other combination."""
+    """Return a chart of seconds over a parameter, as figure 8 of 1992: a line for each combination of the other
+    parameters.
+    """
     marks = ticks(max(value for line in drawn for value in line.values))
     scale = _Scale(marks[-1], 0.0, 0.0)
     width = _WIDTH - _LEFT - _RIGHT
@@ -107,7 +109,7 @@ def lines(title: str, labels: Sequence[str], drawn: Sequence[Line]) -> str:
 
 
 class _Scale(NamedTuple):
-    """Where values are drawn: from the lowest to the highest one, over so many seconds."""
+    """The scale of a chart: from the lowest value to the highest one, over a number of seconds."""
 
     top: float
     bottom: float
@@ -122,7 +124,7 @@ class _Scale(NamedTuple):
         return _TOP + (_HEIGHT - _TOP - _BOTTOM) * (self.top - value) / (self.top - self.bottom)
 
     def area(self, values: Sequence[float], length: float) -> str:
-        """Return the path of an area between nothing and values that hold for a stretch each."""
+        """Return the path of the area between 0 and values, each of which holds for a stretch."""
         parts: list[str] = []
         for k, value in enumerate(values):
             begin, end = (f"{self.x(min(at, self.until)):.1f}" for at in (k * length, (k + 1) * length))

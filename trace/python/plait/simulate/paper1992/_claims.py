@@ -1,4 +1,4 @@
-"""What the paper says of its simulations, and what the replay says of the same."""
+"""The statements of the paper about its simulations, with the results of the replay."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _WHY_NOT_FALLING = (
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of the paper, with what is predicted.
+    """One statement of the paper, with the prediction.
 
-    fitted   whether the one open number was fitted to it
-    holds    whether the prediction agrees with the paper
-    reason   why it does not, where it does not; otherwise what else is worth knowing
+    fitted   True if the open number was fitted to it
+    holds    True if the prediction agrees with the paper
+    reason   the reason of a disagreement; otherwise a further remark
     """
 
     name: str
@@ -35,7 +35,7 @@ class Claim:
 
 
 def claims(runs: Runs, fitted: Result, position: float) -> Iterator[Claim]:
-    """Give the claims in the order of the paper."""
+    """Yield the claims in the order of the paper."""
     yield Claim(
         "idle time without write-behind: two venus, 128 MB",
         f"{IDLE:.0f} s",

@@ -1,4 +1,4 @@
-"""All of it in one call: the fit, the claims, the pictures."""
+"""Redoes the paper in one call: the fit, the claims, the pictures."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from plait.simulate._result import Result, Sweep
 from plait.simulate.paper1992._claims import Claim, claims
 from plait.simulate.paper1992._runs import PAIR, SIZES, Runs, fit
 
-_REPLAYS = 60  # about so many, for a progress bar
+_REPLAYS = 60  # approximate number, for a progress bar
 
 
 @dataclass(frozen=True)
 class Paper:
-    """What came out.
+    """The results.
 
-    position   seconds of the disk before the bytes of a request that does not follow the last one: the fitted number
+    position   the fitted number: seconds of the disk before the bytes of a request that does not follow the last one
     """
 
     position: float
@@ -45,7 +45,7 @@ class Paper:
         return names
 
     def __str__(self) -> str:
-        """Return the claims, each with what the paper says and what is predicted."""
+        """Return the claims, each with the statement of the paper and the prediction."""
         return "\n".join(_lines(self))
 
 
@@ -65,7 +65,7 @@ def _lines(paper: Paper) -> Iterator[str]:
 def redo(progress: Callable[[str, float], None] | None = None) -> Paper:
     """Redo the simulations of section 6; takes about a minute.
 
-    progress   hears what is going on and the share done, 0 to 1
+    progress   called with a description of the current work and the share done, 0 to 1
     """
     made = 0
 

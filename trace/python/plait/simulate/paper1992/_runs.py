@@ -15,19 +15,19 @@ MACHINE = "cray-1992"
 PAIR = "workload:venus?copies=2&offset=0"
 """Two copies of venus that begin at once, as two input traces of a simulator do."""
 IDLE = 211.0
-"""Seconds of idle time of the pair with 128 MB and without write-behind (section 6.2): what is fitted to."""
+"""Seconds of idle time of the pair with 128 MB and without write-behind (section 6.2), to which the model is fitted."""
 SIZES = (4, 8, 16, 32, 64, 128, 256)
 """Cache sizes in MB of 2^20 bytes."""
 PROGRAMS = ("bvi", "ccm", "forma", "gcm", "les", "upw", "venus")
 SSD_SET_UP = "20 us"
-"""Of a transfer from the solid-state disk; the paper says "some additional overhead"."""
+"""Set-up time of a transfer from the solid-state disk; the paper says "some additional overhead"."""
 
 
 class Runs:
-    """Replays by what they are made with."""
+    """Replays, cached by their parameters."""
 
     def __init__(self, heard: Callable[[str], None]) -> None:
-        """Begin without any; ``heard`` is told of each."""
+        """Begin without replays; ``heard`` is called with a description of each."""
         self._heard = heard
         self._recordings: dict[str, Recording] = {}
         self._done: dict[tuple[Any, ...], Result] = {}
@@ -40,7 +40,7 @@ class Runs:
     def get(
         self, traces: str | tuple[str, ...], *, cache: int, machine: Machine | None = None, **changes: Any
     ) -> Result:
-        """Return a replay with a cache of so many MB."""
+        """Return a replay with a cache of `cache` MB."""
         base = machine or self.machine
         key = (traces, cache, id(machine) if machine else 0, *sorted(changes.items()))
         if key not in self._done or machine is not None:
@@ -65,8 +65,8 @@ class Runs:
 def fit(runs: Runs) -> tuple[float, Result]:
     """Return the position time with which the pair idles for IDLE seconds without write-behind, and that replay.
 
-    Idle time is not smooth in it, since the two copies fall in and out of step; so the range is halved where it crosses
-    the wanted one.
+    Idle time is not a smooth function of it, because the two copies drift in and out of phase; the interval is
+    therefore halved where the function crosses IDLE.
     """
     low, high = 0.004, 0.060
     found = None

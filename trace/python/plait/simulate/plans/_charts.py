@@ -14,10 +14,10 @@ _MOST = 200  # bars, and stretches of time
 
 
 def draw_access(document: Mapping[str, Any], path: Path) -> None:
-    """Write a picture of three parts: what ranks do over time, what each does, how busy each server is.
+    """Write a picture of three parts: the time of ranks by phase, the time of each rank, the load of each server.
 
-    document   of a PlanRun
-    errors  plait.Error where matplotlib is not installed
+    document   document of a PlanRun
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(11, 9)
     over_time, by_rank, by_server = figure.subplots(3, 1)
@@ -61,7 +61,7 @@ def _over_time(document: Mapping[str, Any]) -> tuple[list[float], list[list[floa
 
 
 def _bars(axis: Any, ranks: Mapping[str, list[float]], colours: list[str]) -> None:
-    """Draw what ranks do with their time, of neighbouring ones the mean where there are many."""
+    """Draw the time of ranks by phase; if there are many ranks, the mean of neighbouring ones."""
     number = len(ranks["bytes"])
     group = max(-(-number // _MOST), 1)
     firsts = range(0, number, group)

@@ -1,4 +1,4 @@
-"""What a rank of a simulated access does with its time."""
+"""The phases of a rank in a simulated access."""
 
 PHASES = ("plan", "file", "exchange", "copy", "waiting")
-"""In the order in which they are shown."""
+"""The phases in the order of display."""

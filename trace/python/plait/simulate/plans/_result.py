@@ -1,4 +1,4 @@
-"""What comes out of a simulated access: a value that prints, plots and becomes JSON."""
+"""The result of a simulated access: a value that prints, plots and converts to JSON."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LISTED = 8
 
 @dataclass(frozen=True)
 class PlanRun:
-    """One access.  ``document`` has all of it, as docs/reference/simulation-plans.md lists it; times in seconds."""
+    """One access.  ``document`` has all results, as docs/reference/simulation-plans.md lists them; times in seconds."""
 
     document: dict[str, Any]
     simulating: float = 0.0
-    """Seconds that the simulation took here."""
+    """Seconds that the simulation took on this machine."""
 
     def __getitem__(self, name: str) -> Any:
         """Return a part of the document."""
@@ -38,7 +38,7 @@ class PlanRun:
 
     @property
     def bytes(self) -> int:
-        """Bytes that these ask for."""
+        """Bytes of the requests."""
         return int(sum(self.document["ranks"]["bytes"]))
 
     @property
@@ -53,12 +53,12 @@ class PlanRun:
 
     @property
     def rate(self) -> float:
-        """Bytes of the file a second, until the last rank returns."""
+        """Bytes of the file per second, until the last rank returns."""
         return self.bytes / self.elapsed if self.elapsed > 0 else 0.0
 
     @property
     def phases(self) -> dict[str, dict[str, float]]:
-        """Of each phase: the ``mean`` over ranks, the ``most`` of one in seconds, and which ``rank`` that is."""
+        """For each phase: the ``mean`` over ranks, the ``most`` of one rank in seconds, and that ``rank``."""
         found = {}
         for name in PHASES:
             times = self.document["ranks"][name]
@@ -78,7 +78,7 @@ class PlanRun:
 
     @property
     def hot_spots(self) -> dict[str, dict[str, Any]]:
-        """The rank that asks for the most bytes of the file, the node with the most bytes, the busiest server."""
+        """The rank that requests the most bytes of the file, the node with the most bytes, the busiest server."""
         ranks, nodes, devices = self.document["ranks"], self.node_bytes, self.document["devices"]
         reader = max(range(len(ranks["bytes"])), key=lambda one: (ranks["bytes"][one], ranks["file"][one]))
         node = max(range(len(nodes)), key=nodes.__getitem__)
@@ -96,12 +96,12 @@ class PlanRun:
 
     @property
     def explained(self) -> str:
-        """The plan in words, as :meth:`plait.File.explain` has it."""
+        """The description of the plan, as in :meth:`plait.File.explain`."""
         return str(self.document["explained"])
 
     @property
     def notes(self) -> list[str]:
-        """What the figures are not to be taken for."""
+        """Remarks about the limits of the figures."""
         return list(self.document["notes"])
 
     def to_json(self) -> str:
@@ -109,9 +109,9 @@ class PlanRun:
         return json.dumps({**self.document, "phases": self.phases, "hot_spots": self.hot_spots})
 
     def plot(self, path: str | Path) -> None:
-        """Write a picture: what ranks do over time, what each does, how busy servers are.  SVG where the name says so.
+        """Write a picture of ranks over time, each rank, and the load of servers.  SVG if the name ends in .svg.
 
-        errors  plait.Error where matplotlib is not installed
+        errors  plait.Error if matplotlib is not installed
         """
         from plait.simulate.plans._charts import draw_access
 
@@ -151,7 +151,7 @@ def _node(number: int, nodes: int) -> str:
 
 
 def _links(doc: Mapping[str, Any]) -> Iterator[str]:
-    """The links with the most bytes."""
+    """Yield lines about the links with the most bytes."""
     links = sorted(doc["links"], key=lambda link: (-link[3], link[0], link[1]))
     if not links:
         return
@@ -165,7 +165,7 @@ def _links(doc: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _devices(doc: Mapping[str, Any]) -> Iterator[str]:
-    """The busiest servers."""
+    """Yield lines about the busiest servers."""
     devices = sorted(doc["devices"], key=lambda use: -use["busy"])
     yield "server                 requests      bytes       busy"
     for use in devices[:_LISTED]:

@@ -1,4 +1,4 @@
-"""One access by many ranks, on a machine."""
+"""Simulates one access by many ranks, on a machine."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ def run_plan(
 
     Args:
         action: ``read`` or ``write``.
-        layout: how the ranks hold the array; a text may leave out the shape.
+        layout: the layout of the array on the ranks; a text may leave out the shape.
         store: a file, or one that need not exist: ``big.npy?shape=100000x100000&dtype=float32``; ``order``, ``offset``
             and ``chunks`` may follow.
-        ranks: of the communicator; by default as many as the layout has.
-        machine: a machine file, a machine that comes with the package, or a Machine.
-        per_node: consecutive ranks that share a node, in place of the machine's.
-        cached: what is read is in the memory of each node already.
-        strategy: ``automatic``, ``direct`` or ``two-phase``, as :func:`plait.open` takes it.
-        memory: bytes of staging memory of a rank, as :func:`plait.open` takes it.
-        readers: ranks that touch the file, as :func:`plait.open` takes it.
-        windows: only the first so many windows of each reader are simulated; by default as many as take some ten
+        ranks: number of ranks of the communicator; by default that of the layout.
+        machine: a machine file, a machine of the package, or a Machine.
+        per_node: consecutive ranks that share a node, instead of the machine's number.
+        cached: True if the data to read is in the memory of each node already.
+        strategy: ``automatic``, ``direct`` or ``two-phase``, as in :func:`plait.open`.
+        memory: bytes of staging memory of a rank, as in :func:`plait.open`.
+        readers: number of ranks that access the file, as in :func:`plait.open`.
+        windows: number of windows of each reader to simulate, from the first; by default as many as take some ten
             seconds.
-        progress: hears what is going on and the share done, 0 to 1.
+        progress: called with a description of the current work and the share done, 0 to 1.
 
     Raises:
-        plait.ArgumentError: a value that does not fit; the message says which there are.
+        plait.ArgumentError: an invalid value; the message lists the valid ones.
         plait.StoreError: the store, or the machine file, cannot be read.
     """
     for name, word, words in (("action", action, ACTIONS), ("strategy", strategy, STRATEGIES)):
@@ -117,13 +117,13 @@ def run_plan(
 
 
 def _settings(machine: Machine, ranks: int, there: StoredArray, *, cached: bool, windows: int) -> dict[str, Any]:
-    """Return what the compiled simulation takes."""
+    """Return the arguments of the compiled simulation."""
     values = machine.document()
     nodes, cache, network = values["ranks"], values["cache"], values["network"]
     device = device_settings(machine, "device")
     several = 0 < nodes["per_node"] < ranks
     if several and "link_rate" in device["values"]:
-        device["values"]["link_rate"] = _NO_LIMIT  # bytes of files take the links of the nodes
+        device["values"]["link_rate"] = _NO_LIMIT  # bytes of files use the links of the nodes
     through = cache["write"] == "through" or cache["size"] == 0
     start = {"behind": 0.0, "full": 1.0}.get(cache["write"], cache["dirty_start"])
     limit = int(cache["dirty_limit"] * cache["size"])
@@ -159,7 +159,7 @@ def _settings(machine: Machine, ranks: int, there: StoredArray, *, cached: bool,
 
 
 def _notes(machine: Machine, ranks: int, found: dict[str, Any]) -> list[str]:
-    """Return what the result is not to be taken for."""
+    """Return remarks about the limits of the result."""
     notes = []
     cores = machine.get("processors", "count") * found["nodes"]
     if ranks > cores:

@@ -1,4 +1,4 @@
-"""The array of a simulated access: told in the name of a store that need not exist, or found in one that does."""
+"""The array of a simulated access: described by the name of a store, which need not exist, or read from a store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NPY_HEADER = 128  # bytes; longer only for arrays of very many dimensions
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array in a file: what a plan has to know of it."""
+    """An array in a file, as far as a plan needs it."""
 
     name: str
     shape: tuple[int, ...]
@@ -27,9 +27,9 @@ class StoredArray:
     order: str
     """C or F."""
     offset: int
-    """Where its first element lies in the file, in bytes."""
+    """Offset of its first element in the file, in bytes."""
     chunks: tuple[int, ...]
-    """The shape of the chunks that it lies in; empty: none."""
+    """The shape of its chunks; empty if it is not chunked."""
 
     @property
     def itemsize(self) -> int:
@@ -38,7 +38,7 @@ class StoredArray:
 
     @property
     def end(self) -> int:
-        """Bytes of the file, as far as the array needs them."""
+        """Bytes of the file up to the end of the array."""
         room = self.shape
         if self.chunks:
             room = tuple(-(-extent // chunk) * chunk for extent, chunk in zip(self.shape, self.chunks, strict=True))
@@ -46,12 +46,12 @@ class StoredArray:
 
 
 def stored_array(store: str | os.PathLike[str]) -> StoredArray:
-    """Return the array that a store has, or would have.
+    """Return the array of a store, which need not exist.
 
-    ``big.npy?shape=100000x100000&dtype=float32&order=F`` need not exist; ``offset`` and ``chunks`` may be told as well.
-    Without a shape the file must be there.
+    ``big.npy?shape=100000x100000&dtype=float32&order=F`` need not exist; ``offset`` and ``chunks`` may follow. Without
+    a shape the file must exist.
 
-    errors  ArgumentError: what the name tells does not fit; StoreError: the file cannot be read
+    errors  ArgumentError: an invalid name; StoreError: the file cannot be read
     """
     name = os.fspath(store)
     path, _, query = name.partition("?")
@@ -95,7 +95,7 @@ def _extents(name: str, key: str, text: str) -> tuple[int, ...]:
 
 
 def _found(name: str) -> StoredArray:
-    """Return the array of a file that is there."""
+    """Return the array of an existing file."""
     import plait
     from plait._file.location import locate
 

@@ -1,4 +1,4 @@
-"""What a trace means: the report as one document, two reports compared, and both as text."""
+"""The analysis of traces: the report as one document, the comparison of two reports, and both as text."""
 
 from plait.trace.analysis.document import Document, Report, report
 

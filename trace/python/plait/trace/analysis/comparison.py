@@ -1,4 +1,4 @@
-"""Two traces side by side: what changed between two runs."""
+"""Compares the reports of two runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plait._calls.guard import entry
 from plait.trace.analysis.document import Document, Report, report
 
 _FILES = 50
-CHANGED = 0.10  # relative change that a conclusion tells of
+CHANGED = 0.10  # relative change from which a conclusion mentions it
 _TIMES = ("read", "write", "meta")
 _MOVED = ("read_bytes", "write_bytes", "reads", "writes")
 
@@ -45,8 +45,8 @@ class Comparison(Document):
 def compare(a: str | os.PathLike[str] | Report, b: str | os.PathLike[str] | Report, **options: Any) -> Comparison:
     """Compare two traces, given as paths or as reports made before.
 
-    options: those of `plait.trace.report`, for both traces.
-    Raises ArgumentError and StoreError as `plait.trace.report` does.
+    options: the options of `plait.trace.report`, for both traces. Raises ArgumentError and StoreError as
+    `plait.trace.report` does.
     """
     one, two = (each if isinstance(each, dict) else report(each, **options) for each in (a, b))
     rows = list(_rows(one, two))
@@ -72,7 +72,7 @@ def _row(section: str, name: str, a: float | str | None, b: float | str | None) 
 
 
 def _has_events(each: Document) -> bool:
-    """Whether a report is of events, and not of counters alone."""
+    """Return True if a report is based on events, and not on counters alone."""
     return bool(each["trace"]["events"]) or each.get("counters") is None
 
 
@@ -84,7 +84,7 @@ def _rows(a: Document, b: Document) -> Iterator[Document]:
         for name in a[section]:
             yield _row(section, name, a[section][name], b[section][name])
     yield from _counter_rows(a, b)
-    if _has_events(a) and _has_events(b):  # else one has nothing of the sort
+    if _has_events(a) and _has_events(b):  # otherwise one report has no such rows
         yield from _event_rows(a, b)
 
 
@@ -110,7 +110,7 @@ def _event_rows(a: Document, b: Document) -> Iterator[Document]:
 
 
 def _counter_rows(a: Document, b: Document) -> Iterator[Document]:
-    """Of what was counted, by interface and level."""
+    """Yield the rows of counters, by interface and level."""
     one, two = (
         {f"{row['interface']} {row['level']}": row for row in (each.get("counters") or {"modules": []})["modules"]}
         for each in (a, b)
@@ -145,7 +145,7 @@ def _call_rows(a: Document, b: Document) -> Iterator[Document]:
 
 
 def _main_cycles(each: Document) -> dict[str, Document]:
-    """The strongest cycle of everything, of the reads and of the writes."""
+    """Return the strongest cycle of all requests, of the reads and of the writes."""
     found: dict[str, Document] = {}
     for cycle in each["cycles"]:
         if cycle["what"] in ("all", "reads", "writes"):
@@ -154,7 +154,7 @@ def _main_cycles(each: Document) -> dict[str, Document]:
 
 
 def _file_rows(a: Document, b: Document) -> Iterator[Document]:
-    """Of the heaviest files, by name."""
+    """Yield the rows of the files with the most bytes, by name."""
     one, two = ({file["name"]: file for file in each["files"]} for each in (a, b))
 
     def weight(name: str) -> int:

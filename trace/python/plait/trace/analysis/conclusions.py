@@ -1,4 +1,4 @@
-"""What a report concludes: sentences that follow its numbers, the most important first."""
+"""Draws the conclusions of a report: sentences that follow from its numbers, the most important first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RANDOM_SHARE = 0.20  # of requests that begin before the end of the one before
 RANDOM_COUNT = 1000
 UNALIGNED_SHARE = 0.10
 UNALIGNED_COUNT = 1000
-LARGE_SHARE = 0.90  # of requests of 1 MiB and more, consecutive ones: worth praise
+LARGE_SHARE = 0.90  # share of requests of 1 MiB and more, and of consecutive ones, that is worth praise
 OTHER_CALLS = 0.50  # calls that move no data, for each one that does
 OTHER_TIME = 0.10  # of the time in calls
 FAILED_SHARE = 0.05
@@ -44,13 +44,13 @@ SWAPPING = 0.50  # of the bytes
 AMPLIFIED = 1.2
 SYNC = 0.02  # of the processes' time, in calls that make data durable
 DURABLE = 0.50  # of the time that is waited
-FOOTNOTE = 0.99  # of the bytes: a trace that holds so much is as good as whole
+FOOTNOTE = 0.99  # share of the bytes from which a trace counts as complete
 PARTIAL = 0.90
-# Nobody plans for a burst that comes after less than that, or in a run that is over by then.
+# A burst after a shorter time, or in a run that ends by then, cannot be planned for.
 CYCLE_SECONDS = 0.01
 CYCLES_SECONDS = 1.0
 _RANK = {"high": 0, "medium": 1, "low": 2, "good": 3}
-# What to try against calls that move no data, by what takes the most of their time.
+# Advice against calls that transfer no data, by the kind of call that takes the most time.
 _INSTEAD = {
     "open": "Keep files open instead of opening them again for each access.",
     "close": "Keep files open instead of opening them again for each access.",
@@ -70,7 +70,7 @@ def conclusions(report: Document, totals: Document) -> list[Document]:
     found += filter(None, [hidden(report)])
     if report["counters"] is not None:
         found += counter_conclusions(report["counters"], bool(report["trace"]["events"]))
-    # What is missing goes before all else of its severity.
+    # Missing data comes first within its severity.
     found.sort(key=lambda one: (_RANK[one.severity], one.evidence != "trace", -(one.seconds or 0.0)))
     return [one.document(process_seconds(report)) for one in found]
 
@@ -194,7 +194,7 @@ def _calls(report: Document, totals: Document) -> Iterator[Conclusion]:
 
 
 def _durable(report: Document, totals: Document, calls: list[Document]) -> Iterator[Conclusion]:
-    """What waiting costs until data are on the disk."""
+    """Report the cost of waiting until data are on the disk."""
     count, spent = (sum(one[name] for one in calls) for name in ("count", "seconds"))
     if spent < TRIFLING_SECONDS or spent < SYNC * process_seconds(report):
         return
@@ -312,7 +312,7 @@ def _waiting(report: Document, _: Document) -> Iterator[Conclusion]:
     waiting = overlap["waiting_seconds"]
     durable = sum(one["seconds"] for one in report["calls"] if one["kind"] == "sync")
     if waiting and durable >= DURABLE * waiting:
-        return  # what makes data durable is the one cause, and said by itself
+        return  # making data durable is the one cause, which has a conclusion of its own
     if share >= WAITING and waiting >= TRIFLING_SECONDS:
         longest = max(report["calls"], key=lambda one: one["seconds"])["kind"] if report["calls"] else "read"
         overlapped = "Start reads before the data are needed, and writes while the next step is computed."

@@ -1,7 +1,7 @@
-"""What counters of calls show, in sentences; what they do not show is not said.
+"""Draws conclusions from counters of calls, and from nothing that counters do not show.
 
-Counters tell how many calls there were, of which sizes, in which order and how long they took together.  They do not
-tell when, so nothing is said of phases, cycles, overlap, swapping or checkpoints.
+Counters have the number of calls, their sizes, their order and the sum of their times.  They have no times of single
+calls, so there are no conclusions on phases, cycles, overlap, swapping or checkpoints.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NAMES = {"posix": "POSIX", "mpi-io": "MPI-IO", "stdio": "stdio"}
 def counter_conclusions(counters: Document, events: bool) -> list[Conclusion]:
     """Return the conclusions that counters allow, those of one level.
 
-    events: whether the trace holds events beside them.
+    events: True if the trace holds events too.
     """
     found = list(_what_is_known(counters, events))
     mine = [one for one in counters["modules"] if one["level"] == counters["totals"]["level"]]
@@ -69,7 +69,7 @@ def _seconds(row: Document, *names: str) -> float:
 
 
 def _known(row: Document, *names: str) -> float | None:
-    """The same; None: none of them was counted."""
+    """Return the same sum, or None if none of the names was counted."""
     return _seconds(row, *names) if any(row[f"{name}_seconds"] is not None for name in names) else None
 
 
@@ -82,12 +82,12 @@ def _moved(row: Document) -> int:
 
 
 def _whole(counters: Document) -> float:
-    """The time of all processes, in seconds; 0: not known."""
+    """Return the time of all processes in seconds; 0 if it is unknown."""
     return float((counters["run_seconds"] or 0.0) * (counters["processes"] or 0))
 
 
 def _severity(counters: Document, spent: float | None) -> str:
-    """By what share of the processes' time something takes, and how long that is for each of them."""
+    """Return the severity: it follows from the share of the processes' time, and from the time of each process."""
     whole, processes = _whole(counters), counters["processes"] or 1
     if spent is None or spent / processes < MUCH_SECONDS:
         return "low"
@@ -97,19 +97,19 @@ def _severity(counters: Document, spent: float | None) -> str:
 
 
 def _of_whole(counters: Document, spent: float) -> str:
-    """A time, with its share of the processes' time where that is known."""
+    """Return a time as text, with its share of the processes' time if that is known."""
     whole = _whole(counters)
     text = _amounts.seconds(spent)
     if not whole:
         return text
     processes = _amounts.count(counters["processes"], "process")
-    if spent > whole:  # calls of several threads at once, or calls begun before the counting
+    if spent > whole:  # calls of several threads at once, or calls that began before the counters
         return f"{text}, more than the {_amounts.seconds(whole)} that {processes} ran"
     return f"{text}, {_amounts.share(spent / whole)} of the time of {processes}"
 
 
 def _taken(counters: Document, who: str, spent: float | None) -> str:
-    """Says how long calls took, where that was counted."""
+    """Return a sentence that says how long calls took, or "" if their time was not counted."""
     return "" if spent is None else f" {who} take {_of_whole(counters, spent)}."
 
 
@@ -118,7 +118,7 @@ def _listed(parts: list[str]) -> str:
 
 
 def _told(calls: Document) -> str:
-    """How many calls of each kind there were."""
+    """Return the number of calls of each kind as text."""
     return ", ".join(_amounts.count(count, name.removesuffix("s")) for name, count in calls.items() if count)
 
 
@@ -197,7 +197,7 @@ def _again(counters: Document) -> Iterator[Conclusion]:
 
 def _metadata(counters: Document, module: Document) -> Iterator[Conclusion]:
     meta, spent = module["meta_seconds"], _seconds(module)
-    # Where reads and writes were traced their time is not in the counters.
+    # If reads and writes were traced, the counters do not include their time.
     if not meta or meta / (counters["processes"] or 1) < 0.01 * MUCH_SECONDS:
         return
     calls = _told({name: count for name, count in module["calls"].items() if name != "collective_opens"})
@@ -216,7 +216,7 @@ def _metadata(counters: Document, module: Document) -> Iterator[Conclusion]:
 
 
 def _longest(counters: Document, module: Document) -> Document | None:
-    """The file on which calls without data take longest."""
+    """Return the file whose calls without data take longest."""
     kind = module["interface"], module["level"]
     mine = [one for one in counters["files"] if (one["interface"], one["level"]) == kind and one["meta_seconds"]]
     return max(mine, key=lambda one: float(one["meta_seconds"])) if mine else None
@@ -232,7 +232,7 @@ def _most_on(counters: Document, module: Document) -> str:
 
 
 def _instead(counters: Document, module: Document, spent: float) -> str | None:
-    """Advice by the calls that there are most of: which of them takes how long was not counted."""
+    """Return advice for the most frequent kind of call: the time of each kind was not counted."""
     whole = _whole(counters)
     if whole and spent > whole:
         return "Look at that file first: opening a pipe, for one, waits for its other end."

@@ -15,7 +15,7 @@ Document = dict[str, Any]
 
 
 def counter_sections(counters: Document, width: int, top: int) -> Iterator[tuple[str, RenderableType]]:
-    """Return a section each: sums by interface, sizes, order and files of what was counted."""
+    """Yield the sections on counted calls: sums by interface, sizes, order and files."""
     yield "Counters: calls that were counted, not traced", _modules(counters["modules"])
     for module in counters["modules"]:
         if module["sizes"] is not None:

@@ -1,6 +1,6 @@
-"""What a report says of calls that were counted, not traced: sums by interface and by file.
+"""The part of a report on calls that were counted, not traced: sums by interface and by file.
 
-Nothing here becomes an event: when a call began, how it overlapped others and which came before it is not in counters.
+Counters do not become events: they do not have the begin of a call, its overlap with others, or its predecessor.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class _Sums:
         self.records = 0
         self.files: set[str | None] = set()
         self.blocks: set[int] = set()
-        self.ordered = {"read": [0, 0], "write": [0, 0]}  # requests whose order was counted; first ones among them
+        # requests whose order was counted; how many of them were first requests
+        self.ordered = {"read": [0, 0], "write": [0, 0]}
         self.slowest: Document | None = None
         self.ranks: dict[int, list[int]] = {}  # time in calls and bytes of those that have records of their own
 
@@ -74,7 +75,9 @@ class _Sums:
             }
 
     def slowest_rank(self) -> Document | None:
-        """The rank that took longest, for one file of all ranks or, of those with files of their own, for these."""
+        """The rank that took longest: for one file of all ranks, or for all files of ranks that have files of their
+        own.
+        """
         busy = {rank: one for rank, one in self.ranks.items() if one[0]}
         if len(busy) < 2:
             return self.slowest
@@ -101,7 +104,7 @@ class _Sums:
         return row | {f"{name}_seconds": self.seconds(f"{name}_ns") for name in ("read", "write", "meta")}
 
     def calls(self) -> dict[str, int]:
-        """Those that move no data, by name."""
+        """The numbers of calls that transfer no data, by name."""
         return {name: self.values[name] for name in _OTHER if name in self.values}
 
     def extent(self) -> int | None:
@@ -128,17 +131,17 @@ def _sizes(sums: _Sums) -> Document | None:
 
 
 def _small(sums: _Sums, sizes: Document | None) -> Document | None:
-    """How many requests are of less than 1 MiB: at least and at most, as sizes are known by bins and means alone."""
+    """Return lower and upper bounds of the requests below 1 MiB: sizes are known only as bins and means."""
     count = sums.values.get("reads", 0) + sums.values.get("writes", 0)
     moved = sums.values.get("read_bytes", 0) + sums.values.get("write_bytes", 0)
     if not count:
         return None
-    least, most = max(count - moved // _SMALL, 0), count  # no more than that many can be of 1 MiB
+    least, most = max(count - moved // _SMALL, 0), count  # at most moved // 1 MiB requests can be of 1 MiB or more
     if sizes is not None:
         rows = [*sizes["read"], *sizes["write"]]
         below = sum(row["count"] for row in rows if row["to"] is not None and row["to"] <= _SMALL)
         across = [row for row in rows if row["from"] < _SMALL and (row["to"] is None or row["to"] > _SMALL)]
-        known = {"small": 0, "large": 0}  # of those whose bins hold both
+        known = {"small": 0, "large": 0}  # of the requests in bins that extend across 1 MiB
         for name, value in sums.values.items():
             size = int(found[1]) if (found := _COMMON.fullmatch(name)) else -1
             if any(row["from"] <= size and (row["to"] is None or size < row["to"]) for row in across):
@@ -149,7 +152,7 @@ def _small(sums: _Sums, sizes: Document | None) -> Document | None:
 
 
 def _order(sums: _Sums) -> Document | None:
-    """Where requests began, seen from the end of the one before in the same direction on the same file and rank."""
+    """Return where requests began, relative to the end of the previous one of that direction, file and rank."""
     result: Document = {}
     for kind, (count, first) in sums.ordered.items():
         consecutive = sums.values.get(f"consecutive_{kind}s", 0)
@@ -208,7 +211,7 @@ def _weight(row: Document) -> tuple[float, float, str]:
 
 
 def _totals(level: str, modules: list[Document], files: list[Document]) -> Document:
-    """The sums of one level, with the extents of its files."""
+    """Return the sums of one level, with the extents of its files."""
     mine = [one for one in modules if one["level"] == level]
     names = ("reads", "writes", "read_bytes", "write_bytes", "read_seconds", "write_seconds", "meta_seconds")
     extents: dict[str, int] = {}
@@ -224,7 +227,7 @@ def _totals(level: str, modules: list[Document], files: list[Document]) -> Docum
 
 
 class Selection(NamedTuple):
-    """Which records a report is about, as its options say."""
+    """The records that a report includes, as its options say."""
 
     file: str | None
     process: int | None
@@ -233,13 +236,13 @@ class Selection(NamedTuple):
     all: bool
 
     def has(self, row: Document) -> bool:
-        """Whether a record is of the process and the file that were asked for."""
+        """Return True if a record is of the selected process and file."""
         if self.process is not None and row["process"] != self.process:
             return False
         return not self.file or (row["file"] is not None and fnmatch.fnmatchcase(row["file"], self.file))
 
     def leaves_out(self, row: Document) -> bool:
-        """Whether a record is of a file that is excluded, or no data of the program."""
+        """Return True if a record is of a file that is excluded, or that does not hold data of the program."""
         name = row["file"]
         if name is None:
             return False
@@ -251,10 +254,10 @@ class Selection(NamedTuple):
 
 
 def counters_of(rows: Iterable[Document], selection: Selection, level: str, chosen: bool) -> Document | None:
-    """Add up records of counters; None: there are none.
+    """Return the sums of the records of counters; None if there are none.
 
-    level, chosen: which requests the report counts, and whether somebody or its events chose that; else that level is
-    taken which has reads or writes.
+    level, chosen: the level of the requests that the report counts, and whether the caller or the events chose that
+    level. Otherwise the sums are those of the level that has reads or writes.
     """
     whole: dict[str, int] = {}
     modules: dict[tuple[str, str], _Sums] = {}
@@ -274,7 +277,7 @@ def counters_of(rows: Iterable[Document], selection: Selection, level: str, chos
         files.setdefault((row["file"], *key), _Sums()).add(row)
     if not modules:
         return None
-    # Of a record of one rank the time is that of one process.
+    # The time of a record of one rank is the time of one process.
     one_rank = selection.process is not None and any(sums.ranks for sums in modules.values())
     told = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda one: one[0])]
     listed = sorted((_file(*key, sums) for key, sums in files.items()), key=_weight)

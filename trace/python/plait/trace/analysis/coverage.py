@@ -1,4 +1,4 @@
-"""How much of what happened a report is about: what its trace holds, and what was left out of it."""
+"""The coverage of a report: the share of the I/O that its trace holds, and what the report leaves out."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from plait.trace.analysis.severity import Conclusion
 from plait.trace.recording.obstacles import is_of_a_program, is_of_mappings
 
 Document = dict[str, Any]
-# What is left out by names that data may have as well, and from how much on that is said.
+# Files that are left out by names that data may have too, and the limits from which a report mentions that.
 _BY_NAME = ("libraries", "interpreters' files", "system settings")
 _MUCH = 1 << 20
 _HIDDEN = 0.10
 
 
 def coverage(known: Document, seen: int, events: int, part: bool, counters: Document | None = None) -> Document:
-    """How much of what happened the trace holds, as far as it knows, call by call or in counters."""
+    """Return the share of the I/O that the trace holds, as events or as counters, as far as it is known."""
     counted = counters["totals"]["read_bytes"] + counters["totals"]["write_bytes"] if counters else 0
     seen += counted
-    # What a damaged trace claims to miss less than nothing of counts as unknown.
+    # A damaged trace may claim to miss a negative amount, which counts as unknown.
     amounts = ("events", "read_bytes", "written_bytes")
     missed = [{**one, **{name: max(one[name], 0) for name in amounts}} for one in known["missed"]]
     gaps = _Gaps(missed, known["complete"])
@@ -57,7 +57,7 @@ class _Gaps:
         self.unknown = bool(self.programs or self.mapped or self.unsized or not complete)
 
     def text(self) -> str:
-        """The gaps as clauses of one sentence."""
+        """Return the gaps as clauses of one sentence."""
         runs = _amounts.count(sum(max(one["events"], 1) for one in self.programs), "process")
         clauses = [f"it lacks {_amounts.size(self.lost)}"] if self.lost else []
         if self.unsized:
@@ -83,7 +83,7 @@ def _reasons(missed: list[Document]) -> str:
 
 
 def without_left_out(known: Document, rows: list[Document]) -> Document:
-    """The trace's description, less the mappings of files that the report leaves out."""
+    """Return the trace's description without the mappings of files that the report leaves out."""
     missed = []
     for one in known["missed"]:
         told = dict(one)
@@ -98,7 +98,7 @@ def without_left_out(known: Document, rows: list[Document]) -> Document:
 
 
 def hidden(report: Document) -> Conclusion | None:
-    """The conclusion where much is written to files that reports leave out by their names; None elsewhere."""
+    """Return a conclusion if much is written to files that reports leave out by their names; else None."""
     rows = [one for one in report["left_out"]["kinds"] if one["what"] in _BY_NAME and one["write_bytes"]]
     there = sum(one["write_bytes"] for one in rows)
     every = there + sum(one["write_bytes"] for one in report["files"])
@@ -116,7 +116,7 @@ def hidden(report: Document) -> Conclusion | None:
 
 
 def left_out(rows: list[Document]) -> Document:
-    """What the report is not about: the sums, and one line that tells them."""
+    """Return what the report leaves out: the sums, and a sentence with them."""
     names = ("what", "files", "calls", "seconds", "read_bytes", "write_bytes")
     kinds = [{name: row[name] for name in names} for row in rows]
     sums: Document = {name: sum(row[name] for row in kinds) for name in names[1:]}

@@ -1,6 +1,6 @@
-"""What a trace means: the report as one document.
+"""The report on a trace as one document.
 
-docs/reference/trace-report.md tells what each number is.
+docs/reference/trace-report.md defines each number.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Report(Document):
         return page.page_text(dict(self))
 
     def text(self, width: int = 100, top: int = 10) -> str:
-        """Return what the command `plait trace report` prints, without colours."""
+        """Return the text that the command `plait trace report` prints, without colours."""
         from plait.trace.analysis.text import as_text
 
         return as_text(self, width, top)
@@ -76,18 +76,19 @@ def report(
     block: int = 512,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Read a trace once and return what it means.
+    """Read a trace once and return the report on it.
 
-    clock: which seconds the tables and rates count; wall time where nothing is said.
-    level: what the program asked for (logical) or what reached a device (physical); logical where there is any.
-    file, process: look only at files whose names match a pattern of the shell, only at this process.
+    clock: the seconds of tables and rates, "cpu" or "wall"; default: wall time.
+    level: the requests of the program (logical) or those that reached a device (physical); default: logical if there
+    are any.
+    file, process: include only files whose names match a pattern of the shell, only this process.
     include, exclude: patterns of files to count although they are of the system, libraries or interpreters, which are
-    left out and counted apart; and of files to leave out too. `exclude` goes before `include`.
-    all: leave nothing out but what `exclude` says. Where none of the three is given, what was said when the trace was
-    recorded counts.
-    format and what follows: how the trace is read where it leaves that open, as in `plait.trace.open`.
+    left out and counted apart; and of files to leave out too. `exclude` takes precedence over `include`.
+    all: leave out only what `exclude` matches. If none of the three is given, the options of the recording are used.
+    format and the options after it: how to read the trace if its content does not determine that, as in
+    `plait.trace.open`.
     progress: called with the bytes read and the bytes in all (0: not known), now and then.
-    Raises ArgumentError for what is no trace, and StoreError for what cannot be read.
+    Raises ArgumentError for files that are not traces, and StoreError for files that cannot be read.
     """
     for name, value, known in (("clock", clock, ("cpu", "wall")), ("level", level, ("logical", "physical"))):
         if value is not None and value not in known:
@@ -164,7 +165,7 @@ def _has_data(totals: Document) -> bool:
 
 
 def _document(found: Document, path: str, part: str) -> Document:
-    """Bring what was counted into the order of the document, and add what is said in words."""
+    """Return the counts in the order of the document, and add the texts."""
     totals, counters = found["totals"], found["counters"]
     alone = counters is not None and not totals["events"]
     if alone:
@@ -196,7 +197,7 @@ def _document(found: Document, path: str, part: str) -> Document:
     }
     document["conclusions"] = conclusions(document, totals)
     if alone:
-        # What the tables hold means the same of counters; the rules above are about events.
+        # The tables have the same meaning for counters; the conclusions above are about events.
         document.update(_tables({**found, "totals": {**totals, **counters["totals"]}}))
     return document
 
@@ -284,7 +285,7 @@ def _ranks(known: Document) -> Document:
 
 
 def _classes(found: Document) -> Document:
-    """Name the files of each class of section 5.1, and what speaks for it."""
+    """Return the files of each class of section 5.1, and the evidence for it."""
     moved = found["totals"]["read_bytes"] + found["totals"]["write_bytes"]
     result: Document = {}
     for kind in (*CLASSES, "other"):
@@ -316,7 +317,7 @@ def _evidence(kind: str, count: int, files: list[Document]) -> str:
         )
         return f"{of_them}{name}: {how} once, of {_amounts.size(extent)}."
     if kind == "checkpoint" and heaviest["pattern"]:
-        # Only the heaviest files are listed: of more, how many share the pattern is not known here.
+        # Only the heaviest files are listed: how many of the others share the pattern is not known here.
         group = sum(one["pattern"] == heaviest["pattern"] for one in files)
         some = f"{group}" if count == len(files) else "those"
         pattern = _amounts.shown(heaviest["pattern"])
@@ -341,7 +342,7 @@ def _evidence(kind: str, count: int, files: list[Document]) -> str:
 
 
 def _overlap(found: Document) -> Document:
-    """When some request ran, of each process, added up."""
+    """Return the times in which some request ran, per process, and their sum."""
     busy = sum(one["io_seconds"] for one in found["processes"])
     waiting = sum(one["waiting_seconds"] for one in found["processes"])
     whole = sum(one["end"] - one["begin"] for one in found["processes"])

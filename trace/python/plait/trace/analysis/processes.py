@@ -1,4 +1,4 @@
-"""What a report says of the processes: those that it lists, and how they compare."""
+"""The part of a report on processes: the listed ones, and how they compare."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def _moved(process: Document) -> int:
 
 
 def shown_processes(processes: list[Document]) -> Document:
-    """Return the processes by rank and number; of very many those that moved most and those that spent most in I/O."""
+    """Return the processes by rank and number; if there are very many, those with the most bytes and the most time in
+    I/O.
+    """
     movers = sorted(processes, key=_moved, reverse=True)[:_MOST_MOVERS]
     seen = {one["number"] for one in movers}
     ordered = movers + [one for one in _by_weight(processes) if one["number"] not in seen]
@@ -39,7 +41,7 @@ def shown_processes(processes: list[Document]) -> Document:
 
 
 def label_of(process: int, rank: int) -> str:
-    """Return what people call a process."""
+    """Return the usual name of a process."""
     return f"rank {rank}" if rank >= 0 else f"process {process}"
 
 

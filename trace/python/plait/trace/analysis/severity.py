@@ -1,4 +1,4 @@
-"""One conclusion: what it is about costs seconds, which decide how severe it is."""
+"""A conclusion, and its severity, which follows from its cost in seconds."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from plait._base import amounts as _amounts
 
 Document = dict[str, Any]
 
-# Severity follows what something costs: these shares of the processes' time, from MUCH_SECONDS on.
+# Severity follows from cost: these shares of the processes' time apply from MUCH_SECONDS on.
 HIGH_COST = 0.25
 MEDIUM_COST = 0.05
-# What is less than this is no matter, whatever its share is: of low severity, and below the trifles not worth saying.
+# Below these limits the severity is low, whatever the share. Below the trifling limits there is no conclusion.
 MUCH_BYTES = 64 << 20
 MUCH_SECONDS = 1.0
 TRIFLING_BYTES = 1 << 20
@@ -21,24 +21,24 @@ TRIFLING_SECONDS = 0.01
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What one rule found."""
+    """The conclusion of one rule."""
 
     severity: str
     title: str
     text: str
     evidence: str
-    """The part of the report that it follows from."""
+    """The part of the report from which it follows."""
     advice: str | None = None
     seconds: float | None = None
-    """What it costs; None where nobody knows."""
+    """Its cost; None if that is unknown."""
 
     @property
     def trifling(self) -> bool:
-        """Whether what it is about takes so little that it is not worth saying."""
+        """True if its cost is too small to mention."""
         return self.seconds is not None and self.seconds < TRIFLING_SECONDS
 
     def document(self, whole: float) -> Document:
-        """The conclusion as reports hold it, with its cost in words. `whole` is the time of all processes."""
+        """Return the conclusion as in reports, with its cost as text. `whole` is the time of all processes."""
         text = self.text[:1].upper() + self.text[1:]
         if self.seconds is not None and self.evidence not in ("overlap", "counters"):
             text += f" {cost(self.seconds, whole)}"
@@ -46,19 +46,19 @@ class Conclusion:
 
 
 def process_seconds(report: Document) -> float:
-    """The time of all processes, added up."""
+    """Return the sum of the times of all processes."""
     known: float = report["overlap"]["io_seconds"] + report["overlap"]["compute_seconds"]
     return known
 
 
 def cost(seconds: float, whole: float) -> str:
-    """The seconds in words, and their share of the time of all processes."""
+    """Return the seconds as text, with their share of the time of all processes."""
     share = f", {_amounts.share(min(seconds / whole, 1.0))} of the processes' time" if whole else ""
     return f"In all {_amounts.seconds(seconds)}{share}."
 
 
 def by_cost(report: Document, totals: Document, seconds: float, otherwise: str) -> str:
-    """The severity of what takes that long; `otherwise` where the trace does not tell how long requests take."""
+    """Return the severity of a cost in seconds; `otherwise` if the trace does not have the times of requests."""
     whole = process_seconds(report)
     if not totals["data_seconds"] or not whole:
         return otherwise
@@ -68,5 +68,5 @@ def by_cost(report: Document, totals: Document, seconds: float, otherwise: str) 
 
 
 def if_timed(seconds: float, totals: Document) -> float | None:
-    """The seconds, unless the trace does not tell how long requests take."""
+    """Return the seconds, or None if the trace does not have the times of requests."""
     return seconds if totals["data_seconds"] else None

@@ -152,7 +152,7 @@ def resampled(values: Sequence[float], columns: int) -> list[float]:
 
 
 def bars(values: Sequence[float], height: int = _HEIGHT) -> list[str]:
-    """Return the rows of a chart of bars, the highest first; what is not nothing is at least a line."""
+    """Return the rows of a bar chart, the highest first; a value above 0 gets at least one line."""
     most = max(values, default=0.0)
     levels = (
         [max(1, round(value / most * height * 8)) if value > 0 else 0 for value in values]

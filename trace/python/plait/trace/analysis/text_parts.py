@@ -1,4 +1,4 @@
-"""What reports in the terminal are made of."""
+"""The parts of reports in the terminal."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def conclusion_lines(known: list[dict[str, Any]]) -> RenderableType:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> Table:
-    """Return a table whose first columns are words and whose others are numbers."""
+    """Return a table whose first columns hold texts and whose others hold numbers."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), show_edge=False)
     for at, column in enumerate(columns):
         made.add_column(column, justify="left" if at < left else "right", overflow="fold" if at == 0 else "ellipsis")
@@ -51,6 +51,6 @@ def number(value: float | None) -> str:
 
 
 def short(name: str, room: int) -> str:
-    """The end of a name tells more than its beginning."""
+    """Return the end of a long name, which identifies it better than its beginning."""
     name = _amounts.shown(name)
     return name if len(name) <= room else "…" + name[1 - room :]

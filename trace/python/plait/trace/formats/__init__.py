@@ -1,6 +1,7 @@
-"""All formats of traces, whichever language reads them: what opening, reports, conversions, imports and help know.
+"""All formats of traces, in any language, for opening, reports, conversions, imports and help.
 
-The library's own are listed in trace/src/trace/formats/registry.cpp; those that are read in Python are listed here.
+The formats of the library are listed in trace/src/trace/formats/registry.cpp; the formats that are read in Python are
+listed here.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _dftracer() -> Functions:
     return FUNCTIONS
 
 
-#: Those that are read in Python, in the order in which they are recognized.
+#: Formats that are read in Python, in the order in which they are recognized.
 FORMATS: list[Format] = [
     Format("parquet", _parquet, foreign=False, endings=(".parquet", ".pq")),
     Format("darshan", _darshan),
@@ -72,15 +73,15 @@ def foreign_names() -> list[str]:
 
 
 def written_as(path: str) -> Format | None:
-    """Return the format that a target's ending tells, of those that are written in Python."""
+    """Return the format of a target's ending, if it is written in Python."""
     return next((one for one in FORMATS if one.endings and path.endswith(one.endings)), None)
 
 
 def target_format(path: str, name: str | None) -> Format | None:
-    """Return the format that a target is written in, of those that are written in Python; None: one of the library.
+    """Return the format of a target if it is written in Python, or None if the library writes it.
 
     Raises:
-        plait.ArgumentError: there is no format of that name, it is only read, or the ending of the target tells none.
+        plait.ArgumentError: there is no format of that name, it is only read, or the ending is not that of any format.
     """
     found = find(name) if name else written_as(path)
     if found is not None and not found.endings:
@@ -93,6 +94,6 @@ def target_format(path: str, name: str | None) -> Format | None:
 
 
 def endings() -> list[tuple[str, str]]:
-    """Return the formats that are written, each with the ending of names that tells it."""
+    """Return the formats that are written, each with the ending of its names."""
     library = [(name, ending) for name, ending, _, written in _trace.trace_formats() if written and ending]
     return library + [(one.name, ending) for one in FORMATS for ending in one.endings]

@@ -64,7 +64,7 @@ class _Import:
         return number
 
     def trace(self, module: str, physical: set[int]) -> tuple[set[int], _Sums]:
-        """Every access that a module of DXT holds; returns the files and the sums."""
+        """Add every access of a module of DXT; return the files and the sums."""
         interface = _COUNTED[TRACED[module]]
         seen: set[int] = set()
         sums = _Sums()
@@ -98,7 +98,9 @@ class _Import:
         return seen, sums
 
     def count(self, module: str, data: bool, physical: set[int]) -> tuple[set[int], _Sums]:
-        """The counters of a module, those of reads and writes where `data` says so; returns the files and the sums."""
+        """Add the counters of a module, including those of reads and writes if `data` is true; return the files and the
+        sums.
+        """
         seen: set[int] = set()
         sums = _Sums()
         for record in self.log.records(module):
@@ -131,14 +133,14 @@ class _Import:
                 seen, sums = self.trace(dxt, through_mpi)
                 if dxt == "DXT_MPIIO":
                     through_mpi |= seen
-                if seen:  # where none of its records can be read, there are still the counters
+                if seen:  # if none of its records can be read, the counters remain
                     traced[TRACED[dxt]] = dxt, sums
         only_counted: list[str] = []
         for module in ("MPI-IO", "POSIX", "STDIO"):
             if module not in modules:
                 continue
             step(module)
-            # Where accesses are known for POSIX alone, those of MPI-IO would count the same bytes again.
+            # If accesses are known for POSIX alone, those of MPI-IO would count the same bytes again.
             hides = module == "MPI-IO" and "POSIX" in traced and module not in traced
             seen, sums = self.count(module, not (module in traced or hides), through_mpi)
             if module == "MPI-IO" and not hides:
@@ -167,7 +169,7 @@ class _Import:
         self.tell_damage()
 
     def tell_damage(self) -> None:
-        """Says what of the log could not be read; refuses one of which nothing could."""
+        """Record what of the log could not be read; raise if nothing could."""
         damaged = [name for name in self.log.damaged if name in _COUNTED or name in TRACED]
         if not damaged and not self.log.cut_off:
             return
@@ -182,7 +184,7 @@ class _Import:
 
 
 def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) -> ImportedTrace:
-    """Read a log; ``step`` hears which module is read."""
+    """Read a log; ``step`` is called with the name of each module."""
     log = Log(os.fspath(path))
     spool = Spool()
     work = _Import(log, spool)

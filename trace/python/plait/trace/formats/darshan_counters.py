@@ -1,4 +1,4 @@
-"""What Darshan's counters of one record say, under the names that traces have for counters."""
+"""Converts the counters of one record of Darshan to the names of counters in traces."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ class _Record:
         self.times = record["fcounters"]
 
     def count(self, *names: str) -> int | None:
-        """The sum of those that were counted; None: none of them was."""
+        """Return the sum of the counters that have values, or None if none has one."""
         known = [int(self.counters.get(f"{self.prefix}_{name}", -1)) for name in names]
         known = [one for one in known if one >= 0]
         return sum(known) if known else None
 
     def time(self, name: str) -> int | None:
-        """A time in ns."""
+        """Return a time in ns, or None if it was not measured."""
         value = float(self.times.get(f"{self.prefix}_F_{name}", -1))
         return round(value * _SECOND) if value >= 0 else None
 
 
 def calls_and_bytes(module: str, record: dict[str, Any]) -> list[tuple[int, int]]:
-    """How many reads and how many writes a record counts, each with their bytes."""
+    """Return the numbers of reads and writes of a record, each with its bytes."""
     one = _Record(module, record)
     result = []
     for calls, moved in (("READS", "BYTES_READ"), ("WRITES", "BYTES_WRITTEN")):
@@ -62,10 +62,10 @@ def calls_and_bytes(module: str, record: dict[str, Any]) -> list[tuple[int, int]
 
 
 def values_of(module: str, record: dict[str, Any], processes: int, data: bool) -> Values:
-    """The values of a record.
+    """Return the values of a record.
 
-    processes: of the job, over which a record without a rank was summed.
-    data: whether reads and writes are wanted, or only what is known of other calls.
+    processes: number of processes of the job, over which a record without a rank was summed.
+    data: True to include reads and writes, False for other calls only.
     """
     one = _Record(module, record)
     values: dict[str, int | None] = {name: one.count(*sources) for name, sources in _OTHER_CALLS.items()}
@@ -117,7 +117,7 @@ def _data(module: str, record: dict[str, Any], one: _Record) -> dict[str, int | 
 
 
 def _sizes(one: _Record, word: str, kind: str) -> dict[str, int | None]:
-    """How many calls moved how much."""
+    """Return the number of calls for each range of sizes."""
     infix = "AGG_" if one.prefix == "MPIIO" else ""
     found: dict[str, int | None] = {}
     least = 0

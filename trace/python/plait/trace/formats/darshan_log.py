@@ -1,7 +1,8 @@
-"""A log of Darshan as a file: what it is, whether it is whole, and its records one by one.
+"""A log of Darshan as a file: recognizes it, checks that it is complete, and reads its records one by one.
 
-The package of the Darshan project reads it.  Where a log is cut off or damaged that package reads nothing, or breaks
-off the whole program, so the regions that the log's header tells of are looked at first: are they there, and unpack?
+The package of the Darshan project reads logs.  If a log is cut off or damaged, that package reads nothing, or aborts
+the whole program. The regions in the log's header are therefore checked first: that the file contains them, and that
+they decompress.
 """
 
 from __future__ import annotations
@@ -20,27 +21,27 @@ TRACED = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
 _MAGIC = 6567223
 _MAGIC_OFFSET = 8
 _COMPRESSION_OFFSET = 16
-# Where the header's table of regions begins: in versions with flags of 32 and of 64 bits.
+# Offset of the table of regions in the header, for versions with flags of 32 and of 64 bits.
 _TABLES = (24, 32)
 _PIECE = 1 << 16
-_REGIONS = 65  # at most: the names, then a region for each kind of module
+_REGIONS = 65  # maximum: the names, then a region for each kind of module
 _UNPACKERS: dict[int, Callable[[], Any]] = {0: zlib.decompressobj, 1: bz2.BZ2Decompressor}
 
 
 class Region(NamedTuple):
-    """A part of a log, as the header tells."""
+    """A part of a log, as the header defines it."""
 
     begin: int
     size: int
 
     @property
     def end(self) -> int:
-        """Where the next one begins."""
+        """The offset at which the next region begins."""
         return self.begin + self.size
 
 
 def _order_of(head: bytes) -> str:
-    """The byte order of a log, as in `struct`; empty: it is none."""
+    """Return the byte order of a log, as in `struct`; empty if the file is not a log."""
     for order, mark in (("little", "<"), ("big", ">")):
         if int.from_bytes(head[_MAGIC_OFFSET : _MAGIC_OFFSET + 8], order) == _MAGIC:  # type: ignore[arg-type]
             return mark
@@ -48,16 +49,18 @@ def _order_of(head: bytes) -> str:
 
 
 def is_darshan(path: str) -> bool:
-    """Whether a file begins as Darshan's logs do: eight bytes of version, then a magic number in either byte order."""
+    """Return True if a file begins as Darshan's logs do: eight bytes of version, then a magic number in either byte
+    order.
+    """
     with contextlib.suppress(OSError), open(path, "rb") as file:
         return bool(_order_of(file.read(_MAGIC_OFFSET + 8)))
     return False
 
 
 def regions_of(head: bytes) -> list[Region]:
-    """The regions that a header names: of the names, then of each module by its number; empty: another layout.
+    """Return the regions of a header: of the names, then of each module by its number; empty for an unknown header.
 
-    A region that holds nothing has the size 0.  The others lie one behind the other.
+    An empty region has the size 0.  The other regions follow one after the other.
     """
     order = _order_of(head)
     for start in _TABLES:
@@ -86,7 +89,7 @@ def _backend() -> Any:
 
 
 def _unpacks(file: BinaryIO, region: Region, make: Callable[[], Any]) -> bool:
-    """Whether what the file has of a region can be unpacked: packed streams, one behind the other."""
+    """Return True if the file's part of a region decompresses: it holds compressed streams, one after the other."""
     file.seek(region.begin)
     left, data, unpacker = region.size, b"", make()
     try:
@@ -104,17 +107,17 @@ def _unpacks(file: BinaryIO, region: Region, make: Callable[[], Any]) -> bool:
 
 
 class Log:
-    """One log.  A module can only be read from its start by a log that was opened anew."""
+    """A log.  Each pass over the records of a module needs a log that was opened anew."""
 
     def __init__(self, path: str) -> None:
-        """Opens it.  Raises ArgumentError where it is damaged so that nothing of it can be told."""
+        """Open a log.  Raises ArgumentError if it is too damaged to read anything."""
         self.path = path
         self.bytes = os.path.getsize(path)
         self.promised = 0
-        """Bytes that the header tells of; more than there are: the log is cut off."""
+        """Bytes of the log as stated by the header; if the file has fewer, the log is cut off."""
         self.damaged: list[str] = []
         """Modules whose records could not all be read."""
-        self._sound: list[tuple[int, bool]] = []  # of each module, by number: its bytes, and whether they unpack
+        self._sound: list[tuple[int, bool]] = []  # for each module, by number: its bytes, and whether they decompress
         self._check()
         self.backend = _backend()
         with self.opened() as log:
@@ -130,7 +133,7 @@ class Log:
             self.damaged += [name for name, (_, sound) in zip(ordered, self._sound, strict=True) if not sound]
 
     def _check(self) -> None:
-        """Refuses a log whose table of names is not whole, and notes which modules cannot be unpacked."""
+        """Raise if the table of names is incomplete, and record the modules that cannot be decompressed."""
         with open(self.path, "rb") as file:
             head = file.read(_TABLES[-1] + 16 * _REGIONS)
             self._regions = regions_of(head)
@@ -155,12 +158,12 @@ class Log:
 
     @property
     def cut_off(self) -> bool:
-        """Whether the file ends before the log does."""
+        """True if the file ends before the log does."""
         return self.promised > self.bytes
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Any]:
-        """The log as the package has it."""
+        """Open the log with the package."""
         log = self.backend.log_open(self.path)
         if not log["handle"]:
             raise ArgumentError(f"{self.path} is not a log of Darshan, or is damaged")
@@ -170,7 +173,7 @@ class Log:
             self.backend.log_close(log)
 
     def records(self, module: str) -> Iterator[dict[str, Any]]:
-        """The records of a module, as far as they can be read."""
+        """Yield the records of a module, as far as they can be read."""
         if module not in self.modules or module in self.damaged:
             return
         read = self.backend.log_get_dxt_record if module in TRACED else self.backend.log_get_record
@@ -184,7 +187,7 @@ class Log:
                 self.damaged.append(module)
 
     def _failed(self, log: Any, module: str) -> bool:
-        """Whether the records of a module ended by an error, which the package tells those alone who ask again."""
+        """Return True if a module's records ended with an error, which the package reports only to a further call."""
         backend = self.backend
         record = backend.ffi.new("void **")
         found = backend.libdutil.darshan_log_get_record(log["handle"], self.modules[module]["idx"], record)

@@ -1,7 +1,7 @@
-"""Traces of DFTracer: lines of JSON, each a call, a name, or a stretch of the program.
+"""Traces of DFTracer: lines of JSON, each of which is a call, a name, or a stretch of the program.
 
-The format is that of DFTracer's documentation (docs/trace_format.rst): `ph` is X for what took time and M for names,
-which events refer to by hashes; times are in us.
+The format is that of DFTracer's documentation (docs/trace_format.rst): `ph` is X for events with a duration and M for
+names, to which events refer by hashes; times are in us.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _RANK = re.compile(r"rank\D{0,2}(\d+)", re.IGNORECASE)
 
 
 def is_dftracer(head: bytes) -> bool:
-    """Whether a trace begins as DFTracer's do."""
+    """Return True if a trace begins as DFTracer's do."""
     for line in head.splitlines()[:10]:
         text = line.strip()
         if text in (b"[", b""):
@@ -52,7 +52,7 @@ def is_dftracer(head: bytes) -> bool:
 
 
 def _lines(path: str, damaged: Callable[[str], None]) -> Iterator[tuple[str, bool]]:
-    """Each line with whether it is whole; tells of a compressed file that is not."""
+    """Yield each line, and whether it is complete; report a compressed file that is damaged."""
     opener = opener_of(path)
     with unpacking(path), opener(path) if opener else open(path, "rb") as file:
         while True:
@@ -70,7 +70,7 @@ def _lines(path: str, damaged: Callable[[str], None]) -> Iterator[tuple[str, boo
 
 
 def _number(value: Any) -> int | None:
-    """A whole number within bounds, from a number or a text of digits."""
+    """Return a whole number within bounds, from a number or a text of digits; None for other values."""
     try:
         return max(-_MOST, min(int(value), _MOST))
     except (TypeError, ValueError, OverflowError):
@@ -84,8 +84,8 @@ class _Import:
         self.processes: dict[int, dict[str, Any]] = {}  # by the number in the trace that is written
         self.source = 0
         self.hosted: dict[tuple[str, int], int] = {}  # numbers of processes by host and process there
-        self.latest: dict[tuple[int, int], int] = {}  # by source and process: who made the last call
-        self.told: dict[tuple[int, int], dict[str, Any]] = {}  # the same: what is known beside calls
+        self.latest: dict[tuple[int, int], int] = {}  # the process of the latest call, by source and process
+        self.told: dict[tuple[int, int], dict[str, Any]] = {}  # metadata that is not a call, by source and process
         self.renumbered = 0
         self.notes: list[str] = []
         self.files: dict[tuple[int, str], int] = {}
@@ -100,7 +100,7 @@ class _Import:
         self.first_lines: list[str] = []
 
     def understand(self, line: str) -> bool:
-        """Take a line; False: it is none of DFTracer's."""
+        """Process a line; return False if it is not one of DFTracer's."""
         try:
             record = json.loads(line.rstrip(","))
         except (ValueError, RecursionError):
@@ -134,12 +134,12 @@ class _Import:
                 process["rank"] = int(rank.group(1)[:9])
 
     def process(self, pid: int, host: str) -> int:
-        """The number of the process of a call: its own, unless another host has a process of that number as well."""
+        """Return the number of the process of a call: its own, unless another host has a process of that number too."""
         here = (self.source, pid)
         if host:
             number = self.hosted.get((host, pid))
             if number is None and here in self.latest and not self.processes[self.latest[here]]["host"]:
-                number = self.latest[here]  # its first calls did not tell the host
+                number = self.latest[here]  # its first calls did not name the host
         else:
             number = self.latest.get(here, self.hosted.get(("", pid)))
         if number is None:
@@ -155,7 +155,7 @@ class _Import:
         return number
 
     def ended(self) -> None:
-        """Resolve what was told of processes: also behind their last call, or without any."""
+        """Assign the metadata of processes, which may follow a process's last call, or belong to one without calls."""
         for source, pid in list(self.told):
             self.source = source
             self.process(pid, "")
@@ -184,7 +184,7 @@ class _Import:
         self.operations += 1
         since = start - self.zero
         self.spool.add(
-            since * 1000 if abs(since) < _MOST // 2000 else 0,  # a time out of all bounds stands at the zero
+            since * 1000 if abs(since) < _MOST // 2000 else 0,  # a time out of all bounds becomes 0
             min(duration, _MOST // 1000) * 1000 if duration is not None and duration >= 0 else -1,
             -1, offset, length, result, self.operations if kind <= Kind.WRITE else 0,
             pid, thread, file, kind, interface, Flag.LOGICAL,
@@ -219,7 +219,7 @@ class _Import:
         return f"descriptor {args['fd']}" if "fd" in args else ""
 
     def resolved(self, name: str) -> str:
-        """The name of a file; those that are hashes may be told behind their first use."""
+        """Return the name of a file. The name of a hash may be defined after its first use."""
         if name.startswith(_HASH):
             name = name[len(_HASH) :]
             return self.strings.get(name, f"file of hash {name}")

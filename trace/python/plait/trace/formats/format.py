@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-# Help and completion name the formats, and are not to wait for what reads them.
+# Help and completion list the formats, and must not wait for the import of the modules that read them.
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -18,28 +18,30 @@ Progress = Callable[[int, int], None]
 
 
 class Events(Protocol):
-    """The events of a trace that was read whole, kept until they are written."""
+    """The events of a trace that was read whole, stored until they are written."""
 
     @property
     def events(self) -> int:
-        """How many there are, once they are finished."""
+        """The number of events, valid after `finish`."""
         ...
 
     @property
     def earliest(self) -> int:
-        """The earliest start, where that is before 0."""
+        """The start of the earliest event if that is negative, else 0."""
         ...
 
     def finish(self) -> None:
-        """No more come."""
+        """End the input of events."""
         ...
 
     def in_order(self) -> Iterator[npt.NDArray[np.void]]:
-        """All of them in batches, in the order of start; the earliest starts at 0, where there is one before that."""
+        """Yield all events in batches, sorted by start; if any start is negative, all are shifted so that the earliest
+        is 0.
+        """
         ...
 
     def close(self) -> None:
-        """Let go of them."""
+        """Release the events."""
         ...
 
 
@@ -61,25 +63,25 @@ class ImportedTrace(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """What a format's module does: its ``FUNCTIONS``."""
+    """The functions of a format's module, in its ``FUNCTIONS``."""
 
     recognize: Callable[[str, bytes], bool]
-    """Whether a file is of it: its path, and what it begins with, unpacked."""
+    """Returns True if a file is of the format; takes its path and its decompressed beginning."""
     read: Callable[[Sequence[str], Step], ImportedTrace]
-    """Reads the files at some paths as one trace; tells what it is reading."""
+    """Reads the files at some paths as one trace; calls the step function with what it is reading."""
     write: Callable[[Trace, str, Progress | None], tuple[int, int]] | None = None
-    """Writes what is left of a trace to a path; returns how many events, and the bytes of the file."""
+    """Writes the remaining events of a trace to a path; returns their number, and the bytes of the file."""
 
 
 class Format(NamedTuple):
-    """What the registry has to know of one; :mod:`plait.trace.formats` lists them."""
+    """The registry's entry of a format; :mod:`plait.trace.formats` lists them."""
 
     name: str
     functions: Callable[[], Functions]
-    """Returns what its module does; only this imports it."""
+    """Returns the functions of its module; only this call imports the module."""
     several: bool = False
-    """Whether one trace may lie in more than one file."""
+    """True if a trace may consist of several files."""
     foreign: bool = True
-    """Whether it is of another tool, so that reading it is an import."""
+    """True if the format is of another tool, so that reading it is an import."""
     endings: tuple[str, ...] = ()
-    """Of names that are written in it; none where it is only read."""
+    """Endings of the names of files in this format; empty if it is only read."""

@@ -1,4 +1,4 @@
-"""Traces as Parquet, by pyarrow: one row an event, the rest of what is known as JSON in the schema's metadata."""
+"""Traces as Parquet, by pyarrow: one row per event; the description is JSON in the schema's metadata."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ def _table(pa: Any, schema: Any, events: npt.NDArray[np.void], names: dict[int, 
 
 
 def _printable(text: str) -> str:
-    """A text that UTF-8 can hold: bytes that were none become \\xNN."""
+    """Return a text that UTF-8 can encode: bytes that are not UTF-8 become \\xNN."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _metadata(description: Description) -> str:
     known = description._asdict()
     del known["format"]
-    return json.dumps({"version": 1, **known})  # lone surrogates, which stand for bytes, are escaped
+    return json.dumps({"version": 1, **known})  # lone surrogates, which represent bytes, are escaped
 
 
 def write(trace: Trace, target: str, progress: Progress | None = None) -> tuple[int, int]:
-    """Writes what is left of a trace; returns how many events, and the bytes of the file."""
+    """Write the remaining events of a trace; return their number, and the bytes of the file."""
     if target == "-":
         raise ArgumentError("Parquet is not written to the standard output; name a file")
     pa, parquet = _pyarrow()
@@ -120,7 +120,7 @@ class _ParquetTrace:
     """A trace in Parquet being read: its description is known from the start."""
 
     def __init__(self, path: str) -> None:
-        """Opens the file.  Raises plait.ArgumentError where its columns are no trace's."""
+        """Open the file.  Raises plait.ArgumentError where its columns are no trace's."""
         self._pa, parquet = _pyarrow()
         try:
             self._file = parquet.ParquetFile(path)
@@ -155,14 +155,14 @@ class _ParquetTrace:
     earliest = 0
 
     def finish(self) -> None:
-        """Nothing is left to be read before the events are."""
+        """Do nothing: the description is complete before the events are read."""
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._file.close()
 
     def in_order(self) -> Iterator[npt.NDArray[np.void]]:
-        """The events, some at a time."""
+        """Yield the events in batches."""
         for batch in self._file.iter_batches(_ROWS, columns=self._columns):
             events = np.zeros(batch.num_rows, EVENT)
             for name in _MAY_BE_UNKNOWN:

@@ -1,4 +1,4 @@
-"""One script and one style sheet out of the folders beside this file."""
+"""Joins the scripts and the style sheets of the folders next to this file to one script and one style sheet."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def style() -> str:
 
 @cache
 def script(entry: str) -> str:
-    """Return a module and all that it imports as one strict script, each file once and after what it uses."""
+    """Return a module and all its imports as one strict script, each file once and after the files that it imports."""
     order: list[str] = []
     _visit(entry, order, set())
     body = "\n".join(_EXPORT.sub("", _IMPORT.sub("", read(name))) for name in order)

@@ -1,4 +1,4 @@
-"""Writes the page: what needs no script stands in it as HTML, the rest is made from the documents that it carries."""
+"""Writes the page: parts that need no script are HTML, and the script makes the others from embedded documents."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from plait.trace.page._words import escaped
 
 Report = Mapping[str, Any]
 
-_DIGITS = 7  # of times and rates: more than anybody sees, and a third of what JSON would write
+_DIGITS = 7  # digits of times and rates: more than are visible, and a third of JSON's default
 
 
 def write(report: Report, path: str | os.PathLike[str]) -> None:
     """Write the page of a report, whole or not at all.
 
     report  the document of the analysis, version 1
-    cost    0.1 s and the size of the report as JSON, beside about 100 kB
+    cost    0.1 s and the size of the report as JSON, plus about 100 kB
     errors  plait.Error: not such a document, or the file cannot be written
     """
     put(page_text(report), path)
@@ -92,7 +92,7 @@ def _fill(entry: str, title: str, parts: Mapping[str, str], islands: Mapping[str
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """Return a template with values in the place of their names, in one pass: braces in values mean nothing."""
+    """Return a template with its names replaced by values, in one pass: braces in values have no meaning."""
     pieces = template.split("{")
     text = [pieces[0]]
     for piece in pieces[1:]:
@@ -102,7 +102,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def hash_of(text: str) -> str:
-    """Return what a policy calls a script or a style by."""
+    """Return the hash by which a policy (CSP) identifies a script or a style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -114,7 +114,7 @@ def _island(name: str, document: Any) -> str:
 
 
 def _lean(value: Any) -> Any:
-    """Return a document in JSON's own types, with short numbers; what is no number is not known."""
+    """Return a document in JSON's own types, with short numbers; NaN and infinity become None."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None

@@ -1,4 +1,4 @@
-"""The head of the page and its conclusions: what is read in the first ten seconds, and without a script."""
+"""The head of the page and its conclusions: the part that readers see first, and that needs no script."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from plait.trace.recording.program import programs
 
 Report = Mapping[str, Any]
 
-# What a conclusion may name as its evidence, and the section that shows it.
+# The evidence that a conclusion may name, and the section that shows it.
 SECTIONS = {
     "timeline": "Rate over time",
     "cycles": "Cycles",
@@ -43,13 +43,13 @@ _ALSO = {
     "class": "classes",
     "rank": "ranks",
 }
-# The sections of a comparison; what has none of its own is in the first.
+# The sections of a comparison; evidence without a section is shown in the first.
 _COMPARED = {"rows": "What changed", "timeline": "Rate over time", "trace": "The traces"}
 _SEVERITIES = {"high": ("▲", "High"), "medium": ("◆", "Medium"), "low": ("●", "Low"), "good": ("✓", "Good")}
 
 
 def section_of(evidence: object) -> str | None:
-    """Return the section that a conclusion's evidence names by its key, its title or a path into the document."""
+    """Return the section of a conclusion's evidence, which is its key, its title or a path into the document."""
     text = str(evidence or "").strip().lower()
     for key, title in SECTIONS.items():
         if text == title.lower():
@@ -89,7 +89,7 @@ def report_parts(report: Report) -> dict[str, str]:
 
 
 def _lead(report: Report) -> str:
-    """Say in a sentence or two what the program did."""
+    """Return one or two sentences about what the program did."""
     trace, one, overlap = (report.get(key) or {} for key in ("trace", "table1", "overlap"))
     wall = trace.get("wall_seconds")
     processes, files = len(report.get("processes") or []), len(report.get("files") or [])
@@ -138,7 +138,7 @@ def _source(report: Report, trace: Report) -> str:
 
 
 def _coverage(trace: Report) -> str:
-    """Say first how much of what happened the report rests on."""
+    """Return the coverage of the report, which comes first."""
     coverage = trace.get("coverage") or {}
     part = coverage.get("share")
     whole = part is not None and part >= 1 and trace.get("complete", True)

@@ -57,7 +57,7 @@ def seconds(value: float | None) -> str:
 
 
 def share(value: float | None) -> str:
-    """Return a share in per cent; what is not all is never rounded to all, nor something to nothing."""
+    """Return a share in per cent; a share below 100 % is never rounded to 100 %, and one above 0 never to 0."""
     if value is None or not math.isfinite(value):
         return NOTHING
     percent = value * 100
@@ -75,7 +75,7 @@ def counted(value: int, noun: str) -> str:
 
 
 def plain(text: object) -> str:
-    """Return a text in which nothing is invisible, and which UTF-8 can hold."""
+    """Return a text that UTF-8 can encode, with invisible characters escaped."""
     whole = str(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return _UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", whole)
 

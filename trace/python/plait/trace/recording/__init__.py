@@ -1,1 +1,1 @@
-"""Recording programs, and what a recording says of itself: what it left out, and what ran."""
+"""Records programs, and describes a recording: the files that it leaves out, and the programs that ran."""

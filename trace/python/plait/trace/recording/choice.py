@@ -1,4 +1,4 @@
-"""What reports of a trace leave out, as it was said when the trace was recorded: kept in the trace's header."""
+"""The files that reports of a trace leave out, as chosen for the recording and stored in the trace's header."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from dataclasses import asdict, dataclass, field
 from plait._base.errors import ArgumentError
 
 _MAGIC = b"\x89PLAIT\r\n"
-_HEADER_OFFSET = 1024  # of the header; docs/formats.md tells of it
+_HEADER_OFFSET = 1024  # offset inside the header; docs/formats.md describes it
 _ROOM = 3072
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Files that reports are about: all but foreign ones, as the patterns change it."""
+    """The files that reports include: all but foreign ones, as modified by the patterns."""
 
     include: list[str] = field(default_factory=list)
     exclude: list[str] = field(default_factory=list)
     all: bool = False
 
     def is_default(self) -> bool:
-        """Whether nothing was said."""
+        """Return True if no option was given."""
         return not (self.include or self.exclude or self.all)
 
     def written(self) -> bytes:
-        """The choice as a trace keeps it.
+        """Return the choice as bytes for the header of a trace.
 
         Raises:
-            ArgumentError: there is no room for so many patterns.
+            ArgumentError: the patterns exceed the capacity of the header.
         """
         text = json.dumps(asdict(self)).encode("ascii")
         if len(text) >= _ROOM:
@@ -41,7 +41,7 @@ class Choice:
 
 
 def keep(path: str | os.PathLike[str], choice: Choice) -> None:
-    """Writes a choice into a trace that is there."""
+    """Write a choice into an existing trace."""
     text = choice.written()
     with open(path, "r+b") as file:
         if file.read(len(_MAGIC)) == _MAGIC:
@@ -50,7 +50,7 @@ def keep(path: str | os.PathLike[str], choice: Choice) -> None:
 
 
 def kept(path: str | os.PathLike[str]) -> Choice:
-    """The choice that a trace holds; the default one where it holds none, or is no such file."""
+    """Return the choice in a trace; the default choice if it holds none, or if the file is not a trace."""
     try:
         with open(path, "rb") as file:
             if not os.path.isfile(path) or file.read(len(_MAGIC)) != _MAGIC:
@@ -58,7 +58,7 @@ def kept(path: str | os.PathLike[str]) -> Choice:
             file.seek(_HEADER_OFFSET)
             text = file.read(_ROOM).split(b"\0", 1)[0]
         known = json.loads(text) if text else {}
-    except (OSError, ValueError, RecursionError):  # what another program has written may be nested deeply
+    except (OSError, ValueError, RecursionError):  # a file of another program may be deeply nested
         return Choice()
     if not isinstance(known, dict):
         return Choice()

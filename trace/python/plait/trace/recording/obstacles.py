@@ -29,12 +29,12 @@ _MOST_SCRIPTS = 4
 
 
 def is_of_a_program(reason: str) -> bool:
-    """Whether the reason is that a program was not recorded, so that the missing amount is unknown."""
+    """Return True if the reason is that a program was not recorded, so that the missing amount is unknown."""
     return reason.startswith((UNRECORDED, UNFOLLOWED))
 
 
 def is_of_mappings(reason: str) -> bool:
-    """Whether the reason is loads and stores on mapped files, of which only the size of the files is known."""
+    """Return True if the reason is loads and stores on mapped files, of which only the size of the files is known."""
     return reason.startswith(_MAPPED)
 
 
@@ -87,7 +87,7 @@ def _loader(file: BinaryIO, head: bytes, size: int) -> str | None:
 
 
 def _is_too_old(loader: str) -> bool:
-    """Whether the glibc of a loader is too old for the recording library, so that the program would not start."""
+    """Return True if a loader's glibc is too old for the recording library, so that the program would not start."""
     try:
         with open("/proc/self/exe", "rb") as file:
             own_loader = _loader(file, file.read(64), os.fstat(file.fileno()).st_size)
@@ -102,7 +102,7 @@ def _is_too_old(loader: str) -> bool:
 
 
 def _gains_rights(program: str, about: os.stat_result) -> bool:
-    """Whether the loader runs a program with more rights than this process has."""
+    """Return True if a program runs with more rights than this process has."""
     if about.st_mode & stat.S_ISUID and about.st_uid != os.geteuid():
         return True
     if about.st_mode & stat.S_ISGID and about.st_mode & stat.S_IXGRP and about.st_gid != os.getegid():

@@ -1,4 +1,12 @@
-"""What a recorded command ran, as people call it: the script or the program, not what started it."""
+"""The name of the program that a recorded command ran: the script of an interpreter, else the executable.
+
+Problem: a recording of ``mpiexec -n 4 python -W ignore solve.py`` has processes of mpiexec, of its proxies and of
+Python, but users call this program "solve.py".
+
+Idea: commands of launchers (mpiexec, env, strace, ...) are skipped. Of an interpreter's command, the first argument
+that is neither an option nor the value of an option is the script. In the example, -W takes the value "ignore", so that
+solve.py is the script. ``python -m pkg.tool`` gives pkg.tool, and ``python -c CODE`` gives the interpreter itself.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +16,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-# Programs that start others and do nothing of their own: those are recorded too, as processes.
+# Programs that only start other programs. Those are recorded too, as processes of their own.
 _LAUNCHERS = re.compile(
     r"mpiexec|mpirun|mpiexec\.\w+|mpirun\.\w+|hydra_\w+|orterun|orted|prterun|prted|prun|srun|sbatch|slurmstepd|aprun|"
     r"jsrun|flux|pmi_proxy|env|nohup|time|timeout|nice|ionice|taskset|numactl|setsid|stdbuf|xargs|plait|strace|make"
 )
-# Programs that run a script: the options that take a value, and the one before code in the command itself.
+# Interpreters: the options that take a value, and the option that takes code on the command line.
 _INTERPRETERS = {
     r"python[\d.]*|pypy[\d.]*": (("-W", "-X", "--check-hash-based-pycs"), "-c"),
     r"perl[\d.]*|ruby[\d.]*": (("-I", "-r", "-M"), "-e"),
@@ -31,7 +39,7 @@ def _words(command: str) -> list[str]:
 
 
 def _script(arguments: Sequence[str], valued: Sequence[str], code: str) -> str | None:
-    """The script among an interpreter's arguments, or the module; None where code is in the command itself."""
+    """Return the script or module among the arguments of an interpreter, or None if the code is on the command line."""
     skip = False
     for at, word in enumerate(arguments):
         if skip:
@@ -48,7 +56,9 @@ def _script(arguments: Sequence[str], valued: Sequence[str], code: str) -> str |
 
 
 def ran(command: str) -> str:
-    """What one command ran: the script of an interpreter, else the program; nothing for an empty command."""
+    """Return the name of the program that a command ran: the script of an interpreter, else the executable. An empty
+    command gives an empty name.
+    """
     words = _words(command)
     name = PurePosixPath(words[0]).name if words else ""
     for pattern, (valued, code) in _INTERPRETERS.items():
@@ -60,16 +70,17 @@ def ran(command: str) -> str:
 
 
 def starts_others(command: str) -> bool:
-    """Whether a command is of a program that only starts others."""
+    """Return True if the program of a command is a launcher."""
     words = _words(command)
     return bool(words) and _LAUNCHERS.fullmatch(PurePosixPath(words[0]).name) is not None
 
 
 def programs(processes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the names of the programs of a trace: those of ranks first, then the others, each by start time.
+    """Return the names of the programs of a trace, without duplicates: first those of ranks, then the others, each by
+    start time.
 
-    Launchers are left out unless there is nothing else. Ranks come first, because a launcher that is not known to be
-    one starts before them.
+    Launchers are skipped unless all commands are of launchers. Ranks come first, because an unknown launcher starts
+    before the ranks do.
     """
     ordered = sorted(processes, key=lambda one: ((one.get("rank") or 0) < 0, one.get("begin") or 0))
     commands = [str(one.get("command") or "").strip() for one in ordered]

@@ -1,4 +1,4 @@
-"""Recording programs: what is preloaded into them, and which of them cannot be recorded."""
+"""Records programs: preloads a library into them, and finds programs that cannot be recorded."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ def record(
     exclude: Sequence[str] = (),
     all: bool = False,
 ) -> int:
-    """Runs a command and records its input and output, and that of all its children, into a trace.
+    """Run a command and record its input and output, and those of all its children, into a trace.
 
     Args:
-        command: the program and its arguments; the program is looked for along ``PATH``.
+        command: the program and its arguments; the program is searched along ``PATH``.
         path: the trace. An older trace is replaced; under an MPI launcher all ranks of one job share it.
-        append: add to a trace that is there.
-        include, exclude, all: which files reports of the trace are about, as in ``plait.trace.report``; the trace
+        append: add to an existing trace.
+        include, exclude, all: the files that reports of the trace include, as in ``plait.trace.report``; the trace
             holds all.
 
     Returns:
-        The command's exit status; 128 and the signal's number where a signal ended it.
+        The command's exit status; 128 plus the signal's number if a signal ended it.
 
     Raises:
-        plait.Error: the command is no list of texts, the path is of a file that is no trace, or the recording library
+        plait.Error: the command is not a list of texts, the file at the path is not a trace, or the recording library
             is missing.
         OSError: the command cannot be run, or the trace cannot be written.
 
-    One call at a time in a process: signals are passed on to the command while it runs.
+    A process may run one call at a time: signals are passed on to the command while it runs.
     """
     command = _checked(command)
     choice = Choice(list(include), list(exclude), all)
@@ -65,7 +65,7 @@ def record(
 
 
 def _checked(command: Sequence[str]) -> list[str]:
-    """The command as a list, where it is one of texts."""
+    """Return the command as a list, after checking that it consists of texts."""
     expected = 'expected a list of the program and its arguments, such as ["python", "analyse.py"]'
     if isinstance(command, (str, bytes)):
         raise ArgumentTypeError(f"command is the text {shown(command)}; {expected}")
@@ -95,7 +95,7 @@ def _run_recorded(program: str, command: list[str], environment: dict[str, str])
 
 
 def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The environment in which programs record themselves into the trace at ``path``."""
+    """Return the environment in which programs record themselves into the trace at ``path``."""
     if not LIBRARY.exists():
         raise StoreError(f"{LIBRARY}: the recording library is missing; install Plait again, on Linux")
     if any(character in str(LIBRARY) for character in " :"):
@@ -104,9 +104,9 @@ def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
     if str(LIBRARY) not in names:  # otherwise the caller determines the order
         names.insert(0, str(LIBRARY))
     environment = {**os.environ, "PLAIT_RECORD": os.path.abspath(path), "LD_PRELOAD": ":".join(names)}
-    environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # what Plait in it is asked for
+    environment.setdefault("PLAIT_TRACE", environment["PLAIT_RECORD"])  # requests to Plait in the program
     environment.pop("PLAIT_RECORD_EXEC", None)
-    # A program built with gcc's AddressSanitizer would not start behind another library.
+    # A program built with gcc's AddressSanitizer does not start if another library is loaded before it.
     options = os.environ.get("ASAN_OPTIONS", "")
     if "verify_asan_link_order" not in options:
         environment["ASAN_OPTIONS"] = "verify_asan_link_order=0" + (f":{options}" if options else "")
@@ -114,10 +114,10 @@ def recording_environment(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def find_program(name: str) -> str:
-    """The path of a program, as a shell finds it.
+    """Return the path of a program, as a shell finds it.
 
     Raises:
-        OSError: it is not there, or may not be run.
+        OSError: it does not exist, or may not be run.
     """
     found = shutil.which(name)
     if found is None:
@@ -127,7 +127,7 @@ def find_program(name: str) -> str:
 
 
 def _make_room(path: Path, append: bool) -> None:
-    """Removes an older trace; ranks of one job that come later keep the first one's."""
+    """Remove an older trace; later ranks of the same job keep the trace of the first one."""
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed by the with below
     except FileNotFoundError:
@@ -155,7 +155,7 @@ def _make_room(path: Path, append: bool) -> None:
 
 
 def _is_mapped(path: Path) -> bool:
-    """Whether a process of this machine, as far as we may look, writes into a trace."""
+    """Return True if a process of this machine writes into a trace, as far as permissions allow to see."""
     name = os.fsencode(os.path.realpath(path)) + b"\n"
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -165,7 +165,7 @@ def _is_mapped(path: Path) -> bool:
 
 
 def _made_in_this_job(head: bytes) -> bool:
-    """Whether a trace was begun after the launcher that runs us as one of its ranks."""
+    """Return True if a trace was begun after the launcher that runs this process as one of its ranks."""
     (monotonic,) = struct.unpack_from("<q", head, 32)
     with open(f"/proc/{os.getppid()}/stat", encoding="ascii", errors="replace") as file:
         ticks = int(file.read().rsplit(")", 1)[1].split()[19])
@@ -184,7 +184,7 @@ def _run(program: str, arguments: list[str], environment: dict[str, str]) -> int
             process.send_signal(number)
 
         before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
-        # The terminal sends these to the command too, which decides what becomes of them.
+        # The terminal sends these to the command too, which handles them itself.
         before |= {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
         try:
             status = process.wait()
