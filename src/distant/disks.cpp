@@ -19,14 +19,14 @@ void Disks::run(std::function<void()> task) {
     if (tasks_.all_busy() && threads_.size() < kMostThreads) {
       try {
         threads_.emplace_back([this] {
-          // The program's signals are for its own threads.
+          // Signals of the program must be handled by the program's own threads.
           sigset_t all;
           sigfillset(&all);
           pthread_sigmask(SIG_SETMASK, &all, nullptr);
           tasks_.run();
         });
       } catch (const std::system_error&) {
-        // The threads that there are will do; without any it is left to the caller's.
+        // The existing threads suffice. Without any thread, the caller's runs the task.
       }
     }
     if (!threads_.empty()) {

@@ -11,26 +11,27 @@
 
 namespace plait::distant {
 
-/// Threads come with the tasks, up to a limit, and stay.  All signals are blocked in them.
+/// A pool of threads.  A thread is started when a task finds all others busy, up to a limit, and stays until the end.
+/// All signals are blocked in them.
 class Disks {
  public:
-  /// As many requests as a disk is given at a time.
+  /// Maximum number of threads, and so of requests to a disk at a time.
   static constexpr std::size_t kMostThreads = 8;
 
   Disks() = default;
-  /// Finishes what was given.
+  /// Finishes all tasks.
   ~Disks();
   Disks(const Disks&) = delete;
   Disks& operator=(const Disks&) = delete;
 
-  /// Runs a task, which throws nothing; on the caller's thread where no other can be had.
+  /// Runs a task, which must not throw; on the caller's thread if no thread can be started.
   void run(std::function<void()> task);
-  /// Whether a task would have to wait for others.
+  /// Returns true if a task would have to wait for others.
   bool busy() const { return tasks_.waiting(); }
 
  private:
   base::TaskQueue tasks_;
-  std::mutex mutex_;  // of the threads
+  std::mutex mutex_;  // protects the threads
   std::vector<std::thread> threads_;
 };
 

@@ -61,7 +61,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
   auto service = distant::running_service(transport);
   if (options.path.empty()) base::throw_argument_error("\"", name, "\" was offered without a path");
   auto impl = std::make_unique<Impl>(comm, service, options.mode);
-  impl->check_free(name);  // before a file of that name is emptied
+  impl->check_free(name);  // before an existing file at that path is truncated
   impl->open_own(options, !DistantFile::Impl::loses_name(options));
   impl->publish(service->own_number());
   impl->offer_as(name);

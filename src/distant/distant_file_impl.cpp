@@ -1,3 +1,12 @@
+// Accesses to the files of other ranks: directly if this process can open the file, else by messages to their rank.
+//
+// Opening: each rank registers its own file with its server under the number that all ranks drew, and writes path,
+// device and inode to its note. A rank of the node that finds the same device and inode under the path opens it too
+// (open_neighbours) and needs no messages for it.
+// Access: pieces have 1 MiB in direct files and 256 KiB in messages. A read of 5 MiB from another node is therefore
+// 20 messages, of which 16 are under way at a time. Small direct reads from the page cache are completed at once.
+// Names: the rank FNV-1a(name) mod P keeps a name, so that every rank finds the entry of offer() without communication.
+
 #include "distant/distant_file_impl.hpp"
 
 #include <array>
@@ -26,17 +35,17 @@ using base::text;
 using distant::LocalFile;
 using distant::RequestKind;
 
-/// Pieces under way of one request: enough for a disk and a network to work at once.
+/// Maximum number of pieces of a request under way: enough for a disk and a network to work at once.
 constexpr int kAhead = 16;
-/// Pieces of an access without messages, which need no buffers.
+/// Bytes of a piece of a direct access, which needs no buffer, and the maximum number of such pieces under way.
 constexpr std::int64_t kLocalPiece = std::int64_t{1} << 20;
 constexpr int kLocalAhead = 4;
 
-/// Where a rank's file lies, for the other ranks of its node.
+/// The location of a rank's file, for the other ranks of its node.
 struct Note {
   std::array<char, 900> path{};
   distant::FileIdentity identity;
-  bool named = true;  // whether it keeps that path
+  bool named = true;  // true if the file keeps that path
 };
 static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
@@ -70,7 +79,7 @@ void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions&
         write_note(keeps);
       });
   if (neighbours) open_neighbours();
-  opening.step_done(nullptr);  // the notes may change
+  opening.step_done(nullptr);  // from here on the notes may change
 }
 
 void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
@@ -95,7 +104,7 @@ void DistantFile::Impl::withdraw() {
 }
 
 void DistantFile::Impl::write_note(bool named) {
-  if (transport_->node_size() == 1) return;  // nobody reads it
+  if (transport_->node_size() == 1) return;  // no other rank reads it
   Note note;
   if (own_ && own_->path().size() < note.path.size()) {
     own_->path().copy(note.path.data(), own_->path().size());
@@ -105,7 +114,7 @@ void DistantFile::Impl::write_note(bool named) {
   std::memcpy(transport_->note(transport_->node_rank()).data(), &note, sizeof note);
 }
 
-/// Opens what other ranks of the node have registered, where this process finds the same file under the path.
+/// Opens the files that other ranks of the node have registered, if this process finds the same file under the path.
 void DistantFile::Impl::open_neighbours() {
   for (int node_rank = 0; node_rank < transport_->node_size(); ++node_rank) {
     const int other = transport_->worker_on_node(node_rank);
@@ -116,7 +125,7 @@ void DistantFile::Impl::open_neighbours() {
     try {
       auto file = std::make_shared<const LocalFile>(note.path.data(), mode_, other, false, note.named);
       if (file->identity() == note.identity) direct_[other] = std::move(file);
-    } catch (const Error&) {  // then by messages
+    } catch (const Error&) {  // the file is then accessed by messages
     }
   }
 }
@@ -138,7 +147,7 @@ void DistantFile::Impl::end() {
   if (together()) {
     failed = collective::caught([&] {
       if (given_up()) base::throw_system_error(ECANCELED, "the distant file was abandoned by a rank; open it again");
-      // Nobody has anything under way any more before a file goes.
+      // No rank has an access under way when a file is closed.
       closing.emplace(*transport_, [this] { return text("close the distant file of number ", number_); }, [] {});
     });
   } else if (offered()) {
@@ -258,7 +267,7 @@ DistantRequest DistantFile::Impl::start_read(std::int64_t offset, std::byte* buf
   if (bytes == 0) return DistantRequest(base::make_owned<DistantRequest::Impl>());
   const auto file = direct(rank);
   if (!file) return remotely({RequestKind::kRead, number_, offset, bytes}, rank, buffer, nullptr);
-  // What is in memory is copied on the spot: to hand a small access over would take longer.
+  // Data in the page cache is copied at once: passing a small access to a thread would take longer.
   if (bytes <= kLocalPiece && file->read_cached(offset, {buffer, static_cast<std::size_t>(bytes)}))
     return DistantRequest(base::make_owned<DistantRequest::Impl>());
   return locally(bytes, [file, offset, buffer](std::int64_t at, std::int64_t part) {
@@ -319,12 +328,12 @@ void DistantFile::Impl::resize(std::int64_t bytes, int rank) {
   remotely({RequestKind::kResize, number_, 0, bytes}, rank, nullptr, nullptr).wait();
 }
 
-/// Asks the rank that holds this part of the directory.
+/// Sends a request to the rank that keeps this name in the directory.
 distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::string& name,
                                                 const distant::Entry& entry) {
   if (name.empty() || name.size() > distant::kMostNameBytes)
     base::throw_argument_error("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMostNameBytes);
-  // FNV-1a, not the C++ library's: all ranks must come to the same keeper.
+  // FNV-1a instead of the C++ library's hash, because all ranks must compute the same keeper.
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   const auto keeper = static_cast<int>(hash % static_cast<std::uint64_t>(ranks_));
@@ -377,12 +386,12 @@ void DistantFile::Impl::find_by(const std::string& name) {
   server_ = static_cast<int>(found.rank);
   number_ = found.file;
   if (server_ != rank_) return;
-  // One's own is found like another's, but lies here.
+  // A file of this rank is found like those of other ranks, but is accessed directly.
   direct_[rank_] = service_->server().find_file(number_);
 }
 
 void DistantFile::Impl::forget_name() {
-  const base::UninterruptedScope uninterrupted;  // also in destructors, and nobody hears of its error
+  const base::UninterruptedScope uninterrupted;  // this also runs in destructors, and its error is not reported
   collective::caught([this] { ask_directory(RequestKind::kForget, name_, {rank_, number_}); });
 }
 

@@ -25,17 +25,17 @@ class DistantFile::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// Opens this rank's file and those of the others.  `number` is the transport's next one; `call` is what they agree
-  /// on; `named`: files keep their names, so that a loss of one is an error; `neighbours`: this process also opens
-  /// those of its node.  Collective.
+  /// Opens this rank's file and those of the other ranks.  `number` is the transport's next number; `call` is the
+  /// description of the call that ranks compare; `named` is true if files keep their names, so that a loss of one is an
+  /// error; `neighbours` is true if this process also opens the files of its node.  Collective.
   void open_together(std::int64_t number, const DistantOptions& options, const std::string& call, bool named = true,
                      bool neighbours = true);
   void open_own(const DistantOptions& options, bool named = true);
   static bool loses_name(const DistantOptions& options) {
     return options.temporary && options.mode == DistantMode::kWrite;
   }
-  /// Has its own file removed at the end, where that is asked for: once it is open everywhere.  A new one loses its
-  /// name now, so that nothing is left of it whatever ends the rank.
+  /// Arranges that this rank's file is removed at the end if the options ask for it; call it when all ranks have opened
+  /// the file.  A new file loses its name at once, so that nothing of it remains however the rank ends.
   void make_temporary(const DistantOptions& options);
   void publish(std::int64_t number);
   void check_free(const std::string& name);
@@ -47,12 +47,13 @@ class DistantFile::Impl {
   int server() const { return server_; }
   bool is_open() const { return open_ && owner_.here(); }
   const base::Owner& owner() const { return owner_; }
-  /// The same.  errors  kArgument: this process is a child of the one that opened the file.
+  /// Returns the object itself.
+  /// errors  kArgument: this process is a child of the one that opened the file.
   Impl& here() {
     owner_.check("the distant file");
     return *this;
   }
-  /// The file of a rank, where this process has it open.
+  /// Returns the file of a rank if this process has opened it, else nullptr.
   std::shared_ptr<const distant::LocalFile> direct(int rank) const;
 
   void read(std::int64_t offset, std::byte* buffer, std::int64_t bytes, int rank);
@@ -63,29 +64,30 @@ class DistantFile::Impl {
   std::int64_t size(int rank);
   void resize(std::int64_t bytes, int rank);
 
-  /// For requests that are made of accesses to several files: begins one that nothing is checked of.  `done` is called
-  /// once, on any thread, and throws nothing.
-  /// errors  What keeps it from beginning, such as std::bad_alloc; `done` is not called then.
+  /// Begins one access to a file without any checks, for requests that consist of accesses to several files.  `done` is
+  /// called once, on any thread, and must not throw.
+  /// errors  An error before the access began, such as std::bad_alloc; `done` is not called then.
   void begin_here(std::function<void()> work, DistantRequest::Impl::Done done);
   void begin_call(distant::Head head, int rank, std::span<std::byte> room, std::span<const std::byte> payload,
                   DistantRequest::Impl::Done done);
-  /// Takes the own file away from the others; nobody has anything under way on it any more.
+  /// Removes this rank's file from the server; no rank may have accesses to it under way.
   void withdraw();
 
  private:
   void write_note(bool named);
   void open_neighbours();
-  /// Moves the bytes from `at` on, or does what has none.
+  /// Moves the bytes from `at` on, or does work that has no bytes.
   using LocalWork = std::function<void(std::int64_t at, std::int64_t part)>;
 
-  /// Whether it was opened by all ranks together.
+  /// Returns true if all ranks opened it together.
   bool together() const { return name_.empty(); }
-  /// By this handle: one that was found on the rank that serves it has the same name, and leaves it.
+  /// Returns true if this handle offered the name. A handle that found the name on the rank that serves it has the same
+  /// name, but does not own it.
   bool offered() const { return !together() && own_ != nullptr; }
   bool given_up() const { return transport_->given_up().contains(number_); }
   void end();
   void give_up();
-  /// Takes what this rank has away.  Returns what went wrong.
+  /// Closes this rank's files.  Returns the error, if any.
   std::exception_ptr drop();
   void check(int rank, std::int64_t offset, std::int64_t bytes, const void* buffer) const;
   void check_writable() const;
@@ -97,7 +99,7 @@ class DistantFile::Impl {
   [[noreturn]] static void throw_name_taken(const std::string& name, int by);
 
   const base::Owner owner_;
-  Comm comm_;  // keeps the transport
+  Comm comm_;  // keeps the transport alive
   transport::Transport* transport_;
   std::shared_ptr<distant::Service> service_;
   std::shared_ptr<distant::Outstanding> outstanding_ = std::make_shared<distant::Outstanding>();
@@ -105,8 +107,8 @@ class DistantFile::Impl {
   int rank_;
   int ranks_;
   std::int64_t number_ = 0;
-  int server_ = -1;   // the rank, of one that was offered or found
-  std::string name_;  // of one that was offered or found
+  int server_ = -1;   // the rank that serves an offered or found file
+  std::string name_;  // the name of an offered or found file
   bool open_ = true;
   bool temporary_ = false;
   std::shared_ptr<const distant::LocalFile> own_;

@@ -19,12 +19,12 @@ namespace plait::distant {
 
 namespace {
 
-/// Linux moves at most 2 GiB - 4 KiB a call.
+/// Linux transfers at most 2 GiB - 4 KiB per call.
 constexpr std::size_t kMostBytesACall = std::size_t{1} << 30;
 
 int flags_of(DistantMode mode, bool create) {
   const int access = mode == DistantMode::kRead ? O_RDONLY : O_RDWR;
-  // Without waiting for the other end of what is no ordinary file and is refused below.
+  // O_NONBLOCK: opening a FIFO must not wait for its other end; anything but an ordinary file is rejected below.
   return access | O_NONBLOCK | (create && mode == DistantMode::kWrite ? O_CREAT | O_TRUNC : 0);
 }
 

@@ -1,4 +1,4 @@
-/// A file on a disk that this process reaches.
+/// A file on a disk that this process can access.
 #pragma once
 
 #include <cstddef>
@@ -12,34 +12,35 @@
 
 namespace plait::distant {
 
-/// What tells files of one host apart.
+/// The identity of a file on one host.
 struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t number = 0;
   bool operator==(const FileIdentity&) const = default;
 };
 
+/// An open file with positioned reads and writes.
 /// threads  Any number at once.
-/// errors   kArgument: a file that is open only to read is to be changed.  Of all calls, kSystem: `cannot read 64 bytes
-/// at offset 128 of /disk/a on rank 2 (host node7): cause`.
+/// errors  kArgument: a change of a file that is open only for reading.  All calls, kSystem: `cannot read 64 bytes at
+///         offset 128 of /disk/a on rank 2 (host node7): cause`.
 class LocalFile {
  public:
-  /// Opens it for the rank that it belongs to, making it where `create` and the mode say so.  `named`: it keeps
-  /// its name, so that a loss of it is an error.
+  /// Opens the file for the rank that owns it, creating it if `create` and the mode say so.  `named` is true if it
+  /// keeps its name, so that a loss of the name is an error.
   LocalFile(const std::string& path, DistantMode mode, int rank, bool create, bool named = true);
 
   const std::string& path() const { return path_; }
   FileIdentity identity() const;
-  /// What tells it apart on all hosts that see it.
+  /// Returns the identity of the file on all hosts that see it.
   store::Identity identity_anywhere() const { return store::posix::identity_of(file_.number(), where_); }
 
   void read(std::int64_t offset, std::span<std::byte> into) const;
-  /// Puts zeros for what is behind the end of the file.
+  /// Reads; bytes after the end of the file are zero.
   void read_part(std::int64_t offset, std::span<std::byte> into) const;
   /// Reads if all of it is in the page cache; otherwise returns false, and the contents of `into` are undefined.
   bool read_cached(std::int64_t offset, std::span<std::byte> into) const noexcept;
   void write(std::int64_t offset, std::span<const std::byte> from) const;
-  /// errors  Also where the file has been removed: nothing of it would be there after a loss of power.
+  /// errors  Also kSystem, ENOENT if the file has been removed: nothing of it would remain after a loss of power.
   void sync() const;
   std::int64_t size() const;
   void resize(std::int64_t bytes) const;
@@ -48,7 +49,7 @@ class LocalFile {
  private:
   void check_writable() const;
   [[noreturn]] void fail(const std::string& what, int code) const;
-  /// How many bytes there are, up to all of `into`.
+  /// Reads up to all of `into`, and returns the number of bytes that the file has.
   std::size_t read_there(std::int64_t offset, std::span<std::byte> into) const;
 
   std::string path_;
@@ -58,7 +59,7 @@ class LocalFile {
   store::posix::Descriptor file_;
 };
 
-/// The name of this host.
+/// Returns the name of this host.
 std::string host_name();
 
 }  // namespace plait::distant

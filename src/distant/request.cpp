@@ -1,3 +1,16 @@
+// The pieces of a request: how many are under way, when the request ends, and which error it reports.
+//
+// Problem: pieces end in any order, on any thread: a thread of the disks, the thread that receives messages, or the
+// very thread that begins them. None of these may throw, recurse without limit, or free the request.
+//
+// Idea: one loop at a time (`going_on_`) begins pieces while fewer than `ahead_` are under way. A piece that ends on
+// the same thread only decrements the counter, and the loop continues. The error of a request is that of the failed
+// piece with the lowest position, so that it does not depend on timing.
+//
+// Example: 5 MiB in pieces of 256 KiB with ahead = 16. start() begins pieces 0 to 15. When piece 3 ends, go_on() begins
+// piece 16. If piece 7 fails, no further piece is begun (`all_begun_`). If piece 5, which is still under way, fails
+// too, the request reports the error of piece 5. The request ends when none is under way.
+
 #include "distant/request.hpp"
 
 #include <algorithm>
@@ -69,9 +82,9 @@ void DistantRequest::Impl::start(std::int64_t bytes, std::int64_t piece, int ahe
   go_on();
 }
 
-/// Begins pieces while there is room.  A piece may end before its beginning returns, and would begin the next one from
-/// within; one loop begins them all instead.  It throws nothing, as who has come here may be a thread that waits for a
-/// disk: where a piece cannot be begun, the request fails once those under way have ended.
+/// Begins pieces while fewer than `ahead_` are under way.  A piece may end before the call that begins it returns, and
+/// would begin the next one recursively; one loop begins them all instead.  It does not throw, because the caller may
+/// be a thread of the disks: if a piece cannot be begun, the request fails when those under way have ended.
 void DistantRequest::Impl::go_on() {
   const auto self = shared_from_this();
   std::unique_lock lock(mutex_);
@@ -134,7 +147,7 @@ void DistantRequest::Impl::wait() {
   check_owner();
   if (const auto active = active_.lock()) active->look_until([this] { return done(); });
   std::unique_lock lock(mutex_);
-  // Calls that are just being sent cannot be cancelled, so that this may happen several times.
+  // Calls that are being sent cannot be cancelled, so this may be repeated.
   const auto interrupt = [&] {
     lock.unlock();
     cancel();

@@ -1,4 +1,4 @@
-/// Accesses under way: a request, cut into pieces of which some are under way at a time.
+/// Accesses under way: a request is split into pieces, of which a limited number are under way at a time.
 #pragma once
 
 #include <condition_variable>
@@ -21,16 +21,16 @@ class Outstanding {
  public:
   void begin(DistantRequest::Impl& request);
   void end(DistantRequest::Impl& request);
-  /// Is not interrupted.
+  /// Waits for all requests.  Cannot be interrupted.
   void wait_for_all();
-  /// Cancels them, which leaves only those that are busy with a disk of this host, and waits for these.
-  /// Is not interrupted.
+  /// Cancels all requests, which leaves only those that are busy with a disk of this host, and waits for these. Cannot
+  /// be interrupted.
   void cancel_all_and_wait();
-  /// errors  kSystem, EINTR: the wait was interrupted, and what could be cancelled was.
+  /// errors  kSystem, EINTR: the wait was interrupted, and all requests that can be cancelled were.
   void wait_for_all_or_interrupt();
 
  private:
-  /// Cancels without the lock, which may be needed for the end of a request.
+  /// Cancels without holding the lock, which the end of a request may need.
   void cancel_all(std::unique_lock<std::mutex>& lock);
 
   std::mutex mutex_;
@@ -42,19 +42,19 @@ class Outstanding {
 
 namespace plait {
 
-/// The state that callers share with what carries the access out.
+/// The state that a caller shares with the threads that carry out the access.
 class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  /// Begins `bytes` bytes from `offset` on, of a piece; calls `done`, which throws nothing, once, now or later, on any
-  /// thread.  What it throws itself, which it may before it has begun anything, is why the piece fails.
+  /// Begins `bytes` bytes of a piece at offset `at`; calls `done`, which must not throw, once, now or later, on any
+  /// thread.  An exception, which is possible only before the piece has begun, is the error of the piece.
   class Done {
    public:
     using Function = std::function<void(const transport::CallFailure*)>;
     Done(const void* request, Function function) : request_(request), function_(std::move(function)) {}
     void operator()(const transport::CallFailure* failure) const { function_(failure); }
-    /// The request, for Call::request.
+    /// Returns the request, for Call::request.
     const void* request() const { return request_; }
-    /// Another function of the same request.
+    /// Returns an object with another function for the same request.
     Done with(Function function) const { return {request_, std::move(function)}; }
 
    private:
@@ -62,32 +62,34 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
     Function function_;
   };
   using Begin = std::function<void(std::int64_t at, std::int64_t bytes, Done done)>;
-  /// Where the piece at `at` stands among those that fail: the first one's error is that of the request.
+  /// Returns the position of the piece at `at` among those that fail: the error of the request is that of the first
+  /// one.
   using Order = std::function<std::int64_t(std::int64_t at)>;
 
-  /// One that has ended.
+  /// Constructs a request that has ended.
   Impl() : ended_(true) {}
-  /// `active` is looked at by those who wait, where it is given.
+  /// wait() makes progress through `active` if it is given.
   Impl(std::shared_ptr<distant::Outstanding> outstanding, std::weak_ptr<transport::Active> active)
       : outstanding_(std::move(outstanding)), active_(std::move(active)) {}
 
-  /// Carries out `bytes` bytes in pieces, `ahead` of them at a time, at least one piece.
-  /// Without `order` pieces stand in the order of their offsets.
+  /// Carries out `bytes` bytes in pieces, `ahead` of them at a time, at least one piece. Without `order`, the position
+  /// of a piece is its offset.
   void start(std::int64_t bytes, std::int64_t piece, int ahead, Begin begin, Order order = nullptr);
-  /// If the wait is interrupted, calls to other ranks are cancelled and no further piece is begun.
-  /// errors  What has failed first; kSystem, EINTR: the wait was interrupted.  Either way the request has ended.
+  /// Waits for the end. If the wait is interrupted, calls to other ranks are cancelled and no further piece is begun.
+  /// errors  The error of the first failed piece; kSystem, EINTR: the wait was interrupted.  Either way the request has
+  /// ended.
   void wait();
   bool done() const;
-  /// Makes the request end soon: only a disk of this process may still be at work for it.
+  /// Makes the request end soon: only a disk of this process may still be working on it.
   void cancel() noexcept;
 
  private:
   void check_owner() const { owner_.check("the request", "start it anew in this process"); }
   void go_on();
-  /// What throws before anything has been begun is returned.
+  /// Returns an exception that was thrown before anything was begun.
   std::optional<transport::CallFailure> begin_piece(std::int64_t at, std::int64_t bytes);
   void piece_ended(std::int64_t at, const transport::CallFailure* failure);
-  /// Under the lock.
+  /// Records a failure.  The caller holds the lock.
   void keep(std::int64_t at, transport::CallFailure failure) noexcept;
 
   const base::Owner owner_;
@@ -103,7 +105,7 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   int ahead_ = 0;
   int under_way_ = 0;
   bool all_begun_ = false;
-  bool going_on_ = false;  // somebody begins pieces
+  bool going_on_ = false;  // a thread is in the loop that begins pieces
   bool ended_ = false;
   std::optional<transport::CallFailure> failure_;
   std::int64_t failed_position_ = 0;

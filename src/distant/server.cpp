@@ -1,3 +1,16 @@
+// Serving the accesses of other ranks with a bounded amount of memory.
+//
+// Problem: any number of ranks may send any number of requests at once. Their data must not fill the memory of this
+// rank, one rank must not delay the others, and a thread that waits for a disk must not block messages.
+//
+// Idea: a request waits as a small head in the queue of its caller until one of 16 buffers of 256 KiB is free. Its
+// payload is received only then. next() takes one request from each caller in turn. Short work is done at once; work
+// that waits for a disk runs on the threads of `disks_`, and answers from there.
+//
+// Example: rank 1 has 40 reads of 256 KiB in its queue, rank 2 has one, and all buffers are free. The buffers get
+// requests of the ranks 1, 2, 1, 1, ...: 15 of rank 1 and that of rank 2. When an answer has been sent, release()
+// returns its buffer and serves the next request of rank 1. The server never uses more than 16 x 256 KiB = 4 MiB.
+
 #include "distant/server.hpp"
 
 #include <cerrno>
@@ -15,10 +28,12 @@ namespace plait::distant {
 
 namespace {
 
-/// Writes up to this size go to the page cache on the spot, where no disk is waited for: handing them over costs more.
+/// Maximum bytes of writes that go to the page cache at once if no thread is waiting for a disk: passing them to a
+/// thread would cost more.
 constexpr std::int64_t kMostAtOnce = std::int64_t{64} << 10;
 
-/// What a caller waits for has to be done: `body` is made again where it has no memory, and changes nothing before.
+/// Runs `body`, which a caller waits for, until it succeeds: it is repeated if memory is short, and must change nothing
+/// before it fails.
 template <typename Body>
 void surely(Body&& body) {
   base::patiently("answer a rank that waits", body);
@@ -104,14 +119,14 @@ void Server::left(int worker) {
 void Server::serve_waiting() {
   {
     const std::scoped_lock lock(mutex_);
-    // One at a time: an answer that is out at once would serve the next job from within itself, and so on.
+    // One thread at a time serves: an answer that is sent at once would otherwise serve the next job recursively.
     if (std::exchange(serving_, true)) return;
   }
   while (const std::optional<Job> job = next()) serve(*job);
 }
 
-/// The next caller's next job, with a buffer.  Where there is none, nobody serves any more: under the lock, so that
-/// what comes later is seen by whoever brings it.
+/// Returns the next caller's next job, with a buffer.  Without a job or a buffer it resets `serving_`, under the lock,
+/// so that a thread that brings a job or a buffer later starts to serve.
 std::optional<Server::Job> Server::next() {
   const std::scoped_lock lock(mutex_);
   std::byte* const buffer = waiting_ > 0 ? new_buffer() : nullptr;
@@ -132,9 +147,9 @@ std::byte* Server::new_buffer() {
   if (free_.empty() && buffers_.size() < static_cast<std::size_t>(kBuffers)) {
     std::byte* made = nullptr;
     const auto make = [&] { made = new std::byte[static_cast<std::size_t>(kPieceBytes)]; };
-    if (buffers_.empty()) {  // without any, nothing would ever be served
+    if (buffers_.empty()) {  // without any buffer, no request would ever be served
       surely(make);
-    } else {  // where there is none, what waits is served when another one comes back
+    } else {  // if memory is short, requests wait until a buffer is released
       static_cast<void>(collective::caught(make));
     }
     if (made != nullptr) {
@@ -188,7 +203,7 @@ std::shared_ptr<const LocalFile> Server::file_of(const Job& job) const {
 void Server::serve_file(const Job& job) {
   try {
     begin_access(job);
-  } catch (...) {  // before anything has been begun
+  } catch (...) {  // no access has begun
     reject(job, std::current_exception());
   }
 }

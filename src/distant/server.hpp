@@ -1,4 +1,4 @@
-/// What a rank does for the others: it serves their accesses to its files, and knows where names lead.
+/// The service of a rank for the others: accesses to its files, and its part of the directory of names.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,12 @@
 
 namespace plait::distant {
 
-/// What an exception tells the caller.  It throws nothing: who asks may be a thread that waits for a disk.
+/// Returns the description of an exception for the caller.  Does not throw, because it may run on a thread of the
+/// disks.
 transport::CallFailure failure_of(const std::exception_ptr& error);
 
-/// Memory is bounded by kBuffers pieces, whoever calls: what finds no buffer waits as a head of some bytes, and callers
-/// take turns, a piece each.
+/// Serves requests of other ranks.  Memory is limited to kBuffers pieces for any number of callers: a request without a
+/// buffer waits as a small head, and callers take turns, one piece each.
 /// threads  Any number at once.
 class Server : public transport::CallService {
  public:
@@ -33,24 +34,24 @@ class Server : public transport::CallService {
   Server(int rank, int ranks);
 
   void add(std::int64_t number, std::shared_ptr<const LocalFile> file);
-  /// The file is gone for all calls that are served later.
+  /// Removes a file; calls that are served later do not find it.
   void remove(std::int64_t number);
-  /// nullptr where there is none.
+  /// Returns nullptr if there is none.
   std::shared_ptr<const LocalFile> find_file(std::int64_t number) const;
 
-  /// The part of the directory that lies here.  Registering returns who has the name then.
+  /// The part of the directory on this rank.  Registering returns the current owner of the name.
   Entry register_name(const std::string& name, const Entry& entry);
   Entry find_name(const std::string& name) const;
   void forget_name(const std::string& name, const Entry& entry);
 
   void arrived(transport::Active& active, const transport::Arrival& arrival) override;
   void left(int worker) override;
-  /// Waits for the disks; nothing must arrive any more.
+  /// Waits for the disks; no further requests may arrive.
   void finish() { disks_.reset(); }
   Disks& disks() { return *disks_; }
 
  private:
-  /// One call that is being served.
+  /// A call that is being served.
   struct Job {
     transport::Active* active = nullptr;
     transport::Arrival arrival;
@@ -76,12 +77,12 @@ class Server : public transport::CallService {
   mutable std::mutex mutex_;
   std::map<std::int64_t, std::shared_ptr<const LocalFile>> files_;
   std::map<std::string, Entry> names_;
-  std::vector<std::deque<Job>> queues_;  // of each caller
+  std::vector<std::deque<Job>> queues_;  // one for each caller
   std::size_t waiting_ = 0;
   std::size_t turn_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> buffers_;
   std::vector<std::byte*> free_;
-  bool serving_ = false;  // somebody looks for the next job
+  bool serving_ = false;  // a thread serves jobs
   std::unique_ptr<Disks> disks_ = std::make_unique<Disks>();
 };
 

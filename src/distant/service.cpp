@@ -13,7 +13,7 @@ namespace plait::distant {
 
 namespace {
 
-/// What keeps a service is looked at by calls that do not take turns.
+/// Protects the service of a transport, which calls outside of the turns of the communicator access too.
 std::mutex& keeping() {
   static base::PerProcess<std::mutex> mutex;
   return mutex.get();

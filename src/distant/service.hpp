@@ -1,4 +1,4 @@
-/// What a communicator has for distant files, on each of its ranks.
+/// The part of a communicator for distant files, on each of its ranks.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace plait::distant {
 
-/// Goes with its transport, once no file is open on it.
+/// The server and the messages of a communicator. The transport owns it, and frees it after all files are closed.
 class Service {
  public:
   explicit Service(transport::Transport& transport)
@@ -24,12 +24,12 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  /// A number for what one rank registers alone: below zero, where those of collective calls are not.
+  /// Returns a number for a file that one rank registers alone: it is negative, and those of collective calls are not.
   std::int64_t own_number() { return -++own_numbers_; }
 
-  /// What this rank serves.
+  /// Returns the server of this rank.
   Server& server() const { return *server_; }
-  /// What it asks the others by.
+  /// Returns the connection to the other ranks' servers.
   const std::shared_ptr<transport::Active>& active() const { return active_; }
 
  private:
@@ -38,13 +38,14 @@ class Service {
   std::atomic<std::int64_t> own_numbers_{0};
 };
 
-/// Carries out a collective call when its turn among those of the communicator has come, of files of all kinds: nothing
-/// else uses the transport meanwhile.
-/// errors  Those of the call, which agrees on its Errors; what else it throws all ranks get as the same Error.
+/// Carries out a collective call in its turn among the calls of the communicator, for all kinds of files: nothing else
+/// uses the transport meanwhile.
+/// errors  Those of the call, on which it agrees; other exceptions become the same Error on all ranks.
 void in_turn(const Comm& comm, base::FunctionRef<void()> call);
-/// The service of a transport, made at first use.  Collective, in turn.
+/// Returns the service of a transport, made at first use.  Collective, in turn.
 std::shared_ptr<Service> start_service(transport::Transport& transport);
-/// The service of a transport that has one.  errors  kArgument: it has none yet.
+/// Returns the service of a transport that has one.
+/// errors  kArgument: it has none yet.
 std::shared_ptr<Service> running_service(transport::Transport& transport);
 
 }  // namespace plait::distant

@@ -1,11 +1,11 @@
-/// Stretches of files that are read and written at byte offsets.
+/// Checks of byte ranges of files.
 #pragma once
 
 #include <cstdint>
 
 namespace plait::distant {
 
-/// errors  kArgument: no stretch of a file can begin there or be so long, or there is no memory for its bytes.
+/// errors  kArgument: a file cannot have a byte range of that offset and length, or the buffer is missing.
 void check_stretch(std::int64_t offset, std::int64_t bytes, const void* buffer);
 
 }  // namespace plait::distant

@@ -1,4 +1,4 @@
-/// What ranks ask of each other.
+/// The requests that ranks send to each other.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace plait::distant {
 
 enum class RequestKind : std::int32_t {
   kRead,
-  kReadPart,  ///< zeros stand for what is behind the end of the file
+  kReadPart,  ///< bytes after the end of the file are zero
   kWrite,
   kSync,
-  kSize,      ///< the answer: 8 bytes
-  kResize,    ///< to `bytes`
-  kRegister,  ///< the payload is a name, for file `file` of rank `offset`; the answer: an Entry, of who has it now
-  kFind,      ///< the payload is a name; the answer: an Entry
+  kSize,      ///< the answer has 8 bytes
+  kResize,    ///< to the size `bytes`
+  kRegister,  ///< the payload is a name, for file `file` of rank `offset`; the answer is an Entry, of the current owner
+  kFind,      ///< the payload is a name; the answer is an Entry
   kForget,    ///< the payload is a name, of file `file` of rank `offset`
 };
 
@@ -28,9 +28,9 @@ struct Head {
 };
 static_assert(sizeof(Head) <= transport::kCallHeadBytes);
 
-/// Where a name leads.
+/// The file to which a name refers.
 struct Entry {
-  std::int64_t rank = -1;  ///< -1: nowhere
+  std::int64_t rank = -1;  ///< -1: none
   std::int64_t file = 0;
   bool operator==(const Entry&) const = default;
 };
@@ -46,7 +46,7 @@ inline Head unpacked(const transport::CallHead& packed) {
   return head;
 }
 
-/// Requests go in pieces of at most so many bytes, each through one buffer of the server.
+/// Maximum bytes of a piece of a request, which is the size of the server's buffers.
 inline constexpr std::int64_t kPieceBytes = std::int64_t{256} << 10;
 /// The longest name in a directory.
 inline constexpr std::size_t kMostNameBytes = 4096;

@@ -1,3 +1,16 @@
+// Chooses the file to open among those that ranks see under a name, and a server for each of its components.
+//
+// Problem: folders of several hosts may hold an ordinary file, components of one or more striped files, and leftovers
+// of files that a newer one has replaced. Every rank must open the same file.
+//
+// Idea: rank 0 gets what each rank sees, and groups the components by the id of their file. A file is complete if some
+// rank sees each of its components. A complete file hides those that it lists as replaced. Exactly one file must
+// remain.
+//
+// Example of servers: ranks 0 and 1 see components 0 and 2, and only rank 1 sees component 1. The component with the
+// fewest ranks is assigned first: 1 to rank 1. Component 0 goes to rank 0, which has none yet. Component 2 goes to rank
+// 0, because both have one component and its writer, rank 2, does not exist.
+
 #include "distant/shared/choice.hpp"
 
 #include <algorithm>
@@ -15,10 +28,10 @@ namespace {
 
 using base::text;
 
-/// A striped file of which at least one component is seen.
+/// A striped file of which some rank sees at least one component.
 struct Candidate {
   Description file;
-  std::vector<std::vector<int>> seen_by;  ///< of each component
+  std::vector<std::vector<int>> seen_by;  ///< the ranks that see each component
 
   bool complete() const {
     return std::ranges::none_of(seen_by, [](const auto& ranks) { return ranks.empty(); });
@@ -32,7 +45,7 @@ struct Candidate {
   }
 };
 
-/// Id, number of components, unit and limit: descriptions of one id that differ in the rest, of which some have been
+/// Id, number of components, unit and limit: descriptions with the same id that differ in the others, because some were
 /// changed by hand, are never mixed.
 using Key = std::tuple<std::string, int, std::int64_t, std::int64_t>;
 
@@ -51,7 +64,7 @@ std::map<Key, Candidate> candidates_of(const std::vector<Sight>& sights) {
   return result;
 }
 
-/// `3, 5 to 7`.
+/// Returns `3, 5 to 7`.
 std::string list_text(const std::vector<int>& sorted) {
   std::string result;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
@@ -82,7 +95,7 @@ std::string list_text(const std::vector<int>& sorted) {
 std::vector<int> servers_of(const Candidate& file, std::size_t ranks) {
   std::vector<int> servers(file.seen_by.size(), -1);
   std::vector<int> load(ranks, 0);
-  // Those that few ranks see choose first.
+  // Components that few ranks see are assigned first.
   std::vector<std::size_t> order(servers.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return file.seen_by[i].size(); });

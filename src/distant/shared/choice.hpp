@@ -1,4 +1,4 @@
-/// Which of the files that ranks see under a name is opened, and which rank serves what of it.
+/// The choice of the file to open among those that ranks see under a name, and of the server of each component.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace plait::distant::shared {
 
 struct Choice {
   bool one = false;
-  std::string id;  ///< of a striped one
+  std::string id;  ///< the id of a striped file
   std::int64_t unit = 0;
-  std::vector<int> servers;  ///< of each component
-  std::int64_t limit = 0;    ///< that the file was made with; 0: none
+  std::vector<int> servers;  ///< the rank that serves each component
+  std::int64_t limit = 0;    ///< the limit with which the file was made; 0: none
   bool operator==(const Choice&) const = default;
 };
 
@@ -24,8 +24,8 @@ void fields(Codec& codec, base::Record<Codec, Choice>& choice) {
   codec(choice.one, choice.id, choice.unit, choice.servers, choice.limit);
 }
 
-/// Chooses from what each rank sees.  A component is served where it was written if that rank sees it, otherwise by a
-/// rank that sees it and has few.
+/// Chooses from what each rank sees.  A component is served by a rank that sees it and has the fewest components; among
+/// equal ranks by the rank that wrote it, or else the lowest one.
 /// errors  kSystem: there is no such file, not all of it, or more than one.
 Choice choose(const std::string& path, SharedFilePlace place, const std::vector<Sight>& sights);
 

@@ -1,4 +1,14 @@
-/// A new persistent file takes the place of an old one.
+/// Commits a new persistent file, which replaces an old one of the same name.
+///
+/// Problem: the file consists of components on several hosts, and a process may be killed at any time. Afterwards
+/// either the old file or the new one must be complete.
+///
+/// Idea: a component without a description is invisible. All ranks but 0 write their descriptions first, then rank 0
+/// writes that of component 0, which makes the file complete. Each description lists the ids of the older files that it
+/// replaces, so that these are ignored from then on, even if the process is killed before they are removed.
+///
+/// Example: file A on 3 ranks is replaced by B. Killed before the last description: B lacks component 0 and is ignored,
+/// A is used. Killed after it: B is complete and lists A as replaced, B is used. The components of A are removed last.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,13 +29,13 @@ namespace shared = distant::shared;
 
 namespace {
 
-/// Who has which component, and what files of the name there were.
+/// The hosts of the components, and the ids of older files of the name.
 struct Census {
   std::vector<shared::Hosts> hosts;
   std::vector<std::string> old;
 };
 
-/// Collective: every rank serves the component of its number.
+/// Collects the census.  Collective: every rank serves the component of its number.
 Census count(transport::Transport& transport, const std::string& path, const std::string& own_id) {
   const std::vector<std::string> each = collective::gather_to_all(transport, [&] {
     std::set<std::string> ids = shared::ids_seen(path);
@@ -61,7 +71,7 @@ void SharedFile::Impl::commit(collective::Collective& call) {
 }
 
 void SharedFile::Impl::commit_one(collective::Collective& call) {
-  // Every node holds back its own writes; what is replaced goes when all of them are on the disk.
+  // Every node buffers its own writes; the old file is replaced only when all of them are on the disk.
   if (options_.atomic)
     call.step([&] {
       if (transport_->node_rank() == 0) parts_.direct(0)->sync();
@@ -73,8 +83,8 @@ void SharedFile::Impl::commit_one(collective::Collective& call) {
   call.step([&] { shared::remove_others(options_.path, {}); });
 }
 
-/// The file is there with the description of component 0, which comes last; and from then on it stands for the older
-/// ones that it names, so that a kill between any two steps leaves one of them.
+/// The file becomes complete with the description of component 0, which is written last. From then on it hides the
+/// older files that it lists, so that exactly one file is valid after a kill between any two steps.
 void SharedFile::Impl::commit_striped(collective::Collective& call) {
   const Census census = count(*transport_, options_.path, id_);
   const shared::Description description{id_,          transport_->size(), unit_,         rank_,

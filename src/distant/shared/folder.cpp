@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Nothing where it has gone.
+/// Returns the content of a file, or nothing if the file has been removed meanwhile.
 std::optional<std::string> content_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in && ::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::string> content_of(const std::string& path) {
   return text;
 }
 
-/// Calls `body(path, found)` for what belongs to files of the name.
+/// Calls `body(path, found)` for each file in the folder that belongs to shared files of the name.
 template <typename Body>
 void each_component(const std::string& path, std::error_code& error, Body&& body) {
   const std::string file = name_of(path);
@@ -47,7 +47,7 @@ void each_component(const std::string& path, std::error_code& error, Body&& body
     if (const auto found = recognise(name, file)) body((folder / name).string(), *found);
 }
 
-/// The same for descriptions that were being made when their process was killed.
+/// Calls `body(path, found)` for each description that was being written when its process was killed.
 template <typename Body>
 void each_unfinished(const std::string& path, std::error_code& error, Body&& body) {
   const std::string file = name_of(path);
@@ -84,7 +84,7 @@ Sight look(const std::string& path, store::posix::Descriptor& held) {
     const std::optional<std::string> content = content_of(name);
     if (!content) return;
     Description description = parse(*content, base::text(name, " (host ", host_name(), ")"));
-    // A name that was changed by hand leads to nothing: the bytes might be those of another file.
+    // A file whose name was changed by hand is ignored, because its bytes may belong to another file.
     if (description.id != what.id || description.component != what.component ||
         description.components != what.components)
       return;
@@ -127,10 +127,11 @@ void remove_others(const std::string& path, const std::string& keep) noexcept {
     each_unfinished(path, ignored, [&](const std::string& name, const Found& what) {
       if (what.id != keep) descriptions.push_back(name);
     });
-    // First: a kill in between leaves bytes that nothing names, not a description of bytes that are gone.
+    // Descriptions are removed first: a kill in between leaves bytes that no description names, not a description of
+    // missing bytes.
     for (const std::string& name : descriptions) ::unlink(name.c_str());
     for (const std::string& name : bytes) ::unlink(name.c_str());
-  } catch (...) {  // then they stay
+  } catch (...) {  // the remaining files stay
   }
 }
 

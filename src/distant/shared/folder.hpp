@@ -1,4 +1,4 @@
-/// What this rank's folder holds of a shared file.
+/// The files of a shared file in this rank's folder.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace plait::distant::shared {
 
-/// What one rank sees of a striped file.
+/// The components of a striped file that one rank sees.
 struct Seen {
-  Description file;             ///< that of any component
-  std::vector<int> components;  ///< those that are there with their bytes
+  Description file;             ///< the description of any component
+  std::vector<int> components;  ///< the components whose bytes exist
   bool operator==(const Seen&) const = default;
 };
 
@@ -25,7 +25,7 @@ void fields(Codec& codec, base::Record<Codec, Seen>& seen) {
   codec(seen.file, seen.components);
 }
 
-/// What one rank sees under a name.
+/// All files that one rank sees under a name.
 struct Sight {
   std::optional<store::Identity> plain;  ///< an ordinary file
   std::vector<Seen> striped;
@@ -37,29 +37,32 @@ void fields(Codec& codec, base::Record<Codec, Sight>& sight) {
   codec(sight.plain, sight.striped);
 }
 
-/// `held` gets the ordinary file, not to be read: while it is there no other one gets its number.
+/// Examines the folder. `held` gets a descriptor of the ordinary file, not for reading: as long as it is open, no other
+/// file gets the same inode.
 /// errors  kSystem: no such folder, a damaged description.
 Sight look(const std::string& path, store::posix::Descriptor& held);
 
-/// A file that belongs to a shared one.
+/// A file that is part of a shared one.
 struct Part {
   std::string path;
   Found what;
 };
-/// What the folder holds of files of the name, in the order of the components; nothing where it cannot be read.
+/// Returns the parts of files of the name in the folder, by component; empty if the folder cannot be read.
 std::vector<Part> parts_in(const std::string& path);
-/// The ids of files of the name of which anything is there.
+/// Returns the ids of all files of the name of which some part exists.
 std::set<std::string> ids_seen(const std::string& path);
-/// Removes components of files of the name that have another id than `keep`.  Others may do so at the same time; what
-/// cannot be removed stays.
+/// Removes components of files of the name whose id is not `keep`.  Other processes may do so at the same time; files
+/// that cannot be removed stay.
 void remove_others(const std::string& path, const std::string& keep) noexcept;
-/// Writes a component's description, whole and durably, or not at all.  errors  kSystem.
+/// Writes a component's description, entirely and durably, or not at all.
+/// errors  kSystem.
 void write_description(const std::string& component_path, const Description& description);
 
-/// The folder that a path names a file in, and the name there.
+/// Return the folder and the file name of a path.
 std::string folder_of(const std::string& path);
 std::string name_of(const std::string& path);
-/// Whether what one host writes there is at once seen by all: not so with file systems that keep copies for a while.
+/// Returns true if all hosts see at once what one host writes there, which does not hold for file systems that cache
+/// data.
 bool is_coherent(const std::string& folder);
 
 }  // namespace plait::distant::shared

@@ -1,4 +1,15 @@
-/// Opening: where the bytes go, who serves what.
+/// Opens shared files: determines where the bytes are stored, and which rank serves them.
+///
+/// New files, place "detect": rank 0 creates a temporary file, and all ranks test if they see it. If all see it, and
+/// the file system is coherent or all ranks are on one node, it becomes the one file. Otherwise each rank creates a
+/// component on its own disk, and the file is striped.
+///
+/// Existing files: all ranks examine their folders, rank 0 chooses (choice.cpp), and every rank opens its part. Another
+/// program may replace the file between these phases. Then the opening fails with ENOENT or ESTALE and is repeated, as
+/// long as some rank sees something new.
+///
+/// A rank that serves several components opens them in rounds, because a distant file has one file per rank. Example: 4
+/// components on 2 ranks are opened in 2 rounds, each with one component of either rank.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -34,14 +45,15 @@ using base::text;
 
 namespace {
 
-/// Section 3 of the paper.
+/// The usual stripe, from section 3 of the paper.
 constexpr std::int64_t kUsualUnit = std::int64_t{32} << 10;
-/// A stripe is written to one disk at a stretch: at least a page, and not so much that a large request keeps few disks
-/// busy.
+/// A stripe is written to one disk contiguously: it has at least a page, and is small enough for a large request to use
+/// many disks.
 constexpr std::int64_t kLeastUnit = std::int64_t{4} << 10;
 constexpr std::int64_t kMostUnit = std::int64_t{4} << 20;
 
-/// A typical request is to be one stripe: then it is one message to one disk, or two where it is not aligned.
+/// Returns the size of a stripe. A typical request should be one stripe: then it is one message to one disk, or two if
+/// it is not aligned.
 std::int64_t unit_for(const SharedFileOptions& options) {
   if (options.unit > 0) return options.unit;
   if (options.request == 0) return kUsualUnit;
@@ -92,7 +104,7 @@ void SharedFile::Impl::open() {
   }
   parts_.opened();
   if (options_.expected > 0) warn_of_lacking_room();
-  call.step_done(nullptr);  // for a rank that failed since the last one
+  call.step_done(nullptr);  // for a rank that failed since the last phase
   open_ = true;
 }
 
@@ -103,7 +115,7 @@ void SharedFile::Impl::fail_open(const std::string& message, const Comm& comm, i
   throw error;
 }
 
-/// Rank 0 makes a file, and all look whether they see it.  Returns whether it is the one to use.
+/// Rank 0 creates a file, and all ranks test if they see it.  Returns true if that file is to be used.
 bool SharedFile::Impl::make_one(collective::Collective& call) {
   std::string folder;
   call.step([&] {
@@ -141,7 +153,7 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
   }
   one_ = true;
   if (options_.persistent && !options_.atomic) {
-    // What is replaced stays where a rank cannot use the new one.
+    // The old file must stay if a rank cannot use the new one.
     call.step([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); });
     const std::string made = collective::tell(
         *transport_, [&] { return base::encode(new_one_ ? new_one_->identity() : store::Identity{}); });
@@ -151,7 +163,8 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
     return true;
   }
   open_one(call, path);
-  // Without a name it is gone whatever ends the ranks; file systems of several hosts may not keep it open then.
+  // A file without a name disappears however the ranks end. File systems of several hosts may not keep such a file
+  // open.
   if (!options_.persistent && !transport_->nodes_apart()) new_one_.reset();
   return true;
 }
@@ -163,7 +176,7 @@ void SharedFile::Impl::open_one(collective::Collective& call, const std::string&
     own.push_back(path);
   });
   open_rounds(call, own, options_.persistent || options_.mode != SharedFileMode::kWrite);
-  // One rank of each node.  This one stands for its own.
+  // One rank of each other node, and this rank for its own node.
   std::vector<int> ranks;
   for (const std::string& each :
        collective::gather_to_all(*transport_, [this] { return base::encode(transport_->worker_on_node(0)); })) {
@@ -201,7 +214,7 @@ void SharedFile::Impl::make_striped(collective::Collective& call) {
   });
   open_rounds(call, paths, options_.persistent);
   if (!options_.persistent) {
-    // All have it open, or ask this rank: it needs no name.
+    // All ranks have opened it, or access it through this rank: it needs no name.
     ::unlink(paths[0].c_str());
     made_.clear();
   } else if (!options_.atomic) {
@@ -209,11 +222,11 @@ void SharedFile::Impl::make_striped(collective::Collective& call) {
   }
 }
 
-/// A file that is replaced while ranks look, or between that and their opening it, is looked for again; what fails
-/// though no rank sees anything new is an error.
+/// If a file is replaced while ranks examine it, or before they have opened it, the search is repeated. A failure
+/// although no rank sees anything new is an error.
 void SharedFile::Impl::open_existing(collective::Collective& call) {
   std::string before;
-  std::int64_t same = 0;  // how often no rank has seen anything new
+  std::int64_t same = 0;  // number of attempts since some rank saw something new
   for (int attempt = 1;; ++attempt) {
     shared::Sight sight;
     store::posix::Descriptor held;
@@ -276,12 +289,12 @@ void SharedFile::Impl::open_rounds(collective::Collective& call, const std::vect
     auto files = std::make_unique<DistantFile::Impl>(comm_, service_, mode);
     files->open_together(number, {index < own.size() ? own[index] : std::string(), mode, false},
                          text("open a component of ", options_.path), named, !one_);
-    // All have it before the next one gets a number.
+    // All ranks have opened this round before the next one gets a number.
     call.step([&] { parts_.add(std::move(files)); });
   }
 }
 
-/// Asks nobody: each rank has its own components at hand.
+/// Computes the end without messages, because each rank can access its own components.
 void SharedFile::Impl::look_at_end(collective::Collective& call) {
   std::int64_t end = 0;
   call.step([&] {

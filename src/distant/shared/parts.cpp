@@ -76,7 +76,7 @@ void ask_end(const Parts& parts, const void* request, EndKnown done) {
                                  std::as_writable_bytes(std::span(&length, 1)), {}, {request, answered});
       }
     });
-    if (error) {  // of this one alone: others may have been asked
+    if (error) {  // the failure of this component alone; others may have been asked already
       const transport::CallFailure failure = failure_of(error);
       answered(&failure);
     } else if (file) {

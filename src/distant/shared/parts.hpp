@@ -1,4 +1,4 @@
-/// The component files of a shared file that are open.
+/// The open component files of a shared file.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,13 @@
 
 namespace plait::distant::shared {
 
-/// A rank may serve several components: each round of distant files has one of each rank.
-/// threads  Any number at once, open() and close() apart.
+/// The components of a shared file, and the distant files through which they are accessed. A rank may serve several
+/// components: each round of distant files has one component of each rank.
+/// threads  Any number at once, apart from open() and close().
 class Parts {
  public:
   Parts() = default;
-  /// One file: each rank has it open itself, and nobody asks another for bytes of it.
+  /// Constructs a file of one component, which each rank has opened itself, so that no bytes go through messages.
   explicit Parts(int rank) : servers_{rank}, rounds_of_{0} {}
   Parts(const StripeMap& stripes, std::vector<int> servers);
 
@@ -27,13 +28,13 @@ class Parts {
   int server(int component) const { return servers_[static_cast<std::size_t>(component)]; }
   DistantFile::Impl& file(int component) const { return *open_[round_of(component)]; }
   std::shared_ptr<const LocalFile> direct(int component) const { return file(component).direct(server(component)); }
-  /// Whether no byte goes by a message.
+  /// Returns true if no byte goes through a message.
   bool all_direct() const { return all_direct_; }
 
-  /// The components of a rank, one for each round; a rank with fewer has none in the last ones.
+  /// Returns the components of a rank, one for each round; a rank with fewer components has none in the last rounds.
   std::vector<int> of(int rank) const;
   int rounds() const { return rounds_; }
-  /// Opens the next round.
+  /// Adds the distant files of the next round.
   void add(std::unique_ptr<DistantFile::Impl> round) { open_.push_back(std::move(round)); }
   void opened();
   void close();
@@ -49,7 +50,7 @@ class Parts {
   bool all_direct_ = false;
 };
 
-/// An offset that the end of the file is not before, as far as this rank knows.
+/// A lower bound of the end of the file, as far as this rank knows.
 class KnownEnd {
  public:
   std::int64_t get() const { return value_.load(std::memory_order_relaxed); }
@@ -64,8 +65,9 @@ class KnownEnd {
   std::atomic<std::int64_t> value_{0};
 };
 
-/// Asks all components how long they are, as a part of a request.  `done` gets the end of the file, once, on any thread, and throws nothing.
-/// errors  std::bad_alloc: nothing has been asked, and `done` is not called.
+/// Requests the lengths of all components, as a part of a request.  `done` gets the end of the file, once, on any
+/// thread, and must not throw.
+/// errors  std::bad_alloc: no request was sent, and `done` is not called.
 using EndKnown = std::function<void(const transport::CallFailure*, std::int64_t end)>;
 void ask_end(const Parts& parts, const void* request, EndKnown done);
 

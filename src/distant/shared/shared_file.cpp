@@ -24,7 +24,8 @@ SharedFile::~SharedFile() {
 SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
   distant::in_turn(comm, [&] {
-    const std::int64_t number = core::transport_of(comm).next_number();  // before what may fail on this rank alone
+    // before anything that may fail on this rank alone
+    const std::int64_t number = core::transport_of(comm).next_number();
     impl = std::make_unique<Impl>(options, comm, number);
     impl->open();
   });
@@ -34,7 +35,7 @@ SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) 
 
 void SharedFile::fail_open(const std::string& message, const Comm& comm, int system_code) {
   distant::in_turn(comm, [&] { Impl::fail_open(message, comm, system_code); });
-  throw core::call_error(message, system_code);  // never: this rank brings the error along
+  throw core::call_error(message, system_code);  // not reached: this rank's error takes part in the agreement
 }
 
 bool SharedFile::is_open() const { return impl_->is_open(); }
@@ -61,7 +62,7 @@ void SharedFile::resize(std::int64_t bytes) {
 }
 void SharedFile::fail(const std::string& message, int system_code) {
   distant::in_turn(impl_->here().comm(), [&] { impl_->fail_call(message, system_code); });
-  throw core::call_error(message, system_code);  // never: this rank brings the error along
+  throw core::call_error(message, system_code);  // not reached: this rank's error takes part in the agreement
 }
 void SharedFile::sync() { impl_->here().sync(); }
 void SharedFile::read_only() { impl_->here().read_only(); }

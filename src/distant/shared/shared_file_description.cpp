@@ -12,10 +12,10 @@ namespace plait::distant::shared {
 
 namespace {
 
-/// Files without a limit are of version 1, which any Plait reads.
+/// Version of files with a limit. Files without one have version 1, which every Plait reads.
 constexpr int kVersion = 2;
 constexpr std::size_t kIdDigits = 16;
-/// More than any machine has cores: a damaged number costs no memory.
+/// More than the cores of any machine, so that a damaged number does not allocate much memory.
 constexpr int kMostComponents = 1 << 24;
 
 template <typename Number>

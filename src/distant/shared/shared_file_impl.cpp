@@ -108,7 +108,7 @@ void SharedFile::Impl::sync() {
   check_open();
   std::vector<DistantRequest> requests;
   if (one_) {
-    // Every host holds back its own writes.
+    // Every host buffers its own writes.
     for (const int rank : syncing_) requests.push_back(parts_.file(0).start_sync(rank));
   } else {
     for (int i = 0; i < parts_.stripes().components(); ++i)
@@ -150,7 +150,7 @@ void SharedFile::Impl::close() {
   outstanding_->wait_for_all_or_interrupt();
   const std::exception_ptr error = collective::caught([&] {
     check_given_up();
-    // Nobody has anything under way any more before a file goes.
+    // No rank has an access under way when a file is closed.
     collective::Collective call(*transport_, [this] { return text("close the shared file ", options_.path); }, [] {});
     if (options_.atomic) commit(call);
   });
@@ -162,7 +162,7 @@ void SharedFile::Impl::close() {
 void SharedFile::Impl::abandon() noexcept {
   if (!open_) return;
   watch_.end();
-  // A rank that is stopped must not keep this one in here, from which no interruption leads.
+  // This rank must not wait for a stopped rank here, because this wait cannot be interrupted.
   collective::caught([this] { outstanding_->cancel_all_and_wait(); });
   outstanding_->wait_for_all();
   const Error error(ErrorKind::kSystem, text("rank ", rank_, " has abandoned the shared file ", options_.path),
@@ -176,7 +176,7 @@ void SharedFile::Impl::drop() noexcept {
   collective::caught([&] { parts_.close(); });
   new_one_.reset();
   if (!made_.empty()) {
-    // The description first: it must not name bytes that are gone.
+    // The description is removed first: it must not name bytes that are gone.
     ::unlink((made_ + distant::shared::kDescriptionSuffix).c_str());
     ::unlink(made_.c_str());
   }

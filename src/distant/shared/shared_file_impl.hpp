@@ -23,14 +23,14 @@ namespace plait {
 
 class SharedFile::Impl {
  public:
-  /// `number` is the transport's next one.
+  /// `number` is the transport's next number.
   Impl(const SharedFileOptions& options, const Comm& comm, std::int64_t number);
   ~Impl();
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   void open();
-  /// From now on an atomic file is to be closed.
+  /// Begins to watch an atomic file, which must be closed to appear.
   void watch_new() {
     if (options_.mode == SharedFileMode::kWrite && options_.atomic && rank_ == 0) watch_.begin(options_.path);
   }
@@ -38,7 +38,8 @@ class SharedFile::Impl {
 
   bool is_open() const { return open_ && owner_.here(); }
   const base::Owner& owner() const { return owner_; }
-  /// The same.  errors  kArgument: this process is a child of the one that opened the file.
+  /// Returns the object itself.
+  /// errors  kArgument: this process is a child of the one that opened the file.
   Impl& here() {
     owner_.check(options_.path);
     return *this;
@@ -48,7 +49,7 @@ class SharedFile::Impl {
   const distant::shared::Parts& parts() const { return parts_; }
   std::int64_t unit() const { return unit_; }
   int server(int component) const;
-  /// Reads into the one buffer of the extent, or writes from the other one.
+  /// Reads into the extent's buffer `into`, or writes from its buffer `from`.
   void access(const distant::shared::Extent& extent, bool writes);
   DistantRequest start(const distant::shared::Extent& extent, bool writes);
   std::int64_t size();
@@ -60,10 +61,11 @@ class SharedFile::Impl {
   void abandon() noexcept;
 
  private:
-  // open.cpp: steps of the call that opens
+  // open.cpp: phases of the call that opens
   bool make_one(collective::Collective& call);
   void open_one(collective::Collective& call, const std::string& path);
-  /// Makes sure that each rank has opened that one file.  errors  kSystem: ESTALE.
+  /// Checks that each rank has opened that file.
+  /// errors  kSystem: ESTALE.
   void expect_one(collective::Collective& call, const store::Identity& file);
   void make_striped(collective::Collective& call);
   void open_existing(collective::Collective& call);
@@ -73,12 +75,12 @@ class SharedFile::Impl {
   void warn_of_lacking_room();
   std::string call_text() const;
   std::string component_path(int component) const;
-  // commit.cpp: steps of the call that opens or closes
+  // commit.cpp: phases of the call that opens or closes
   void commit(collective::Collective& call);
   void commit_one(collective::Collective& call);
   void commit_striped(collective::Collective& call);
 
-  /// What carries out a read or a write that was asked for; none where there is nothing to move.
+  /// Returns the transfer for a read or a write, or nullptr if there are no bytes to move.
   std::shared_ptr<distant::shared::Transfer> transfer(const distant::shared::Extent& extent, bool writes);
   void check_open() const;
   void check_given_up() const;
@@ -88,7 +90,7 @@ class SharedFile::Impl {
 
   const base::Owner owner_;
   SharedFileOptions options_;
-  Comm comm_;  // keeps the transport
+  Comm comm_;  // keeps the transport alive
   transport::Transport* transport_;
   std::shared_ptr<distant::Service> service_;
   std::shared_ptr<distant::Outstanding> outstanding_ = std::make_shared<distant::Outstanding>();
@@ -101,10 +103,11 @@ class SharedFile::Impl {
   std::int64_t unit_ = 0;
   distant::shared::Parts parts_;
   distant::shared::KnownEnd known_;
-  std::vector<int> syncing_;                            // ranks that make one file durable, one of each node
-  std::unique_ptr<store::posix::Replacement> new_one_;  // on rank 0, until it has its name or none
-  core::NewFileWatch watch_;                            // of an atomic file, on rank 0
-  std::string made_;                                    // the component that goes unless it gets a description
+  // ranks that make a file of the kind `one` durable, one of each node
+  std::vector<int> syncing_;
+  std::unique_ptr<store::posix::Replacement> new_one_;  // on rank 0, until the new file has its name or is discarded
+  core::NewFileWatch watch_;                            // watches an atomic file, on rank 0
+  std::string made_;                                    // the component that is removed unless it gets a description
 };
 
 }  // namespace plait

@@ -1,3 +1,14 @@
+// The arithmetic of stripes, and the division of a request into batches.
+//
+// Stripe s is in component s mod P, at position (s div P) * unit. A request of consecutive stripes is therefore one
+// contiguous range in each component that it touches. batches() computes these ranges and divides them into accesses of
+// at most `most` bytes. It visits the components round-robin, so that the first accesses use as many disks as possible.
+//
+// Example: unit = 4, P = 3, and a request of 20 bytes at offset 2 (bytes 2 to 21, stripes 0 to 5). The ranges
+// (component, position, bytes) are (0, 2, 6), (1, 0, 8) and (2, 0, 6).
+//   most = 8   stripes are combined, stride = 8:   (0,2,6) (1,0,8) (2,0,6)
+//   most = 4   at most one stripe, stride = 4:     (0,2,2) (1,0,4) (2,0,4)  (0,4,4) (1,4,4) (2,4,2)
+
 #include "distant/shared/stripe_map.hpp"
 
 #include <algorithm>
@@ -7,7 +18,7 @@
 
 namespace plait::distant::shared {
 
-/// A single component is one stripe, whatever the unit.
+/// A single component is one stripe of unlimited size.
 StripeMap::StripeMap(std::int64_t unit, int components)
     : unit_(components == 1 ? std::numeric_limits<std::int64_t>::max() : unit), components_(components) {}
 
@@ -39,7 +50,7 @@ std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, s
   const std::int64_t last = offset + (bytes - 1);
   const std::int64_t first_stripe = offset / unit_;
   const std::int64_t last_stripe = last / unit_;
-  // What is left of each component, in the order of their first bytes.
+  // The remaining range of each component, in the order of their first bytes.
   std::vector<Batch> left;
   const std::int64_t involved = std::min<std::int64_t>(components_, last_stripe - first_stripe + 1);
   left.reserve(static_cast<std::size_t>(involved));
@@ -58,7 +69,8 @@ std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, s
     any = false;
     for (Batch& rest : left) {
       if (rest.bytes == 0) continue;
-      // Cuts lie at the same positions whatever the request, and never leave a part of a stripe behind a whole one.
+      // Cuts are at the same positions for every request, and an access that ends a request's first, partial stripe
+      // also ends at such a cut.
       std::int64_t part = stride - (unit_ < most ? rest.position : rest.position % unit_) % stride;
       if (unit_ >= most) part = std::min(part, together(rest.position));
       part = std::min(part, rest.bytes);

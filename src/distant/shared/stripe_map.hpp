@@ -1,4 +1,4 @@
-/// How the bytes of a shared file are distributed over its components.
+/// The distribution of the bytes of a shared file over its components.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace plait::distant::shared {
 
-/// What one access moves: bytes that lie together in a component, and in stripes in the request.
+/// The bytes of one access: they are contiguous in a component, and in stripes in the request.
 struct Batch {
   int component = 0;
   std::int64_t position = 0;  ///< in the component
@@ -14,32 +14,32 @@ struct Batch {
   bool operator==(const Batch&) const = default;
 };
 
-/// Stripe s of `unit` bytes is in component s mod P, at (s div P) * unit.  Values up to 2^63 - 1 everywhere.
+/// Stripe s of `unit` bytes is in component s mod P, at position (s div P) * unit.  All values may be up to 2^63 - 1.
 class StripeMap {
  public:
-  /// All in one component.
+  /// Constructs the map of a file with a single component.
   StripeMap() : StripeMap(1, 1) {}
   StripeMap(std::int64_t unit, int components);
 
   int components() const { return components_; }
-  /// The component of the byte at an offset of the file, and its position there.
+  /// Return the component of the byte at an offset of the file, and its position there.
   int component_of(std::int64_t offset) const;
   std::int64_t position_of(std::int64_t offset) const;
-  /// The offset of a position of a component; 2^63 - 1 where it would be further.
+  /// Returns the offset of a position of a component; 2^63 - 1 if it would be larger.
   std::int64_t offset_of(int component, std::int64_t position) const;
-  /// The bytes that a component has of a file of `size` bytes.
+  /// Returns the number of bytes that a component has of a file of `size` bytes.
   std::int64_t length(int component, std::int64_t size) const;
-  /// The least size of a file of which a component has `length` bytes.
+  /// Returns the smallest size of a file of which a component has `length` bytes.
   std::int64_t end(int component, std::int64_t length) const;
-  /// How many bytes from a position on lie together in the file.
+  /// Returns the number of bytes from a position on that are contiguous in the file.
   std::int64_t together(std::int64_t position) const { return unit_ - position % unit_; }
 
-  /// The accesses that move `bytes` bytes at `offset`, of at most `most` bytes each: whole stripes together, or parts
-  /// of one.  In such an order that the first ones go to as many components as there are.
+  /// Returns the accesses that move `bytes` bytes at `offset`, of at most `most` bytes each: several whole stripes, or
+  /// a part of one.  The first ones go to as many components as possible.
   std::vector<Batch> batches(std::int64_t offset, std::int64_t bytes, std::int64_t most) const;
 
-  /// Calls `body(position, at, bytes)` for what lies together of a batch of a request at `offset`; `at` counts from
-  /// there.
+  /// Calls `body(position, at, bytes)` for each part of a batch that is contiguous in the file, for a request at
+  /// `offset`; `at` is relative to that offset.
   template <typename Body>
   void each_part(const Batch& batch, std::int64_t offset, Body&& body) const {
     for (std::int64_t done = 0; done < batch.bytes;) {

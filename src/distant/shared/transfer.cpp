@@ -1,3 +1,19 @@
+// Reads and writes of a shared file, as accesses to its components.
+//
+// Problem: a component ends where its last written byte is, so a component of a file with holes may be shorter than its
+// part of the file. A read must return zeros for holes, but must fail after the end of the file. Asking all components
+// for their lengths before each read would be slow.
+//
+// Idea: each rank knows a lower bound of the end (`known_`). A read up to that bound needs no test. For a read beyond
+// it, only the batch with the last byte is "demanding": it must find all its bytes, which proves that the file extends
+// that far. Only if it fails are all components asked for their lengths.
+//
+// Example: unit = 4, three components, and a file of which only the bytes 0 to 3 and 20 to 21 were written. The
+// components have the lengths 4, 0 and 6, and the file ends at 22. A read of the bytes 0 to 21 demands byte 21, which
+// is at position 5 of component 2: it is there, and all missing bytes are zeros. A read of the bytes 0 to 15 demands
+// byte 15, at position 7 of component 0: it is missing. The lengths then give the end 22, so that the read is within
+// the file and byte 15 is zero.
+
 #include "distant/shared/transfer.hpp"
 
 #include <algorithm>
@@ -16,9 +32,9 @@ namespace plait::distant::shared {
 
 namespace {
 
-/// Accesses under way of one request: enough for several disks and the network to work at once.
+/// Maximum number of accesses of a request under way: enough for several disks and the network to work at once.
 constexpr int kAhead = 16;
-/// Accesses without messages need no buffers.
+/// Maximum bytes of a direct access, which needs no buffer.
 constexpr std::int64_t kMostHere = std::int64_t{1} << 20;
 
 std::span<std::byte> span_of(std::byte* data, std::int64_t bytes) { return {data, static_cast<std::size_t>(bytes)}; }
@@ -37,8 +53,8 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
       batches_(parts.stripes().batches(extent.offset, extent.bytes, parts.all_direct() ? kMostHere : kPieceBytes)),
       demanding_(batches_.size()),
       left_(batches_.size()) {
-  // Of a read beyond the known end only the batch with the last byte must find all of it: it tells whether the file
-  // reaches so far.  Other components may be shorter, where the file has holes.
+  // In a read beyond the known end, only the batch with the last byte must find all its bytes: it shows if the file
+  // extends that far.  Other components may be shorter, if the file has holes.
   if (extent_.into == nullptr || end_ <= known_.get()) return;
   const StripeMap& stripes = parts_.stripes();
   const int component = stripes.component_of(end_ - 1);
@@ -121,7 +137,8 @@ void Transfer::begin(std::size_t index, bool demanding, Done done) {
   begin_call(batch, demanding, std::move(done));
 }
 
-/// Stripes that lie together on one server go in one message, through a buffer here where they lie apart.
+/// Sends an access in one message. If it consists of several stripes, they are gathered in, or scattered from, a
+/// buffer.
 void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
   const StripeMap& stripes = parts_.stripes();
   const bool reads = extent_.into != nullptr;
@@ -173,7 +190,7 @@ void Transfer::batch_done() {
   if (left_.fetch_sub(1) == 1) known_.raise(end_);
 }
 
-/// The last component does not reach as far; another one may reach further.
+/// Asks for the end of the file: the component of the last byte is too short, but another one may extend further.
 void Transfer::ask_whether_zero(std::size_t index, const Done& done) {
   base::patiently("ask where a shared file ends", [&] {
     ask_end(parts_, done.request(),
@@ -183,7 +200,7 @@ void Transfer::ask_whether_zero(std::size_t index, const Done& done) {
   });
 }
 
-/// The whole file ends at `end`: up to there what is behind the component's own end is zeros.
+/// Reads the batch again with zeros after the end of its component, if the file, which ends at `end`, is long enough.
 void Transfer::read_zeros(std::size_t index, std::int64_t end, const Done& done) {
   known_.raise(end);
   if (end < end_) {

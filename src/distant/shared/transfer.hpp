@@ -1,4 +1,4 @@
-/// A read or write of a shared file, made of accesses to its components.
+/// A read or write of a shared file, as a set of accesses to its components.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace plait::distant::shared {
 
-/// What is to be moved; exactly one of the buffers is there.
+/// The bytes to move; exactly one of the buffers is not null.
 struct Extent {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
@@ -22,27 +22,28 @@ struct Extent {
   const std::byte* from = nullptr;
 };
 
-/// Behind the end of a component lie zeros, as long as the file goes on in another one.  A read that passes the end
-/// that is known here demands of the component of its last byte that it has that; only where it has not, all are asked.
+/// A read or write.  The bytes after the end of a component are zeros if the file continues in another component.  A
+/// read beyond the end that this rank knows demands the last byte of its component; only if that is missing are all
+/// components asked for their lengths.
 class Transfer : public std::enable_shared_from_this<Transfer> {
  public:
-  /// `path` is for errors.  All of them, and the components, outlive the transfer.
+  /// `path` is for errors.  The path and the components must outlive the transfer.
   Transfer(const Parts& parts, KnownEnd& known, const std::string& path, const Extent& extent);
 
-  /// Whether run() may do it.
+  /// Returns true if run() may be used.
   bool fits_here() const;
-  /// Does it on the spot.
+  /// Carries out the transfer on the calling thread.
   void run();
-  /// Reads on the spot if all of it is in the page cache; otherwise returns false.
+  /// Reads at once if all of it is in the page cache; otherwise returns false.
   bool read_cached();
-  /// Begins it.
+  /// Starts the transfer.
   DistantRequest start(std::shared_ptr<Outstanding> outstanding, const std::shared_ptr<transport::Active>& active);
 
  private:
   using Done = DistantRequest::Impl::Done;
 
-  /// Both throw where they have not begun anything, and do not call `done` then.  The others throw nothing: they are
-  /// called where an access has ended, on any thread.
+  /// Both functions throw only if they have not begun anything, and do not call `done` then.  The others do not throw:
+  /// they are called at the end of an access, on any thread.
   void begin(std::size_t index, bool demanding, Done done);
   void begin_call(const Batch& batch, bool demanding, Done done);
   void ended(std::size_t index, const transport::CallFailure* failure, const Done& done);
@@ -63,7 +64,7 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
   Extent extent_;
   std::int64_t end_;
   std::vector<Batch> batches_;
-  std::size_t demanding_;  // the batch that must be there to its last byte; none: the number of batches
+  std::size_t demanding_;  // the batch that must exist up to its last byte; the number of batches if there is none
   std::atomic<std::size_t> left_;
 };
 
