@@ -58,8 +58,9 @@ class CallGate {
 
   std::atomic<State> state_{State::kOpen};  // changes with the mutex locked
   std::atomic<int> inside_{0};              // threads in a call
-  int stuck_ = 0;                           // of these, those for which a timeout was too short: not waited for again
-  bool turn_taken_ = false;                 // a serial gate has let a thread in
+  // number of these threads that exceeded a timeout; they are not waited for again
+  int stuck_ = 0;
+  bool turn_taken_ = false;  // a serial gate has let a thread in
   std::mutex mutex_;
   std::condition_variable changed_;
 };

@@ -1,4 +1,4 @@
-/// A number that all workers see and change without waiting for each other.
+/// A number that all workers can read and change without waiting for each other.
 #pragma once
 
 #include <atomic>
@@ -8,22 +8,22 @@
 
 namespace plait::transport {
 
-/// Each call is one indivisible step, and takes effect whatever the other workers are doing.
+/// Each call is one atomic operation; it takes effect whatever the other workers are doing.
 /// threads  Any number at once.
-/// errors   kSystem: what carries the calls has failed.
+/// errors  kSystem: the transport has failed.
 class Counter {
  public:
   virtual ~Counter() = default;
   virtual std::int64_t load() = 0;
   virtual void store(std::int64_t value) = 0;
-  /// Adds; returns what was there before.
+  /// Adds; returns the previous value.
   virtual std::int64_t fetch_add(std::int64_t by) = 0;
-  /// Stores `wanted` where `expected` is found; returns what was found.
+  /// Stores `wanted` if the value is `expected`; returns the previous value.
   virtual std::int64_t compare_swap(std::int64_t expected, std::int64_t wanted) = 0;
 };
 
-/// A counter in memory that all workers map; `owner` keeps that memory.  Acquire and release: what a worker has done
-/// before it moved the counter on is done for whoever finds it moved.
+/// A counter in memory that all workers map; `owner` keeps that memory alive.  Operations acquire and release: a worker
+/// that sees a change of the counter also sees what the other worker wrote before that change.
 class MemoryCounter : public Counter {
  public:
   MemoryCounter(std::atomic<std::int64_t>& word, std::shared_ptr<const void> owner)

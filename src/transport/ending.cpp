@@ -15,15 +15,15 @@ namespace {
 struct Ending {
   EndingStage stage;
   std::function<void()> call;
-  base::Owner owner = {};  // its children leave these things alone
+  base::Owner owner = {};  // child processes do not run these callbacks
 };
 
 struct Endings {
   std::mutex mutex;
-  std::deque<Ending> list;  // whose members stay where they are when others come
+  std::deque<Ending> list;  // a deque: its elements do not move when others are added
 };
 
-/// Never destroyed: MPI may end after static objects do.
+/// Never destroyed: MPI may end after the destruction of static objects.
 Endings& endings() {
   static auto* const kept = new Endings;
   return *kept;
@@ -36,7 +36,7 @@ void at_ending(EndingStage stage, std::function<void()> call) {
   endings().list.push_back({stage, std::move(call)});
 }
 
-// Takes no memory itself: there may be none.
+// Allocates no memory, because there may be none.
 void run_endings() noexcept {
   const auto at = [](std::size_t index) -> const Ending& {
     const std::scoped_lock lock(endings().mutex);
@@ -54,7 +54,7 @@ void run_endings() noexcept {
       try {
         one.call();
       } catch (const std::exception&) {
-        continue;  // the others are to run all the same
+        continue;  // the other callbacks must run all the same
       }
     }
 }

@@ -1,3 +1,19 @@
+// Waiting for a counter in memory that the workers of a node share.
+//
+// Problem: a worker may wait for microseconds or for hours. Spinning costs the cores that the others need, if there are
+// more workers than cores; a futex costs several microseconds per wake-up; and a worker that has ended never wakes
+// anyone.
+//
+// Idea: wait() yields its core for 100 us, which serves short waits. Then it sleeps by futex on the counter, with a
+// time limit (which wait_until() begins at 250 us and doubles), and after each sleep checks if the others are alive
+// (four times a second) and if a signal has asked to interrupt the wait (ten times a second).
+//
+// Example of a wake-up that is not lost: the waiter loads the counter (5), tests it, and calls FUTEX_WAIT with 5. If
+// another worker raises the counter to 6 in between, the kernel sees that it is not 5 and returns at once.
+//
+// Counters are 32 bits wide and wrap: reached(2, 0xfffffffe) is true, because the difference, 4, is positive as a
+// signed number.
+
 #include "transport/gates.hpp"
 
 #include <linux/futex.h>
@@ -17,11 +33,11 @@ namespace plait::transport {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-// Not FUTEX_PRIVATE_FLAG: the word may lie in memory of several processes.
+// Without FUTEX_PRIVATE_FLAG, because several processes may map the word.
 void wake_all(std::atomic<std::uint32_t>& word) { syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
-// The kernel compares the word with `seen` under its own lock: one raised in between does not sleep, so no wake is
-// lost.
+// The kernel compares the word with `seen` under its own lock. If the word was raised in between, the call does not
+// sleep, so no wake-up is lost.
 bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono::nanoseconds most) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const timespec limit{most.count() / kSecond, most.count() % kSecond};
@@ -30,7 +46,7 @@ bool sleep_on(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::chrono:
 
 namespace {
 
-/// Yields the core to whoever can run until `done` or the time is up.
+/// Yields the core to other threads until `done` returns true or the time has elapsed.
 bool yield_for_a_while(base::FunctionRef<bool()> done) {
   constexpr auto kLongest = std::chrono::microseconds(100);
   if (done()) return true;
@@ -42,11 +58,12 @@ bool yield_for_a_while(base::FunctionRef<bool()> done) {
   return false;
 }
 
-/// Looks at a Liveness while a worker waits: four times a second, and for an interruption ten times a second.
+/// Checks a Liveness while a worker waits: four times a second, and ten times a second for an interruption.
 class LivenessTimer {
  public:
   explicit LivenessTimer(Liveness& liveness) : liveness_(liveness) {}
-  /// errors  What the Liveness finds, unless `done`: a worker that has left since may have done its part before.
+  /// errors  Those of the Liveness, unless `done` returns true: a worker that has left since may have done its part
+  /// before.
   void look(base::FunctionRef<bool()> done) {
     const auto now = Clock::now();
     if (interruption_.is_due(now)) liveness_.check_interruption();
@@ -68,7 +85,7 @@ class LivenessTimer {
   Clock::time_point looked_ = Clock::now();
 };
 
-/// Naps begin with this one and double.
+/// Waits; the first sleep lasts at most `nap`, and later ones double.
 void wait(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness,
           std::chrono::nanoseconds nap) {
   if (yield_for_a_while(done)) return;
@@ -76,8 +93,8 @@ void wait(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Live
   while (true) {
     const std::uint32_t seen = word.load(std::memory_order_acquire);
     if (done()) return;
-    // The time limit is for what raises another word, for peers that never will raise this one, and for signals that
-    // another thread of this process gets.
+    // The time limit covers changes of other words, peers that will never raise this one, and signals that another
+    // thread of this process receives.
     if (!sleep_on(word, seen, nap)) nap = std::min<std::chrono::nanoseconds>(2 * nap, base::kBetweenInterruptions);
     if (done()) return;
     timer.look(done);
@@ -87,7 +104,8 @@ void wait(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Live
 }  // namespace
 
 void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& liveness) {
-  // Acquire here and release in raise(): whoever finds a counter raised finds what was written to shared memory before.
+  // Acquire here and release in raise(): a worker that sees a raised counter also sees what was written to shared
+  // memory before.
   const auto reached_it = [&] { return reached(word, target); };
   wait(reached_it, word, liveness, base::kBetweenInterruptions);
 }
@@ -107,8 +125,8 @@ void poll_until(base::FunctionRef<bool()> done, Liveness& liveness) {
 }
 
 void Gates::raise(std::atomic<std::uint32_t>& counter, std::uint32_t by) {
-  // Release for what this worker has done.  Where several raise one counter, whoever finds their sum finds what all of
-  // them have done: additions go on with the releases before them.
+  // The release publishes what this worker has done.  If several workers raise one counter, a worker that sees their
+  // sum sees what all of them have done, because the additions form a release sequence.
   counter.fetch_add(by, std::memory_order_acq_rel);
   wake_all(counter);
 }

@@ -1,4 +1,4 @@
-/// What the workers of a transport have given up.
+/// The numbers of files and calls that workers of a transport have abandoned.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,17 @@
 
 namespace plait::transport {
 
-/// A set of numbers, which grow as a rule.  Its room is made beforehand: all workers are to remember a number that they
-/// agree on, whatever memory they have.
+/// A set of numbers, which usually ascend.  Its memory is allocated beforehand, because all workers must remember a
+/// number on which they have agreed, even if memory is short.
 class GivenUp {
  public:
   GivenUp() { numbers_.reserve(kRoom); }
-  /// Makes room for what one agreement may bring.  errors  std::bad_alloc: there is as much room as before.
+  /// Reserves capacity for one agreement.
+  /// errors  std::bad_alloc: the capacity is unchanged.
   void prepare() {
     if (numbers_.capacity() - numbers_.size() < kOfOneAgreement) numbers_.reserve(2 * numbers_.capacity());
   }
-  /// Forgets the smallest number where there is no room for another one.
+  /// Discards the smallest number if the capacity is exhausted.
   void insert(std::int64_t number) noexcept {
     if (contains(number)) return;
     if (numbers_.size() == numbers_.capacity()) numbers_.erase(numbers_.begin());

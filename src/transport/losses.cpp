@@ -9,7 +9,7 @@ namespace plait::transport {
 
 namespace {
 
-/// What the lost process had sent may still come, and pass from rank to rank.
+/// Data that the lost process has sent may still arrive, and be passed on from rank to rank.
 constexpr std::chrono::seconds kGrace{5};
 
 }  // namespace
@@ -25,7 +25,7 @@ void Losses::end() {
 }
 
 void Losses::record(int worker) {
-  // The time first: whoever finds the loss is to find the time of it as well, and wait that long.
+  // The time is stored first: a thread that sees the loss must see its time too, and wait that long.
   Clock::rep never = 0;
   since_.compare_exchange_strong(never, Clock::now().time_since_epoch().count());
   int none = -1;

@@ -1,4 +1,4 @@
-/// What those who wait for all processes know of processes that will not come.
+/// Processes that have ended, for those that wait for all processes.
 #pragma once
 
 #include <atomic>
@@ -8,19 +8,20 @@
 
 namespace plait::transport {
 
-/// Of one communicator.  Nothing is known before its active messages have begun (active.hpp), whose handler tells here
-/// of processes that ended without taking leave.
+/// The losses of one communicator.  Nothing is known before its active messages have begun (active.hpp); their handler
+/// records processes that ended without notice.
 /// threads  Any number at once.
 class Losses {
  public:
-  /// Active messages begin; `watch` makes them notice the end of processes that they do not exchange messages with.
+  /// Begins active messages; `watch` makes them detect the end of processes with which they do not exchange messages.
   void begin(std::function<void()> watch);
   void end();
 
   void record(int worker);
   /// errors  kSystem: a process has been lost.  Calls of MPI that need it would not return, or crash.
   void check() const;
-  /// The same for one that has waited for a while, and may still be let go by what the lost process had sent.
+  /// Like check(), but for a thread that has waited for a while: data that the lost process has sent may still end the
+  /// wait.
   void check_waiting();
 
  private:
@@ -28,8 +29,8 @@ class Losses {
 
   std::atomic<int> lost_{-1};
   std::atomic<Clock::rep> since_{0};
-  std::mutex mutex_;             // of what follows
-  std::function<void()> watch_;  // nothing where it has been called
+  std::mutex mutex_;             // protects `watch_`
+  std::function<void()> watch_;  // empty after it was called
 };
 
 }  // namespace plait::transport

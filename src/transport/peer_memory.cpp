@@ -16,9 +16,9 @@ namespace plait::transport {
 
 namespace {
 
-constexpr std::size_t kMostCopies = 512;  // of a call; the system allows 1024
+constexpr std::size_t kMostCopies = 512;  // maximum copies per call; the system allows 1024
 
-/// A word that no other process has at its address, as far as numbers and clocks tell processes apart.
+/// A word whose value no other process has at the same address, as far as process numbers and clocks differ.
 struct Word {
   std::int64_t value =
       (static_cast<std::int64_t>(::getpid()) << 32) ^ std::chrono::steady_clock::now().time_since_epoch().count();
@@ -28,7 +28,7 @@ iovec vector_of(const std::byte* begin, std::int64_t bytes) {
   return {const_cast<std::byte*>(begin), static_cast<std::size_t>(bytes)};
 }
 
-/// Whether `bytes` bytes could be copied.
+/// Returns true if `bytes` bytes were copied.
 bool copied(std::int64_t process, std::span<const iovec> from, std::span<const iovec> to, std::int64_t bytes) {
   const ssize_t result =
       ::process_vm_readv(static_cast<pid_t>(process), to.data(), to.size(), from.data(), from.size(), 0);

@@ -1,4 +1,4 @@
-/// The private memory of the other processes of a node, read through the system.
+/// Reads the private memory of the other processes of a node through the system.
 #pragma once
 
 #include <cstddef>
@@ -8,42 +8,43 @@
 
 namespace plait::transport {
 
-/// The system copies no more at once.
+/// Maximum bytes per copy of the system.
 inline constexpr std::int64_t kMostPeerCopy = std::int64_t{1} << 30;
 
-/// A stretch of another process's memory, at its address there, and where it goes; at most kMostPeerCopy bytes.
+/// A range of another process's memory, at its address there, and the destination; at most kMostPeerCopy bytes.
 struct PeerCopy {
   const std::byte* from = nullptr;
   std::byte* to = nullptr;
   std::int64_t bytes = 0;
 };
 
-/// What a process tells others so that they can try: its number, and a word of its memory with what is in it.  A
-/// process of that number in another space of numbers has another word there, or none.
+/// The data with which another process tests access: the process number, and the address and value of a word.  A
+/// process of that number in another PID namespace has another value there, or no memory.
 struct PeerToken {
   std::int64_t process = 0;
   std::int64_t address = 0;
   std::int64_t word = 0;
 };
 
-/// Linux copies between processes of one user (process_vm_readv) unless a security policy or a container forbids it; so
-/// each process tries with each of the others before anyone relies on it.
+/// Linux copies between processes of one user (process_vm_readv) unless a security policy or a container forbids it.
+/// Therefore each process tests the access to each of the others before any of them relies on it.
 /// threads  One at a time.
 class PeerMemory {
  public:
-  /// That of this process, the same at each call.
+  /// Returns the token of this process, the same in each call.
   static PeerToken token();
-  /// Whether a byte of this process's memory can be read so: memory of devices cannot.
+  /// Returns true if a byte of this process's memory can be read in this way; memory of devices cannot.
   static bool readable(const std::byte* address);
 
-  /// Reads the words of all processes of a node, by their ranks on it.  cost  One system call each.
+  /// Reads the words of all processes of a node, by their ranks on it.
+  /// cost  One system call each.
   void try_all(std::span<const PeerToken> tokens);
   bool tried() const { return tried_; }
-  /// Whether all could be read.
+  /// Returns true if all words could be read.
   bool able() const { return able_; }
 
-  /// Copies stretches of a process's memory.
-  /// cost    Microseconds for each call, and some 0.2 us for each stretch, besides the bytes.
+  /// Copies ranges of a process's memory.
+  /// cost  Microseconds for each call, and some 0.2 us for each range, in addition to the bytes.
   /// errors  kSystem: the process has ended, or no longer has that memory.
   void read(int node_rank, std::span<const PeerCopy> copies) const;
 

@@ -24,17 +24,17 @@ struct Registry {
   std::mutex mutex;
   std::map<std::int64_t, Area> areas;
 };
-/// Never destroyed: arrays may outlive everything else of a program.
+/// Never destroyed: arrays may outlive all other objects of a program.
 Registry& registry() {
   static base::PerProcess<Registry> value;
   return value.get();
 }
 
-/// Unmaps what nobody holds any more, in any process.
+/// Unmaps areas that no process holds any more.
 void forget_unused(Registry& known) {
   for (auto area = known.areas.begin(); area != known.areas.end();) {
-    // Acquire, after the releases of all that held it: their last accesses are over.  The number lies in the area
-    // itself, which every process that has mapped it may still read.
+    // Acquire, after the releases of all holders: their last accesses are over.  The count is in the area itself, which
+    // every process that has mapped it may still read.
     if (area->second.holders().load(std::memory_order_acquire) > 0) {
       ++area;
     } else {
@@ -53,7 +53,7 @@ SharedPart::~SharedPart() {
   if (!owner_.here()) return;
   Registry& known = registry();
   const std::scoped_lock lock(known.mutex);
-  // Whole pages: parts share none.
+  // Whole pages: parts share no page.
   const std::int64_t rounded = (bytes_ + kAreaPage - 1) / kAreaPage * kAreaPage;
   if (rounded > 0) ::madvise(data_, static_cast<std::size_t>(rounded), MADV_REMOVE);
   const auto found = known.areas.find(area_);
@@ -67,7 +67,7 @@ void register_area(std::int64_t area, std::int64_t group, std::byte* memory, std
   forget_unused(known);
   Area& entry = known.areas[area];
   entry = {group, memory, bytes};
-  // Every process stores the same number before any of them goes on.
+  // Every process stores the same number before any of them continues.
   entry.holders().store(holders, std::memory_order_release);
 }
 

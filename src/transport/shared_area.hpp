@@ -1,4 +1,4 @@
-/// Memory that the processes of a node share for local arrays, and where each of them finds it.
+/// Memory that the processes of a node share for local arrays, and its addresses in each of them.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace plait::transport {
 struct SharedAddress {
   std::int64_t area = 0;
   std::int64_t offset = 0;
-  /// Names the processes that map the area: those of the node that it was made on.
+  /// The processes that map the area: those of the node on which it was created.
   std::int64_t group = 0;
 };
 
-/// This process's part of an area.  The part's memory goes back when this goes; its addresses, and what the others
-/// hold, stay until all of them have gone.
+/// This process's part of an area.  Its destructor returns the memory of the part to the system; its addresses, and the
+/// parts of other processes, remain until all parts are destroyed.
 class SharedPart {
  public:
   SharedPart(std::int64_t area, std::byte* data, std::int64_t bytes);
@@ -36,22 +36,22 @@ class SharedPart {
   base::Owner owner_;
 };
 
-/// What an area begins with: nothing of it belongs to a part.
+/// Bytes at the beginning of an area that belong to no part.
 inline constexpr std::int64_t kAreaHeader = 4096;
 /// Parts begin at multiples of this, so that each has large pages of its own.
 inline constexpr std::int64_t kAreaPage = std::int64_t{2} << 20;
 
-/// Takes a mapping over: `memory` of `bytes` bytes, zero at first, which `holders` parts will be taken from in all
-/// processes together.  It is unmapped once they have gone.
+/// Takes over a mapping: `memory` of `bytes` bytes, zero at first, from which `holders` parts are taken in all
+/// processes together.  It is unmapped after the last of them is destroyed.
 void register_area(std::int64_t area, std::int64_t group, std::byte* memory, std::int64_t bytes, int holders);
 
-/// Where an address lies, if it lies in an area.
+/// Returns the area and offset of an address, if it is in an area.
 /// threads  Any.
 std::optional<SharedAddress> find_shared(const void* address);
-/// Where that is in this process; nullptr where this process does not map its area.
+/// Returns the address in this process; nullptr if this process does not map its area.
 std::byte* locate_shared(const SharedAddress& address);
 
-/// A number for a new area, different from all others of this machine.
+/// Returns a number for a new area, different from all others of this machine.
 std::int64_t new_area_number();
 
 }  // namespace plait::transport

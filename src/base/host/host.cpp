@@ -20,7 +20,7 @@ std::vector<Interface> interfaces() {
   std::vector<Interface> found;
   ifaddrs* all = nullptr;
   if (::getifaddrs(&all) != 0) return found;
-  auto networks = std::ptrdiff_t{0};  // of IPv4, in front
+  auto networks = std::ptrdiff_t{0};  // number of IPv4 addresses, which come first
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0) continue;
     Interface interface{one->ifa_name, {}, false};
@@ -51,7 +51,7 @@ std::vector<NetworkAddress> own_addresses() {
 
 std::string boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
-  file.exceptions(std::ios::badbit);  // a lack of memory is no end of the file
+  file.exceptions(std::ios::badbit);  // a lack of memory is not an end of the file
   std::string id;
   std::getline(file, id);
   return id;

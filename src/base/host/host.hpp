@@ -1,4 +1,4 @@
-/// This host, as others tell it apart and reach it.
+/// The identity of this host, and the addresses at which others reach it.
 #pragma once
 
 #include <array>
@@ -8,26 +8,27 @@
 
 namespace plait::base::host {
 
-/// IPv4 addresses as IPv6 writes them, so that one kind of socket does for both.
+/// IPv4 addresses are mapped to IPv6, so that one kind of socket serves both.
 using NetworkAddress = std::array<std::uint8_t, 16>;
 
 bool is_ipv4(const NetworkAddress& address);
 
-/// An address of an interface of this host.  Link-local ones of IPv6 are left out: they need a zone.
+/// An address of an interface of this host.  Link-local addresses of IPv6 are left out, because they need a zone.
 struct Interface {
   std::string name;
   NetworkAddress address{};
   bool loopback = false;
 };
 
-/// IPv4 first.
+/// Returns all addresses, IPv4 first.
 std::vector<Interface> interfaces();
-/// Where others may reach this host: IPv4 first.
+/// Returns the addresses at which others may reach this host, IPv4 first.
 std::vector<NetworkAddress> own_addresses();
 
-/// Differs for all hosts, and for all times that one has been started; empty where the system does not say.
+/// Returns a text that differs between hosts, and between starts of one host; empty if the system does not provide it.
 std::string boot_id();
-/// Which networks this process sees: local sockets reach no further.  0 where the system does not say.
+/// Returns the identity of the network namespace of this process, beyond which local sockets do not reach; 0 if the
+/// system does not provide it.
 std::uint64_t network_space();
 
 }  // namespace plait::base::host

@@ -45,7 +45,7 @@ std::string meeting_folder() {
   if (own && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     fail(text("cannot make the folder ", folder, " in which programs meet"), errno, advice("make it"));
   struct stat found{};
-  // Anybody may have put a link under a name in /tmp that is known beforehand; one that the user names is the user's.
+  // In /tmp, any user may have created a link under this predictable name. A folder that the user names may be a link.
   if ((own ? ::lstat : ::stat)(folder.c_str(), &found) != 0)
     fail(text("the folder ", folder, " in which programs are to meet"), errno, advice("make it"));
   if (S_ISLNK(found.st_mode))

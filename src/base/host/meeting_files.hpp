@@ -1,4 +1,4 @@
-/// Files by which processes of one user find each other, and their locks, which last as long as the process.
+/// Files by which the processes of one user find each other, and their locks, which last as long as the process.
 #pragma once
 
 #include <cstdint>
@@ -6,27 +6,29 @@
 
 namespace plait::base::host {
 
-/// The folder named by PLAIT_MEET; else one of the user's own on this host, which is made where it is missing.
-/// errors  kSystem, kArgument: it cannot be made or written, or others may read or write in it; the user's own on this
-///         host is a link.
+/// Returns the folder named by PLAIT_MEET; else one of the user on this host, which is created if it is missing. errors
+/// kSystem, kArgument: it cannot be created or written, or others may read or write in it; the user's own folder on
+/// this host is a link.
 std::string meeting_folder();
 
-/// Bytes of a file that a lock is on.  No length: all behind the first one.
+/// The bytes of a file that a lock covers.  A length of 0 means all bytes from the first one on.
 struct LockRange {
   std::int64_t first = 0;
   std::int64_t length = 0;
 };
 
-/// Whether somebody else holds a lock there.  errors  kSystem: that cannot be known, as the file system has no locks.
+/// Returns true if another process holds a lock in the range.
+/// errors  kSystem: that is unknown, because the file system has no locks.
 bool is_locked(int file, LockRange range = {});
-/// The process that holds a lock there; 0 where nobody does, or where the system does not tell, as of locks that go
-/// with a descriptor like ours.
+/// Returns the process that holds a lock in the range; 0 if there is none, or if the system does not say, as for locks
+/// that belong to a file descriptor like those of Plait.
 int locker(int file, LockRange range = {});
-/// Takes the lock, if it is free: false with errno where not.  It goes with the last copy of the descriptor.
+/// Takes the lock if it is free; else returns false and sets errno.  It is released with the last copy of the
+/// descriptor.
 bool take_lock(int file, LockRange range = {});
 void give_lock(int file, LockRange range = {});
 
-/// Whether a path still leads to an open file.
+/// Returns true if a path still refers to an open file.
 bool leads_to(const std::string& path, int file);
 
 }  // namespace plait::base::host

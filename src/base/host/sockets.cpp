@@ -36,7 +36,8 @@ bool is_silent(int socket) {
   tcp_info info{};
   socklen_t length = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return false;
-  // Questions for room follow each other in growing distances: the second one is asked where the first had no answer.
+  // Probes of a full window follow each other at growing intervals: the second one is sent if the first was not
+  // answered.
   return info.tcpi_last_ack_recv >= kSilence && (info.tcpi_retransmits >= 2 || info.tcpi_probes >= 2);
 }
 

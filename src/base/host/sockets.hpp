@@ -1,4 +1,4 @@
-/// What all sockets of this host have in common.
+/// The common settings of all sockets on this host.
 #pragma once
 
 #include <sys/socket.h>
@@ -9,9 +9,9 @@
 
 namespace plait::base::host {
 
-/// An abstract local socket's: without a file.
+/// The address of an abstract local socket, which has no file.
 struct LocalAddress {
-  /// Longer names are cut.
+  /// Truncates longer names.
   explicit LocalAddress(std::string_view text);
   const sockaddr* name() const { return reinterpret_cast<const sockaddr*>(&address); }
 
@@ -20,14 +20,14 @@ struct LocalAddress {
   socklen_t length = 0;
 };
 
-/// Of a TCP socket: nothing that is sent waits for more, and while nothing is under way a lost host is found within 9
-/// s, before MPICH's UCX does, which takes 16 s and may crash then.
+/// Sets the options of a TCP socket: data is sent without delay, and a lost host is detected within 9 s even if nothing
+/// is under way, before MPICH's UCX detects it, which takes 16 s and may then crash.
 void keep_alive(int socket);
-/// Whether the other host has not answered for 9 s what was sent, or whether there is room for more, though it was
-/// asked again.  One that answers, and whose program takes nothing, is there.
+/// Returns true if the other host has not acknowledged data, or answered probes of a full window, for 9 s.  A host that
+/// answers, but whose program reads nothing, is not silent.
 bool is_silent(int socket);
 
-/// A local socket holds so many bytes that have been sent, where the system permits.
+/// Sets how many sent bytes a local socket buffers, as far as the system permits.
 void widen(int socket, std::size_t bytes);
 
 }  // namespace plait::base::host

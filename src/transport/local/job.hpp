@@ -1,4 +1,4 @@
-/// Processes of one host that were started together without MPI.
+/// The processes of one host that were started together without MPI.
 #pragma once
 
 #include <optional>
@@ -7,16 +7,16 @@
 namespace plait::transport::local {
 
 struct Job {
-  std::string name;  ///< of the file by which they find each other
+  std::string name;  ///< name of the file by which they find each other
   int size = 1;
   int rank = 0;
 };
 
 inline constexpr int kMostProcesses = 4096;
 
-/// What `plait run`, or a user by hand, has put into PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK; nothing where no size is
-/// set.
-/// errors  kArgument: one of them is missing, no number, out of range, or no name of a file.
+/// Returns the values of PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK, which `plait run` or a user has set; nothing if no size
+/// is set.
+/// errors  kArgument: one of them is missing, not a number, out of range, or not a file name.
 std::optional<Job> job_of_environment();
 
 }  // namespace plait::transport::local

@@ -24,7 +24,8 @@ namespace plait::transport::local {
 
 namespace {
 
-/// What the processes share besides windows and arrays: a group's control block, and then what each has.
+/// The memory that the processes share in addition to windows and arrays: a group's control block, followed by the
+/// mailboxes.
 struct Shared {
   static std::int64_t bytes(int size) {
     return shared_memory::control_bytes(size) + static_cast<std::int64_t>(sizeof(Mailbox)) * size;
@@ -55,15 +56,15 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
     listed_.emplace(*this);
   }
   ~LocalTransport() override {
-    kept() = nullptr;  // it uses what goes now
+    kept() = nullptr;  // the object uses what is destroyed next
     listed_.reset();
     leave();
   }
   LocalTransport(const LocalTransport&) = delete;
   LocalTransport& operator=(const LocalTransport&) = delete;
 
-  /// An agreement that it is in, where a signal's handler ends the process, or another thread than the one that is in
-  /// it, never gets the rest of its part.
+  /// Counts only agreements that have ended: if a signal handler or another thread ends the process, an agreement under
+  /// way never gets the rest of its part.
   void leave() noexcept final { shared_memory::record_departure(group_->departure(), rank_, progress_.ended()); }
 
   int rank() const override { return rank_; }
@@ -103,12 +104,12 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   std::unique_ptr<Counter> counter() override { return shared_memory::make_counter(*this); }
 
   std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
-    // Without Losses: those who wait look at the processes themselves.
+    // No Losses: workers that wait check the processes themselves.
     return native::make_native_active(*this, std::move(service), nullptr);
   }
 
  private:
-  /// Also for the meeting of those who make something that they share.
+  /// Returns the group, also for the creation of shared objects.
   /// errors  kSystem: this process has been interrupted in a call, or has left.
   shared_memory::Group& group() override {
     shared_memory::Departed own;
@@ -127,7 +128,7 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   std::optional<shared_memory::LeavesAtEnd> listed_;
 };
 
-/// Once in each process that takes part in a job, not in its children.
+/// Runs once in each process that takes part in a job, and not in its children.
 void watch_the_end() {
   static base::PerProcess<std::once_flag> watched;
   std::call_once(watched.get(), [] {

@@ -1,4 +1,4 @@
-/// Workers that are processes of one host, started together without MPI.
+/// A transport whose workers are processes of one host that were started together without MPI.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,9 @@
 
 namespace plait::transport::local {
 
-/// Waits for the other processes of the job.  Collective over them.
-/// A process that ends tells the others by run_endings(), which is called when it exits.
-/// errors  as Rendezvous; kSystem, on every one: no shared memory.
+/// Waits for the other processes of the job.  Collective over them. A process that ends notifies the others by
+/// run_endings(), which is called when it exits.
+/// errors  Those of Rendezvous; kSystem, on every process: no shared memory.
 std::shared_ptr<Transport> make_transport(const Job& job, std::chrono::duration<double> patience);
 
 }  // namespace plait::transport::local

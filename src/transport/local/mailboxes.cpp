@@ -1,3 +1,20 @@
+// Messages of any length through one fixed buffer per process.
+//
+// Problem: the shared memory of messages must not grow with the square of the number of processes, and two processes
+// that send to each other must not wait for each other.
+//
+// Idea: each process has one mailbox of 64 KiB. A sender claims it by a compare-exchange of `writer`, copies one part,
+// and raises `filled`. The receiver copies the part out and sets `writer` to 0. A process that waits for any of its
+// messages always does both: it sends parts (push) and empties its own mailbox (take). A part that no receive() expects
+// yet goes to private memory, so that no mailbox stays full.
+//
+// Example: rank 1 sends 150,000 bytes to rank 0, in parts of 65,536, 65,536 and 18,928 bytes; the last one has last =
+// 1. `filled` of mailbox 0 grows from 0 to 3, and `taken_` of rank 0 follows it. Between two parts of rank 1, other
+// ranks may send parts of theirs: parts are assigned to messages by their sender.
+//
+// Memory order: `filled` is raised with release and loaded with acquire, so that the receiver sees the part. `writer`
+// is reset with release and claimed with acquire, so that the next sender writes only after the part was copied out.
+
 #include "transport/local/mailboxes.hpp"
 
 #include <sched.h>
@@ -51,7 +68,8 @@ std::unique_ptr<Ticket> Mailboxes::receive(int from, std::span<std::byte> bytes)
     incoming.awaited.push_back(std::move(receiving));
     return ticket;
   }
-  // What is unexpected comes before what is awaited: of a message that is not whole the rest goes straight to its room.
+  // An unexpected message is older than all expected ones. If only a part of it has arrived, the rest goes directly to
+  // the receiver's buffer.
   Unexpected& first = incoming.unexpected.front();
   if (!first.whole) incoming.awaited.push_back(receiving);
   put(*receiving, first.bytes, first.whole);
@@ -122,7 +140,7 @@ bool Mailboxes::take() {
 void Mailboxes::wait(const bool& done) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::microseconds kYielding{100};
-  constexpr std::chrono::milliseconds kUntilBoxesAreFree{1};  // which nobody wakes this process for
+  constexpr std::chrono::milliseconds kUntilBoxesAreFree{1};  // nothing wakes this process when a mailbox becomes free
   constexpr std::chrono::milliseconds kBetweenLooks{250};
   auto moved = Clock::now();
   auto looked = moved;
@@ -144,7 +162,7 @@ void Mailboxes::wait(const bool& done) {
       try {
         liveness_.check();
       } catch (...) {
-        // What has been sent by one that has left since is still to be taken.
+        // Parts that were sent by a process that has left since must still be taken.
         while (take()) {
         }
         if (!done) throw;

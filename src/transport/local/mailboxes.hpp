@@ -1,4 +1,4 @@
-/// Messages between the processes of a node: parts that go through a mailbox of the receiver.
+/// Messages between the processes of a node: they are sent in parts through a mailbox of the receiver.
 #pragma once
 
 #include <array>
@@ -16,23 +16,24 @@
 
 namespace plait::transport::local {
 
-/// One for each process, in memory that all map; all zero is its initial state.  Its size bounds what messages take of
-/// shared memory, however many processes there are.
+/// The mailbox of one process, in memory that all processes map; its initial state is all zero.  Its size limits the
+/// shared memory for messages, for any number of processes.
 struct alignas(64) Mailbox {
   static constexpr std::int64_t kPart = std::int64_t{64} << 10;
-  std::atomic<std::uint32_t> writer{0};  // whose it is, from the beginning of a part until it is taken out: rank + 1
-  std::atomic<std::uint32_t> filled{0};  // parts so far
+  // rank + 1 of the sender from the beginning of a part until it is taken out; else 0
+  std::atomic<std::uint32_t> writer{0};
+  std::atomic<std::uint32_t> filled{0};  // number of parts so far
   std::int32_t from = 0;
-  std::int32_t last = 0;  // part of a message
+  std::int32_t last = 0;  // 1 in the last part of a message
   std::int64_t bytes = 0;
   std::array<std::byte, kPart> part{};
 };
 
-/// One process's end.  Whoever waits for one message moves all of its own: those that come for nobody yet are kept in
-/// memory of this process, so that no mailbox stays full.
+/// The messages of one process.  A process that waits for one message makes progress with all of its messages:
+/// unexpected ones are stored in memory of this process, so that no mailbox stays full.
 class Mailboxes {
  public:
-  /// `mailboxes`: of all processes, by their ranks.
+  /// `mailboxes` are those of all processes, by their ranks.
   Mailboxes(Mailbox* mailboxes, int rank, Liveness& liveness) : all_(mailboxes), rank_(rank), liveness_(liveness) {}
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes);
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes);
@@ -41,7 +42,7 @@ class Mailboxes {
   template <typename Message>
   class MessageTicket;
 
-  /// Of messages that nobody waits for any more, the memory is not looked at again.
+  /// The memory of a dropped message is not accessed any more.
   struct Sending {
     std::span<const std::byte> rest;
     bool done = false;
@@ -55,27 +56,27 @@ class Mailboxes {
     std::vector<std::byte> bytes;
     bool whole = false;
   };
-  /// What comes of one process.
+  /// The messages from one process.
   struct Incoming {
     std::deque<std::shared_ptr<Receiving>> awaited;
-    std::deque<Unexpected> unexpected;  // where nothing is awaited; only the last one may not be whole
+    std::deque<Unexpected> unexpected;  // messages without a receive(); only the last one may be incomplete
   };
 
   static void drop(Sending& sending) { sending.rest = {}; }
   static void drop(Receiving& receiving) { receiving.dropped = true; }
   static void put(Receiving& receiving, std::span<const std::byte> part, bool last);
   void wait(const bool& done);
-  /// Puts parts into mailboxes that are free: whether there was one.
+  /// Writes parts into free mailboxes.  Returns true if any was written.
   bool push();
   bool push_part(int to, Sending& sending);
-  /// Takes the part out of this process's mailbox: whether there was one.
+  /// Takes the part out of this process's mailbox.  Returns true if there was one.
   bool take();
 
   Mailbox* all_;
   int rank_;
   Liveness& liveness_;
   std::uint32_t taken_ = 0;
-  std::map<int, std::deque<std::shared_ptr<Sending>>> outgoing_;  // those that have not gone whole
+  std::map<int, std::deque<std::shared_ptr<Sending>>> outgoing_;  // messages that have not been sent completely
   std::map<int, Incoming> incoming_;
 };
 

@@ -7,11 +7,11 @@
 namespace plait::transport::local {
 
 void PeerLiveness::check() {
-  // An end comes before the look for a note, which a process that has ended can write no more.
+  // First test for the end, then read the note: a process that has ended cannot write its note any more.
   std::size_t lost = 0;
   shared_memory::Departed departed;
   while (lost < peers_.size() && !(peers_[lost] && peers_[lost]->ended() && !departures_[lost].known(departed))) ++lost;
-  // This process's own note tells of what has been interrupted before.
+  // This process's own note reports earlier interruptions.
   shared_memory::Departure& own = departures_[static_cast<std::size_t>(rank_)];
   if (shared_memory::find_fewest(departures_, departed)) shared_memory::check(departed, progress_, own);
   if (lost < peers_.size()) shared_memory::check_ended(static_cast<int>(lost), progress_, own);

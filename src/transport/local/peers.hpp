@@ -1,4 +1,4 @@
-/// The end of the other processes of a job.
+/// Detects the end of the other processes of a job.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,11 @@
 
 namespace plait::transport::local {
 
-/// Processes end one by one, each when it is done: one that has left and done its part before is no loss.
+/// Processes end one by one, each when it is done: a process that has done its part before it left is not a loss.
 class PeerLiveness : public Liveness {
  public:
-  /// `departures`: of all processes, by their ranks, in memory that they share; each writes its own, `rank` that of
-  /// this one.
+  /// `departures` are those of all processes, by their ranks, in shared memory. Each process writes its own; `rank` is
+  /// that of this process.
   PeerLiveness(std::span<shared_memory::Departure> departures, int rank, const shared_memory::Progress& progress,
                std::vector<std::shared_ptr<const base::ProcessWatch>> peers)
       : departures_(departures), rank_(rank), progress_(progress), peers_(std::move(peers)) {}

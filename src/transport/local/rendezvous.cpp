@@ -1,3 +1,17 @@
+// How the processes of a job meet: through a file that all of them map.
+//
+// Problem: processes start in any order, may be killed at any time, and may be those of a second start while files of a
+// killed first one are left. No process is special, and no server runs.
+//
+// Idea: all processes open JOB.plait-job in the user's folder. Byte 0 of the file is locked by the process that changes
+// it (Turn), byte 1 + r by rank r for as long as it runs. The system releases the locks of a killed process. A file
+// without any lock on bytes 1 and up is a leftover, and is initialized again.
+//
+// Example with 3 ranks: rank 2 comes first, finds no locks, initializes the file, and locks byte 3. Rank 0 sees that
+// lock, maps the file, registers itself, and locks byte 1. Both wait for `state`. Rank 1 registers as the third,
+// removes the file's name and sets the state to kComplete. If rank 0 is killed while it waits, rank 2 finds byte 1
+// unlocked although rank 0 is registered, and sets the state to kFailed with an error for all.
+
 #include "transport/local/rendezvous.hpp"
 
 #include <fcntl.h>
@@ -31,13 +45,13 @@ using base::text;
 namespace {
 
 constexpr std::string_view kSuffix = ".plait-job";
-constexpr std::string_view kFamily = "plait-job ";  // begins the files of all versions
+constexpr std::string_view kFamily = "plait-job ";  // beginning of the files of all versions
 constexpr std::array<char, 16> kMagic{'p', 'l', 'a', 'i', 't', '-', 'j', 'o', 'b', ' ', '1'};
-/// Open files of a rank besides one for each other rank.
+/// Open files of a rank in addition to one for each other rank.
 constexpr std::int64_t kOwnDescriptors = 64;
-/// Never waits, whatever lies under the name.
+/// Opening never waits, for any kind of file.
 constexpr int kOpening = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-/// Locks: the first byte of the file is for who changes it, one behind it for each rank.
+/// The locks: the first byte of the file is for the process that changes it, each further byte for one rank.
 constexpr base::host::LockRange kTurn{0, 1};
 constexpr base::host::LockRange kEveryone{1, 0};
 constexpr base::host::LockRange lock_of(int rank) { return {1 + rank, 1}; }
@@ -46,7 +60,8 @@ constexpr base::host::LockRange lock_of(int rank) { return {1 + rank, 1}; }
   base::throw_system_error(code, what, ": ", std::strerror(code));
 }
 
-/// Whether a file is a job's, of any version: the folder may hold others.  One that was just being made may be empty.
+/// Returns true if a file is that of a job, of any version: the folder may hold other files.  A file that is just being
+/// created may be empty.
 bool is_of_a_job(int file) {
   struct stat found{};
   if (::fstat(file, &found) != 0 || !S_ISREG(found.st_mode)) return false;
@@ -55,7 +70,7 @@ bool is_of_a_job(int file) {
   return read == 0 || std::string_view(begin.data(), begin.size()) == kFamily;
 }
 
-/// Tells processes that have ended.
+/// Detects processes that have ended.
 class Watching : public Liveness {
  public:
   explicit Watching(std::vector<std::shared_ptr<const base::ProcessWatch>> all) : all_(std::move(all)) {}
@@ -72,31 +87,31 @@ enum State : std::uint32_t { kWaiting, kComplete, kFailed };
 
 }  // namespace
 
-/// All zero but the magic, the size and the host at first.
+/// All members but the magic, the size and the host are zero at first.
 struct Rendezvous::Header {
   std::array<char, 16> magic;
   std::int64_t size;
   std::array<char, 64> host;
   std::atomic<std::uint32_t> state;
-  std::int32_t arrived;  // under the lock
-  std::int32_t kind;     // of the failure, as the next two
+  std::int32_t arrived;  // protected by the lock
+  std::int32_t kind;     // kind of the failure; `code` and `failure` belong to it
   std::int32_t code;
   std::array<char, 512> failure;
 };
 
-/// What a rank tells of itself.
+/// The entry of a rank.
 struct alignas(64) Rendezvous::Entry {
   bool taken;
   shared_memory::ProcessIdentity process;
 };
 
-/// The file open, and its first byte locked.
+/// Holds the lock on the first byte of the open file.
 class Rendezvous::Turn {
  public:
   explicit Turn(const Rendezvous& of) : file_(of.file_.number()) {
     constexpr std::chrono::milliseconds kLongestNap{50};
     const auto begin = Clock::now();
-    auto nap = std::chrono::milliseconds(1);  // it is held for some microseconds, as a rule
+    auto nap = std::chrono::milliseconds(1);  // the lock is usually held for some microseconds
     while (!base::host::take_lock(file_, kTurn)) {
       if (errno != EAGAIN && errno != EACCES && errno != EINTR)
         fail_system(text("cannot lock ", of.path_, "; name a folder on a file system that has locks by PLAIT_MEET"),
@@ -112,7 +127,7 @@ class Rendezvous::Turn {
   Turn& operator=(const Turn&) = delete;
 
  private:
-  /// Also of one whose own time is up, which is to tell the others.
+  /// Applies also to a rank whose own time has elapsed, which must notify the others.
   static constexpr std::chrono::milliseconds kPatienceForATurn{500};
   [[noreturn]] static void fail_stuck(const Rendezvous& of) {
     const int process = base::host::locker(of.file_.number(), kTurn);
@@ -134,7 +149,7 @@ Rendezvous::Rendezvous(const Job& job, Seconds patience)
   const std::size_t head = (sizeof(Header) + 63) / 64 * 64 + sizeof(Entry) * static_cast<std::size_t>(job.size);
   bytes_ = head + static_cast<std::size_t>(shared_memory::control_bytes(job.size));
   try {
-    constexpr int kAttempts = 1000;  // each time the others have just come together, or gone
+    constexpr int kAttempts = 1000;  // in each attempt, the other processes have just met, or ended
     for (int attempt = 0; memory_ == nullptr; ++attempt) {
       if (attempt == kAttempts) fail_system(text("cannot enter ", path_), EAGAIN);
       file_ = base::Descriptor(::open(path_.c_str(), kOpening | O_CREAT, 0600));
@@ -160,7 +175,7 @@ Rendezvous::Rendezvous(const Job& job, Seconds patience)
 }
 
 void Rendezvous::clear() const noexcept {
-  // Where another one has the first byte, that one, or who comes next, finds the file.
+  // If another process holds the first byte, that process, or the next one, cleans up.
   const int file = file_.number();
   if (file >= 0 && is_of_a_job(file) && base::host::take_lock(file) && base::host::leads_to(path_, file))
     ::unlink(path_.c_str());
@@ -177,7 +192,7 @@ bool Rendezvous::holds_job() const {
 }
 
 void Rendezvous::map() {
-  // Where the others say another size, the file may be shorter, and only the header be looked at.
+  // If the other ranks state another size, the file may be shorter; then only the header is read.
   void* const memory = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
   if (memory == MAP_FAILED) fail_system(text("cannot map ", path_), errno);
   memory_ = static_cast<std::byte*>(memory);
@@ -190,7 +205,7 @@ void Rendezvous::make() {
                      "another folder by PLAIT_MEET"),
                 EEXIST);
   if (::ftruncate(file_.number(), 0) != 0) fail_system(text("cannot write ", path_), errno);
-  // First, so that what is left of a process that is killed here is known.
+  // The magic is written first, so that the leftover of a process that is killed here is recognized.
   if (::pwrite(file_.number(), kMagic.data(), kMagic.size(), 0) != static_cast<ssize_t>(kMagic.size()))
     fail_system(text("cannot write ", path_), errno);
   if (const int code = base::allot(file_.number(), 0, static_cast<std::int64_t>(bytes_)); code != 0)
@@ -212,7 +227,7 @@ void Rendezvous::register_rank() {
          text("rank ", job_.rank, " of the job ", job_.name,
               " runs on another host than others; processes without MPI work together on one host, so start those of "
               "several hosts with mpiexec"));
-  // One for the end of each rank, and one for its answers where files are distant.
+  // One descriptor detects the end of each rank, and one is for its answers if files are distant.
   const std::int64_t files = base::allow_descriptors(kOwnDescriptors + std::int64_t{2} * job_.size);
   if (files < kOwnDescriptors + job_.size)
     fail(ErrorKind::kSystem, EMFILE,
@@ -303,7 +318,7 @@ void remove_leftovers() {
     if (!name.ends_with(kSuffix)) continue;
     const std::string path = text(folder, '/', name);
     const base::Descriptor file(::open(path.c_str(), kOpening));
-    // All of it: whoever is just making it has the first byte.
+    // The lock covers the whole file: a process that is just creating it holds the first byte.
     if (file.number() >= 0 && is_of_a_job(file.number()) && base::host::take_lock(file.number()) &&
         base::host::leads_to(path, file.number()))
       ::unlink(path.c_str());

@@ -1,4 +1,4 @@
-/// How the processes of a job find each other: whoever comes first makes a file that all of them map.
+/// How the processes of a job find each other: the first one creates a file that all of them map.
 #pragma once
 
 #include <chrono>
@@ -18,25 +18,25 @@
 
 namespace plait::transport::local {
 
-/// Settles what they share until there is memory for that.
+/// The meeting of the processes of a job, and their agreements until there is other shared memory.
 ///
-/// The file lies in the folder where programs meet, which is its user's alone.  A lock on the first byte orders those
-/// who come; one on a byte for each rank lasts as long as its process, so that what a killed job has left is known, and
-/// made anew.  The file loses its name as soon as all have come.
+/// The file is in the folder where programs meet, which only its user can access.  A lock on its first byte serializes
+/// the processes that arrive. A lock on a byte for each rank lasts as long as its process, so that a file that a killed
+/// job has left is recognized and initialized again.  The file's name is removed as soon as all processes have arrived.
 class Rendezvous : public shared_memory::GroupMeeting {
  public:
   using Seconds = std::chrono::duration<double>;
 
-  /// Waits for all others.
-  /// errors  kSystem: ETIMEDOUT says who has not come, or that a rank holds all others up; EEXIST, that a file of that
-  ///         name is not a job's; EOWNERDEAD, who has ended; EADDRINUSE, that a rank is there twice;
-  ///         EINTR; no room, no permission.  kArgument: the ranks say different sizes, or run on several hosts.
+  /// Waits for all other processes.
+  /// errors  kSystem: ETIMEDOUT, which ranks are missing, or that a rank blocks all others; EEXIST, a file of that name
+  ///         is not a job's; EOWNERDEAD, which rank has ended; EADDRINUSE, a rank exists twice; EINTR; no space, no
+  ///         permission.  kArgument: the ranks state different sizes, or run on several hosts.
   Rendezvous(const Job& job, Seconds patience);
   ~Rendezvous() override;
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
 
-  /// By their ranks.
+  /// Returns the processes by their ranks.
   const std::vector<shared_memory::ProcessIdentity>& processes() const { return processes_; }
 
   int node_rank() const override { return job_.rank; }
@@ -54,10 +54,10 @@ class Rendezvous : public shared_memory::GroupMeeting {
   void wait();
   bool is_late() const;
   void look_for_ended();
-  /// Removes the file where nobody holds it but this process, which has given up.
+  /// Removes the file if only this process, which has given up, still uses it.
   void clear() const noexcept;
   std::string who_is_missing() const;
-  /// Tells all who are there, and throws.  The lock of the first byte is held.
+  /// Records a failure for all ranks that have arrived, and throws.  The caller holds the lock of the first byte.
   [[noreturn]] void fail(ErrorKind kind, int code, std::string_view text);
   [[noreturn]] void throw_failure() const;
 
@@ -79,8 +79,7 @@ class Rendezvous : public shared_memory::GroupMeeting {
   std::optional<shared_memory::Group> group_;
 };
 
-/// Removes what jobs, and nothing else, have left in the folder where programs meet that ended before all of
-/// their processes had come.
+/// Removes the files of jobs that ended before all of their processes had arrived, and no other files.
 /// errors  as meeting_folder()
 void remove_leftovers();
 

@@ -1,3 +1,18 @@
+// Shared counters between nodes: slots in windows of MPI, which live until MPI_Finalize.
+//
+// Problem: MPI_Win_create and MPI_Win_free are collective, but counters are released at any time, by one process after
+// the other. On many networks, atomic operations on the memory of process 0 are executed only when that process calls
+// MPI.
+//
+// Idea: a window has 2048 slots of two words: the value of a counter, and the number of processes that hold it.
+// make_remote_counter() assigns the next slot of an existing window of the same processes, or creates a window. While
+// any process holds a counter, a thread of process 0 calls MPI_Iprobe every 500 us, so that MPI executes the operations
+// of the others. The thread ends when the second words of all its slots are 0.
+//
+// Example: 4 processes create two counters: slots 0 and 1, with the words (0, 4) and (0, 4). fetch_add(5) on the first
+// one gives (5, 4). When all have released the second one, its words are (0, 0), and slot 1 is removed from `held_`.
+// Slots are not used again; the 2049th counter needs a second window.
+
 #include "transport/mpi/counters.hpp"
 
 #include <array>
@@ -29,22 +44,23 @@ namespace plait::transport::mpi {
 
 namespace {
 
-/// What a counter has in the window: its number, and how many processes hold it.
+/// The words of a counter in the window: its value, and the number of processes that hold it.
 constexpr int kWords = 2;
 constexpr int kCounters = 2048;
 constexpr auto kBeat = std::chrono::microseconds(500);
 
 }  // namespace
 
-/// Makes calls that may wait for other processes, and cannot be interrupted, on a thread of its own, where a caller may
-/// leave them.
-/// threads  Any number at once; close() apart.
+/// Makes calls that may wait for other processes, and that cannot be interrupted, on a thread of its own, so that an
+/// interrupted caller can abandon them.
+/// threads  Any number at once, apart from close().
 class InterruptibleCalls {
  public:
   ~InterruptibleCalls() { close(); }
 
-  /// Returns what `body` returns.  It uses nothing of the caller's, who may be gone when it runs.
-  /// errors  What `body` throws; kSystem, EINTR: the wait was interrupted, and the call is made all the same.
+  /// Returns the result of `body`, which must not use data of the caller, because the caller may have returned when it
+  /// runs.
+  /// errors  Those of `body`; kSystem, EINTR: the wait was interrupted, and the call is made all the same.
   std::int64_t run(std::function<std::int64_t()> body) {
     if (!base::can_be_interrupted()) return body();
     auto call = std::make_shared<PendingCall>();
@@ -76,15 +92,15 @@ class InterruptibleCalls {
     if (call->error) std::rethrow_exception(call->error);
     return call->result;
   }
-  /// Makes a call behind those that were left; at once where none can be left.
+  /// Makes a call after the abandoned ones; immediately if none can be abandoned.
   void leave(std::function<void()> body) noexcept {
     if (!base::can_be_interrupted()) return body();
     try {
       queue_.put(std::move(body));
-    } catch (const std::bad_alloc&) {  // a counter more stays in the window
+    } catch (const std::bad_alloc&) {  // the slot remains in use in the window
     }
   }
-  /// Waits for calls that were left.
+  /// Waits for abandoned calls.
   void close() noexcept {
     queue_.close();
     if (thread_.joinable()) thread_.join();
@@ -104,12 +120,12 @@ class InterruptibleCalls {
   std::thread thread_;
 };
 
-/// One window and, on process 0, the thread that keeps it going.
+/// One window and, on process 0, the thread that makes MPI execute the operations on it.
 class CounterWindow {
  public:
   explicit CounterWindow(MPI_Comm communicator) {
-    // One of its own, freed after the window: MPICH 5.0 tells windows from each other by their communicators' numbers,
-    // and numbers come back.
+    // The communicator is freed after the window: MPICH 5.0 distinguishes windows by the numbers of their
+    // communicators, and these numbers are reused.
     check(call(MPI_Comm_dup, communicator, &everyone_), "MPI_Comm_dup");
     check(call(MPI_Comm_set_errhandler, everyone_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(call(MPI_Comm_rank, everyone_, &rank_), "MPI_Comm_rank");
@@ -136,13 +152,14 @@ class CounterWindow {
   CounterWindow(const CounterWindow&) = delete;
   CounterWindow& operator=(const CounterWindow&) = delete;
 
-  /// Whether it is of the same processes in the same order, and has room for one more counter.
+  /// Returns true if the window belongs to the same processes in the same order, and has a free slot.
   bool serves(MPI_Comm others) const {
     int alike = MPI_UNEQUAL;
     return made_ < kCounters && call(MPI_Comm_compare, everyone_, others, &alike) == MPI_SUCCESS &&
            alike == MPI_CONGRUENT;
   }
-  /// The slot of a new counter, which all processes hold.  On process 0, with the list of windows locked.
+  /// Returns the slot of a new counter, which all processes hold.  Called on process 0, with the list of windows
+  /// locked.
   int take() {
     const std::scoped_lock lock(beating_);
     held_.push_back(made_);
@@ -158,7 +175,7 @@ class CounterWindow {
       accumulate(slot);
     });
   }
-  /// One atomic operation; returns what was there before.
+  /// Makes one atomic operation; returns the previous value.
   std::int64_t change(int word, MPI_Op operation, std::int64_t by) {
     return calls_.run([this, word, operation, by] {
       const std::scoped_lock lock(calling_);
@@ -181,7 +198,7 @@ class CounterWindow {
     });
   }
 
-  /// Stops the thread; at MPI_Finalize, where all processes come, also frees the window.
+  /// Stops the thread.
   void end() noexcept {
     {
       const std::scoped_lock lock(beating_);
@@ -201,19 +218,19 @@ class CounterWindow {
   }
 
  private:
-  /// Under the lock of calls.
+  /// The caller holds the lock of calls.
   void accumulate(int slot) noexcept {
     static const std::int64_t kOneLess = -1;
     if (window_ == MPI_WIN_NULL) return;
     call(MPI_Accumulate, &kOneLess, 1, MPI_INT64_T, 0, slot * kWords + 1, 1, MPI_INT64_T, MPI_SUM, window_);
   }
   void start_beating() {
-    if (thread_.joinable()) thread_.join();  // it has ended for want of counters
+    if (thread_.joinable()) thread_.join();  // it has ended because no counter was held
     try {
       thread_ = std::thread([this] { beat(); });
       beats_ = true;
     } catch (const std::system_error&) {
-      beats_ = false;  // the others may wait until process 0 comes to an MPI call by itself
+      beats_ = false;  // operations then wait until process 0 calls MPI by itself
     }
   }
   void check_there() const {
@@ -224,10 +241,11 @@ class CounterWindow {
     std::unique_lock lock(beating_);
     while (!ending_) {
       changed_.wait_for(lock, kBeat);
-      // Looking for a message that nobody sends makes MPI carry out what others want of this process.
+      // Probing for a message that is never sent makes MPI execute the operations of other processes.
       int found = 0;
       if (call(MPI_Iprobe, MPI_ANY_SOURCE, 0, everyone_, &found, MPI_STATUS_IGNORE) == kMpiHasEnded) break;
-      // Looked up in memory: an atomic operation on this thread leaves MPICH 5.0 unable to finalise.
+      // The count is read from memory: an atomic operation of MPI on this thread would leave MPICH 5.0 unable to
+      // finalize.
       call(MPI_Win_sync, window_);
       std::erase_if(held_, [this](int slot) {
         return reinterpret_cast<std::atomic<std::int64_t>*>(memory_ + slot * kWords + 1)->load() == 0;
@@ -242,23 +260,24 @@ class CounterWindow {
   int made_ = 0;
   MPI_Comm everyone_ = MPI_COMM_NULL;
   MPI_Win window_ = MPI_WIN_NULL;
-  std::int64_t* memory_ = nullptr;  // of process 0
+  std::int64_t* memory_ = nullptr;  // on process 0
   std::mutex calling_;              // one operation at a time
   std::mutex beating_;
   std::condition_variable changed_;
-  std::vector<int> held_;  // by any process
+  std::vector<int> held_;  // slots that some process holds
   bool beats_ = false;
   bool ending_ = false;
   std::thread thread_;
-  InterruptibleCalls calls_;  // last: it ends before what its calls use
+  InterruptibleCalls calls_;  // the last member: it ends before the objects that its calls use
 };
 
 namespace {
 
-/// The rank of the window's process 0 in MPI_COMM_WORLD, and a number of that process: no two windows have the same.
+/// The rank of the window's process 0 in MPI_COMM_WORLD, and a number that this process has assigned: no two windows
+/// have the same name.
 using WindowName = std::pair<std::int64_t, std::int64_t>;
 
-/// All windows of this process, in an order that all processes share: that in which MPI_Finalize frees them.
+/// All windows of this process, in an order that all processes share: MPI_Finalize frees them in this order.
 struct Windows {
   std::mutex mutex;
   std::condition_variable added;
@@ -313,14 +332,15 @@ void meet(MPI_Comm everyone, Notices& notices) {
 }  // namespace
 
 std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone, Notices& notices) {
-  // No call to make a window can be interrupted.  Once all have come here none of them waits for long.  One that is
-  // interrupted in the first barrier may have let the others pass it; in the second one they find that it has left.
+  // Calls that create a window cannot be interrupted.  After the first barrier no process waits for long.  A process
+  // that is interrupted in the first barrier may have let the others pass it; they notice in the second barrier that it
+  // has left.
   meet(everyone, notices);
   const base::UninterruptedScope uninterrupted;
   meet(everyone, notices);
   Windows& all = windows();
-  // Process 0 chooses for all: other threads may be making counters, in another order on each process.
-  std::array<std::int64_t, 4> chosen{};  // the name of a window, the slot in it, whether it is to be made
+  // Process 0 chooses for all: other threads may be creating counters, in another order on each process.
+  std::array<std::int64_t, 4> chosen{};  // the name of a window, the slot in it, and 1 if the window must be created
   int rank = 0;
   check(call(MPI_Comm_rank, everyone, &rank), "MPI_Comm_rank");
   if (rank == 0) {
@@ -347,7 +367,8 @@ std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone, Notices& notices
     all.added.notify_all();
   } else {
     std::unique_lock lock(all.mutex);
-    all.added.wait(lock, [&] { return all.known.contains(name); });  // made on another thread of process 0, and of this
+    // another thread of process 0 has created it, and one of this process
+    all.added.wait(lock, [&] { return all.known.contains(name); });
     window = all.known.at(name);
   }
   return std::make_unique<RemoteCounter>(std::move(window), static_cast<int>(chosen[2]));

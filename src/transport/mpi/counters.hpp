@@ -10,20 +10,20 @@
 
 namespace plait::transport::mpi {
 
-/// A counter of one communicator: a slot of a window of process 0, changed by MPI's atomic operations, so that nobody
-/// waits for a process that is doing something else.
+/// Creates a counter of one communicator: a slot of a window of process 0, changed by MPI's atomic operations, so that
+/// no process waits for one that is busy.
 ///
-/// Where the network has no atomic operations of its own, MPI carries them out when process 0 is in an MPI call: as
-/// long as a counter is held, a thread of process 0 calls MPI every half millisecond.
+/// If the network has no atomic operations, MPI executes them only when process 0 calls MPI. As long as a counter is
+/// held, a thread of process 0 therefore calls MPI every half millisecond.
 ///
-/// Freeing a window is collective, but counters go when their owners like: windows are kept until MPI_Finalize.  All
-/// communicators of the same processes in the same order share theirs, each of which has room for 2048 counters.
+/// Freeing a window is collective, but counters are released at any time: windows exist until MPI_Finalize.  All
+/// communicators of the same processes in the same order share their windows, each of which has 2048 slots.
 ///
-/// MPI cannot be interrupted in an atomic operation.  In programs whose waits can be, another thread makes these calls,
-/// and an interrupted wait leaves its call to that thread: whether the counter changes is not known then.
+/// MPI cannot be interrupted in an atomic operation.  In programs whose waits can be interrupted, another thread makes
+/// these calls, and an interrupted wait leaves its call to that thread: it is then unknown if the counter changes.
 ///
 /// Collective over `everyone`, whose `notices` end the wait for the other processes.
-/// errors  kArgument, on all: MPI runs below MPI_THREAD_MULTIPLE.  kSystem, on all: MPI could make no window, or a
+/// errors  kArgument, on all: MPI runs below MPI_THREAD_MULTIPLE.  kSystem, on all: MPI could not create a window, or a
 ///         process has left or was interrupted.
 std::unique_ptr<Counter> make_remote_counter(MPI_Comm everyone, Notices& notices);
 

@@ -106,7 +106,7 @@ bool mpi_runs() {
 }
 
 void EndOfHandles::watch() {
-  // Registered behind the end of an MPI that Plait initialised, so that it runs while MPI still does.
+  // Registered after the end of an MPI that Plait initialised, so that it runs while MPI still works.
   if (!exit_is_watched_) exit_is_watched_ = std::atexit(at_exit_) == 0;
   if (finalize_is_watched_ || !mpi_runs()) return;
   watch_finalize();

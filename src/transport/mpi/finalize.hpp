@@ -1,4 +1,4 @@
-/// Whether MPI works; runs the endings (transport/ending.hpp) when the program calls MPI_Finalize.
+/// The state of MPI; runs the endings (transport/ending.hpp) when the program calls MPI_Finalize.
 #pragma once
 
 namespace plait::transport::mpi {

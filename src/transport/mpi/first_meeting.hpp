@@ -1,4 +1,4 @@
-/// How processes agree until there is memory that the node shares.
+/// Agreements of processes before there is memory that the node shares.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace plait::transport::mpi {
 
-/// By MPI's collectives.
+/// A meeting by collectives of MPI.
 class FirstMeeting : public shared_memory::Meeting {
  public:
   FirstMeeting(MPI_Comm node, MPI_Comm everyone);

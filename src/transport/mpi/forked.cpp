@@ -12,9 +12,9 @@ namespace plait::transport::mpi {
 
 namespace {
 
-/// The process that had MPI running when it forked this one; 0: none.
+/// The process that had MPI running when it forked this one; 0 if there is none.
 std::atomic<int> mpi_process{0};
-bool running = false;  // at the fork that is under way
+bool running = false;  // state of MPI at the fork that is under way
 
 void before_fork() {
   int started = 0;

@@ -1,9 +1,9 @@
-/// Children of MPI processes.
+/// Detects child processes of MPI processes.
 #pragma once
 
 namespace plait::transport::mpi {
 
-/// errors  kArgument: MPI was started by a process that this one is a forked child of, and is not the child's to use.
+/// errors  kArgument: a process that uses MPI has forked this one, which must not use MPI.
 void check_not_forked();
 
 }  // namespace plait::transport::mpi

@@ -1,11 +1,11 @@
-/// Communicators from their Fortran handles.
+/// Converts Fortran handles to communicators.
 #pragma once
 
 #include <mpi.h>
 
 namespace plait::transport::mpi {
 
-/// The communicator of a Fortran handle.  The standard ABI of MPI 5 has no types of Fortran, but the same numbers.
+/// Returns the communicator of a Fortran handle.  The standard ABI of MPI 5 has no Fortran types, but the same numbers.
 inline MPI_Comm comm_of_fortran(int handle) {
 #if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
   return MPI_Comm_fromint(handle);

@@ -1,3 +1,15 @@
+// Agreements and broadcasts between the first processes of all nodes ("leaders").
+//
+// Problem: MPI's own collectives cannot be abandoned, and a communicator of the leaders could not be created after one
+// of them has left. Both functions therefore consist of messages that Notices can stop waiting for.
+//
+// reduce_min() is a dissemination: in the phase with distance d = 1, 2, 4, ..., leader i sends its values to i + d and
+// gets those of i - d. Example with 5 nodes: leader 3 gets the minimum of {2} at d = 1, of {1, 0} at d = 2, and of {4,
+// 3, 2, 1} at d = 4. Values that arrive twice do not change a minimum, so that the count need not be a power of 2.
+//
+// broadcast() is a binary tree: leader i receives from (i - 1) / 2 and sends to 2 i + 1 and 2 i + 2. The bytes go in
+// parts of 256 KiB, so that a leader receives one part while it sends the one before. 1 MiB is 4 parts.
+
 #include "transport/mpi/leaders.hpp"
 
 #include <algorithm>
@@ -14,7 +26,7 @@ namespace plait::transport::mpi {
 
 namespace {
 
-/// What passes from node to node at a time: one part comes while the one before it is handed on.
+/// Bytes that go from node to node at a time: one part arrives while the one before it is sent on.
 constexpr std::size_t kHandedOn = std::size_t{256} << 10;
 
 }  // namespace
@@ -22,7 +34,7 @@ constexpr std::size_t kHandedOn = std::size_t{256} << 10;
 Leaders::Leaders(MPI_Comm everyone, std::vector<int> ranks, int index, Notices& notices)
     : everyone_(everyone), ranks_(std::move(ranks)), index_(index), notices_(notices) {}
 
-/// In each step everyone hears of twice as many as before; hearing of one twice does a minimum no harm.
+/// In each phase, a leader gets the minimum of twice as many leaders as before.
 void Leaders::reduce_min(std::span<std::int64_t> values) {
   const auto count = static_cast<int>(ranks_.size());
   const auto length = static_cast<int>(values.size());
@@ -41,15 +53,14 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
       notices_.wait(requests, "an agreement between nodes");
     } catch (...) {
       notices_.abandon();
-      base::keep(step_.release());  // MPI may still touch it
+      base::keep(step_.release());  // MPI may still access the buffers
       throw;
     }
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], step->in[i]);
   }
 }
 
-/// Each hands on to two others what it gets: messages of ours, for a communicator of their own could not be made where
-/// one of them has left.
+/// Each leader sends what it receives on to two others.
 void Leaders::broadcast(std::span<std::byte> bytes) {
   const auto index = static_cast<std::size_t>(index_);
   std::array<MPI_Request, 2> sends{MPI_REQUEST_NULL, MPI_REQUEST_NULL};

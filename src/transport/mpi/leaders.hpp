@@ -1,4 +1,4 @@
-/// What the first processes of all nodes do together.
+/// Communication between the first processes of all nodes.
 #pragma once
 
 #include <mpi.h>
@@ -14,15 +14,15 @@
 
 namespace plait::transport::mpi {
 
-/// Of one communicator, on the first process of a node.  Needs no communicator of its own.
+/// The communication of the first process of a node with those of the other nodes.  Needs no communicator of its own.
 class Leaders {
  public:
-  /// The first process of each node, this one is number `index`.
+  /// `ranks` are the first processes of all nodes; this process is number `index` of them.
   Leaders(MPI_Comm everyone, std::vector<int> ranks, int index, Notices& notices);
 
-  /// Each value becomes the smallest that any of them gave.
+  /// Each value becomes the smallest value that any of them has passed.
   void reduce_min(std::span<std::int64_t> values);
-  /// Bytes of the first of them, any number, to all of them.  Where it throws, MPI may still touch them.
+  /// Sends bytes of the first leader, any number, to all leaders.  If it throws, MPI may still access the bytes.
   void broadcast(std::span<std::byte> bytes);
 
  private:
@@ -36,7 +36,8 @@ class Leaders {
   std::vector<int> ranks_;
   int index_;
   Notices& notices_;
-  std::unique_ptr<Step> step_ = std::make_unique<Step>();  // beforehand: an agreement must not fail for want of memory
+  // allocated beforehand: an agreement must not fail for lack of memory
+  std::unique_ptr<Step> step_ = std::make_unique<Step>();
 };
 
 }  // namespace plait::transport::mpi

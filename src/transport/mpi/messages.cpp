@@ -11,22 +11,23 @@ namespace plait::transport::mpi {
 
 namespace {
 
-/// A long message begins with a short one that the other side acknowledges, and goes on in parts: whoever has waited
-/// so long that it looks only now and then for what has come (notices.cpp) sees by them that the message moves.
+/// A long message begins with a short part that the receiver acknowledges, and continues in parts of 4 MiB. A process
+/// that has waited so long that it tests only now and then (notices.cpp) sees from the parts that the message makes
+/// progress. Example: 10 MiB are sent as 1 KiB, 4 MiB, 4 MiB and 2 MiB - 1 KiB.
 constexpr std::size_t kLongMessage = std::size_t{64} << 10;
 constexpr std::size_t kFirstPart = std::size_t{1} << 10;
 constexpr std::size_t kNextPart = std::size_t{4} << 20;
 
 class MpiTicket : public Ticket {
  public:
-  /// Its memory comes first: what is started has to be completed.
+  /// Allocates the memory for all requests first, because an operation that has started must be completed.
   MpiTicket(std::size_t bytes, Notices& notices) : notices_(notices) { requests_.reserve(bytes / kNextPart + 3); }
   ~MpiTicket() override {
     if (!complete_ && !requests_.empty()) notices_.abandon();
   }
   MpiTicket(const MpiTicket&) = delete;
   MpiTicket& operator=(const MpiTicket&) = delete;
-  /// Of the next call that moves a part of it.
+  /// Returns the request of the next part.
   MPI_Request* next() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
   void complete() override {
     notices_.wait_for_messages(requests_, "a message between nodes");
@@ -45,7 +46,7 @@ class MpiTicket : public Ticket {
  private:
   Notices& notices_;
   std::vector<MPI_Request> requests_;
-  std::size_t ended_ = 0;  // of them, as far as tests have found
+  std::size_t ended_ = 0;  // number of requests that tests have found complete
   bool complete_ = false;
 };
 

@@ -60,7 +60,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     listed_.emplace(*this);
   }
   ~MpiTransport() override {
-    kept() = nullptr;  // it uses what goes now
+    kept() = nullptr;  // the object uses what is destroyed next
     listed_.reset();
     leave();
     if (notices_->given_up() || (nodes_apart() && shared_memory::is_leaving())) everyone_.keep();
@@ -72,7 +72,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   void leave() noexcept final {
     shared_memory::record_departure(group_->departure(), rank_, progress_.calls());
     int ended = 0;
-    // Other nodes hear of the end of the program only: a communicator is freed by all, as a rule.
+    // Other nodes are notified only of the end of the program, because a communicator is usually freed by all.
     if (shared_memory::is_leaving() && MPI_Finalized(&ended) == MPI_SUCCESS && ended == 0) notices_->look();
   }
 
@@ -118,7 +118,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     check_taking_part();
     group_->reduce_min(values);
     if (!nodes_apart()) return;
-    // One process of each node speaks for it; the others sleep until it has the result.
+    // One process of each node represents it; the others sleep until it has the result.
     if (leaders_) leaders_->reduce_min(values);
     group_->hand_out(values);
   }
@@ -127,7 +127,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     const shared_memory::Inside inside(progress_);
     check_taking_part();
     if (!nodes_apart()) return group_->broadcast(bytes, root);
-    // What a wait leaves that has been given up, MPI may still touch.
+    // MPI may still access the buffer of an abandoned wait.
     if (!mailbox_) mailbox_ = std::make_unique<Mailbox>();
     std::copy(bytes.begin(), bytes.end(), mailbox_->begin());
     MPI_Request request = MPI_REQUEST_NULL;
@@ -167,7 +167,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
  private:
   using Mailbox = std::array<std::byte, kMostBroadcast>;
 
-  // For the meeting of those who make something that they share.
+  // Returns the group, also for the creation of shared objects.
   shared_memory::Group& group() override {
     liveness_->check_uninterrupted();
     return *group_;
@@ -184,17 +184,18 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   int size_ = 1;
   int node_rank_ = 0;
   int node_size_ = 1;
-  std::vector<int> workers_;                            // of this node, ascending
-  std::shared_ptr<const std::vector<IndexSet>> nodes_;  // null where there is only one
+  std::vector<int> workers_;                            // ranks on this node, ascending
+  std::shared_ptr<const std::vector<IndexSet>> nodes_;  // null if there is only one node
   std::int64_t node_group_ = 0;
-  bool threads_ = false;  // whether any thread may call MPI
+  bool threads_ = false;  // true if any thread may call MPI
   shared_memory::Progress progress_;
-  std::unique_ptr<Mailbox> mailbox_;  // between nodes, made beforehand: an agreement must not fail for want of memory
+  // between nodes, allocated beforehand: an agreement must not fail for lack of memory
+  std::unique_ptr<Mailbox> mailbox_;
   std::optional<shared_memory::Segment> control_;
   std::optional<shared_memory::Group> group_;
-  PeerLiveness* liveness_ = nullptr;  // the group's
+  PeerLiveness* liveness_ = nullptr;  // owned by the group
   std::optional<Notices> notices_;
-  std::optional<Leaders> leaders_;  // where there are several nodes, on the first process of each of them
+  std::optional<Leaders> leaders_;  // with several nodes, on the first process of each
   std::unique_ptr<shared_memory::Windows> windows_;
   std::optional<shared_memory::LeavesAtEnd> listed_;
 };

@@ -1,4 +1,4 @@
-/// A communicator of ours.
+/// A communicator that Plait has created.
 #pragma once
 
 #include <mpi.h>
@@ -7,8 +7,8 @@
 
 namespace plait::transport::mpi {
 
-/// Freed unless MPI has ended already, or somebody may still send something that nobody takes: MPICH ends a program
-/// that frees a communicator then.
+/// Frees the communicator, unless MPI has ended, or messages may be under way that are never received: MPICH aborts a
+/// program that frees a communicator then.
 class OwnComm {
  public:
   OwnComm() = default;

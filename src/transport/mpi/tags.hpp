@@ -1,13 +1,13 @@
-/// The tags of the messages on a communicator of ours, of whatever kind.
+/// The tags of all messages on Plait's communicators.
 #pragma once
 
 namespace plait::transport::mpi {
 
-/// Data between two processes; agreements of nodes; who has left.
+/// Data between two processes; agreements between nodes; notices of departures.
 inline constexpr int kDataTag = 7;
 inline constexpr int kAgreeTag = 8;
 inline constexpr int kNoticeTag = 9;
-/// Bytes that pass from node to node.
+/// Bytes of broadcasts between nodes.
 inline constexpr int kBroadcastTag = 10;
 
 }  // namespace plait::transport::mpi

@@ -1,4 +1,4 @@
-/// Which processes share memory.
+/// Determines which processes share memory.
 #pragma once
 
 #include <mpi.h>
@@ -12,22 +12,22 @@
 
 namespace plait::transport::mpi {
 
-/// The node of this process, and what all processes settle when a communicator is set up.
+/// The node of this process, and values on which all processes agree when a communicator is set up.
 struct Topology {
   /// Collective over `everyone`.  PLAIT_NODE_SIZE of process 0 limits the nodes.
   explicit Topology(MPI_Comm everyone);
 
-  OwnComm node;  ///< only for as long as this is
+  OwnComm node;  ///< valid only as long as this object
   int node_rank = 0;
   int node_size = 1;
-  std::vector<int> workers;     ///< of the node, ascending
+  std::vector<int> workers;     ///< ranks on the node, ascending
   std::int64_t node_group = 0;  ///< the same for every communicator of the same processes
-  /// The ranks of each node, in order of their first ones; null where there is only one.
+  /// The ranks of each node, ordered by their first ranks; null if there is only one node.
   std::shared_ptr<const std::vector<IndexSet>> nodes;
-  std::vector<int> leaders;  ///< the first process of each node, on these
-  int leader_index = -1;     ///< of this process among them
-  bool threads = false;      ///< whether MPI runs with MPI_THREAD_MULTIPLE on all
-  std::int64_t cookie = 0;   ///< the same on all, and another one for each communicator
+  std::vector<int> leaders;  ///< the first process of each node, set on these processes only
+  int leader_index = -1;     ///< index of this process among them
+  bool threads = false;      ///< true if MPI runs with MPI_THREAD_MULTIPLE on all processes
+  std::int64_t cookie = 0;   ///< the same on all processes, different for each communicator
 };
 
 }  // namespace plait::transport::mpi

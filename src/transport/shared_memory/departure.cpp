@@ -1,3 +1,18 @@
+// Notes of departures in shared memory, and the decision if a departure stops a worker.
+//
+// Problem: a worker may leave between two agreements, or in the middle of one. A worker that needs it must fail with an
+// error instead of waiting, but one that does not need it must continue. A note must be readable at any time, even if
+// its writer is killed while it writes.
+//
+// Idea: agreements are made in the same order by all, so that they can be counted. A departed worker has taken part in
+// `calls` agreements. A worker is stopped if it needs more: needed() = ended + 1. Example: worker A has ended 3
+// agreements and is in the fourth, so it needs 4. If B left after 4 calls, A continues, because B has done its part of
+// the fourth. If B left after 3, A fails.
+//
+// A note is a sequence lock: `version_` is odd while the words change. known() reads version, words, version, and
+// returns false if the version is odd or has changed. A writer that is killed leaves an odd version: then the note is
+// never valid, and the end of the process is detected instead.
+
 #include "transport/shared_memory/departure.hpp"
 
 #include <sched.h>
@@ -14,7 +29,7 @@ namespace plait::transport::shared_memory {
 
 namespace {
 
-constexpr int kMostTries = 100'000;  // with a yield each, far longer than a note takes
+constexpr int kMostTries = 100'000;  // with a yield each, far longer than writing a note takes
 
 }  // namespace
 
@@ -24,7 +39,7 @@ void tell(Departed& departed, std::initializer_list<std::string_view> words) noe
   std::size_t filled = 0;
   for (const std::string_view part : words) {
     std::size_t length = std::min(part.size(), why.size() - 1 - filled);
-    // No character is cut in two: further bytes of one begin with the bits 10.
+    // UTF-8 characters are not split: continuation bytes begin with the bits 10.
     while (length < part.size() && length > 0 && (static_cast<unsigned char>(part[length]) & 0xc0U) == 0x80U) --length;
     std::copy_n(part.begin(), length, why.begin() + static_cast<std::ptrdiff_t>(filled));
     filled += length;
@@ -44,7 +59,7 @@ void check(const Departed& departed, const Progress& progress, Departure& own) {
 }
 
 void check_ended(int worker, const Progress& progress, Departure& own) {
-  // It has taken part in no agreement that this worker has not seen the end of.
+  // The ended process has taken part in no agreement whose end this worker has not seen.
   Departed departed{worker, progress.ended(), {}};
   tell(departed, {"has ended during a collective call"});
   own.record(departed);
@@ -52,9 +67,10 @@ void check_ended(int worker, const Progress& progress, Departure& own) {
 }
 
 void Departure::record(const Departed& departed) noexcept {
-  // Were the process killed in between, nobody would be known to have left, and its own end would be noticed instead.
-  // Another thread that records is one of this process, so that this wait ends; where this thread itself was at it, and
-  // a signal's handler has called exit(), it would not, and the process's end has to do.
+  // If the process is killed here, the note stays invalid, and the end of the process is detected instead. Another
+  // writer is a thread of the same process, so that this wait ends. The exception is a signal handler that interrupts
+  // this function on the same thread and calls exit(): after kMostTries attempts it gives up, and the end of the
+  // process is detected.
   std::uint64_t version = version_.load(std::memory_order_acquire);
   for (int tries = 0;
        version % 2 != 0 || !version_.compare_exchange_weak(version, version + 1, std::memory_order_acq_rel);) {
@@ -68,7 +84,7 @@ void Departure::record(const Departed& departed) noexcept {
     if (before.calls <= departed.calls) return version_.store(version, std::memory_order_release);
   }
   const auto words = std::bit_cast<Words>(departed);
-  // Each releases that the version is odd: who finds a new word finds that too.
+  // Each store releases the odd version: a reader that sees a new word also sees that the version is odd.
   for (std::size_t i = 0; i < kWords; ++i) words_[i].store(words[i], std::memory_order_release);
   version_.store(version + 2, std::memory_order_release);
 }

@@ -1,3 +1,12 @@
+// Barriers, minima and broadcasts of the workers of one node, through a control block in shared memory.
+//
+// barrier(): each worker adds 1 to `arrived`. The last one resets it to 0 and raises `generation`, for which the others
+// wait. Each worker counts the generations itself, so that nothing else must be reset.
+//
+// reduce_min() needs only one barrier, because values have two generations. Example with workers A and B: both write to
+// half 1 and pass the barrier. A is fast, reads half 1, and begins the next reduction, where it writes to half 0, while
+// B still reads half 1. A writes to half 1 again only after the next barrier, which B enters after it has read half 1.
+
 #include "transport/shared_memory/group.hpp"
 
 #include <algorithm>
@@ -28,13 +37,15 @@ Member& Group::member(int index) const { return members_[index]; }
 Slot& Group::slot(int node_rank, int index) { return member(node_rank).slots[static_cast<std::size_t>(index)]; }
 
 void Group::barrier() {
-  // One that has given up has been counted, and never can be taken back: no later barrier would be whole.
+  // The arrival of a worker that has given up cannot be undone: every later barrier would be inconsistent.
   if (broken_) std::rethrow_exception(broken_);
   ++generation_;
   const auto everyone = static_cast<std::uint32_t>(size_);
-  // By the additions before it the last one to arrive has what all have written, and by its raise() it hands that on.
+  // The last worker to arrive acquires, through the additions before its own, what all workers have written, and
+  // publishes it by raise().
   if (common_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == everyone) {
-    // Relaxed: nobody arrives for the next barrier before it has seen this one's generation, which is raised after.
+    // Relaxed: a worker arrives for the next barrier only after it has seen this one's generation, which is raised
+    // afterwards.
     common_->arrived.store(0, std::memory_order_relaxed);
     raise(common_->generation);
     return;
@@ -49,8 +60,8 @@ void Group::barrier() {
 
 void Group::reduce_min(std::span<std::int64_t> values) {
   if (size_ == 1) return;
-  // One barrier is enough: who is ahead writes its next values to the other half, and comes back to this one only after
-  // a barrier to which all come that have read this one.
+  // One barrier is enough: a faster worker writes its next values to the other half, and returns to this one only after
+  // a barrier that all workers enter after they have read this one.
   parity_ ^= 1U;
   std::copy(values.begin(), values.end(), member(rank_).values[parity_].begin());
   barrier();
@@ -67,7 +78,7 @@ void Group::broadcast(std::span<std::byte> bytes, int root) {
 }
 
 std::vector<std::int64_t> Group::gather(std::int64_t mine) {
-  std::vector<std::int64_t> given(static_cast<std::size_t>(size_));  // before the others wait for this worker
+  std::vector<std::int64_t> given(static_cast<std::size_t>(size_));  // allocated before the others wait for this worker
   std::memcpy(member(rank_).note.data(), &mine, sizeof mine);
   barrier();
   for (int peer = 0; peer < size_; ++peer)

@@ -1,4 +1,4 @@
-/// The workers of one node: a control block in memory that they all see, and what they agree on through it.
+/// The workers of one node: a control block in memory that they share, and agreements through it.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct alignas(64) Member {
   std::array<std::byte, Transport::kNoteBytes> note{};
 };
 
-/// What the members share besides their parts.
+/// The part of the control block that belongs to no single member.
 struct alignas(64) Common {
   std::atomic<std::uint32_t> arrived{0};
   alignas(64) std::atomic<std::uint32_t> generation{0};
@@ -30,10 +30,11 @@ struct alignas(64) Common {
   alignas(64) std::array<std::byte, Transport::kMostBroadcast> mailbox{};
 };
 
-/// Bytes of a control block for so many members; all zero is its initial state.
+/// Returns the bytes of a control block for `members` members; its initial state is all zero.
 std::int64_t control_bytes(int members);
 
-/// The departures in a control block: one for each member, which tells of itself or of those that it has heard of.
+/// Returns the departures in a control block: one for each member, with its own departure or one of which it was
+/// notified.
 std::span<Departure> departures_of(std::byte* control, int members);
 
 /// One member's view of a control block.
@@ -47,18 +48,18 @@ class Group : public Gates {
   Liveness& liveness() override { return *liveness_; }
 
   std::span<Departure> departures() const { return departures_; }
-  /// That of this member.
+  /// Returns the departure of this member.
   Departure& departure() const { return departures_[static_cast<std::size_t>(rank_)]; }
   std::span<std::byte> note(int node_rank) { return member(node_rank).note; }
 
   void barrier();
-  /// One barrier.
+  /// Takes one barrier.
   void reduce_min(std::span<std::int64_t> values);
-  /// Two barriers.
+  /// Takes two barriers.
   void broadcast(std::span<std::byte> bytes, int root);
-  /// What each member gives.  Two barriers.
+  /// Returns the value of each member.  Takes two barriers.
   std::vector<std::int64_t> gather(std::int64_t mine);
-  /// Member 0 hands values on to the others.  One barrier.
+  /// Copies values of member 0 to the others.  Takes one barrier.
   void hand_out(std::span<std::int64_t> values);
 
  private:
@@ -71,7 +72,7 @@ class Group : public Gates {
   int size_;
   std::unique_ptr<Liveness> liveness_;
   std::uint32_t generation_ = 0;
-  std::exception_ptr broken_;  // a member has ended: what the others counted together cannot be trusted any more
+  std::exception_ptr broken_;  // set after a failed wait: the shared counters are inconsistent from then on
   unsigned parity_ = 0;
 };
 

@@ -1,4 +1,4 @@
-/// How processes agree once there is memory that the node shares.
+/// Agreements of processes that already share memory of the node.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace plait::transport::shared_memory {
 
-/// By the control block of a group.
+/// A meeting through the control block of a group.
 class GroupMeeting : public Meeting {
  public:
   void from_first(std::span<std::byte> bytes) override { group().broadcast(bytes, 0); }
@@ -29,7 +29,7 @@ class GroupMeeting : public Meeting {
 
  private:
   virtual Group& group() = 0;
-  /// Over the node, or everyone.
+  /// Reduces over the node, or over all processes.
   virtual void reduce_min(std::span<std::int64_t> values) = 0;
 };
 

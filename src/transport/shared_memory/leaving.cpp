@@ -21,7 +21,7 @@ Leaving& own() {
   return *kept;
 }
 
-/// Made as the library is loaded: whoever leaves may have no memory.
+/// Created when the library is loaded, because a process that leaves may have no memory.
 [[maybe_unused]] const Leaving& made_before = own();
 
 void tell_what_became(Departed& departed) noexcept {
@@ -31,7 +31,7 @@ void tell_what_became(Departed& departed) noexcept {
   tell(departed, {"has left the program (", own().why, ")"});
 }
 
-/// Those of this process, not of its parent.
+/// The objects of this process, not of its parent.
 struct Leavers {
   std::mutex mutex;
   std::set<Leaver*> all;
@@ -82,7 +82,7 @@ LeavesAtEnd::~LeavesAtEnd() {
 void leave_at_endings() {
   static base::PerProcess<std::once_flag> arranged;
   std::call_once(arranged.get(), [] {
-    leavers();  // made now: there may be no memory at the end
+    leavers();  // created now: there may be no memory at the end
     at_ending(EndingStage::kLeave, leave_all);
   });
 }

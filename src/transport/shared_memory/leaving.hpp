@@ -1,4 +1,4 @@
-/// How this process tells the others that it takes part in nothing any more.
+/// Notifies the other processes that this one takes part in no further calls.
 #pragma once
 
 #include <cstdint>
@@ -8,27 +8,27 @@
 
 namespace plait::transport::shared_memory {
 
-/// What can be told of it from now on, in words that follow "rank N": that it has left the program, and why, where
-/// that is known.
+/// Sets the text of later departures, which follows "rank N": that the process has left the program, and the reason if
+/// it is known.
 /// threads  Any.
 void set_leaving(const std::string& why);
 bool is_leaving();
-/// Records that this process, which is `worker` of a communicator, takes part in no further agreement there than the
-/// first `calls`: that it has left the program, or else that it has freed the communicator.  Needs no memory.
+/// Records that this process, which is `worker` of a communicator, takes part in no agreements there after the first
+/// `calls`: it has left the program, or else it has freed the communicator.  Allocates no memory.
 void record_departure(Departure& departure, int worker, std::int64_t calls) noexcept;
 
-/// What tells others at the end of the program.
+/// An object that notifies others at the end of the program.
 class Leaver {
  public:
-  /// Tells the others that this process takes part in nothing any more; what was told before may be told again.
+  /// Notifies the others that this process takes part in no further calls; it may be called several times.
   virtual void leave() noexcept = 0;
 
  protected:
   ~Leaver() = default;
 };
 
-/// While this exists, the end of the program has `one` leave.  Made when `one` is whole, and gone before anything of
-/// `one` goes: the end may come on another thread in between, and whoever lets go waits for it.
+/// While this object exists, the end of the program calls leave() of `one`.  Create it when `one` is complete, and
+/// destroy it before any part of `one`: the end may come on another thread, and the destructor waits for it.
 class LeavesAtEnd {
  public:
   explicit LeavesAtEnd(Leaver& one);
@@ -40,8 +40,8 @@ class LeavesAtEnd {
   Leaver& one_;
 };
 
-/// Has the endings of this process, in their stage kLeave, let all leave that exist then.  Once, however often it is
-/// called; a child of this process has to call it anew.
+/// Registers a callback of the stage kLeave that calls leave() of all objects that exist then.  Further calls have no
+/// effect; a child of this process has to call it again.
 void leave_at_endings();
 
 }  // namespace plait::transport::shared_memory

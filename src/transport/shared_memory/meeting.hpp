@@ -1,4 +1,4 @@
-/// How processes agree while they make something that those of a node share.
+/// The interface by which processes agree while they create something that those of a node share.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,20 @@
 
 namespace plait::transport::shared_memory {
 
-/// Every function is collective: over the node, or everyone.
-/// errors  kSystem: what carries the messages fails, or a process has ended or left.
+/// Every function is collective over the node, or over all processes.
+/// errors  kSystem: the messages fail, or a process has ended or left.
 class Meeting {
  public:
   virtual ~Meeting() = default;
   virtual int node_rank() const = 0;
   virtual int node_size() const = 0;
-  /// Everyone of the node gets the bytes of its first process.
+  /// Copies the bytes of the node's first process to all processes of the node.
   virtual void from_first(std::span<std::byte> bytes) = 0;
-  /// Whether all of the node say yes.
+  /// Returns true if all processes of the node pass true.
   virtual bool all(bool mine) = 0;
-  /// What each of the node gives.
+  /// Returns the values of all processes of the node.
   virtual std::vector<std::int64_t> gather(std::int64_t mine) = 0;
-  /// Each value becomes the largest that anybody gave.
+  /// Each value becomes the largest value that any process has passed.
   virtual void largest(std::span<std::int64_t> values) = 0;
 };
 

@@ -17,7 +17,7 @@ ProcessIdentity this_process_identity() {
 }
 
 std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessIdentity> all) {
-  // Descriptors rather than numbers, which other processes may get.
+  // Descriptors are used instead of process numbers, which may be reused.
   const ProcessIdentity mine = this_process_identity();
   std::vector<std::shared_ptr<const base::ProcessWatch>> watches;
   watches.reserve(all.size());

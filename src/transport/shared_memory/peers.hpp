@@ -1,4 +1,4 @@
-/// The processes of a node, and the end of each.
+/// The processes of a node, and the detection of their ends.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace plait::transport::shared_memory {
 
-/// A process as others see it.  Numbers mean the same only inside one namespace.
+/// The identity of a process for others.  Numbers are comparable only within one PID namespace.
 struct ProcessIdentity {
   std::int64_t name_space = 0;
   std::int64_t number = 0;
@@ -20,17 +20,17 @@ struct ProcessIdentity {
 
 ProcessIdentity this_process_identity();
 
-/// Watches each of them but this process: nullptr for that, and where the kernel offers no watch.
+/// Returns a watch for each process; nullptr for this process, and if the kernel does not support it.
 std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessIdentity> all);
 
-/// A number of numbers in this order: FNV-1a, folded to 62 bits.
+/// Returns a hash of numbers in this order: FNV-1a, folded to 62 bits.
 std::int64_t hash_of(std::span<const std::int64_t> numbers);
 
-/// errors  kSystem (EOWNERDEAD): the worker has ended, in the words of all transports.
+/// errors  kSystem (EOWNERDEAD): the worker has ended; the text is the same in all transports.
 [[noreturn]] void throw_ended(int worker);
 
-/// For a worker that waits.  One that is interrupted takes part in nothing any more, as one that has left: the others
-/// may have got a part of what it was to do.  `own`, its note, tells them.
+/// For a worker that waits.  An interrupted worker takes part in no further agreements, like one that has left, because
+/// the others may have got a part of its contribution.  `own`, its note, notifies them.
 /// errors  kSystem, EINTR: it is interrupted.
 void check_interruption(int worker, const Progress& progress, Departure& own);
 

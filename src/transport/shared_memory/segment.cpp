@@ -1,3 +1,19 @@
+// Shared memory of a node: without names that remain, without pages that turn out to be missing, and with the same
+// error on all processes.
+//
+// A page of shared memory that the system cannot provide raises SIGBUS at its first access. Therefore all pages are
+// reserved when the memory is created: control blocks by their creator, parts of arrays by their owners.
+//
+// Segments have a name in /dev/shm only until all processes have opened it. Array memory is preferably a memfd, which
+// supports large pages and is not limited by /dev/shm; the other processes open it through /proc/PID/fd of the first
+// one, and fall back to a name if that fails on any of them.
+//
+// Errors are reduced to the largest errno of all processes, so that all throw the same error. Example: process 2 gets
+// ENOSPC (28), the others 0: all throw ENOSPC and unmap their memory.
+//
+// Layout of an area with parts of 3, 0 and 1 MiB: a page of 2 MiB for the header, then the parts, rounded up to
+// multiples of 2 MiB: offsets 2, 6 and 6 MiB, total 8 MiB.
+
 #include "transport/shared_memory/segment.hpp"
 
 #include <fcntl.h>
@@ -21,7 +37,7 @@ namespace plait::transport::shared_memory {
 
 namespace {
 
-/// Makes a segment of a new name.  Returns an errno, 0 where it worked.
+/// Creates a segment with a new name.  Returns an errno, or 0.
 int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
   static std::atomic<unsigned> counter{0};
   for (int tries = 0; tries < 100; ++tries) {
@@ -31,7 +47,7 @@ int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
     const int file = ::shm_open(name.data(), O_RDWR | O_CREAT | O_EXCL, 0600);
     if (file < 0 && errno == EEXIST) continue;
     if (file < 0) return errno;
-    // Reserved now, because touching a page that cannot be had later is a fatal signal.
+    // Reserved now, because accessing a page that is not available later raises a signal.
     const int code = reserve ? base::allot(file, 0, bytes) : ::ftruncate(file, bytes) == 0 ? 0 : errno;
     ::close(file);
     if (code != 0) ::shm_unlink(name.data());
@@ -40,7 +56,7 @@ int create(std::array<char, 64>& name, std::int64_t bytes, bool reserve) {
   return EEXIST;
 }
 
-/// The name of a segment, which goes with this.
+/// The name of a segment; its destructor removes the name.
 class Name {
  public:
   Name() = default;
@@ -49,7 +65,7 @@ class Name {
   }
   Name(const Name&) = delete;
   Name& operator=(const Name&) = delete;
-  /// Made by the first process of the node, for all of it.  Returns an errno, 0 where it worked.
+  /// Creates the segment on the first process of the node, for all of its processes.  Returns an errno, or 0.
   int find(Meeting& meeting, std::int64_t bytes, bool reserve);
   const char* text() const { return text_.data(); }
 
@@ -77,7 +93,7 @@ std::byte* map_aligned(int file, std::size_t bytes) {
   return nullptr;
 }
 
-/// Whether a file could be opened on every process of a node; where not, it is closed on those that could.
+/// Returns true if all processes of a node have opened a file; else closes it on those that have.
 bool all_opened(Meeting& meeting, int& file) {
   const bool all = meeting.all(file >= 0);
   if (!all && file >= 0) {
@@ -87,13 +103,13 @@ bool all_opened(Meeting& meeting, int& file) {
   return all;
 }
 
-/// What to do where memory cannot be shared for that reason; else `usual`.
+/// Returns the advice for a failure of shared memory; `usual` if there is no special one.
 const char* advice(int code, const char* usual) {
   if (code == EMFILE || code == ENFILE) return "allow more open files (ulimit -n), or start fewer ranks on a node";
   return code == EINTR ? "signals come too fast; let a profiler's timer go slower" : usual;
 }
 
-/// The value of the node's first process.
+/// Copies the value of the node's first process to all.
 template <typename Value>
 void from_first(Meeting& meeting, Value& value) {
   meeting.from_first(std::as_writable_bytes(std::span(&value, 1)));
@@ -107,8 +123,9 @@ int Name::find(Meeting& meeting, std::int64_t bytes, bool reserve) {
   return code;
 }
 
-/// Memory without a name, which the kernel gives large pages where /dev/shm has none, and no limit of its own.  The
-/// others find it through the first process.  -1 on all of the node where that cannot be.
+/// Creates memory without a name, for which the kernel provides large pages even if /dev/shm has none, and which has no
+/// size limit of its own.  The other processes open it through the first one.  Returns -1 on all processes of the node
+/// if one of them fails.
 int open_large_pages(Meeting& meeting, std::int64_t bytes) {
   std::array<std::int64_t, 2> first{::getpid(), -1};
   int file = -1;
@@ -125,7 +142,7 @@ int open_large_pages(Meeting& meeting, std::int64_t bytes) {
     const std::string name = base::text("/proc/", first[0], "/fd/", first[1]);
     file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
     struct stat found{};
-    // Another file of that number would be one of a process in another space of numbers.
+    // A file with that number in a process of another PID namespace would be another one.
     if (file >= 0 && (::fstat(file, &found) != 0 || found.st_size != bytes)) {
       ::close(file);
       file = -1;
@@ -134,7 +151,7 @@ int open_large_pages(Meeting& meeting, std::int64_t bytes) {
   return all_opened(meeting, file) ? file : -1;
 }
 
-/// The same by a name in /dev/shm, which is gone when this returns.
+/// Creates the memory by a name in /dev/shm, which is removed before this function returns.
 int open_named(Meeting& meeting, std::int64_t bytes, int& code) {
   Name name;
   code = name.find(meeting, bytes, false);
@@ -145,10 +162,11 @@ int open_named(Meeting& meeting, std::int64_t bytes, int& code) {
   return file;
 }
 
-/// Gives a part its pages now, because touching one that cannot be had later is a fatal signal.  Returns an errno.
+/// Allocates the pages of a part now, because accessing a page that is not available later raises a signal.  Returns an
+/// errno.
 int populate(int file, std::byte* memory, std::int64_t offset, std::int64_t bytes) {
   if (bytes == 0) return 0;
-  // More than the machine has would be found out by the kernel ending processes.
+  // If the part exceeds the machine's memory, the kernel would kill processes before it reports an error.
   if (bytes / ::sysconf(_SC_PAGESIZE) >= ::sysconf(_SC_PHYS_PAGES)) return ENOMEM;
   ::madvise(memory + offset, static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
 #ifdef MADV_POPULATE_WRITE
@@ -198,7 +216,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
   const int size = meeting.node_size();
   const std::int64_t mine = (bytes + kAreaPage - 1) / kAreaPage * kAreaPage;
   const std::vector<std::int64_t> parts = meeting.gather(mine);
-  std::int64_t total = kAreaPage;  // the header's page
+  std::int64_t total = kAreaPage;  // the page of the header
   std::int64_t before = kAreaPage;
   for (int i = 0; i < size; ++i) {
     if (i < rank) before += parts[static_cast<std::size_t>(i)];
@@ -216,7 +234,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
     if (code == 0 && rank == 0) code = base::allot(file, 0, kAreaHeader);
   }
   if (file >= 0) ::close(file);
-  // The size as well, so that all nodes say the same.
+  // The size is reduced too, so that all nodes report the same text.
   std::array<std::int64_t, 2> worst{code, code == 0 ? 0 : total};
   meeting.largest(worst);
   if (worst[0] != 0) {
@@ -227,7 +245,7 @@ std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int
                              advice(cause, "free memory, or enlarge /dev/shm"));
   }
   register_area(number, group, memory, total, size);
-  meeting.largest(std::span(worst).first(1));  // all have registered it
+  meeting.largest(std::span(worst).first(1));  // after this all have registered it
   return std::make_unique<SharedPart>(number, memory + before, bytes);
 }
 

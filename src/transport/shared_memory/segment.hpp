@@ -1,4 +1,4 @@
-/// A piece of memory that all processes of a node map.
+/// Memory that all processes of a node map.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace plait::transport::shared_memory {
 
-/// POSIX shared memory whose name is gone before the constructor returns, so that nothing stays behind of a job that is
-/// killed later.
+/// POSIX shared memory whose name is removed before the constructor returns, so that a job that is killed later leaves
+/// nothing.
 class Segment {
  public:
-  /// All zero at first.  Collective over the node, and failures are agreed over everyone.
-  /// errors  kSystem, on everyone: no room, no shared memory.
+  /// Creates the memory, all zero.  Collective over the node; failures are agreed on by all processes.
+  /// errors  kSystem, on all: no space, no shared memory.
   Segment(Meeting& meeting, std::int64_t bytes);
   ~Segment();
   Segment(const Segment&) = delete;
@@ -28,10 +28,10 @@ class Segment {
   std::size_t bytes_ = 0;
 };
 
-/// Maps a new area (shared_area.hpp) whose parts are `bytes` bytes long, each process its own number, and takes the
-/// part of this one.  Collective over the node; failures are agreed over everyone.  `group` names the processes of the
-/// node.
-/// errors  kSystem, on everyone: no room, no shared memory.
+/// Maps a new area (shared_area.hpp) with parts of `bytes` bytes, which may differ between processes, and returns the
+/// part of this process.  Collective over the node; failures are agreed on by all processes.  `group` identifies the
+/// processes of the node.
+/// errors  kSystem, on all: no space, no shared memory.
 std::unique_ptr<SharedPart> share(Meeting& meeting, std::int64_t bytes, std::int64_t group);
 
 }  // namespace plait::transport::shared_memory

@@ -1,4 +1,4 @@
-/// What the processes of a node make in memory that they share.
+/// Objects that the processes of a node create in shared memory.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ class Windows : public SharedWindows {
   std::int64_t bytes_;
 };
 
-/// These windows, or larger ones in their stead where they have fewer bytes.  Collective over the node.
-/// errors  as Segment
+/// Returns the windows, after replacing them by larger ones if they have fewer bytes.  Collective over the node. errors
+/// as Segment
 Windows& at_least(std::unique_ptr<Windows>& windows, Meeting& meeting, std::int64_t bytes);
 
-/// A counter that the processes of a node share.  Collective over the node.
+/// Creates a counter that the processes of a node share.  Collective over the node.
 /// errors  as Segment
 std::unique_ptr<Counter> make_counter(Meeting& meeting);
 

@@ -39,11 +39,12 @@ class ThreadActive : public Active {
     try {
       if (!put(to, arrival)) fail(arrival.id, gone(to));
     } catch (...) {
-      // It has not been begun, so nobody is to end it; unless the other one, which stops, has done so already.
+      // The call has not begun, so its `done` must not be called, unless the other worker, which is stopping, has
+      // called it already.
       if (extract(arrival.id)) throw;
     }
   }
-  void look_until(base::FunctionRef<bool()>) override {}  // others answer
+  void look_until(base::FunctionRef<bool()>) override {}  // the handler threads answer
 
   void take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) override {
     const auto pending = find(arrival.id);
@@ -62,7 +63,7 @@ class ThreadActive : public Active {
   void stop() noexcept override {
     own_queue().close();
     if (thread_.joinable()) thread_.join();
-    // What this worker has not answered, and what it still waits for.
+    // Calls that this worker has not answered fail.
     while (const auto left = extract_own()) {
       const CallFailure failure = gone(rank_);
       left->done(&failure);
@@ -81,14 +82,14 @@ class ThreadActive : public Active {
     const auto found = open_calls().pending_calls.extract(id);
     return found.empty() ? nullptr : found.mapped();
   }
-  /// One that this worker has not answered.
+  /// Removes and returns a call that this worker has not answered.
   std::shared_ptr<Call> extract_own() {
     const std::scoped_lock lock(open_calls().mutex);
     auto& pending = open_calls().pending_calls;
     const auto found = std::ranges::find_if(pending, [this](const auto& one) { return one.second->to == rank_; });
     return found == pending.end() ? nullptr : pending.extract(found).mapped();
   }
-  /// Hands a call to the worker that is to serve it, unless that has stopped: then false.
+  /// Passes a call to the worker that serves it.  Returns false if that worker has stopped.
   bool put(int to, const Arrival& arrival) {
     const auto target = static_cast<std::size_t>(to);
     CallBoard& board = *board_;

@@ -12,7 +12,7 @@
 
 namespace plait::transport::thread {
 
-/// The calls under way of all workers: whoever takes one out ends it.
+/// The calls under way of all workers: the thread that removes a call ends it.
 struct OpenCalls {
   std::mutex mutex;
   std::map<std::uint64_t, std::shared_ptr<Call>> pending_calls;
@@ -21,13 +21,13 @@ struct OpenCalls {
 struct CallBoard {
   explicit CallBoard(int count)
       : queues(static_cast<std::size_t>(count)), services(queues.size()), workers(queues.size()) {}
-  std::vector<base::TaskQueue> queues;  // what each worker's handler thread is to do
+  std::vector<base::TaskQueue> queues;  // the tasks of each worker's handler thread
   std::vector<std::shared_ptr<CallService>> services;
   std::vector<Active*> workers;
   OpenCalls open;
 };
 
-/// One worker's end.  Workers call only once all have joined.
+/// Joins the board as one worker.  Workers make calls only after all have joined.
 std::shared_ptr<Active> join(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service);
 
 }  // namespace plait::transport::thread

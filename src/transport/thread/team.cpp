@@ -28,31 +28,31 @@ namespace plait::transport::thread {
 
 namespace {
 
-/// Threads of a process cannot end one by one without it.
+/// Threads of a process cannot end individually without the process.
 class AlwaysAlive : public Liveness {
  public:
   void check() override {}
 };
 
-/// Memory of so many bytes is mapped, so that it goes back to the system: the allocator would keep some for each of its
-/// arenas, of which each access gets another one with its threads.  What is not much larger is kept for the next
+/// Larger blocks are mapped, so that they return to the system: the allocator would cache some in each of its arenas,
+/// and each access, with its own threads, uses another arena.  One block that is not much larger is cached for the next
 /// access.
 constexpr std::int64_t kLeastMapped = std::int64_t{1} << 20;
 constexpr std::int64_t kMostKept = std::int64_t{8} << 20;
 
 void unmap(std::byte* memory, std::int64_t bytes) { ::munmap(memory, static_cast<std::size_t>(bytes)); }
 
-/// What the last access has left.
+/// The cached block of the last access.
 class Spare {
  public:
-  /// Nothing where there is none of so many bytes.
+  /// Returns a block of at least `bytes` bytes, or nullptr.
   std::byte* take(std::int64_t& bytes) {
     const std::scoped_lock lock(mutex_);
     if (bytes_ < bytes) return nullptr;
     bytes = std::exchange(bytes_, 0);
     return std::exchange(memory_, nullptr);
   }
-  /// Keeps the larger one.
+  /// Caches the larger of two blocks.
   void give(std::byte* memory, std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
     if (bytes <= kMostKept && bytes > bytes_) {
@@ -95,7 +95,7 @@ AlignedBytes allocate(std::int64_t bytes) {
   return {static_cast<std::byte*>(memory), FreeAligned{bytes}};
 }
 
-/// What one worker makes for all; nothing where it has no memory, which all are to find.
+/// Creates an object for all workers; returns nullptr if there is no memory, so that all workers can throw.
 template <typename Type, typename... Arguments>
 std::shared_ptr<Type> made(Arguments&&... arguments) {
   try {
@@ -105,13 +105,13 @@ std::shared_ptr<Type> made(Arguments&&... arguments) {
   }
 }
 
-/// Messages between threads: the sender's bytes wait where they are until the receiver has copied them.
+/// A message between threads: the sender's bytes stay where they are until the receiver has copied them.
 struct Post {
   std::span<const std::byte> bytes;
   bool taken = false;
 };
 
-/// The messages from one worker to another one, by their number.
+/// The messages from one worker to another, by their numbers.
 struct Box {
   std::map<std::int64_t, std::shared_ptr<Post>> posts;
   std::int64_t sent = 0;
@@ -171,7 +171,7 @@ class ReceiveTicket : public Ticket {
   std::span<std::byte> bytes_;
 };
 
-/// What the threads of a team have in common.
+/// The state that the threads of a team share.
 struct Team {
   explicit Team(int workers)
       : size(workers),
@@ -184,11 +184,11 @@ struct Team {
   AlignedBytes windows;
   std::int64_t window_bytes = 0;
   Mail mail;
-  std::byte* area = nullptr;  // the one that is being shared
+  std::byte* area = nullptr;  // the area that is being created
   std::int64_t area_number = 0;
   std::vector<std::int64_t> area_parts;
-  std::shared_ptr<std::atomic<std::int64_t>> counter;  // the one that is being made
-  std::shared_ptr<CallBoard> calls;                    // the same
+  std::shared_ptr<std::atomic<std::int64_t>> counter;  // the counter that is being created
+  std::shared_ptr<CallBoard> calls;                    // the board that is being created
 };
 
 class ThreadWindows : public SharedWindows {
@@ -225,7 +225,7 @@ class ThreadTransport : public Transport {
       try {
         team_->windows = allocate(capacity_ * group_.size());
       } catch (const std::bad_alloc&) {
-        capacity_ = 0;  // every worker finds none below
+        capacity_ = 0;  // every worker finds that there are none below
       }
     }
     group_.barrier();
@@ -324,7 +324,7 @@ void run_team(int workers, const std::function<void(Transport&)>& body) {
       errors[static_cast<std::size_t>(rank)] = std::current_exception();
     }
   };
-  // Nobody begins before all are there: where a thread cannot be had, the others must not wait for it.
+  // No worker begins before all threads exist: if a thread cannot be started, the others must not wait for it.
   std::promise<bool> complete;
   std::shared_future<bool> begin = complete.get_future().share();
   std::vector<std::thread> threads;

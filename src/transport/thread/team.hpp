@@ -1,4 +1,4 @@
-/// Workers that are threads of one process.
+/// A transport whose workers are threads of one process.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 
 namespace plait::transport::thread {
 
-/// Runs `body(transport)` on `workers` threads at once, the caller's own among them, and waits for all.
-/// errors  The first worker's exception, once all have ended.  A body that leaves a collective call out hangs the
-///         others, as with any transport; agree on errors before returning.
+/// Runs `body(transport)` on `workers` threads at once, one of which is the caller's, and waits for all.
+/// errors  The exception of the lowest worker, after all have ended.  If a body omits a collective call, the others
+///         hang, as with any transport; agree on errors before returning.
 void run_team(int workers, const std::function<void(Transport&)>& body);
 
-/// The transport of a worker that is alone.
+/// Returns the transport of a single worker.
 std::unique_ptr<Transport> make_alone();
 
 }  // namespace plait::transport::thread

@@ -25,7 +25,7 @@ void PeerLiveness::check() {
   try {
     check_node();
   } catch (...) {
-    // Other nodes hear of it now: this process may be the last one here, and make no other call.
+    // Other nodes must be notified now: this process may be the last one here, and make no other call.
     if (look_) look_();
     throw;
   }
@@ -38,10 +38,10 @@ void PeerLiveness::check_interruption() {
     shared_memory::check_interruption(workers_[node_rank], progress_, departures_[node_rank]);
   } catch (...) {
     interrupted_ = true;
-    // Other nodes hear of it now: this process may never wait again.
+    // Other nodes must be notified now: this process may never wait again.
     try {
       if (look_) look_();
-    } catch (const Error&) {  // the interruption is what the caller hears of
+    } catch (const Error&) {  // the caller gets the interruption as the error
     }
     throw;
   }
@@ -54,7 +54,7 @@ void PeerLiveness::check_uninterrupted() const {
 }
 
 void PeerLiveness::check_node() {
-  // First those that have left, of which more is known than that they have ended.
+  // Processes that have left come first, because more is known about them than that they have ended.
   shared_memory::Departure& own = departures_[static_cast<std::size_t>(node_rank_)];
   shared_memory::Departed departed;
   if (shared_memory::find_fewest(departures_, departed)) shared_memory::check(departed, progress_, own);

@@ -1,4 +1,4 @@
-/// Notices when a process of the node has ended, or left.
+/// Detects that a process of the node has ended or left.
 #pragma once
 
 #include <mpi.h>
@@ -18,12 +18,12 @@
 
 namespace plait::transport::mpi {
 
-/// Watches the process of each peer, one for all communicators; where the kernel offers none, a peer that ends
-/// is not noticed here.
+/// Watches the process of each peer, with one watch for all communicators. If the kernel does not support this, the end
+/// of a peer is not detected here.
 class PeerLiveness : public Liveness {
  public:
-  /// Collective over `node`; `workers` are the numbers to name in errors, `departures` the node's, `progress` that of
-  /// this process.
+  /// Collective over `node`; `workers` are the ranks to name in errors, `departures` those of the node, `progress` that
+  /// of this process.
   PeerLiveness(MPI_Comm node, std::vector<int> workers, std::span<shared_memory::Departure> departures,
                const shared_memory::Progress& progress);
   void check() override;
@@ -31,7 +31,7 @@ class PeerLiveness : public Liveness {
   /// errors  kSystem: this process has been interrupted in a collective call before.
   void check_uninterrupted() const;
 
-  /// Where there are other nodes: `look` takes notice of them, and `losses` is what is known of theirs.
+  /// For jobs with several nodes: `look` exchanges notices with other nodes, and `losses` holds their lost processes.
   void watch_nodes(std::function<void()> look, Losses* losses) {
     look_ = std::move(look);
     losses_ = losses;
@@ -48,7 +48,7 @@ class PeerLiveness : public Liveness {
   std::vector<std::shared_ptr<const base::ProcessWatch>> peers_;
   std::function<void()> look_;
   Losses* losses_ = nullptr;
-  std::atomic<bool> interrupted_{false};  // by a wait on any thread
+  std::atomic<bool> interrupted_{false};  // set by a wait on any thread
 };
 
 }  // namespace plait::transport::mpi

@@ -1,3 +1,17 @@
+// Notices between nodes that a process has left, and waits that they can end.
+//
+// Problem: the processes of a node see each other's departures in shared memory. Processes of other nodes wait in MPI
+// for messages that will never come, and MPI offers no way to detect that.
+//
+// Idea: the first process of each node exchanges notices: look() receives notices of other nodes and records them on
+// the board of its node, and sends the departure with the fewest calls on the board to the other nodes. It runs in
+// every wait that takes longer than 250 ms. Only a departure with fewer calls than the last one that was sent is sent
+// again.
+//
+// Up to 64 nodes send directly to all others. More nodes form a hypercube: node i sends to the nodes i xor 1, i xor 2,
+// i xor 4, ... Example with 100 nodes: node 5 sends to 4, 7, 1, 13, 21, 37 and 69, and each of these sends the notice
+// on.
+
 #include "transport/mpi/liveness/notices.hpp"
 
 #include <sched.h>
@@ -18,15 +32,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Waits shorter than this, since anything was last seen to move, cost nothing more than they do in MPI ...
+/// Maximum time since the last progress in which a wait costs no more than in MPI.
 constexpr std::chrono::milliseconds kBusy{250};
-/// ... longer ones look so often for those that have left or were lost.
+/// Interval of checks for processes that have left or were lost in longer waits.
 constexpr std::chrono::milliseconds kNap{1};
 constexpr std::chrono::microseconds kMessageNap{50};
 /// Number of probes in one take().  Each call of MPI processes only a few packets, and a notice arrives after the
 /// packets of earlier messages.  A process that waits for its node calls MPI only here, four times a second.
 constexpr int kProbes = 256;
-/// So many nodes tell each other directly; more tell some, who tell others.
+/// Maximum number of nodes that notify each other directly; larger jobs use a hypercube.
 constexpr int kMostTold = 64;
 
 }  // namespace
@@ -36,7 +50,7 @@ Notices::Notices(MPI_Comm everyone, std::int64_t cookie, std::span<shared_memory
     : everyone_(everyone), cookie_(cookie), board_(board), liveness_(liveness), leaders_(std::move(leaders)) {}
 
 Notices::~Notices() {
-  // MPI may still send them when nobody waits for that any more.
+  // MPI may still be sending the notices, although nothing waits for that.
   if (sent_ > 0) base::keep(wires_.release());
 }
 
@@ -49,7 +63,7 @@ void Notices::take() {
     if (there == 0) continue;
     Wire wire;
     if (call(MPI_Mrecv, &wire, sizeof wire, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) continue;
-    // Else it is of a communicator whose number has come back.
+    // Otherwise the notice is of an earlier communicator whose number is reused.
     if (wire.cookie == cookie_) board_.front().record(wire.departed);
   }
 }

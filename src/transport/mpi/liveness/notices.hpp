@@ -1,4 +1,4 @@
-/// How processes of other nodes hear that one has left.
+/// Notifies processes of other nodes that one has left.
 #pragma once
 
 #include <mpi.h>
@@ -25,32 +25,33 @@ struct FirstOfNodes {
   int index = 0;
 };
 
-/// Of one communicator.  The first process of each node speaks for it: what it finds on its node's board it sends to
-/// those of other nodes, and what they send it puts there.  It looks while it waits; nobody looks otherwise.
-/// threads  One at a time waits; another one may look, or abandon what it has started.
+/// The notices of one communicator.  The first process of each node represents it: it sends departures on its node's
+/// board to the other nodes, and records on the board what they send.  This happens only while it waits.
+/// threads  One thread at a time waits; another one may call look(), or abandon operations that it has started.
 class Notices {
  public:
-  /// `leaders`: none where this process is not one of them.  `cookie` is the same for all, and another one for each
-  /// communicator.  `board`: the departures of the node, by its members.  `liveness` looks, and throws.
+  /// `leaders` is empty if this process is not one of them.  `cookie` is the same on all processes, and differs between
+  /// communicators.  `board` has the departures of the node, by its members.  `liveness` calls look(), and throws.
   Notices(MPI_Comm everyone, std::int64_t cookie, std::span<shared_memory::Departure> board, Liveness& liveness,
           FirstOfNodes leaders);
   ~Notices();
   Notices(const Notices&) = delete;
   Notices& operator=(const Notices&) = delete;
 
-  /// Takes notices in, and sends on that of the worker with the fewest calls, whenever that has become another one.
-  /// Never waits, and needs no memory.
+  /// Receives notices, and sends the departure with the fewest calls whenever it has changed. Never waits, and
+  /// allocates no memory.
   void look();
-  /// Waits for operations that all processes take part in.
-  /// errors  kSystem: they do not end, and a process has left or been lost.  MPI keeps them and their memory then.
+  /// Waits for operations in which all processes take part.
+  /// errors  kSystem: they do not end, because a process has left or been lost.  MPI still holds them and their memory
+  ///         then.
   void wait(std::span<MPI_Request> requests, const char* what);
-  /// The same for messages, which move only while somebody waits for them.  They end in order, as a rule.
+  /// Like wait(), for messages, which make progress only while a process waits for them.  They usually end in order.
   void wait_for_messages(std::span<MPI_Request> requests, const char* what);
-  /// The same until `done` says so, which tests some.
+  /// Like wait(), until `done`, which tests some messages, returns true.
   void wait_until(base::FunctionRef<bool()> done);
-  /// Operations stay on their way that nobody waits for any more.
+  /// Records that operations are under way for which nothing waits any more.
   void abandon() noexcept { given_up_ = true; }
-  /// Whether one of these waits has failed, so that messages stay on their way.
+  /// Returns true if one of these waits has failed, so that messages remain under way.
   bool given_up() const { return given_up_; }
 
  private:
@@ -58,7 +59,7 @@ class Notices {
     std::int64_t cookie = 0;
     shared_memory::Departed departed;
   };
-  /// What there was to see of operations.
+  /// The result of testing operations.
   enum class TestResult : std::uint8_t { kNothing, kProgress, kEnd };
   void wait(base::FunctionRef<TestResult()> test, std::chrono::microseconds nap);
   void take();
@@ -70,12 +71,14 @@ class Notices {
   std::span<shared_memory::Departure> board_;
   Liveness& liveness_;
   FirstOfNodes leaders_;
-  // Beforehand: who leaves may have no memory.  Each has fewer calls than the one before it, and who agrees on
-  // everything is never many calls ahead of the others: so many are enough.
+  // Allocated beforehand, because a process that leaves may have no memory.  Each notice has fewer calls than the one
+  // before it, and a process is never many calls ahead of the others, because all agree on everything: this number is
+  // sufficient.
   static constexpr std::size_t kWires = 8;
   std::unique_ptr<std::array<Wire, kWires>> wires_ = std::make_unique<std::array<Wire, kWires>>();
   std::atomic<std::size_t> sent_{0};
-  std::atomic<std::int64_t> sent_calls_{std::numeric_limits<std::int64_t>::max()};  // the fewest so far
+  // the fewest calls of a notice that was sent
+  std::atomic<std::int64_t> sent_calls_{std::numeric_limits<std::int64_t>::max()};
   std::atomic<bool> given_up_{false};
 };
 
