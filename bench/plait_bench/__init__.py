@@ -1,4 +1,4 @@
-"""Benchmarks: Plait beside MPI-IO, same file, same ranks, round by round."""
+"""Benchmarks that compare Plait with MPI-IO: on the same file, with the same ranks, round by round."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""One distribution's accesses to one file on one rank: Plait's own ways and MPI-IO, reading or writing."""
+"""The accesses of one distribution to one file on one rank: Plait's strategies and MPI-IO, reading or writing."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _CHECKED = 1 << 24  # bytes of the file compared at a time
 
 
 class Access:
-    """Everything one rank needs for one distribution.
+    """All accesses of one rank for one distribution.
 
-    The local arrays are allocated once and used by all accesses alike.
+    The local arrays are allocated once and used by all accesses.
     """
 
     def __init__(self, comm: MPI.Intracomm, job: Job, cell: Cell, accesses: list[str]) -> None:
-        """Open the job's file in all ways that `accesses` name."""
+        """Open the job's file in all ways that `accesses` names."""
         case, path = job.case, Path(job.path)
         self._comm, self._path, self._case, self._conditions = comm, path, case, job.conditions
         self._dtype = np.dtype(case.dtype)
@@ -87,7 +87,7 @@ class Access:
         return pattern(indices[0], indices[1], self._case.extent, self._dtype, round_)
 
     def prepare(self, round_: int) -> None:
-        """Spoil what the last access left, so that it cannot pass for the next one's data."""
+        """Overwrite the data of the last access, so that it cannot be mistaken for that of the next one."""
         if self._case.operation == "read":
             for array in (self._local, self._outer):
                 array.ravel(order="K").view(np.uint8).fill(_POISON)
@@ -101,7 +101,7 @@ class Access:
             if self._comm.rank == 0:
                 drop_file(self._path)
             self._comm.Barrier()
-            # As a program that begins finds it: Plait keeps in the cache what it is asked for a second time.
+            # Opened anew, as by a program that begins: Plait caches data that is requested a second time.
             self._open_files()
 
     def set_view(self) -> None:
@@ -110,7 +110,7 @@ class Access:
         self._mpi_file.set_view()
 
     def run(self, access: str) -> None:
-        """Do one access, together with all other ranks."""
+        """Make one access, together with all other ranks."""
         actions: dict[str, Callable[[], None]] = {
             OPTIMAL: lambda: self._transfer(self._file, self._outer, self._conforming),
             REDISTRIBUTION: self._redistribute,
@@ -158,9 +158,9 @@ class Access:
             self._converted = plait.redistribute(self._local, self.layout, self._conforming, self._comm)
 
     def correct(self, access: str) -> bool:
-        """Return whether this rank sees what the access should have brought: each byte of it."""
+        """Return whether this rank has every byte that the access should have transferred."""
         if access in (PLAIN, DISK):
-            return True  # which measure the disk, and keep nothing
+            return True  # these measure the disk, and keep no data
         if access == REDISTRIBUTION:
             assert self._converted is not None
             expected = self._expected[0] if self._case.operation == "read" else self._outer

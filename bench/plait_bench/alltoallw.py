@@ -1,14 +1,13 @@
-"""The baseline: MPI_Alltoallw with derived types, as a program without a library for layouts would have it.
+"""The baseline: MPI_Alltoallw with derived types, as a program would use it without a library for layouts.
 
-MPI has no intersection of two darrays.  What MPI offers a user of block-cyclic arrays is one darray type for each rank,
-which picks that rank's elements out of the *global* array.  For an exchange between ranks that hold local arrays one
-needs, for each peer, the elements that are mine before and the peer's after, as positions in my local array; and the
-other way round for what I receive.  Along one dimension that is a list of positions, and the type of a pair is their
-product, nested from the inside out: blocks of consecutive positions of the fast dimension by MPI_Type_indexed
-(MPI_Type_vector where they are at equal distances), resized to one row, and those of the slow dimension by
-MPI_Type_indexed (or vector) of that.  An MPI implementation's own darray is made of the same.  Both sides' types of a
-pair go through its elements in one order; where the local orders differ, the sender's nesting is turned around to the
-receiver's.
+MPI has no intersection of two darrays.  For block-cyclic arrays, MPI offers one darray type for each rank, which
+selects that rank's elements of the *global* array.  An exchange between ranks that hold local arrays needs, for each
+peer, the elements that this rank owns before and the peer owns after, as positions in this rank's local array; and the
+reverse for received elements.  Along one dimension that is a list of positions, and the type of a pair is the product
+of the lists, nested from the inside out: blocks of consecutive positions of the fast dimension by MPI_Type_indexed
+(MPI_Type_vector if they have equal distances), resized to one row, and those of the slow dimension by MPI_Type_indexed
+(or vector) of that.  An MPI implementation's own darray is built in the same way.  The types of both sides of a pair
+visit its elements in the same order; if the local orders differ, the sender's nesting is that of the receiver.
 
 The types are built and committed once, outside the measured time; the measured time is one MPI_Alltoallw.
 """
@@ -27,7 +26,7 @@ Indices = npt.NDArray[np.int64]
 
 
 class Alltoallw:
-    """One exchange, ready to run again and again."""
+    """One exchange, which can be run repeatedly."""
 
     def __init__(self, comm: MPI.Intracomm, source: plait.Layout, target: plait.Layout) -> None:
         """Build the types of all pairs."""
@@ -66,7 +65,7 @@ def _types(made: list[MPI.Datatype | None]) -> list[MPI.Datatype]:
 
 
 def _pair_type(mine: tuple[Indices, ...], theirs: tuple[Indices, ...], order: str, fast: int) -> MPI.Datatype | None:
-    """Return the type of what two ranks have in common, as positions of my local array; None where there is nothing."""
+    """Return the type of the elements that two ranks share, as positions in this rank's array, or None."""
     positions = [
         np.nonzero(np.isin(own, other, assume_unique=True))[0] for own, other in zip(mine, theirs, strict=True)
     ]

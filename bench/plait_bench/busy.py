@@ -1,4 +1,4 @@
-"""Programs that compute beside what is measured, as those of other users do."""
+"""Programs that compute in parallel to the measurements, like those of other users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SOURCE = "import os\nbegun = os.getppid()\nwhile os.getppid() == begun:\n    fo
 
 @contextmanager
 def busy_programs(count: int) -> Iterator[None]:
-    """Run so many of them, each on a core of its own, until the block ends.
+    """Run `count` of them, each on a core of its own, until the block ends.
 
     errors  plait.ArgumentError: more than this program has cores
     """

@@ -14,7 +14,7 @@ class Cell:
 
     name: str
     dist: tuple[str, str]
-    """The distribution of rows and of columns, as layouts spell it."""
+    """The distribution of rows and of columns, as in layouts."""
 
     def grid(self, ranks: int) -> tuple[int, int]:
         """Return the ranks along rows and columns, 1 where a dimension is not distributed."""
@@ -31,7 +31,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """The distribution as layouts spell it, without shape and grid."""
+        """The distribution as in layouts, without shape and grid."""
         return f"({', '.join(self.dist)})"
 
 

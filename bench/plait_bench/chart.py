@@ -27,7 +27,7 @@ _WIDTH = 0.27
 def draw_chart(results: IoResults, path: Path) -> None:
     """Write the chart as a PNG file.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     count = len(results.cases)
     figure = new_figure(13.5, 5.2 * count + 1.0)

@@ -1,4 +1,4 @@
-"""Where the records of `plait bench columbus` lie: the same on every rank whenever all have met."""
+"""The directory of the records of `plait bench columbus`, the same on every rank after each synchronization."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from mpi4py import MPI
 Numbers = npt.NDArray[np.int64]
 
 _GRAIN = 512
-_SPARE = 1.2  # of a record's first size: what it may grow until it has to move
+_SPARE = 1.2  # the factor by which a record may grow before it has to move
 
 
 @dataclass(eq=False)
 class Directory:
-    """Offset, bytes, room and version of each record of a file.
+    """Offset, bytes, capacity and version of each record of a file.
 
-    A record stays where it is while its bytes fit into its room. One that outgrows it moves behind all others, into
-    room for the largest record that there can be. Its slots are distributed over the ranks in turn, so that none asks.
+    A record stays where it is while its bytes fit into its capacity. A record that outgrows it moves to the end of the
+    file, with the capacity of the largest possible record. Slots at the end are distributed over the ranks in turn, so
+    that ranks need not communicate.
     """
 
     offset: Numbers
@@ -30,22 +31,22 @@ class Directory:
 
     @classmethod
     def of_sizes(cls, sizes: Sequence[int]) -> Directory:
-        """Lay records of these bytes one behind the other."""
+        """Arrange records of these sizes one after the other."""
         size = np.array(sizes, np.int64)
         room = -(-np.ceil(size * _SPARE).astype(np.int64) // _GRAIN) * _GRAIN
         return cls(np.cumsum(room) - room, size, room, np.zeros_like(size))
 
     @property
     def end(self) -> int:
-        """One past the last room."""
+        """The end of the last capacity."""
         return int((self.offset + self.room).max(initial=0))
 
 
 class Changes:
-    """What one rank changes in a directory until all ranks meet."""
+    """The changes of one rank in a directory until the ranks synchronize."""
 
     def __init__(self, directory: Directory, most: int, comm: MPI.Intracomm) -> None:
-        """`most` is the bytes that a record may have."""
+        """`most` is the maximum bytes of a record."""
         self._directory, self._comm = directory, comm
         self._step = -(-most // _GRAIN) * _GRAIN
         self._next = directory.end + comm.rank * self._step
@@ -53,7 +54,7 @@ class Changes:
         self.moved = 0
 
     def offset_of(self, record: int, size: int) -> int:
-        """Note that a record has so many bytes now, and return where they belong."""
+        """Record the new size of a record, and return its offset."""
         directory = self._directory
         if size > directory.room[record]:
             directory.offset[record], directory.room[record] = self._next, self._step
@@ -65,7 +66,7 @@ class Changes:
         return int(directory.offset[record])
 
     def share(self) -> Numbers:
-        """Tell all ranks; return how often each record was changed.  Collective."""
+        """Exchange the changes; return how often each record was changed.  Collective."""
         times = np.empty_like(self._changed)
         self._comm.Allreduce(self._changed, times)
         for field in fields(Directory):
@@ -73,6 +74,6 @@ class Changes:
             mine = np.where(self._changed > 0, values, 0)
             everyone = np.empty_like(mine)
             self._comm.Allreduce(mine, everyone)
-            # One that several ranks changed is an error of the caller's, who sees it in `times`.
+            # A record that several ranks changed is an error of the caller, which is visible in `times`.
             np.copyto(values, everyone, where=times > 0)
         return times

@@ -1,4 +1,4 @@
-"""What crossed the links between hosts, for the terminal."""
+"""The table of bytes that crossed the links between hosts, for the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plait_bench.text import NOTHING, rate, three_digits, titled_table
 
 
 def between_hosts(result: CaseResult) -> list[RenderableType]:
-    """Return a table of what crossed, beside what must and what MPI alone can; nothing where all ranks share a host."""
+    """Return a table of transferred bytes, with the minimum and the rate of MPI; empty if all ranks share a host."""
     if result.hosts == 1:
         return []
     fastest = min((time for cell in result.cells if (time := cell.median(TOTAL))), default=0.0)

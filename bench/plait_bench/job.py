@@ -1,4 +1,4 @@
-"""What the benchmark's driver tells its ranks."""
+"""The jobs that the benchmark's drivers pass to their ranks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, Literal, TypeVar
 
 Operation = Literal["read", "write"]
 
-# The accesses that are measured.
+# The measured accesses.
 OPTIMAL = "optimal"  # the file's conforming layout
-REDISTRIBUTION = "redistribution"  # between the conforming layout and the wanted one, in memory
-TOTAL = "total"  # the wanted layout, strategy chosen by Plait
-DIRECT = "direct"  # the wanted layout, each rank its own runs
+REDISTRIBUTION = "redistribution"  # between the conforming layout and the requested one, in memory
+TOTAL = "total"  # the requested layout, with the strategy chosen by Plait
+DIRECT = "direct"  # the requested layout, each rank its own runs
 FORTRAN = "fortran"  # as TOTAL, by pread and pwrite from Fortran
-MPI_IO = "mpi-io"  # the wanted layout, by darray file type and collective calls
+MPI_IO = "mpi-io"  # the requested layout, by darray file type and collective calls
 PLAIN = "plain"  # the whole file from its beginning to its end, by one rank
-DISK = "disk"  # the same past the page cache: what the disk can do
+DISK = "disk"  # the same without the page cache: the rate of the disk
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Case:
 
     @property
     def title(self) -> str:
-        """The case in words."""
+        """A description of the case."""
         noun = {"float64": "doubles", "uint8": "bytes"}[self.dtype]
         verb = "Reading" if self.operation == "read" else "Writing"
         return f"{verb} {self.extent} x {self.extent} {noun}"
@@ -41,10 +41,10 @@ AnyJob = TypeVar("AnyJob", bound="SavedJob")
 
 @dataclass(frozen=True)
 class SavedJob:
-    """What a driver leaves in a file for its ranks."""
+    """A job that a driver writes to a file for its ranks."""
 
     def save(self, path: Path) -> None:
-        """Write the job where the ranks find it."""
+        """Write the job to the file that the ranks read."""
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     @classmethod
@@ -60,12 +60,12 @@ class SavedJob:
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under which accesses are measured."""
+    """The conditions of accesses."""
 
     memory: str | int = 0
-    """Bytes a rank for windows, as `plait.open` takes them; its default where it is 0."""
+    """Bytes per rank for windows, as in `plait.open`; 0 for the default."""
     cold: bool = False
-    """Before each access nothing of the file is in the page cache."""
+    """True to drop the file from the page cache before each access."""
 
 
 USUAL = Conditions()
@@ -86,12 +86,12 @@ class Job(SavedJob):
     skip: list[tuple[str, str]]
     """(cell, access) that are not measured, for they were tried already or take too long."""
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""
     conditions: Conditions = USUAL
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> Job:
-        """Return the job of which these are the fields."""
+        """Return the job with these fields."""
         fields["case"] = Case(**fields["case"])
         fields["conditions"] = Conditions(**fields["conditions"])
         fields["skip"] = [(cell, access) for cell, access in fields["skip"]]

@@ -1,6 +1,6 @@
-"""A disk whose bytes and requests a second the kernel limits: a file system of its own on a loop device.
+"""A disk with a limited number of bytes and requests per second: a file system of its own on a loop device.
 
-The limits are those of the block device: what the page cache holds is read without them, as from any disk.
+The limits are those of the block device: data in the page cache is read without limits, as for any disk.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _EXPECTED = "expected bytes and requests a second such as 40MB/s,400"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a disk may do in a second, of reads and of writes each."""
+    """The limits of a disk per second, for reads and for writes."""
 
     rate: int
-    """Bytes."""
+    """Bytes per second."""
     requests: int
 
     @classmethod
@@ -42,7 +42,7 @@ class Limits:
 
 
 def missing() -> str | None:
-    """Return why there can be no limited disk here, and what to do; None where there can."""
+    """Return why a limited disk is impossible here, and what to do; None if it is possible."""
     if os.geteuid() != 0:
         return "only the superuser may make loop devices and limit them; run this as root"
     for tool, package in (("mkfs.ext4", "e2fsprogs"), ("mount", "mount"), ("umount", "mount")):
@@ -76,13 +76,13 @@ def _run(*command: str | Path) -> str:
 
 
 class LimitedDisk:
-    """A mounted file system below a folder; it is gone at the end of the `with`.
+    """A mounted file system below a folder; it is removed at the end of the `with`.
 
-    errors  plait.StoreError: a tool of the system fails, with its own words
+    errors  plait.StoreError: a tool of the system fails, with its message
     """
 
     def __init__(self, folder: Path, size: int) -> None:
-        """``size`` is in bytes; the blocks are in a file there, and taken as they are used."""
+        """``size`` is in bytes; the blocks are in a file in the folder, and allocated when they are used."""
         reason = missing()
         if reason is not None:
             raise plait.StoreError(f"there can be no disk of limited rates here: {reason}")
@@ -95,7 +95,7 @@ class LimitedDisk:
         """Make and mount it, without limits."""
         with self._image.open("wb") as file:
             file.truncate(self._size)
-        # Nothing is written but what programs write: no journal, no tables filled later.
+        # The file system itself writes nothing: it has no journal, and no tables that are filled later.
         features = ["-b", "4096", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0,nodiscard"]
         _run("mkfs.ext4", "-q", "-F", *features, self._image)
         self.folder.mkdir()
@@ -127,13 +127,13 @@ class LimitedDisk:
                 _run("umount", self.folder)
 
     def begin_cold(self, limits: Limits) -> None:
-        """Let nothing of it be in the page cache, and limit it from now on."""
+        """Drop it from the page cache, and limit it from now on."""
         self._unmount()
         self._mount()
         self._limit(limits.rate, limits.requests)
 
     def lift(self) -> None:
-        """Take the limits away."""
+        """Remove the limits."""
         self._limit(0, 0)
 
     def _limit(self, rate: int, requests: int) -> None:

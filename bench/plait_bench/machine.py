@@ -1,4 +1,4 @@
-"""Says on what the benchmark ran."""
+"""Describes the machine of a benchmark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def describe_machine(folder: Path) -> dict[str, str]:
-    """Return processor, cores, memory, system, file system of `folder`, and versions, in words."""
+    """Return descriptions of processor, cores, memory, system, file system of `folder`, and versions."""
     return {
         "processor": _processor(),
         "cores": str(len(os.sched_getaffinity(0))),

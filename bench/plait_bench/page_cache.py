@@ -11,13 +11,14 @@ _WAIT_BEFORE, _WRITE, _WAIT_AFTER = 1, 2, 4
 
 
 def drop_files(prefix: str) -> int:
-    """Write back and drop from the page cache what this process has open whose path begins so; return how many files.
+    """Write back, and drop from the page cache, open files of this process whose path has a prefix; return their
+    number.
 
-    Looks at the descriptors and not into the folder: temporary files have no name there.
+    It examines the descriptors and not the folder, because temporary files have no name there.
     """
     dropped: set[tuple[int, int]] = set()
     for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):  # one that was closed meanwhile
+        with contextlib.suppress(OSError):  # a descriptor that was closed meanwhile
             if not os.readlink(f"/proc/self/fd/{name}").startswith(prefix):
                 continue
             status = os.stat(int(name))
@@ -64,7 +65,7 @@ class Allowance:
     """
 
     def __init__(self, prefix: str, limit: float) -> None:
-        """`prefix` is what the paths of the files begin with; `limit` is in bytes moved by this rank."""
+        """`prefix` is the beginning of the files' paths; `limit` is in bytes moved by this rank."""
         self._prefix, self._limit = prefix, limit
         self._moved = 0
 

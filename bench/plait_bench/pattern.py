@@ -14,9 +14,9 @@ def pattern(rows: Indices, columns: Indices, extent: int, dtype: np.dtype[Any], 
     """Return the elements at the product of `rows` and `columns`, in Fortran order.
 
     extent  rows of the whole array
-    round_  changes every element, so that what an earlier round wrote cannot pass for this one's
+    round_  changes every element, so that data of an earlier round cannot be mistaken for that of this one
 
-    Doubles are all different.  Bytes cannot be; neighbours in either direction differ.
+    All doubles are different.  Bytes cannot be; neighbours in either direction differ.
     """
     if dtype.itemsize == 1:
         down = (rows * 131 + (rows >> 8) * 13).astype(np.uint8)

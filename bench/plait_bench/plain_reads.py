@@ -6,7 +6,7 @@ import mmap
 import os
 from pathlib import Path
 
-_PLAIN = 1 << 23  # bytes that a plain read asks for at a time
+_PLAIN = 1 << 23  # bytes of one plain read
 _DIRECT = 1 << 22
 
 
@@ -33,7 +33,7 @@ def read_past_cache(path: Path) -> None:
                 while count := os.preadv(descriptor, [piece], offset):
                     offset += count
                     if count % mmap.PAGESIZE:
-                        break  # the end of the file, behind which nothing begins at a page
+                        break  # the end of the file: no further read would begin at a page
     finally:
         os.close(descriptor)
 

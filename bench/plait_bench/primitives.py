@@ -19,7 +19,7 @@ _COLLAPSED, _BLOCK, _CYCLIC, _BLOCK_CYCLIC = 0, 1, 2, 3
 
 
 def fortran_library() -> Path:
-    """Return where the Fortran library lies.
+    """Return the path of the Fortran library.
 
     errors  plait.Error: this Plait was built without a Fortran compiler
     """

@@ -1,4 +1,4 @@
-"""What the rank programs of the benchmarks share: ``mpiexec -n P python -m plait_bench.NAME_ranks JOB``."""
+"""The common parts of the benchmarks' rank programs: ``mpiexec -n P python -m plait_bench.NAME_ranks JOB``."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class Limited(Protocol):
 
     @property
     def limit(self) -> float:
-        """Seconds after which a rank ends itself, should the driver be gone."""
+        """Seconds after which a rank ends itself if the driver is gone."""
 
 
 AnyJob = TypeVar("AnyJob", bound=Limited)
 
 
 class Ranks(ABC):
-    """All ranks together, seen from one of them."""
+    """The whole job on one rank."""
 
     def __init__(self) -> None:
-        """Take all processes that were started."""
+        """Use all processes that were started."""
         self._comm = MPI.COMM_WORLD
 
     @abstractmethod
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
 
     def _tell(self, event: str, **fields: Any) -> None:
         if self._comm.rank == 0:
@@ -48,7 +48,7 @@ class Ranks(ABC):
     def _span(self, action: Callable[[], None]) -> float:
         """Return the seconds from the first rank's start to the last rank's end.
 
-        With more ranks than cores some ranks start late, and their own durations would hide what they wait for. The
+        With more ranks than cores, some ranks start late, and their own durations would not include their waits. The
         ranks are processes of one machine, so that they read the same monotonic clock.
         """
         return span_of(self._comm, action)

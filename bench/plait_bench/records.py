@@ -1,7 +1,7 @@
-"""The records of `plait bench columbus`: coefficients that are kept compressed and change size when they are updated.
+"""The records of `plait bench columbus`: compressed coefficients that change size when they are updated.
 
-A stand-in for what COLUMBUS keeps of its expansion vectors: many zeros, and values that no compressor makes smaller.
-What a record holds follows from its number and from how often it was updated, so that it can be checked at any time.
+They stand in for the expansion vectors of COLUMBUS: many zeros, and values that no compressor makes smaller. The
+content of a record follows from its number and its number of updates, so that it can be checked at any time.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import numpy.typing as npt
 
 Values = npt.NDArray[np.float64]
 
-_HEAD = struct.Struct("<qqI4x")  # record, version, CRC-32 of the values; whole words, so that these lie well
-_LEVEL = 1  # the fastest one: the values do not become smaller by more effort
+# record, version, CRC-32 of the values; padded to whole words, so that the values are aligned
+_HEAD = struct.Struct("<qqI4x")
+_LEVEL = 1  # the fastest one: higher levels do not make the values smaller
 _LEAST, _MOST = 0.3, 0.7  # the part of a record's values that is not zero
 _SAMPLES = 16
 
 
 class DamagedError(Exception):
-    """What was read is not the record that was written last."""
+    """The data that was read is not the last written version of the record."""
 
 
 def first_values(record: int, count: int) -> Values:
@@ -31,14 +32,14 @@ def first_values(record: int, count: int) -> Values:
 
 
 def next_values(values: Values, record: int, version: int) -> Values:
-    """Return the values of that version, made out of those of the one before: other ones are zero, fewer or more."""
+    """Return the values of a version, from those of the previous version: a different number of them is zero."""
     random = np.random.default_rng((record, version))
     kept = random.random(values.size) < random.uniform(_LEAST, _MOST)
     return np.where(kept, values + random.standard_normal(values.size), 0.0)
 
 
 def values_of(record: int, version: int, count: int) -> Values:
-    """Return what a record must hold that was updated so often, worked out from the start."""
+    """Return the expected values of a record after `version` updates, computed from the start."""
     values = first_values(record, count)
     for number in range(1, version + 1):
         values = next_values(values, record, number)
@@ -52,7 +53,7 @@ def pack(record: int, version: int, values: Values) -> bytes:
 
 
 def unpack(data: Any, record: int, version: int) -> Values:
-    """Return the values out of a record's bytes.  errors  DamagedError: they are not of that record and version"""
+    """Return the values in the bytes of a record. Raises DamagedError if they are not of that record and version."""
     try:
         raw = zlib.decompress(data)
     except zlib.error as error:
@@ -67,13 +68,13 @@ def unpack(data: Any, record: int, version: int) -> Values:
 
 
 def count_for(size: int) -> int:
-    """Return how many values a record has whose bytes are so many on average, as nearly as a few samples tell."""
+    """Return the number of values of a record of `size` bytes on average, estimated from a few samples."""
     guess = max(1, size // 4)
     mean = sum(len(pack(record, 0, first_values(record, guess))) for record in range(_SAMPLES)) / _SAMPLES
     return max(1, round(guess * size / mean))
 
 
 def most_bytes(count: int) -> int:
-    """Return the bytes that a record of so many values takes at most: what cannot be compressed grows a little."""
+    """Return the maximum bytes of a record of `count` values: incompressible data grows a little."""
     raw = _HEAD.size + 8 * count
     return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13

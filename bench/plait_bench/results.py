@@ -1,4 +1,4 @@
-"""The measured times, what follows from them, and their JSON form."""
+"""The measured times, the values computed from them, and their JSON form."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from plait_bench.job import DISK, MPI_IO, PLAIN, TOTAL, Case
 
 @dataclass
 class CellResult:
-    """One distribution of one case.  All times are in seconds, until the last rank is done."""
+    """The results of one distribution of one case.  All times are in seconds, until the last rank is done."""
 
     name: str
     layout: str = ""
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """Access → one time a round."""
+    """Access → one time per round."""
     views: list[float] = field(default_factory=list)
     """Times of MPI-IO's Set_view, which are not part of its samples."""
     timers: dict[str, list[dict[str, float]]] = field(default_factory=dict)
-    """Access → for each round, what a rank spent on the average: by the names of `File.last_times`."""
+    """Access → for each round, the mean times of a rank, by the names of `File.last_times`."""
     surroundings: list[dict[str, Any]] = field(default_factory=list)
-    """For each round, what else the machine did: the fields of `surroundings.Round`."""
+    """For each round, other activity of the machine: the fields of `surroundings.Round`."""
     trips: list[float | None] = field(default_factory=list)
-    """Seconds of a word from one core to the other and back, before and after the rounds."""
+    """Seconds of a round trip of a word between two cores, before and after the rounds."""
     over: dict[str, float] = field(default_factory=dict)
-    """Access → the limit that it ran past."""
+    """Access → the limit that it exceeded."""
     failed: dict[str, str] = field(default_factory=dict)
     """Access → the error that it ended with."""
     wrong: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class CellResult:
         return statistics.median(times) if times else None
 
     def timer(self, access: str, name: str) -> float | None:
-        """Return the median of a timer over the rounds; `rest` is what no other timer has: planning and agreements."""
+        """Return the median of a timer over the rounds; `rest` is the remaining time: planning and agreements."""
         rounds = self.timers.get(access)
         if not rounds:
             return None
@@ -62,19 +62,19 @@ class CellResult:
 
 @dataclass
 class CaseResult:
-    """All distributions of one array, read or written."""
+    """The results of all distributions of one array, read or written."""
 
     case: Case
     cells: list[CellResult]
     hosts: int = 1
-    """The hosts that the ranks were on."""
+    """Number of hosts of the ranks."""
     bare: float | None = None
     """Bytes a second that MPI alone sends from each host to the next one, and receives at the same time."""
 
     def link_share(self, cell: CellResult, access: str) -> float | None:
-        """Return the part of the bare rate that an access has of the bytes that it had to send.
+        """Return the rate of the bytes that an access had to send, relative to the bare rate.
 
-        None where it sent less than half of them, as it read the file again instead, or there are none.
+        None if it sent less than half of them, because it read the file again instead, or if there are none.
         """
         time = cell.median(access)
         if not self.bare or not time or not cell.least or statistics.median(cell.crossed[access]) < cell.least / 2:
@@ -89,7 +89,7 @@ class CaseResult:
 
     @property
     def disk(self) -> float | None:
-        """Seconds in which one process reads the file from the disk, the faster way; None where it is cached."""
+        """Seconds in which one process reads the file from the disk by the faster way; None if it is cached."""
         ways = [[time for cell in self.cells for time in cell.samples.get(way, [])] for way in (PLAIN, DISK)]
         return min((statistics.median(times) for times in ways if times), default=None)
 
@@ -100,13 +100,13 @@ class CaseResult:
 
     @property
     def speed_ups(self) -> list[CellResult]:
-        """The cells that have a speed-up, the smallest one first."""
+        """The cells with a speed-up, the smallest one first."""
         return sorted((cell for cell in self.cells if cell.speed_up), key=lambda cell: cell.speed_up or 0.0)
 
 
 @dataclass
 class IoResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]

@@ -1,6 +1,6 @@
-"""What else happens on the machine while it is measured: which cores the ranks are on, who uses them, how far apart.
+"""Other activity of the machine during measurements: the cores of the ranks, their other users, their distances.
 
-All of it is Linux's; where a file of ``/proc`` is missing nothing is told.
+The data are those of Linux; without a file of ``/proc`` its values are missing.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from mpi4py import MPI
 
 _TRIPS, _BATCHES = 50, 40
 _PATIENCE = 2.0
-"""Seconds after which a word that does not come back is given up."""
+"""Seconds after which a word that does not return is given up."""
 _LINE = 256
-"""Bytes between two words, so that they are in no cache line together."""
+"""Bytes between two words, so that they do not share a cache line."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """What surrounded the accesses of one round."""
+    """The surroundings of the accesses of one round."""
 
     cores: list[int]
-    """The core of each rank at its end."""
+    """The core of each rank at the end of the round."""
     stolen: float | None
-    """The part of the time of all cores that the host gave to others."""
+    """The share of the time of all cores that the hypervisor gave to other machines."""
     foreign: float | None
     """The part of it that programs other than the ranks took."""
 
@@ -40,7 +40,7 @@ class Round:
 
 
 def own_core() -> int:
-    """Return the core that this process runs on, -1 where the system does not tell."""
+    """Return the core on which this process runs, -1 if the system does not say."""
     try:
         words = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return int(words[36])
@@ -70,7 +70,7 @@ class Watch:
         self._begin, self._own = _ticks(), time.process_time()
 
     def end(self) -> Round:
-        """Return what was seen.  Collective."""
+        """Return the observations.  Collective."""
         own = self._comm.allreduce(time.process_time() - self._own)
         now = _ticks()
         cores = self._comm.allgather(own_core())

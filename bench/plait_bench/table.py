@@ -46,7 +46,7 @@ def results_table(results: IoResults) -> RenderableType:
 
 
 def header(results: IoResults) -> Text:
-    """Return on what, and how, was measured."""
+    """Return a description of the machine and the conditions."""
     machine, settings = results.machine, results.settings
     return Text(
         f"{machine_line(machine)}\n"

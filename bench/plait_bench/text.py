@@ -1,4 +1,4 @@
-"""How the benchmarks say numbers, machines and titles."""
+"""The texts of numbers, machines and titles in benchmarks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 NOTHING = "–"
-"""Stands where nothing was measured."""
+"""The text for a missing measurement."""
 
 
 def three_digits(value: float) -> str:
-    """Return a number with three digits where it is below 100, and without a fraction above."""
+    """Return a number with three digits if it is below 100, and without a fraction otherwise."""
     return f"{value:,.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
@@ -48,23 +48,23 @@ def kibibytes(count: int) -> str:
 
 
 def machine_line(machine: dict[str, str]) -> str:
-    """Return what the machine is."""
+    """Return a description of the machine."""
     return f"{machine['processor']}, {machine['cores']} cores, {machine['memory']}, {machine['system']}"
 
 
 def version_line(machine: dict[str, str]) -> str:
-    """Return what was measured."""
+    """Return the versions of Plait and Python."""
     return f"Plait {machine['plait']}, Python {machine['python']}"
 
 
 def notes(lines: list[str], wrong: list[str], checked: str) -> Text:
-    """Return what explains a table, and which data was wrong; where none was, what was checked."""
+    """Return the notes on a table, and the wrong data; if there is none, the text `checked`."""
     ending = [f"WRONG DATA: {where}." for where in wrong] or [checked]
     return Text("\n".join(lines + ending), style="" if wrong else "dim")
 
 
 def ranks_header(machine: dict[str, str], ranks: int, where: str = "") -> Text:
-    """Return the lines above the results of MPI ranks; `where` says more of what they had."""
+    """Return the lines above the results of MPI ranks; `where` is added to their description."""
     mpi = machine.get("MPI", "MPI")
     return Text(f"{machine_line(machine)}\n{counted(ranks, 'rank')}, {mpi}{where}; {version_line(machine)}")
 
@@ -80,7 +80,7 @@ def rate(bytes_per_second: float | None) -> str:
 
 
 def short_bytes(count: int) -> str:
-    """Return ``4K``, ``16M`` or ``1000``: as options take it."""
+    """Return ``4K``, ``16M`` or ``1000``, as in options."""
     for power_, letter in ((30, "G"), (20, "M"), (10, "K")):
         if count and count % (1 << power_) == 0:
             return f"{count >> power_}{letter}"

@@ -1,4 +1,4 @@
-"""Where the time of accesses went, and what else the machine did meanwhile, for the terminal."""
+"""The table of the time of accesses by phase, and of other activity of the machine, for the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TIMERS = (("io", "File"), ("copy", "Exchange and copy"), ("wait", "Waiting"), (
 
 
 def timers_of(result: CaseResult) -> list[RenderableType]:
-    """Return a table of the timers of Total and a line on the machine; nothing where nothing was recorded."""
+    """Return a table of the timers of Total and a line on the machine; empty if nothing was recorded."""
     cells = [cell for cell in result.cells if cell.timers.get(TOTAL)]
     if not cells:
         return []

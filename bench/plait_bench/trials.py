@@ -1,4 +1,4 @@
-"""Trying what may take very long, before it is measured in every round."""
+"""Tries measurements that may take very long, before they are repeated in every round."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ Tried = TypeVar("Tried")
 
 
 class Ranks(Protocol):
-    """Ranks that try one thing after another, and say before what it is."""
+    """Ranks that try one measurement after another, with a report before each."""
 
     def next_event(self, timeout: float) -> Event | None:
-        """Return what they tell next, None at their end."""
+        """Return the next report of the ranks, None at their end."""
 
 
 @dataclass(frozen=True)
 class Trials(Generic[Tried]):
-    """One trial of everything: ranks that are stuck in one are ended, and new ones try the rest."""
+    """One trial of each measurement: ranks that are stuck in one are ended, and new ones try the rest."""
 
     start: Callable[[list[Tried]], AbstractContextManager[Ranks]]
-    """Starts ranks that leave out what has been tried."""
+    """Starts ranks that leave out the measurements that have been tried."""
     named: Callable[[Event], Tried]
-    """What an event is about."""
+    """Returns the measurement of an event."""
     words: Callable[[Tried], str]
     note: Callable[[Event | None, Tried], None]
-    """Takes the result; None where the trial was given up."""
+    """Takes the result; None if the trial was given up."""
     cut: float
     """Seconds after which a trial is given up."""
 
     def run(self, count: int, steps: Steps) -> None:
-        """Try so many things.
+        """Make `count` trials.
 
-        errors  plait.Error: ranks that end, or say nothing, before they try anything
+        errors  plait.Error: ranks that end, or do not report, before their first trial
         """
         tried: list[Tried] = []
         while len(tried) < count:

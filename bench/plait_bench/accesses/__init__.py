@@ -1,1 +1,1 @@
-"""`plait bench accesses`: accesses as they are, beside what the simulation predicts."""
+"""`plait bench accesses`: compares real accesses with the predictions of the simulation."""

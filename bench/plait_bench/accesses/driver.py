@@ -21,11 +21,11 @@ _MODULE = "plait_bench.accesses.ranks"
 
 @dataclass(frozen=True)
 class AccessesSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     ranks: tuple[int, ...] = (2, 3, 4, 6)
     edge: int = 2048
-    """Rows and columns of doubles."""
+    """Rows and columns of the array of doubles."""
     rounds: int = 15
     machine: str | None = None
     """A machine file; None: this host, with the constants in force."""
@@ -38,7 +38,7 @@ class AccessesSettings:
 
 @dataclass
 class AccessResult:
-    """One case.  Times in seconds, until the last rank is done."""
+    """The result of one case.  Times in seconds, until the last rank is done."""
 
     case: AccessCase
     samples: list[float]
@@ -52,13 +52,13 @@ class AccessResult:
 
     @property
     def error(self) -> float:
-        """What the prediction is above the median, as a part of that; below 0: below it."""
+        """The relative error of the prediction against the median; negative if the prediction is too low."""
         return self.predicted / self.median - 1
 
 
 @dataclass
 class AccessesResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -89,7 +89,7 @@ def predicted(case: AccessCase, machine: simulate.Machine) -> float:
 def run_accesses(settings: AccessesSettings, progress: Progress = lambda text, share: None) -> AccessesResults:
     """Measure the cases, one start of ranks for each number of them.
 
-    errors  plait.Error: no MPI, no room, ranks that fail; plait.ArgumentError: a machine file that is none
+    errors  plait.Error: no MPI, no space, ranks that fail; plait.ArgumentError: an invalid machine file
     """
     require_mpi()
     machine = simulate.parse(here_text()) if settings.machine is None else simulate.load(settings.machine)

@@ -1,4 +1,4 @@
-"""What the driver of `plait bench accesses` tells its ranks."""
+"""The job that the driver of `plait bench accesses` passes to its ranks."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ from plait_bench.ranks import Ranks, run_job
 
 
 class _Ranks(Ranks):
-    """All ranks together, seen from one of them."""
+    """The whole job on one rank."""
 
     def __init__(self, job: AccessesJob) -> None:
         super().__init__()
         self._job = job
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         for number, case in enumerate(self._job.cases):
             self._measure(number, case)

@@ -1,1 +1,1 @@
-"""What `plait bench blocks` measures."""
+"""The measurements of `plait bench blocks`."""

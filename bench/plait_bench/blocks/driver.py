@@ -19,24 +19,24 @@ _MODULE = "plait_bench.blocks.ranks"
 
 @dataclass(frozen=True)
 class BlocksSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     megabytes: int = 64
-    """Of each array, in MiB."""
+    """Size of each array, in MiB."""
     ranks: int = 4
     rounds: int = 7
     folder: str | None = None
-    """Where the file is made; default the system's folder for temporary files."""
+    """Folder of the file; by default the system's folder for temporary files."""
 
 
 @dataclass
 class BlocksResult:
-    """One array, its blocks in memory with gaps or without.  All times are in seconds, until the last rank is done."""
+    """One array, with or without gaps between its blocks in memory. Times are seconds until the last rank is done."""
 
     blocks: Blocks
     gaps: bool
     samples: dict[str, list[float]]
-    """``read plait``, ``write mpi-io`` and so on → one time a round."""
+    """``read plait``, ``write mpi-io`` and so on → one time per round."""
     wrong: list[str]
 
     def median(self, operation: str, way: str) -> float:
@@ -44,13 +44,13 @@ class BlocksResult:
         return statistics.median(self.samples[f"{operation} {way}"])
 
     def speed_up(self, operation: str) -> float:
-        """How many times as long MPI-IO takes."""
+        """The time of MPI-IO divided by that of Plait."""
         return self.median(operation, MPI_IO) / self.median(operation, PLAIT)
 
 
 @dataclass
 class BlocksResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -83,7 +83,7 @@ class BlocksResults:
 def run_blocks(settings: BlocksSettings, progress: Progress = lambda text, share: None) -> BlocksResults:
     """Measure all cases.
 
-    errors  plait.Error: no MPI, no room, ranks that fail
+    errors  plait.Error: no MPI, no space, ranks that fail
     """
     require_mpi()
     arrays = cases(settings.megabytes)

@@ -1,4 +1,4 @@
-"""The cases of `plait bench blocks`, and what its driver tells the ranks."""
+"""The cases of `plait bench blocks`, and the job that its driver passes to the ranks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Blocks:
 
     @property
     def name(self) -> str:
-        """Its extents."""
+        """The extents of the array."""
         return "x".join(map(str, self.shape))
 
     def grid(self, ranks: int) -> tuple[int, ...]:
@@ -31,7 +31,7 @@ class Blocks:
         return even_grid(ranks, len(self.shape))[::-1]
 
     def run(self, ranks: int) -> int:
-        """Return the bytes that lie together in the file and belong to one rank."""
+        """Return the bytes of a contiguous part of the file that belongs to one rank."""
         run = 8
         for extent, parts in zip(reversed(self.shape), reversed(self.grid(ranks)), strict=True):
             run *= -(-extent // parts)
@@ -41,7 +41,7 @@ class Blocks:
 
 
 def cases(megabytes: int) -> tuple[Blocks, ...]:
-    """Return arrays of three and four dimensions, of so many MiB each."""
+    """Return arrays of three and four dimensions, of `megabytes` MiB each."""
     return Blocks((megabytes, 256, 512)), Blocks((megabytes, 8, 32, 512))
 
 
@@ -53,10 +53,10 @@ class BlocksJob(SavedJob):
     shapes: list[tuple[int, ...]]
     rounds: int
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> BlocksJob:
-        """Return the job of which these are the fields."""
+        """Return the job with these fields."""
         fields["shapes"] = [tuple(shape) for shape in fields["shapes"]]
         return cls(**fields)

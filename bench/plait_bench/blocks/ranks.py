@@ -17,7 +17,7 @@ from plait_bench.ranks import Ranks, run_job
 
 
 class _Part:
-    """One rank's block of an array, in memory with or without gaps, and its file opened in both ways."""
+    """One rank's block of an array, in memory with or without gaps, and its file, opened by Plait and by MPI-IO."""
 
     def __init__(self, comm: MPI.Intracomm, path: str, blocks: Blocks, gaps: bool) -> None:
         self.layout = plait.Layout(blocks.shape, ["block"] * len(blocks.shape), grid=blocks.grid(comm.size))
@@ -34,7 +34,7 @@ class _Part:
         self._mpi_file.Set_view(0, MPI.DOUBLE, self._in_file, "native")
 
     def expected(self, round_: int) -> npt.NDArray[Any]:
-        """Return what the block holds where each element is its number in the array, plus that of the round."""
+        """Return the expected block: each element is its number in the array plus the number of the round."""
         result = np.zeros((1,) * len(self._shape)) + round_
         for dimension, numbers in enumerate(self._indices):
             around = [1] * len(self._shape)
@@ -57,7 +57,7 @@ class _Part:
             self._mpi_file.Write_all([self._memory, 1, self._in_memory])
 
     def rewind(self) -> None:
-        """Let the next access by MPI-IO begin at the front again."""
+        """Set the position of MPI-IO to the beginning of the file."""
         self._mpi_file.Seek(0)
 
     def close(self) -> None:
@@ -69,14 +69,14 @@ class _Part:
 
 
 class _Blocks(Ranks):
-    """All ranks together, seen from one of them."""
+    """The whole job on one rank."""
 
     def __init__(self, job: BlocksJob) -> None:
         super().__init__()
         self._job = job
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         for number, shape in enumerate(self._job.shapes):
             for gaps in (False, True):

@@ -1,1 +1,1 @@
-"""What `plait bench columbus` measures."""
+"""The measurements of `plait bench columbus`."""

@@ -21,18 +21,18 @@ _MODULE = "plait_bench.columbus.ranks"
 
 @dataclass(frozen=True)
 class ColumbusSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     ranks: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
-    """Ranks that share a core wait for each other's computing, which counts as time of their accesses."""
+    """Number of ranks. If ranks share a core, they wait for each other's computation, which counts as access time."""
     records: int = 2000
     size: int = 30_000
-    """Bytes of a record, on average; that of the paper."""
+    """Mean bytes of a record; that of the paper."""
     memory: int = 16
-    """MiB of the page cache that the records may take on a node."""
+    """MiB of the page cache that the records may use on a node."""
     rounds: int = 3
     folder: str | None = None
-    """Where the records lie: on each rank's own disk, or seen by all; default a temporary folder."""
+    """Folder of the records: on each rank's own disk, or seen by all; by default a temporary folder."""
 
 
 @dataclass
@@ -40,13 +40,13 @@ class ColumbusWay:
     """One location of the records."""
 
     words: str
-    """What it is."""
+    """A description of the location."""
     bytes: int
-    """Of all records at the start."""
+    """Bytes of all records at the start."""
     rounds: list[dict[str, float]] = field(default_factory=list)
-    """What each round took, summed over the ranks."""
+    """The times of each round, summed over the ranks."""
     updates: int = 0
-    """How often records were updated, by what the records say at the end."""
+    """Number of updates, as recorded in the records at the end."""
 
     def median(self, name: str) -> float:
         """Return the median of the rounds."""
@@ -58,12 +58,12 @@ class ColumbusWay:
 
     @property
     def request(self) -> float:
-        """The bytes of a read, on average."""
+        """Mean bytes of a read."""
         return self._median_of(lambda one: one["read_bytes"] / one["requests"])
 
     @property
     def from_disk(self) -> float:
-        """The bytes that devices brought for each one that was read: whole pages, also of those that writes change."""
+        """Bytes that devices transferred per byte that was read: whole pages, including those that writes change."""
         return self._median_of(lambda one: one["from_disk"] / one["read_bytes"])
 
     def _median_of(self, value: Callable[[dict[str, float]], float]) -> float:
@@ -72,7 +72,7 @@ class ColumbusWay:
 
 @dataclass
 class ColumbusResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -90,7 +90,7 @@ class ColumbusResults:
 def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, share: None) -> ColumbusResults:
     """Measure both locations.
 
-    errors  plait.Error: no MPI, no room, ranks that fail or find a wrong record
+    errors  plait.Error: no MPI, no space, ranks that fail or find a wrong record
     """
     require_mpi()
     with tempfile.TemporaryDirectory(prefix="plait-bench-") as scratch:
@@ -103,7 +103,7 @@ def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, s
         job.save(path)
         steps = Steps(progress, len(WAYS) * (settings.rounds + 2))
         with RankProgram(settings.ranks, _MODULE, [str(path)]) as ranks:
-            # The folder is there once the ranks have started.
+            # The folder exists when the ranks have started.
             results = ColumbusResults({}, asdict(settings))
             library = ""
             for event in ranks.events(PATIENCE):

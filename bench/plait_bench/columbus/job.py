@@ -1,4 +1,4 @@
-"""What `plait bench columbus` measures, and what its driver tells the ranks."""
+"""The cases of `plait bench columbus`, and the job that its driver passes to the ranks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from plait_bench.job import SavedJob
 
-# Where the records lie.
+# The locations of the records.
 SHARED = "shared"  # Shared Files: in stripes over files of all ranks
 ONE = "one"  # one ordinary file of rank 0
 WAYS = (SHARED, ONE)
@@ -22,9 +22,9 @@ class ColumbusJob(SavedJob):
     """Folder of the records: on each rank's own disk, or seen by all."""
     records: int
     size: int
-    """Bytes of a record, on average."""
+    """Mean bytes of a record."""
     memory: int
     """Bytes of the page cache that the records may take on a node."""
     rounds: int
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""

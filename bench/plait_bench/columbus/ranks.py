@@ -29,7 +29,7 @@ from plait_bench.records import (
 
 @dataclass(frozen=True)
 class _Round:
-    """What one round works on, and what it adds up."""
+    """The objects of one round, and its sums."""
 
     store: Store
     directory: Directory
@@ -54,13 +54,13 @@ class _Columbus(Ranks):
         self._directories: dict[str, Directory] = {}
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         for way, store in self._stores.items():
             self._directories[way] = self._fill(store)
             self._tell("filled", way=way, words=store.words, bytes=int(self._directories[way].size.sum()))
         for number in range(self._job.rounds + 1):
-            # One way before the other in turns, so that neither is always behind the other's writes.
+            # The locations alternate, so that neither always follows the writes of the other.
             for way in WAYS if number % 2 else reversed(WAYS):
                 found = self._round(way, number)
                 if number:  # the first one warms up
@@ -87,7 +87,7 @@ class _Columbus(Ranks):
         return directory
 
     def _round(self, way: str, number: int) -> dict[str, Any]:
-        """Update every record once, in any order; return what all ranks together took for it."""
+        """Update every record once, in any order; return the sums of all ranks."""
         store, directory = self._stores[way], self._directories[way]
         changes = Changes(directory, len(self._room), self._comm)
         tasks = Path(self._job.scratch) / f"tasks-{way}-{number}.npy"
@@ -97,7 +97,7 @@ class _Columbus(Ranks):
         self._comm.Barrier()
         round_ = _Round(store, directory, changes)
         counts, times = round_.counts, round_.times
-        # A shared position distributes the tasks: whoever is ready takes the next one.
+        # A shared position distributes the tasks: a rank that is ready takes the next one.
         with plait.open(tasks, comm=self._comm) as file, file.stream(mode=1) as queue:
             begin = time.perf_counter()
             while (drawn := queue.read(1)).size:
@@ -127,7 +127,7 @@ class _Columbus(Ranks):
 
         begin = time.perf_counter()
         store.write(offset, packed)
-        # What has to reach the disk so that its pages can be used again is part of writing.
+        # Writing includes the data that must reach the disk before its pages can be reused.
         store.moved(len(data) + len(packed))
         times["write_seconds"] += time.perf_counter() - begin
         counts["requests"] += 1
@@ -135,7 +135,7 @@ class _Columbus(Ranks):
         counts["write_bytes"] += len(packed)
 
     def _check(self, way: str) -> None:
-        """Compare every record with what it must hold, each rank its share."""
+        """Compare every record with its expected content; each rank checks a share."""
         store, directory = self._stores[way], self._directories[way]
         for record in range(self._comm.rank, self._job.records, self._comm.size):
             version = int(directory.version[record])
@@ -147,7 +147,7 @@ class _Columbus(Ranks):
 
 
 def _from_disk() -> int:
-    """Return the bytes that this process let come from devices; 0 where the kernel does not tell."""
+    """Return the bytes that this process has read from devices; 0 if the kernel does not provide the number."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/io").read_text(encoding="ascii").splitlines():
             name, _, number = line.partition(":")

@@ -1,4 +1,4 @@
-"""The two files of `plait bench columbus`, behind the same calls."""
+"""The two files of `plait bench columbus`, with the same interface."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from plait_bench.page_cache import Allowance, drop_files
 
 
 class Store(ABC):
-    """A file for all ranks, of which each node may keep a bounded part in memory."""
+    """A file for all ranks, of which each node may cache a limited part in memory."""
 
     words: str
-    """What it is, for the table."""
+    """A description for the table."""
 
     def __init__(self, prefix: str, memory: float) -> None:
-        """`memory` is how many bytes this rank may move until the file leaves the page cache."""
+        """`memory` is the number of bytes that this rank may move before the file is dropped from the page cache."""
         self._prefix = prefix
         self._allowance = Allowance(prefix, memory)
 
@@ -43,7 +43,7 @@ class Store(ABC):
         return self._allowance.moved(count)
 
     def drop(self) -> None:
-        """Let the file leave the page cache, as far as this rank has it open."""
+        """Drop the file from the page cache, as far as this rank has opened it."""
         drop_files(self._prefix)
 
 
@@ -93,13 +93,13 @@ class _PlainFile(Store):
 
 
 class _ServedFile(Store):
-    """One file of rank 0, whose disk the other ranks reach by Distant I/O: as clients of a server."""
+    """One file of rank 0, whose disk the other ranks access through Distant I/O, as clients of a server."""
 
     words = "on the disk of rank 0, served by Distant I/O"
 
     def __init__(self, prefix: str, memory: int, comm: MPI.Intracomm) -> None:
         self._file = distant.open(prefix if comm.rank == 0 else None, "w", comm=comm, temporary=True)
-        # All ranks move bytes of this one file, and only those of its node drop it.
+        # All ranks move bytes of this one file, but only those of its node drop it.
         dropping = comm.allreduce(int(self._file.direct(0)))
         super().__init__(prefix, memory * dropping / comm.size)
 
@@ -114,7 +114,7 @@ class _ServedFile(Store):
 
 
 def open_store(way: str, folder: Path, memory: int, request: int, comm: MPI.Intracomm) -> Store:
-    """Make the file of a way; nothing of it stays behind, however the program ends.  Collective."""
+    """Make the file of a location; nothing of it remains, however the program ends.  Collective."""
     name = comm.bcast(f"plait-columbus-{os.getpid()}-{way}-{os.urandom(4).hex()}")
     prefix = str(folder.resolve() / name)
     if way == SHARED:

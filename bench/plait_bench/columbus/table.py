@@ -79,9 +79,10 @@ def _words(title: str, way: ColumbusWay) -> str:
 
 
 def draw_columbus_chart(results: ColumbusResults, path: Path) -> None:
-    """Write a chart as a PNG file: what each rank reads and writes in a second, by the location of the records.
+    """Write a chart as a PNG file: the bytes that each rank reads and writes per second, by the location of the
+    records.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(8.0, 4.5)
     axis = figure.subplots()

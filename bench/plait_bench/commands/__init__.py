@@ -1,4 +1,4 @@
-"""`plait bench`: measures Plait beside MPI on this machine."""
+"""`plait bench`: compares Plait with MPI on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands of `plait bench` share: options for results, and what happens to results."""
+"""The common parts of the commands: options for results, and the output of results."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Results(Protocol):
-    """What a benchmark found."""
+    """The results of a benchmark."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as plain lists, dictionaries, texts and numbers."""
+        """Return all results as plain lists, dictionaries, texts and numbers."""
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -27,7 +27,7 @@ Found = TypeVar("Found", bound=Results)
 
 
 def json_option(command: Command) -> Command:
-    """Give a command the option `json_`."""
+    """Add the option `json_` to a command."""
     return click.option(
         "--json",
         "json_",
@@ -50,7 +50,7 @@ def result_options(chart: str = "--chart", chart_help: str = "Draw a chart to th
 
 
 def deliver_table(results: Found, table: Callable[[Found], RenderableType], json_: str | None) -> None:
-    """Print the results as a table or as JSON, and write them to a file if that was asked for."""
+    """Print the results as a table or as JSON, and write them to a file if the option asks for it."""
     text = json.dumps(results.to_json(), indent=2)
     if json_ == "-":
         click.echo(text)
@@ -68,7 +68,7 @@ def deliver(
     json_: str | None,
     chart: Path | None,
 ) -> None:
-    """Deliver the results as deliver_table() does, and draw the chart that was asked for."""
+    """Output the results like deliver_table(), and draw the requested chart."""
     deliver_table(results, table, json_)
     if chart is not None:
         draw(results, chart)

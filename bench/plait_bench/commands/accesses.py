@@ -1,4 +1,4 @@
-"""`plait bench accesses`: how far simulated accesses are from real ones."""
+"""`plait bench accesses`: measures the error of simulated accesses."""
 
 from __future__ import annotations
 

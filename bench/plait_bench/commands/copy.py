@@ -1,4 +1,4 @@
-"""`plait bench copy`: copies into other chunks, packing and orders, beside other libraries."""
+"""`plait bench copy`: compares copies into other chunks, compression and orders with other libraries."""
 
 from __future__ import annotations
 

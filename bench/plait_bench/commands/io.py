@@ -1,4 +1,4 @@
-"""`plait bench io`: reads and writes files under eight distributions, beside MPI-IO."""
+"""`plait bench io`: compares reading and writing files under eight distributions with MPI-IO."""
 
 from __future__ import annotations
 

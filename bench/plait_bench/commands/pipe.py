@@ -1,4 +1,4 @@
-"""`plait bench pipe`: steps from one program to another, beside a plain copy and beside files."""
+"""`plait bench pipe`: compares steps from one program to another with a plain copy and with files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`plait bench plan`: what finding one rank's messages costs."""
+"""`plait bench plan`: measures the cost of finding one rank's messages."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def predict_command(json_: str | None, programs: tuple[str, ...], **options: Any
     from plait_bench.predict.table import predict_table
 
     settings = PredictSettings(programs=programs or tuple(PROGRAMS), **options)
-    # The disk is taken away again, whoever asks the process to end.
+    # The disk is removed even if a signal ends the process.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     results = run_with_bar(lambda progress: run_predict(settings, progress), "making the disk")

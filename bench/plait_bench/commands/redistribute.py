@@ -1,4 +1,4 @@
-"""`plait bench redistribute`: moves arrays in memory, beside a plain copy and beside MPI_Alltoallw."""
+"""`plait bench redistribute`: compares moving arrays in memory with a plain copy and with MPI_Alltoallw."""
 
 from __future__ import annotations
 

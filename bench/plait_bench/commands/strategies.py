@@ -1,4 +1,4 @@
-"""`plait bench strategies`: what the cost model's choices take, beside every strategy forced."""
+"""`plait bench strategies`: compares the cost model's choices with every forced strategy."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def stripe_command(json_: str | None, **options: Any) -> None:
     from plait_bench.stripe.table import stripe_table
 
     settings = StripeSettings(**options)
-    # The disks are taken away again, whoever asks the process to end.
+    # The disks are removed even if a signal ends the process.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     results = run_with_bar(lambda progress: run_stripe(settings, progress), "making the disks")

@@ -1,4 +1,4 @@
-"""`plait bench trace`: what recording a program costs it."""
+"""`plait bench trace`: measures the cost of recording a program."""
 
 from __future__ import annotations
 

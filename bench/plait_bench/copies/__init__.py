@@ -1,1 +1,1 @@
-"""What `plait bench copy` measures."""
+"""The measurements of `plait bench copy`."""

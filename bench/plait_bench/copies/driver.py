@@ -24,62 +24,62 @@ from plait_bench.steps import Progress, Steps
 
 @dataclass(frozen=True)
 class CopySettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     size: int = 256 << 20
-    """About the bytes of an array."""
+    """Approximate bytes of an array."""
     memory: int = 64 << 20
     rounds: int = 3
     keys: tuple[str, ...] = tuple("abcdefgh")
     tools: tuple[str, ...] | None = None
-    """Which tools, Plait always among them; by default all that are there."""
+    """The tools to compare, in addition to Plait; by default all installed ones."""
     cold: bool = False
-    """Whether nothing of the source is in the page cache when a copy begins."""
+    """True to drop the source from the page cache before each copy."""
     cut: float = 60.0
-    """Seconds after which a copy is given up."""
+    """Seconds after which a copy is aborted."""
     folder: str | None = None
 
 
 @dataclass
 class ToolResult:
-    """One library."""
+    """The result of one library."""
 
     seconds: list[float] = field(default_factory=list)
     peaks: list[int] = field(default_factory=list)
-    """Bytes of memory that its process had at most."""
+    """Maximum bytes of memory of its process."""
     before: list[int] = field(default_factory=list)
-    """The same before it began to copy."""
+    """Maximum bytes of memory before it began to copy."""
     wrong: bool = False
     failed: str = ""
 
     @property
     def median(self) -> float | None:
-        """Of the seconds; None where it has failed."""
+        """The median of the seconds; None if a copy has failed."""
         return statistics.median(self.seconds) if self.seconds and not self.failed else None
 
 
 @dataclass
 class RowResult:
-    """One copy."""
+    """The results of one copy."""
 
     row: Row
     tools: dict[str, ToolResult]
     plain: list[float] = field(default_factory=list)
-    """Bytes a second of a plain copy of a file of the array's size, one for each round."""
+    """Bytes per second of a plain copy of a file of the array's size, one for each round."""
     codec: float | None = None
-    """Seconds that the codecs alone need on all cores; 0 where there are none, None where that cannot be measured."""
+    """Seconds that the codecs alone need on all cores; 0 without codecs, None if that cannot be measured."""
 
 
 @dataclass
 class CopyResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
     rows: list[RowResult]
 
     def wrong(self) -> list[str]:
-        """Return what has copied wrong elements."""
+        """Return the copies with wrong elements."""
         return [f"{one.row.title}, {name}" for one in self.rows for name, tool in one.tools.items() if tool.wrong]
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class CopyResults:
 def run_copy(settings: CopySettings, progress: Progress = lambda text, share: None) -> CopyResults:
     """Measure all copies.
 
-    errors  plait.Error: no room
+    errors  plait.Error: no space
     """
     all_rows = rows(settings.size)
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
@@ -132,7 +132,7 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
             drop(plain)
         result.plain.append(plain_copy(plain, folder / "plain copy"))
         _remove(folder / "plain copy")
-        # Each begins in turn, so that a drifting machine favours none.
+        # The order rotates, so that a drift of the machine favours none.
         for name in names[number % len(names) :] + names[: number % len(names)]:
             tool = result.tools[name]
             if settings.cold:
@@ -150,7 +150,7 @@ def _measure(result: RowResult, settings: CopySettings, folder: Path, steps: Ste
 def _same(row: Row, source: Path, target: Path) -> bool:
     try:
         return has_its_chunks(row, target) and same(row, source, target)
-    except plait.Error:  # what it has made cannot be read
+    except plait.Error:  # its output cannot be read
         return False
 
 

@@ -10,7 +10,7 @@ from plait_bench.copies.rows import ITEMSIZE, VARIABLE, Row
 
 
 def by_plait(row: Row, source: str, target: str, memory: int) -> None:
-    """By `plait.copy`."""
+    """Copy by `plait.copy`."""
     import plait
 
     options: dict[str, Any] = {"target_order": row.target.order}
@@ -20,7 +20,7 @@ def by_plait(row: Row, source: str, target: str, memory: int) -> None:
 
 
 def _windows(row: Row, memory: int) -> Iterator[tuple[slice, ...]]:
-    """The windows that Plait would choose for one pass, for libraries that choose none."""
+    """Yield the windows that Plait would choose for one pass, for libraries that choose none."""
     from plait._copying.boxes import boxes, make_storage
     from plait._core import Content
 
@@ -46,7 +46,7 @@ def _new_zarr(row: Row, target: str) -> Any:
 
 
 def _opened(row: Row, source: str) -> Any:
-    """The source as an array that is indexed."""
+    """Return the source as an array that can be indexed."""
     if row.source.suffix == ".zarr":
         import zarr
 
@@ -79,12 +79,12 @@ def _by_windows(row: Row, source: str, target: str, memory: int) -> None:
 
 
 def by_zarr(row: Row, source: str, target: str, memory: int) -> None:
-    """By zarr-python, and h5py for HDF5, window by window."""
+    """Copy by zarr-python, and by h5py for HDF5, window by window."""
     _by_windows(row, source, target, memory)
 
 
 def by_zarrs_pipeline(row: Row, source: str, target: str, memory: int) -> None:
-    """By zarr-python, which has its chunks packed and unpacked by zarrs."""
+    """Copy by zarr-python, with zarrs compressing and decompressing its chunks."""
     import zarr
     import zarrs  # noqa: F401
 
@@ -93,7 +93,7 @@ def by_zarrs_pipeline(row: Row, source: str, target: str, memory: int) -> None:
 
 
 def by_dask(row: Row, source: str, target: str, memory: int) -> None:
-    """By Dask's rechunking, which knows of no bound for memory."""
+    """Copy by Dask's rechunking, which has no memory limit."""
     import dask.array
 
     arrays: Any = dask.array
@@ -108,7 +108,7 @@ def _rows_of(row: Row, room: int) -> tuple[int, ...]:
 
 
 def by_memory_map(row: Row, source: str, target: str, memory: int) -> None:
-    """By NumPy, through memory maps."""
+    """Copy by NumPy, through memory maps."""
     import numpy as np
 
     given: Any = np.load(source, mmap_mode="r")
@@ -118,7 +118,7 @@ def by_memory_map(row: Row, source: str, target: str, memory: int) -> None:
 
 
 def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
-    """By TensorStore: all of it in one write, with its cache bounded."""
+    """Copy by TensorStore: everything in one write, with a limited cache."""
     import tensorstore as ts
 
     context = {"cache_pool": {"total_bytes_limit": memory // 2}}

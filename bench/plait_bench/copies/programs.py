@@ -22,7 +22,7 @@ class Ran:
         """Bytes of memory that one of them had at most."""
 
     def run(self, *command: str) -> None:
-        """Run one.  errors  RuntimeError: what it says of its failure"""
+        """Run a program.  errors  RuntimeError: its message after a failure"""
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             while process.poll() is None:
                 self._look(process.pid)
@@ -34,7 +34,7 @@ class Ran:
                 )
 
     def _look(self, number: int) -> None:
-        """Note the most memory so far, as the kernel counts it; what is used after the last look is missed."""
+        """Record the maximum memory so far, as the kernel counts it; growth after the last call is missed."""
         try:
             status = Path(f"/proc/{number}/status").read_text(encoding="ascii")
         except OSError:
@@ -51,9 +51,10 @@ def _sizes(shape: tuple[int, ...] | None, between: str) -> str:
 
 
 def by_zarrs(row: Row, source: str, target: str, memory: int) -> None:
-    """By zarrs_reencode, with as many chunks at once, and kept, as half of the memory holds.
+    """Copy by zarrs_reencode, with as many chunks at once, and cached, as half of the memory holds.
 
-    Its version 0.8.1 minds the shape of chunks in shards only, so that chunks without get shards of one chunk each.
+    Its version 0.8.1 considers the shape of chunks only in shards, so that chunks without shards get shards of one
+    chunk each.
     """
     name, level = row.target.packer
     configurations = {
@@ -69,13 +70,13 @@ def by_zarrs(row: Row, source: str, target: str, memory: int) -> None:
 
 
 def by_h5repack(row: Row, source: str, target: str, memory: int) -> None:
-    """By h5repack of the HDF5 library."""
+    """Copy by h5repack of the HDF5 library."""
     chunks = f"{VARIABLE}:CHUNK={_sizes(row.target.chunks, 'x')}"
     RAN.run("h5repack", "-l", chunks, "-f", f"{VARIABLE}:GZIP={row.target.packer[1]}", source, target)
 
 
 def by_nccopy(row: Row, source: str, target: str, memory: int) -> None:
-    """By nccopy of the netCDF library, with the memory for its buffer and its cache of chunks."""
+    """Copy by nccopy of the netCDF library, which divides the memory between its buffer and its cache of chunks."""
     chunks = f"{VARIABLE}:{_sizes(row.target.chunks, ',')}"
     room = ["-m", str(memory // 4), "-h", str(memory // 2)]
     RAN.run("nccopy", "-d", str(row.target.packer[1]), "-c", chunks, *room, source, target)

@@ -1,4 +1,4 @@
-"""What bounds a copy from below: the rate of a plain copy of its bytes on the same disk, and those of its codecs."""
+"""Lower bounds of the time of a copy: a plain copy of its bytes on the same disk, and its codecs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST = 4 << 20
 
 
 def drop(path: Path) -> None:
-    """Drop what is below a path from the page cache; what waits to be written is written first."""
+    """Drop the files below a path from the page cache, after writing them back."""
     for file in [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]:
         descriptor = os.open(file, os.O_RDONLY)
         try:
@@ -31,7 +31,7 @@ def drop(path: Path) -> None:
 
 
 def fill(row: Row, path: Path) -> None:
-    """Write as many bytes as the array has to a file, durably."""
+    """Write a file of the array's size, durably."""
     block = values((1024, 1024), (slice(0, 1024), slice(0, 1024))).tobytes()
     with path.open("wb") as file:
         for begin in range(0, row.bytes, len(block)):
@@ -77,7 +77,7 @@ def codec_seconds(row: Row) -> float | None:
 
 
 def _chunk(row: Row, shape: tuple[int, ...], number: int) -> bytes:
-    """The elements of one chunk; the first ones where it is large."""
+    """Return the elements of one chunk; of a large chunk only the first ones."""
     region = []
     for size, count in zip(row.shape, shape, strict=True):
         begin = min(size // max(count, 1) * number // _CHUNKS * count, max(size - count, 0))

@@ -1,4 +1,4 @@
-"""The copies that `plait bench copy` measures: what lies in the source, and what the target is to be."""
+"""The copies that `plait bench copy` measures: the storage of the source and that of the target."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class End:
 
     @property
     def storage(self) -> Storage:
-        """Its storage, for which windows are planned."""
+        """The storage for which windows are planned."""
         return make_storage(self.order, self.chunks, self.codec != "none")
 
     @property
     def packer(self) -> tuple[str, int]:
-        """The name of its codec, and the level."""
+        """The name of the codec, and the level."""
         name, _, level = self.codec.partition(":")
         return name, int(level or 0)
 
     @property
     def options(self) -> dict[str, Any]:
-        """As plait.open takes them."""
+        """The arguments of plait.open."""
         if self.chunks is None:
             return {"order": self.order}
         return {"chunks": self.chunks, "codec": self.codec, "shards": self.shards}
@@ -60,7 +60,7 @@ class Row:
 
     @property
     def bytes(self) -> int:
-        """Of the array."""
+        """Bytes of the array."""
         return math.prod(self.shape) * ITEMSIZE
 
 
@@ -129,7 +129,7 @@ def make_source(row: Row, path: Path, progress: Callable[[], None] = lambda: Non
 
 
 def same(row: Row, source: Path, target: Path) -> bool:
-    """Whether a copy has all elements of its source."""
+    """Return True if a copy has all elements of its source."""
     step = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
     with plait.open(source, memory="256M") as one, plait.open(target, memory="256M") as other:
         if one.shape != other.shape or one.dtype != other.dtype:
@@ -142,5 +142,5 @@ def same(row: Row, source: Path, target: Path) -> bool:
 
 
 def has_its_chunks(row: Row, target: Path) -> bool:
-    """Whether a copy has the chunks that were asked for."""
+    """Return True if a copy has the requested chunks."""
     return row.target.chunks is None or plait.arrays_in(target)[0].chunks == row.target.chunks

@@ -58,7 +58,7 @@ def _bound(one: RowResult) -> str:
 
 
 def _of_bound(one: RowResult) -> list[str]:
-    """The seconds, and the rate, of what bounds a copy."""
+    """Return the seconds, and the rate, of the bounds of a copy."""
     if not one.plain:
         return [NOTHING] * 4
     seconds = [one.row.bytes / statistics.median(one.plain)] + ([one.codec] if one.codec else [])

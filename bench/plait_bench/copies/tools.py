@@ -1,4 +1,4 @@
-"""What copies are compared with, as far as it is installed."""
+"""The tools with which copies are compared, as far as they are installed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ PLAIT = "plait"
 
 @dataclass(frozen=True)
 class Tool:
-    """One way to make copies."""
+    """One tool that makes copies."""
 
     rows: str
-    """The keys of those that it can make."""
+    """The keys of the copies that it can make."""
     copy: Callable[[Row, str, str, int], None]
     modules: tuple[str, ...] = ()
-    """That it needs, and that are imported before the time begins."""
+    """Modules that it needs, and that are imported before the time begins."""
     program: str = ""
-    """That it needs."""
+    """The program that it needs."""
 
     @property
     def is_there(self) -> bool:
-        """Whether it is installed."""
+        """True if it is installed."""
         found = all(importlib.util.find_spec(module) is not None for module in self.modules)
         return found and (not self.program or shutil.which(self.program) is not None)
 
@@ -44,11 +44,11 @@ TOOLS = {
     "h5py": Tool("h", libraries.by_zarr, ("h5py",)),
     "numpy": Tool("c", libraries.by_memory_map, ("numpy",)),
 }
-"""By their names."""
+"""The tools by their names."""
 
 
 def tools_for(key: str, wanted: tuple[str, ...] | None = None) -> list[str]:
-    """Return the names of those that can make a copy here; of those that are wanted, and Plait, where that is said."""
+    """Return the names of the installed tools for a copy; with `wanted`, only of those and Plait."""
     return [
         name
         for name, tool in TOOLS.items()

@@ -1,4 +1,4 @@
-"""A process that makes one copy in one way, and tells how long it took and how much memory it needed.
+"""A process that makes one copy with one tool, and reports its time and its memory.
 
 usage: python -m plait_bench.copies.worker TOOL ROW SIZE MEMORY SOURCE TARGET
 """
@@ -18,7 +18,7 @@ from plait_bench.copies.tools import TOOLS
 
 
 def durable(folder: str) -> None:
-    """Wait until what is in a file system survives a loss of power, as Plait does."""
+    """Make a file system durable, as Plait does for its files."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         ctypes.CDLL(None).syncfs(descriptor)

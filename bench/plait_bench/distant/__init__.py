@@ -1,1 +1,1 @@
-"""What `plait bench distant` measures."""
+"""The measurements of `plait bench distant`."""

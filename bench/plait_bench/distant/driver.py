@@ -20,10 +20,10 @@ _MODULE = "plait_bench.distant.ranks"
 
 @dataclass(frozen=True)
 class DistantSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     megabytes: int = 64
-    """Moved by each measurement of a rate, in MiB."""
+    """MiB that each measurement of a rate moves."""
     sizes: Sequence[int] = (4096, 8192, 16384, 32768, 65536, 262144, 1048576)
     ahead: Sequence[int] = (1, 8)
     rounds: int = 3
@@ -33,19 +33,19 @@ class DistantSettings:
 
 @dataclass
 class DistantResults:
-    """Everything that one run of the benchmark found.  Times are in seconds."""
+    """All results of one run of the benchmark.  Times are in seconds."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
     rates: dict[Cell, list[float]] = field(default_factory=dict)
-    """The time of each round, in which all bytes were moved."""
+    """The time of each round, which moves all bytes."""
     latencies: dict[str, list[float]] = field(default_factory=dict)
     idle: list[float] = field(default_factory=list)
-    """The share of a core that each rank takes while nothing happens."""
+    """The share of a core that each rank uses while it is idle."""
     losses: list[dict[str, dict[str, float]]] = field(default_factory=list)
 
     def rate(self, cell: Cell) -> float:
-        """Return bytes a second, by the median of the rounds."""
+        """Return bytes per second, by the median of the rounds."""
         return float(self.settings["megabytes"] << 20) / statistics.median(self.rates[cell])
 
     def share(self, cell: Cell) -> float:
@@ -59,12 +59,12 @@ class DistantResults:
 
     @property
     def lost(self) -> float:
-        """The part by which a computation takes longer while its rank's disk is read."""
+        """The relative slowdown of a computation while the disk of its rank is read."""
         return statistics.median(one["served"]["seconds"] / one["alone"]["seconds"] - 1 for one in self.losses)
 
     @property
     def service(self) -> float:
-        """The processor time of the service, in parts of the computation's time."""
+        """The processor time of the service relative to the computation's time."""
         return statistics.median(
             (one["served"]["service"] - one["alone"]["service"]) / one["alone"]["seconds"] for one in self.losses
         )
@@ -84,7 +84,7 @@ class DistantResults:
 def run_distant(settings: DistantSettings, progress: Progress = lambda text, share: None) -> DistantResults:
     """Measure everything.
 
-    errors  plait.Error: no MPI, no room, ranks that fail or read wrong data
+    errors  plait.Error: no MPI, no space, ranks that fail or read wrong data
     """
     require_mpi()
     with tempfile.TemporaryDirectory(prefix="plait-bench-") as name:

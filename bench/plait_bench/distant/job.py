@@ -1,4 +1,4 @@
-"""What `plait bench distant` measures, and what its driver tells the ranks."""
+"""The cases of `plait bench distant`, and the job that its driver passes to the ranks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Cell:
     where: str
     kind: str
     size: int
-    """Of a request, in bytes."""
+    """Bytes of a request."""
     ahead: int
     """Requests under way at a time."""
 
@@ -31,17 +31,17 @@ class DistantJob:
     """The work of one run of the rank program."""
 
     folders: list[str]
-    """Of the disk of each rank; the last one stands for those behind it."""
+    """The folder on the disk of each rank; the last one is used for all further ranks."""
     bytes: int
-    """Moved by each measurement of a rate."""
+    """Bytes that each measurement of a rate moves."""
     sizes: list[int]
     ahead: list[int]
     rounds: int
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""
 
     def cells(self) -> list[Cell]:
-        """Return all points, local and remote side by side."""
+        """Return all points, local and remote ones alternating."""
         return [
             Cell(where, kind, size, ahead)
             for kind in (READ, WRITE)
@@ -51,7 +51,7 @@ class DistantJob:
         ]
 
     def save(self, path: Path) -> None:
-        """Write the job where the ranks find it."""
+        """Write the job to the file that the ranks read."""
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     @staticmethod

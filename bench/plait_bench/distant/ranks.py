@@ -39,7 +39,7 @@ class _Distant(Ranks):
         self._room = np.empty(job.bytes, "u1")
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         for cell in self._job.cells():
             times = [self._rate(cell) for _ in range(self._job.rounds)]
@@ -50,13 +50,13 @@ class _Distant(Ranks):
         self._file.close()
 
     def _wait_asleep(self) -> None:
-        """Waits for all ranks without looking for them all the time, as a barrier of MPI would."""
+        """Wait for all ranks without looking for them all the time, as a barrier of MPI would."""
         request = self._comm.Ibarrier()
         while not request.Test():
             time.sleep(0.0005)
 
     def _rate(self, cell: Cell) -> float:
-        """Return the seconds that rank 0 takes to move all bytes, front to back."""
+        """Return the seconds that rank 0 takes to move all bytes sequentially."""
         server = 0 if cell.where == LOCAL else 1
         drop_files(str(self._path))
         self._wait_asleep()
@@ -84,7 +84,7 @@ class _Distant(Ranks):
         return seconds
 
     def _latencies(self) -> None:
-        """Tell the seconds of single small accesses by rank 0, one kind behind the other, while rank 1 sleeps."""
+        """Report the seconds of single small accesses by rank 0, one kind after the other, while rank 1 sleeps."""
         samples: dict[str, list[float]] = {name: [] for name in LATENCIES}
         self._wait_asleep()
         if self._comm.rank == 0:
@@ -106,7 +106,7 @@ class _Distant(Ranks):
             self._file.write(0, self._remote[:SMALL] if server else self._data[:SMALL], server)
 
     def _idle(self) -> None:
-        """Tell the share of a core that a process takes which sleeps, with a handler that nobody calls."""
+        """Report the share of a core that a sleeping process with an idle handler uses."""
         self._wait_asleep()
         cpu, begin = time.process_time(), time.perf_counter()
         time.sleep(_IDLE_SECONDS)
@@ -114,7 +114,7 @@ class _Distant(Ranks):
         self._tell("idle", shares=self._comm.gather(share))
 
     def _loss(self) -> None:
-        """Tell what a computation of rank 1 takes alone, and while rank 0 reads its disk."""
+        """Report the time of a computation on rank 1 alone, and while rank 0 reads its disk."""
         blob = os.urandom(_BLOB)
         amount = 0
         begin = time.perf_counter()
@@ -138,7 +138,7 @@ class _Distant(Ranks):
         self._tell("loss", samples=samples)
 
     def _beside(self, compute: Callable[[], dict[str, float]], other: Callable[[], Any]) -> dict[str, float]:
-        """Run `compute` on rank 1, and `other` again and again on rank 0 meanwhile; return what rank 0 hears."""
+        """Run `compute` on rank 1, and `other` repeatedly on rank 0 meanwhile; return the result on rank 0."""
         self._wait_asleep()
         if self._comm.rank == 1:
             self._comm.send(compute(), dest=0)

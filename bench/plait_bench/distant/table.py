@@ -74,7 +74,7 @@ def _notes(results: DistantResults) -> Text:
 def draw_distant_chart(results: DistantResults, path: Path) -> None:
     """Write the chart as a PNG file: rates over the size of a request, a panel a number of requests under way.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     settings = results.settings
     figure = new_figure(6.5 * len(settings["ahead"]), 6.0)

@@ -1,1 +1,1 @@
-"""What `plait bench io` measures."""
+"""The measurements of `plait bench io`."""

@@ -1,4 +1,4 @@
-"""What `plait bench io` finds between hosts: the bytes that cross their links, and the rate that MPI has there."""
+"""Measurements of `plait bench io` between hosts: the bytes that cross their links, and the rate of MPI."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import plait
 
 _MESSAGE = 1 << 20
 _BYTES = 1 << 25
-"""What each host sends at a time while the bare rate is measured, or less ..."""
+"""Maximum bytes that each host sends at a time while the bare rate is measured; fewer ..."""
 _SECONDS = 0.5
-"""... where it would take longer than so many seconds."""
+"""... if that would take more than this number of seconds."""
 _REPEATS = 3
 
 
 class Hosts:
-    """The hosts that ranks are on, seen from one rank.  Collective."""
+    """The hosts of the ranks, on one rank.  Collective."""
 
     def __init__(self, comm: MPI.Intracomm) -> None:
         """Number them in the order of their first ranks; PLAIT_NODE_SIZE makes several of one, as for Plait."""
@@ -57,9 +57,9 @@ class Hosts:
         return int(grown.max())
 
     def least(self, held: plait.Layout, wanted: plait.Layout, itemsize: int) -> int:
-        """Return the bytes that the busiest link carries one way at least, from a layout to another one.
+        """Return the minimum bytes that the busiest link carries in one direction, from one layout to another.
 
-        That is what one host holds of what others want, or wants of what others hold.
+        For each host, these are the bytes that it holds and other hosts need, or the reverse.
         """
         sides = [[layout.indices(rank) for rank in range(self._comm.size)] for layout in (held, wanted)]
         between = np.zeros((self.count, self.count), np.int64)

@@ -1,4 +1,4 @@
-"""The driver of `plait bench io`: starts the ranks, ends what takes too long, collects the times."""
+"""The driver of `plait bench io`: starts the ranks, ends accesses that take too long, collects the times."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MODULE = "plait_bench.io.ranks"
 
 @dataclass(frozen=True)
 class IoSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     doubles: int = 3000
     """Rows and columns of the array of doubles; 0 leaves it out."""
@@ -53,10 +53,10 @@ class IoSettings:
     fortran: bool = False
     """Measure the Fortran primitives as well."""
     directory: str | None = None
-    """Where the files go; a temporary folder where it is None."""
+    """Folder of the files; None for a temporary folder."""
     conditions: Conditions = USUAL
     busy: int = 0
-    """Programs that compute all the time beside the ranks, each on a core of its own."""
+    """Programs that compute all the time in parallel to the ranks, each on a core of its own."""
 
     def cases(self) -> list[Case]:
         """Return the arrays to read and write."""
@@ -65,9 +65,9 @@ class IoSettings:
 
 
 def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) -> IoResults:
-    """Measure everything that the settings ask for.
+    """Make all measurements of the settings.
 
-    errors  plait.Error: no MPI, no room, ranks that fail
+    errors  plait.Error: no MPI, no space, ranks that fail
     """
     require_mpi()
     if settings.fortran:
@@ -104,7 +104,7 @@ def _check_room(folder: Path, cases: list[Case]) -> None:
 
 
 class _CaseRun:
-    """One case: first a trial of what may take very long, then the measured rounds."""
+    """One case: first a trial of accesses that may take very long, then the measured rounds."""
 
     def __init__(
         self, settings: IoSettings, case: Case, folder: Path, machine: dict[str, str], progress: Progress
@@ -120,7 +120,7 @@ class _CaseRun:
         return [DIRECT, MPI_IO] if self._settings.mpiio else [DIRECT]
 
     def run(self) -> CaseResult:
-        """Return the result; the file is gone afterwards."""
+        """Return the result; the file is removed afterwards."""
         try:
             self._trials().run(len(self._cells) * len(self._risky), self._steps)
             self._measure()
@@ -155,7 +155,7 @@ class _CaseRun:
 
     def _measure(self) -> None:
         skip = [(cell.name, access) for cell in self._cells.values() for access in (*cell.over, *cell.failed)]
-        # A pair stays side by side: MPI-IO comes right after Plait's own way to do the same.
+        # A pair stays together: MPI-IO follows directly after the same access by Plait.
         order = [OPTIMAL, REDISTRIBUTION, TOTAL, DIRECT]
         if self._settings.fortran:
             order.insert(3, FORTRAN)

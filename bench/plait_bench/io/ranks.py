@@ -20,7 +20,7 @@ _CHUNK = 1 << 24  # bytes of the file written at a time
 
 
 class _Ranks(Ranks):
-    """All ranks together, seen from one of them."""
+    """The whole job on one rank."""
 
     def __init__(self, job: Job) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class _Ranks(Ranks):
         self._hosts = Hosts(self._comm)
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         self._make_file()
         if not self._job.trial and self._hosts.count > 1:
@@ -42,7 +42,7 @@ class _Ranks(Ranks):
                 self._measure_cell(by_name(name))
 
     def _make_file(self) -> None:
-        """Fill the file with the known pattern, each rank its share of columns, unless it is there already."""
+        """Fill the file with the known pattern, each rank its share of columns, unless the file exists already."""
         extent = self._job.case.extent
         size = extent * extent * self._dtype.itemsize
         if self._path.exists() and self._path.stat().st_size == size:
@@ -89,7 +89,7 @@ class _Ranks(Ranks):
     def _measure_cell(self, cell: Cell) -> None:
         """Measure all accesses round by round and check all data.
 
-        Every other round runs them backwards, so that none always profits from what another left in the caches.
+        Every other round runs them backwards, so that none always profits from the cache contents of another.
         """
         accesses = self._accesses(cell)
         samples: dict[str, list[float]] = {access: [] for access in accesses}
@@ -134,7 +134,7 @@ class _Ranks(Ranks):
         return self._hosts.least(held, wanted, self._dtype.itemsize) if self._hosts.count > 1 else 0
 
     def _timers(self, files: Access, access: str) -> list[dict[str, float]]:
-        """Return where the time of all ranks together went, a rank; nothing for accesses that are not Plait's."""
+        """Return the times of all ranks by phase, averaged over the ranks; empty for accesses that are not Plait's."""
         mine = files.last_times(access)
         if mine is None:
             return []

@@ -21,9 +21,9 @@ from plait_bench.orders.cases import STRATEGIES, Case, Copy, Read, grid_of_cases
 from plait_bench.steps import Progress, Steps
 
 FAR = 3.0
-"""No prediction should be wrong by more than this factor."""
+"""Maximum acceptable factor by which a prediction is wrong."""
 SLOW = 2.0
-"""No choice should take more than this many times as long as the best way."""
+"""Maximum acceptable ratio of the time of the choice to that of the best strategy."""
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _MEMORY = Path("/dev/shm")
 

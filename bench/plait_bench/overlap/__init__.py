@@ -1,1 +1,1 @@
-"""What `plait bench overlap` measures."""
+"""The measurements of `plait bench overlap`."""

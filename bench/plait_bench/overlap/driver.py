@@ -20,24 +20,24 @@ _MODULE = "plait_bench.overlap.ranks"
 
 @dataclass(frozen=True)
 class OverlapSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     megabytes: int = 256
-    """Of the file, in MiB."""
+    """Size of the file in MiB."""
     ranks: int = field(default_factory=lambda: max(1, (os.cpu_count() or 2) // 2))
-    """Number of MPI processes: each one's accesses need some of a core beside the one that computes."""
+    """Number of MPI processes: the accesses of each need a part of a core in addition to the one that computes."""
     rounds: int = 7
     folder: str | None = None
-    """Where the file is made; default the system's folder for temporary files."""
+    """Folder of the file; by default the system's folder for temporary files."""
 
 
 @dataclass
 class OverlapResult:
-    """One access.  All times are in seconds, until the last rank is done."""
+    """The result of one access.  All times are in seconds, until the last rank is done."""
 
     name: str
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """io, compute, both → one time a round."""
+    """io, compute, both → one time per round."""
     wrong: bool = False
 
     def median(self, way: str) -> float:
@@ -46,14 +46,14 @@ class OverlapResult:
 
     @property
     def overlap(self) -> float:
-        """The part of the shorter one, of access and computation, that the other one hides: at best 1."""
+        """The part of the shorter one, of access and computation, that overlaps with the other: at best 1."""
         io, compute, both = (self.median(way) for way in (IO, COMPUTE, BOTH))
         return (io + compute - both) / min(io, compute)
 
 
 @dataclass
 class OverlapResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -78,7 +78,7 @@ class OverlapResults:
 def run_overlap(settings: OverlapSettings, progress: Progress = lambda text, share: None) -> OverlapResults:
     """Measure all accesses.
 
-    errors  plait.Error: no MPI, no room, ranks that fail
+    errors  plait.Error: no MPI, no space, ranks that fail
     """
     require_mpi()
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:

@@ -1,4 +1,4 @@
-"""The accesses of `plait bench overlap`, and what its driver tells the ranks."""
+"""The accesses of `plait bench overlap`, and the job that its driver passes to the ranks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-# What is measured of an access.
+# The measurements of an access.
 IO = "io"  # started and waited for at once
 COMPUTE = "compute"  # the computation alone
 BOTH = "both"  # started, then the computation, then waited for
@@ -20,7 +20,7 @@ class Access:
 
     name: str
     collective: bool
-    """Through the File; otherwise through a stream of mode 0."""
+    """True for the File; otherwise the access uses a stream of mode 0."""
     write: bool
 
 
@@ -38,13 +38,13 @@ class OverlapJob:
 
     path: str
     bytes: int
-    """Of the whole file: doubles, as many on each rank."""
+    """Bytes of the whole file: doubles, the same number on each rank."""
     rounds: int
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""
 
     def save(self, path: Path) -> None:
-        """Write the job where the ranks find it."""
+        """Write the job to the file that the ranks read."""
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     @staticmethod

@@ -19,7 +19,7 @@ _BLOB = 1 << 20
 
 
 class _Overlap(Ranks):
-    """All ranks together, seen from one of them."""
+    """The whole job on one rank."""
 
     def __init__(self, job: OverlapJob) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class _Overlap(Ranks):
         return plait.open(self._job.path, mode, comm=self._comm, shape=self._layout.shape, dtype="f8")
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         for access in ACCESSES:
             with ExitStack() as cleanup:
@@ -84,7 +84,7 @@ class _Overlap(Ranks):
             digest.update(self._blob)
 
     def _settle(self, access: Access) -> None:
-        """Before a read the file leaves the page cache; before a write what the last one left goes to the disk."""
+        """Before a read, drop the file from the page cache; before a write, write back the data of the last one."""
         self._comm.Barrier()
         if self._comm.rank == 0:
             descriptor = os.open(self._job.path, os.O_RDONLY)

@@ -47,7 +47,7 @@ def _notes(results: OverlapResults) -> Text:
 def draw_overlap_chart(results: OverlapResults, path: Path) -> None:
     """Write a chart as a PNG file: for each access three bars of time.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(11.0, 5.5)
     axis = figure.subplots()

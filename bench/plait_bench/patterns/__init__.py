@@ -1,1 +1,1 @@
-"""What `plait bench patterns` measures."""
+"""The measurements of `plait bench patterns`."""

@@ -17,9 +17,9 @@ from plait_bench.text import counted, short_bytes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# A field of a cell → the setting with its values, and its words below an axis.
+# A field of a cell → the setting with its values, and its label below an axis.
 _SETTINGS = {"buffer": "buffers", "disks": "disks", "ranks": "ranks"}
-_WIDE = 20  # times the lowest rate from which a panel has a logarithmic scale
+_WIDE = 20  # ratio to the lowest rate from which a panel has a logarithmic scale
 _WORDS = {"buffer": "buffer, bytes", "disks": "disks", "ranks": "ranks"}
 
 
@@ -38,7 +38,7 @@ class _Figure:
 def draw_patterns_chart(results: PatternsResults, path: Path) -> None:
     """Write the chart as a PNG file: a panel a figure, rates in MB/s.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(15, 13.5)
     for axis, each in zip(figure.subplots(3, 3).flat, _figures(results), strict=True):
@@ -98,7 +98,7 @@ def _draw(axis: Axes, figure: _Figure, results: PatternsResults) -> None:
     low, high = min(drawn), max(drawn)
     if high > _WIDE * low:
         axis.set_yscale("log")
-        axis.set_ylim(low / 1.6, high * (high / low) ** 0.35)  # room for the legend above the lines
+        axis.set_ylim(low / 1.6, high * (high / low) ** 0.35)  # space for the legend above the lines
         axis.set_ylabel("MB/s (log scale)", fontsize=11)
     else:
         axis.set_ylim(0, high * 1.35)

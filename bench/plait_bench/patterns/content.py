@@ -1,6 +1,6 @@
-"""The content of the files of `plait bench patterns`, and how it is checked.
+"""The content of the files of `plait bench patterns`, and its checks.
 
-Each element tells its position in the file, so that what a shared position handed out can be checked as well.
+Each element encodes its position in the file, so that the stretches of a shared position can be checked as well.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def content(begin: int, count: int, salt: int = 0) -> Part:
 
 
 def positions_of(part: Part, salt: int = 0) -> Part:
-    """Return the positions that elements tell."""
+    """Return the positions that elements encode."""
     return (part - np.uint64(salt)) * np.uint64(_INVERSE)
 
 
 def make_file(url: str, size: int) -> None:
-    """Write a file of so many bytes, in this process."""
+    """Write a file of `size` bytes, in this process."""
     elements = size // ELEMENT
     with plait.open(url, "w", shape=(elements,), dtype=DTYPE) as file:
         for begin in range(0, elements, _CHUNK):
@@ -48,13 +48,13 @@ class ReadCheck:
     """Compares what one rank reads, element by element."""
 
     def __init__(self, shared: bool) -> None:
-        """`shared` tells that the position of a request is known only from what it brought."""
+        """`shared` is True if the position of a request is known only from the elements that it has read."""
         self._shared = shared
         self.correct = True
         self.stretches: list[tuple[int, int]] = []
 
     def receive(self, access: Access, part: Part) -> None:
-        """Look at the elements of one request."""
+        """Check the elements of one request."""
         begin = int(positions_of(part[:1])[0]) if self._shared else access.offset
         self.stretches.append((begin, begin + len(part)))
         fits = begin < 1 << 62 and np.array_equal(part, content(begin, len(part)))
@@ -68,19 +68,19 @@ def tile(stretches: list[tuple[int, int]], elements: int) -> bool:
 
 
 def fill(salt: int, access: Access, part: Part) -> None:
-    """Fill an array with what a request writes: elements that tell the position in the pattern."""
+    """Fill an array with the elements that a request writes, which encode the position in the pattern."""
     part[...] = content(access.offset, len(part), salt)
 
 
 def written(pattern: Pattern, mode: int, before: Part, after: Part, salt: int) -> bool:
-    """Return whether a file has what all ranks together should have written, and is untouched elsewhere."""
+    """Return whether a file has the elements that all ranks should have written, and is unchanged elsewhere."""
     requests = (access for rank in range(pattern.ranks) for access in pattern.requests(rank))
     if mode != 1:
         expected = before.copy()
         for access in requests:
             fill(salt, access, expected[access.offset : access.offset + access.count])
         return bool(np.array_equal(after, expected))
-    # The stretches lie in the order of arrival, each of them whole.
+    # The stretches are in the order of arrival, each of them complete.
     positions = positions_of(after, salt).astype(np.int64)
     starts = np.flatnonzero(np.diff(positions, prepend=-2) != 1)
     begins = np.isin(positions[starts], [access.offset for access in requests])

@@ -27,7 +27,7 @@ _MODULE = "plait_bench.patterns.ranks"
 
 @dataclass(frozen=True)
 class PatternsSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     patterns: tuple[str, ...] = tuple(PATTERNS)
     modes: tuple[int, ...] = (0, 1, 2, 3, 4)
@@ -41,19 +41,19 @@ class PatternsSettings:
     page: int = 4 << 10
     """Bytes of the requests of several ranks."""
     unit: int = 64 << 10
-    """Bytes that lie together on a disk."""
+    """Bytes that are contiguous on a disk."""
     ways: tuple[str, ...] = ("paged", "burst")
     kinds: tuple[Kind, ...] = ("read", "write")
     rounds: int = 5
     cut: float = 1.0
     """Seconds after which a cell gets no more rounds."""
     directory: str | None = None
-    """Where the files go; a temporary folder where it is None."""
+    """Folder of the files; None for a temporary folder."""
     folders: tuple[str, ...] = ()
-    """Folders on the disks; without them all component files lie in `directory`."""
+    """Folders on the disks; without them all component files are in `directory`."""
 
     def quick(self) -> PatternsSettings:
-        """Return a small part of the same, which takes seconds."""
+        """Return a small subset, which takes seconds."""
         return replace(
             self, ranks=(1, 2), disks=(1, 2), sizes=(256 << 10, 1 << 20), buffers=(4 << 10, 64 << 10), rounds=3, cut=0.3
         )
@@ -90,25 +90,25 @@ class PatternsSettings:
 
 @dataclass
 class CellResult:
-    """One cell.  Times are in seconds, until the last rank is done."""
+    """The result of one cell.  Times are in seconds, until the last rank is done."""
 
     cell: Cell
     samples: list[float] = field(default_factory=list)
     requests: int = 0
-    """Of all ranks."""
+    """Number of requests of all ranks."""
     moved: int = 0
-    """Bytes that all ranks together get or give."""
+    """Bytes that all ranks together read or write."""
     wrong: bool = False
 
     @property
     def rate(self) -> float | None:
-        """Bytes a second that all ranks together get or give, by the median of the rounds."""
+        """Bytes per second that all ranks together read or write, by the median of the rounds."""
         return self.moved / statistics.median(self.samples) if self.samples and not self.wrong else None
 
 
 @dataclass
 class PatternsResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -142,9 +142,9 @@ class PatternsResults:
 
 
 def run_patterns(settings: PatternsSettings, progress: Progress = lambda text, share: None) -> PatternsResults:
-    """Measure everything that the settings ask for.
+    """Make all measurements of the settings.
 
-    errors  plait.Error: no MPI, no room, ranks that fail
+    errors  plait.Error: no MPI, no space, ranks that fail
     """
     require_mpi()
     cells = settings.cells()
@@ -193,7 +193,7 @@ def _temporary(directory: str | None) -> tempfile.TemporaryDirectory[str]:
 def _make_files(
     settings: PatternsSettings, cells: list[Cell], folder: Path, folders: list[str], progress: Progress
 ) -> Iterator[tuple[str, str]]:
-    """Make each file and yield its name with what to open."""
+    """Make each file and yield its name with the name to open."""
     wanted = {cell.file: cell for cell in cells}
     needed = sum(cell.size for cell in wanted.values())
     for directory in (folder, *map(Path, folders)):

@@ -1,4 +1,4 @@
-"""What `plait bench patterns` measures, and what its driver tells the ranks."""
+"""The cases of `plait bench patterns`, and the job that its driver passes to the ranks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from plait.patterns import PATTERNS, Kind, Pattern
 from plait_bench.job import SavedJob
 
 BURST = 0
-"""Stands for a buffer that holds all that a rank moves, as far as the pattern lets one request have it."""
+"""The buffer that holds all elements that a rank moves, as far as the pattern permits it in one request."""
 
 ELEMENT = 8  # bytes
 
 MODE_PATTERNS = {0: "GSA", 1: "GSSA", 2: "GSI", 3: "GSI", 4: "GSA"}
-"""The pattern by which a mode of a stream is measured: those of the thesis, 3.2.3 and 3.5."""
+"""The pattern that measures a mode of a stream: those of the thesis, 3.2.3 and 3.5."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Cell:
 
     @property
     def file(self) -> str:
-        """The name of the file that it uses: those that are read are never written."""
+        """The name of the file that it uses: files that are read are never written."""
         return f"{self.kind}-{self.disks}-{self.size}"
 
     def make(self) -> Pattern:
@@ -50,7 +50,7 @@ class Cell:
 
     @property
     def possible(self) -> bool:
-        """Whether the mode leads to the pattern."""
+        """True if the mode produces the pattern."""
         return self.mode in self.make().modes
 
 
@@ -60,15 +60,15 @@ class PatternsJob(SavedJob):
 
     cells: list[Cell]
     files: dict[str, str]
-    """Name of a file → what to open."""
+    """Name of a file → the name to open."""
     rounds: int
     cut: float
     """Seconds after which a cell gets no more rounds."""
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> PatternsJob:
-        """Return the job of which these are the fields."""
+        """Return the job with these fields."""
         fields["cells"] = [Cell(**cell) for cell in fields["cells"]]
         return cls(**fields)

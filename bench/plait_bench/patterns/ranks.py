@@ -27,7 +27,7 @@ class _CellRun:
         self.pattern = cell.make()
         self.stream = file.stream(mode=cell.mode)
         self._buffer = buffer
-        # Found beforehand: what chance costs is not what is measured.
+        # Computed beforehand: the cost of random numbers is not measured.
         self._turns = list(turns(self.pattern, comm.rank, cell.mode))
         self.samples: list[float] = []
         self.wrong = False
@@ -50,7 +50,7 @@ class _CellRun:
         carry_out(self._turns, self.stream, self._buffer, receive, fill)
 
     def correct(self, salt: int) -> bool:
-        """Do it once and return whether this rank finds it well done: each byte of it."""
+        """Make the requests once and return whether this rank finds every byte correct."""
         self.rewind()
         if self.cell.kind == "write":
             before = self._whole()
@@ -77,7 +77,7 @@ class _CellRun:
 
 
 class _Ranks(Ranks):
-    """All ranks together, seen from one of them."""
+    """The whole job on one rank."""
 
     def __init__(self, job: PatternsJob) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class _Ranks(Ranks):
     def run(self) -> None:
         """Check all cells, then measure them round by round; every other round runs them backwards."""
         self._greet()
-        # One array for all: what the caches hold of it is no better for one cell than for another.
+        # All cells use one array, so that the caches favour none of them.
         buffer = np.zeros(max(cell.make().largest for cell in self._job.cells), DTYPE)
         with ExitStack() as cleanup:
             files = {name: cleanup.enter_context(self._open(name)) for name in self._names()}

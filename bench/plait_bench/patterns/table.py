@@ -16,7 +16,7 @@ from plait_bench.patterns.job import BURST, MODE_PATTERNS, Cell
 from plait_bench.text import counted, machine_line, notes, rate, short_bytes, titled_table, version_line
 
 Changes = list[tuple[str, dict[str, Any]]]
-"""Names, each with the fields of a cell that it stands for."""
+"""Names, each with the fields of a cell that it sets."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def patterns_table(results: PatternsResults) -> RenderableType:
 
 
 def patterns_header(results: PatternsResults) -> Text:
-    """Return on what, and how, was measured."""
+    """Return a description of the machine and the conditions."""
     machine, settings = results.machine, results.settings
     return Text(
         f"{machine_line(machine)}\n"
@@ -77,7 +77,7 @@ def _tables(results: PatternsResults) -> Iterator[Table]:
 
 
 def _grid(results: PatternsResults, title: str, corner: str, cells: _Cells) -> Table:
-    """Return a table of rates; rows and kinds in which nothing was measured are left out."""
+    """Return a table of rates; rows and kinds without measurements are left out."""
     table = titled_table(title)
     table.add_column(corner, no_wrap=True)
     across = [

@@ -1,1 +1,1 @@
-"""What `plait bench pipe` measures."""
+"""The measurements of `plait bench pipe`."""

@@ -1,4 +1,4 @@
-"""The same bytes from writers to readers, contiguous.
+"""The bound of a pipe: the same bytes from writers to readers, contiguous.
 
 Inside a host: one copy into memory that both see and one out of it. Between hosts: one TCP stream.
 """
@@ -18,17 +18,17 @@ _SLOTS = 2
 
 
 class Bound(Protocol):
-    """What no pipe can be faster than."""
+    """A lower bound of the time of a pipe."""
 
     def run(self, steps: int) -> None:
-        """Move all bytes so many times."""
+        """Move all bytes `steps` times."""
 
     def free(self) -> None:
-        """Let everything go. Collective."""
+        """Release all resources. Collective."""
 
 
 def make_bound(comm: MPI.Intracomm, writers: int, size: int, folder: Path) -> Bound:
-    """Return the bound of ranks of one host, or of several. `folder`: for what they wait on. Collective."""
+    """Return the bound for ranks of one host, or of several. `folder`: for the files on which they wait. Collective."""
     node = comm.Split_type(MPI.COMM_TYPE_SHARED)
     inside = node.size == comm.size
     node.Free()
@@ -63,10 +63,10 @@ class _Tokens:
 
 
 class Contiguous:
-    """Each writer has an equal stretch of the bytes and each reader as well; who shares bytes tells each other."""
+    """Each writer has an equal part of the bytes, and so has each reader; ranks that share bytes notify each other."""
 
     def __init__(self, comm: MPI.Intracomm, writers: int, size: int, folder: Path) -> None:
-        """`size`: bytes of all together.  The first `writers` ranks write."""
+        """`size`: bytes of all writers together.  The first `writers` ranks write."""
         self._tokens = _Tokens(comm, folder)
         readers = comm.size - writers
         mine = size * _SLOTS if comm.rank == 0 else 0
@@ -88,7 +88,7 @@ class Contiguous:
         self.array: npt.NDArray[np.uint8] = np.ones(self._part.stop - self._part.start, np.uint8)
 
     def run(self, steps: int) -> None:
-        """Move all bytes so many times."""
+        """Move all bytes `steps` times."""
         for step in range(steps):
             slot = self._slots[step % _SLOTS][self._part]
             if not self._writes or step >= _SLOTS:
@@ -109,17 +109,17 @@ class Contiguous:
             self._tokens.hear(partner)
 
     def free(self) -> None:
-        """Let the memory go.  Collective."""
+        """Release the memory.  Collective."""
         self._tokens.close()
         del self._slots
         self._window.Free()
 
 
 class TcpStream:
-    """The first writer sends all bytes to the last reader, one step behind the other, by one connection."""
+    """The first writer sends all bytes to the last reader, one step after the other, through one connection."""
 
     def __init__(self, comm: MPI.Intracomm, writers: int, size: int) -> None:
-        """As Contiguous. The other ranks wait."""
+        """Connect, as in Contiguous. The other ranks wait."""
         self._sends, self._takes = comm.rank == 0, comm.rank == comm.size - 1
         self._bytes = bytearray(size if self._sends or self._takes else 0)
         self._socket: socket.socket | None = None
@@ -131,7 +131,7 @@ class TcpStream:
             self._socket = socket.create_connection(comm.recv(source=comm.size - 1, tag=2))
 
     def run(self, steps: int) -> None:
-        """Move all bytes so many times."""
+        """Move all bytes `steps` times."""
         if self._socket is None:
             return
         for _ in range(steps):

@@ -2,8 +2,8 @@
 
 The bound of a cell is the time in which the same bytes go from the writers to the readers in equal, contiguous
 stretches: each writer copies its stretch into memory that all see, each reader copies its own out of it, two slots in
-turn.  Where the ranks are on several hosts, one TCP stream takes them all.  It is measured in the same rounds as
-everything else.
+turn.  If the ranks are on several hosts, one TCP stream carries all bytes.  The bound is measured in the same rounds as
+all other times.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MODULE = "plait_bench.pipe.ranks"
 
 @dataclass(frozen=True)
 class PipeSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     size: int = 3000
     """Rows and columns."""
@@ -41,19 +41,19 @@ class PipeSettings:
     small: int = 1000
     """Round trips of small steps; 0: they are not measured."""
     files: bool = True
-    """Whether the same move through a file is measured as well."""
+    """True to measure the same move through a file as well."""
     sst: bool = True
-    """Whether it is by ADIOS2's SST where that is installed."""
+    """True to measure ADIOS2's SST as well if it is installed."""
 
     @property
     def bytes(self) -> int:
-        """Of one step."""
+        """Bytes of one step."""
         return self.size**2 * np.dtype(self.dtype).itemsize
 
 
 @dataclass
 class PipeCell:
-    """One move between so many ranks.  Times are in seconds a step."""
+    """One move between the given numbers of ranks.  Times are in seconds per step."""
 
     name: str
     writers: int
@@ -62,10 +62,10 @@ class PipeCell:
     samples: dict[str, list[float]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
     opening: float = 0.0
-    """From the moment that all ranks open the pipe until all have it."""
+    """Seconds from the moment when all ranks open the pipe until all have opened it."""
 
     def median(self, way: str = PIPE) -> float | None:
-        """Return the median of the rounds, or None where the way was not measured."""
+        """Return the median of the rounds, or None if the way was not measured."""
         times = self.samples.get(way)
         return statistics.median(times) if times else None
 
@@ -76,7 +76,7 @@ class PipeCell:
 
     @property
     def rate(self) -> float | None:
-        """Bytes a second of all ranks together."""
+        """Bytes per second of all ranks together."""
         time = self.median()
         return self.bytes / time if time else None
 
@@ -89,19 +89,19 @@ class PipeCell:
 
 @dataclass
 class SmallStepTimes:
-    """Steps of 4 KiB a rank between so many ranks.  Times are in seconds."""
+    """Steps of 4 KiB per rank between the given numbers of ranks.  Times are in seconds."""
 
     writers: int
     readers: int
     halves: list[float]
     """Half of a round trip through two pipes."""
     paused: list[float]
-    """From the beginning of a write to the end of the read, a millisecond after the last one."""
+    """The time from the beginning of a write to the end of the read, a millisecond after the last one."""
 
 
 @dataclass
 class PipeResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -109,7 +109,7 @@ class PipeResults:
     small: list[SmallStepTimes] = field(default_factory=list)
 
     def openings(self, writers: int, readers: int) -> list[float]:
-        """Return how long it took to open each pipe between so many ranks."""
+        """Return the times of opening each pipe between the given numbers of ranks."""
         return [cell.opening for cell in self.cells if (cell.writers, cell.readers) == (writers, readers)]
 
     def wrong(self) -> list[tuple[str, str]]:
@@ -117,10 +117,10 @@ class PipeResults:
         return [(f"{cell.name}, {cell.writers} to {cell.readers}", way) for cell in self.cells for way in cell.wrong]
 
     def over_equal(self, cell: PipeCell) -> float | None:
-        """Return a cell's time over the shortest one of equal layouts between as many ranks.
+        """Return a cell's time divided by the shortest time of equal layouts between as many ranks.
 
-        Each of them in times of its own bound, which was measured in the same rounds: cells are minutes apart, and a
-        shared machine drifts.
+        Each time is relative to its own bound, which was measured in the same rounds: cells are minutes apart, and the
+        speed of a shared machine drifts.
         """
         alike = [
             one.over_bound()
@@ -150,7 +150,7 @@ class PipeResults:
 def run_pipe(settings: PipeSettings, progress: Progress = lambda text, share: None) -> PipeResults:
     """Measure all cells.
 
-    errors  plait.Error: no MPI, no room, ranks that fail
+    errors  plait.Error: no MPI, no space, ranks that fail
     """
     require_mpi()
     ways = [PIPE, BOUND, *([FILE, MPI_IO] if settings.files else []), *([SST] if settings.sst and has_sst() else [])]

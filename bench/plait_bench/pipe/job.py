@@ -9,7 +9,7 @@ import plait
 from plait_bench.cells import near_square
 from plait_bench.job import SavedJob
 
-# What is measured in a cell.
+# The measurements of a cell.
 PIPE = "pipe"  # steps through a pipe, the writers' arrays to the readers' arrays
 BOUND = "bound"  # the same bytes, contiguous: one copy into memory that processes share and one out of it
 FILE = "file"  # the same move through a file, by Plait
@@ -24,7 +24,7 @@ ROW, COLUMN, BLOCK, CYCLIC = ("block", "*"), ("*", "block"), ("block", "block"),
 
 @dataclass(frozen=True)
 class Cell:
-    """One move: how each dimension is distributed at both ends, and the local orders."""
+    """One move: the distribution of each dimension at both ends, and the local orders."""
 
     name: str
     source: tuple[str, str]
@@ -33,7 +33,7 @@ class Cell:
 
     @property
     def same(self) -> bool:
-        """Whether both ends are alike where they have equally many ranks."""
+        """True if both ends have the same layout when they have the same number of ranks."""
         return self.source == self.target and self.orders[0] == self.orders[1]
 
     def layouts(self, extent: int, writers: int, readers: int) -> tuple[plait.Layout, plait.Layout]:
@@ -58,7 +58,7 @@ CELLS = (
     Cell("cyclic(8) to block", CYCLIC, BLOCK),
     Cell("C order to F order", ROW, ROW, ("C", "F")),
 )
-"""Those of table I of DeBenedictis & del Rosario 1993, and two that need more work."""
+"""The cells of table I of DeBenedictis & del Rosario 1993, and two that need more work."""
 
 SIDES = ((1, 1), (2, 2), (4, 4), (6, 6), (4, 1), (1, 4), (3, 2))
 """Ranks of the writer and of the reader."""
@@ -86,9 +86,9 @@ class PipeJob(SavedJob):
     ways: list[str]
     folder: str
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> PipeJob:
-        """Return the job of which these are the fields."""
+        """Return the job with these fields."""
         return cls(**fields)

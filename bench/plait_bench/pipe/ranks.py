@@ -67,7 +67,7 @@ class _CellRun:
             self._expected = self._values()
 
     def ways(self) -> list[str]:
-        """Return the ways that this cell can go."""
+        """Return the ways in which this cell can be moved."""
         return [way for way in self._job.ways if way != SST or self._sst is not None]
 
     def _open(self, name: str, mode: Any, kind: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ class _CellRun:
         return (rows[:, np.newaxis] * 7.0 + columns[np.newaxis, :]).astype(self._job.dtype)
 
     def run(self, way: str) -> None:
-        """Move so many steps, or the one array that goes through a file."""
+        """Move the job's number of steps, or the one array that goes through a file."""
         if way == PIPE:
             for _ in range(self._job.steps):
                 if self._writes:
@@ -130,12 +130,12 @@ class _CellRun:
         view.Free()
 
     def spoil(self) -> None:
-        """Forget what has been read."""
+        """Overwrite the data that was read."""
         if not self._writes:
             self._array[...] = 0
 
     def correct(self) -> bool:
-        """Return whether this rank has what it should have: each byte of it."""
+        """Return whether this rank has the expected data in every byte."""
         return self._expected is None or bool(np.array_equal(self._array, self._expected))
 
     def __enter__(self) -> _CellRun:
@@ -146,7 +146,7 @@ class _CellRun:
 
 
 class _PipeRanks(Ranks):
-    """All ranks together, seen from one of them."""
+    """The whole job on one rank."""
 
     def __init__(self, job: PipeJob) -> None:
         super().__init__()
@@ -154,7 +154,7 @@ class _PipeRanks(Ranks):
         self._end: Any = self._comm.Split(int(self._comm.rank >= job.writers), self._comm.rank)
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         if self._job.small > 0:
             small = SmallSteps(self._comm, self._end, self._job.writers)

@@ -1,4 +1,4 @@
-"""What one small step takes from writers to readers: 4 KiB of each rank."""
+"""Measures one small step from writers to readers: 4 KiB of each rank."""
 
 from __future__ import annotations
 

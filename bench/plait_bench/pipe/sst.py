@@ -1,6 +1,6 @@
-"""The same steps by ADIOS2's SST, where the package adios2 is installed.
+"""The same steps by ADIOS2's SST, if the package adios2 is installed.
 
-Its wheels on PyPI are built without MPI, so that they join one writer and one reader only.
+Its wheels on PyPI are built without MPI, so that they connect one writer with one reader only.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ _PATIENCE = 60.0
 
 
 def has_sst() -> bool:
-    """Whether it can be measured here."""
+    """Return True if SST can be measured here."""
     return importlib.util.find_spec("adios2") is not None
 
 
 class Sst:
-    """One end of a stream that carries an array of one process to another one."""
+    """One end of a stream that transfers an array from one process to another."""
 
     def __init__(self, folder: Path, array: npt.NDArray[Any], writes: bool) -> None:
-        """Waits for the other end."""
+        """Open the stream, waiting for the other end."""
         from adios2 import bindings as adios2
 
         self._adios2, self._array, self._writes = adios2, array, writes
@@ -37,7 +37,7 @@ class Sst:
         self._engine = self._io.Open(str(folder / "sst"), adios2.Mode.Write if writes else adios2.Mode.Read)
 
     def run(self, steps: int) -> None:
-        """Move so many steps."""
+        """Move `steps` steps."""
         adios2, engine = self._adios2, self._engine
         for _ in range(steps):
             if self._writes:
@@ -57,5 +57,5 @@ class Sst:
 
 
 def goes_by_sst(orders: tuple[str, str], writers: int, readers: int) -> bool:
-    """Whether the move is one that the serial wheels can make: it knows no order of the elements but C."""
+    """Return True if the serial wheels can make the move: they support only the order C."""
     return (writers, readers) == (1, 1) and orders == ("C", "C")

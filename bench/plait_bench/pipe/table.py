@@ -70,7 +70,7 @@ def _small_table(results: PipeResults) -> Table:
 
 
 def _at(times: list[float], share: float, scale: float) -> Text:
-    """The time that this share of all does not exceed."""
+    """Return the time that the given share of all times does not exceed."""
     if not times:
         return Text(NOTHING)
     ordered = sorted(times)
@@ -94,7 +94,7 @@ def _time(cell: PipeCell, way: str) -> Text:
 
 
 def _times(cell: PipeCell, way: str) -> Text:
-    """How many times as long the same move takes."""
+    """Return the factor by which the same move takes longer."""
     mine, other = cell.median(), cell.median(way)
     if way in cell.wrong:
         return Text("wrong", style="bold red")
@@ -120,9 +120,9 @@ def _notes(results: PipeResults) -> Text:
 
 
 def draw_pipe_chart(results: PipeResults, path: Path) -> None:
-    """Write a chart as a PNG file: rates of each cell beside the bound's, one panel for each number of ranks.
+    """Write a chart as a PNG file: the rates of each cell and of its bound, with one panel for each number of ranks.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     sides = list(dict.fromkeys((cell.writers, cell.readers) for cell in results.cells))
     figure = new_figure(13.5, 2.6 * ((len(sides) + 1) // 2) + 1)

@@ -1,1 +1,1 @@
-"""What `plait bench plan` measures."""
+"""The measurements of `plait bench plan`."""

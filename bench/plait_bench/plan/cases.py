@@ -21,7 +21,7 @@ TITLES: dict[Group, str] = {
 
 @dataclass(frozen=True)
 class Cyclic:
-    """cyclic(block) on so many ranks."""
+    """The distribution cyclic(block) on `ranks` ranks."""
 
     block: int
     ranks: int
@@ -34,14 +34,14 @@ class PlanCase:
     group: Group
     series: str
     at: int
-    """What grows along a series: elements, or ranks in the groups "ranks" and "pipe"."""
+    """The quantity that grows along a series: elements, or ranks in the groups "ranks" and "pipe"."""
     source: str
     target: str
     cyclic: tuple[Cyclic, Cyclic] | None = None
-    """Both sides of a conversion between cyclic(k) on p and cyclic(m) on q, where that is all there is to it."""
+    """Both sides of a conversion between cyclic(k) on p and cyclic(m) on q, if the conversion is nothing else."""
     fill_halo: bool = False
     naive: bool = False
-    """Whether to enumerate elements and blocks too, where there are few enough."""
+    """True to enumerate elements and blocks too, if there are few enough."""
 
     def conversion(self) -> plait.Conversion:
         """Return the conversion."""

@@ -21,7 +21,7 @@ _GUIDE = 1e-6  # seconds a message, or a piece, of the dotted line
 def draw_plan_chart(results: PlanResults, path: Path) -> None:
     """Write the chart as a PNG file.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(15, 12.5)
     (extent, ranks), (coprime, features) = figure.subplots(2, 2)

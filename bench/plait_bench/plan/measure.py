@@ -1,4 +1,4 @@
-"""The measurements of `plait bench plan`: what finding one rank's messages takes, in time and in memory."""
+"""The measurements of `plait bench plan`: the time and the memory of finding one rank's messages."""
 
 from __future__ import annotations
 
@@ -19,42 +19,43 @@ from plait_bench.plan.cases import PlanCase, cases, pieces_of_period
 from plait_bench.plan.naive import by_blocks, by_elements
 from plait_bench.steps import Progress
 
-_BATCH = 1e-3  # seconds that the calls of one sample take together, at least
-_PATIENCE = 3.0  # seconds of samples after which there are no more of one case
-_ASKED = 128  # ranks that are asked whether they expect what is sent
+_BATCH = 1e-3  # minimum seconds of the calls of one sample together
+_PATIENCE = 3.0  # seconds of samples after which a case gets no more
+_ASKED = 128  # maximum number of ranks whose expectations are compared
 
 
 @dataclass(frozen=True)
 class PlanSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     rounds: int = 7
-    """Samples of each case, of as many calls as take a millisecond; fewer where one takes seconds."""
+    """Samples of each case, each of as many calls as take a millisecond; fewer if a call takes seconds."""
     quick: bool = False
-    """Leave out what takes more than a second."""
+    """True to leave out cases that take more than a second."""
 
 
 @dataclass(frozen=True)
 class PlanResult:
-    """One conversion, planned by one rank.  Times are seconds of processor time for one call: planning waits for
-    nothing, and other programs on the machine count little so."""
+    """One conversion, planned by one rank.  Times are seconds of processor time for one call: planning never waits, and
+    other programs on the machine hardly affect processor time.
+    """
 
     case: PlanCase
     samples: list[float]
-    """Of Conversion.sends(rank)."""
+    """Times of Conversion.sends(rank)."""
     composing: float
-    """Of reading both layouts and composing them."""
+    """Time of parsing both layouts and composing them."""
     messages: int
     elements: int
     runs: int
     pieces: int | None
-    """Stretches of one common period, or of the whole array where that is shorter; None where they are not counted."""
+    """Stretches of one common period, or of the whole array if that is shorter; None if they are not counted."""
     python_bytes: int
-    """Most memory of the result in Python, as tracemalloc sees it."""
+    """Maximum memory of the result in Python, as tracemalloc measures it."""
     resident_bytes: int
-    """Growth of the memory of the process at its highest point."""
+    """Maximum growth of the memory of the process."""
     exact: bool
-    """Whether the messages have each element of the rank once, and are those of the enumeration where there is one."""
+    """True if the messages have each element of the rank once, and equal those of the enumeration if there is one."""
     by_elements: float | None = None
     by_blocks: float | None = None
 
@@ -65,18 +66,18 @@ class PlanResult:
 
     @property
     def best(self) -> float:
-        """Fastest sample: what the others took more, the machine did."""
+        """The time of the fastest sample: the machine caused the longer ones."""
         return min(self.samples)
 
     @property
     def memory(self) -> int:
-        """Bytes that planning took at its highest point."""
+        """Maximum bytes of memory of planning."""
         return max(self.python_bytes, self.resident_bytes)
 
 
 @dataclass(frozen=True)
 class PlanResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -99,7 +100,7 @@ def run_plan(settings: PlanSettings, progress: Progress = lambda text, share: No
     for number, case in enumerate(chosen):
         progress(f"{case.series}, {case.at:.0e}", number / len(chosen) * 0.8)
         results.append(plan(case, 1))
-    # The rounds of a case are far apart, so that what disturbs the machine for a while disturbs one sample of many.
+    # The rounds of a case are far apart, so that a temporary disturbance affects one sample of many.
     for number in range(1, settings.rounds):
         progress(f"round {number + 1}", 0.8 + 0.2 * number / settings.rounds)
         for result in results:
@@ -146,9 +147,9 @@ def _middle_rank(layout: plait.Layout) -> int:
 
 
 def _agrees(conversion: plait.Conversion, rank: int, messages: list[plait.Message]) -> bool:
-    """Whether each element goes out once to each replica, and the receivers expect what is sent.
+    """Return True if each element is sent once to each replica, and the receivers expect the sent elements.
 
-    Of many ranks, or many receivers, only the rank itself, or the first ones, are asked.
+    With many ranks, or many receivers, only this rank, or the first receivers, are compared.
     """
     source, target = conversion.source, conversion.target
     begin = time.perf_counter()
@@ -197,7 +198,7 @@ def _samples(conversion: plait.Conversion, rank: int, rounds: int) -> list[float
 
 
 def _memory_of(conversion: plait.Conversion, rank: int) -> tuple[int, int]:
-    """Return the most memory of one call: what Python allocates, and how far the process grows."""
+    """Return the maximum memory of one call: the allocations of Python, and the growth of the process."""
     gc.collect()
     _give_back()
     _reset_peak()
@@ -212,14 +213,14 @@ def _memory_of(conversion: plait.Conversion, rank: int) -> tuple[int, int]:
 
 
 def _give_back() -> None:
-    """Return unused memory to the system, so that the process has to grow again; where the C library can."""
+    """Return unused memory to the system, if the C library can, so that the process has to grow again."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 
 
 def _reset_peak() -> None:
-    """Let VmHWM count from now on."""
+    """Reset the maximum VmHWM of the process."""
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 

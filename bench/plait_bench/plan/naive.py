@@ -1,4 +1,4 @@
-"""What planning costs that looks at elements, or at blocks, one by one: NumPy's way, for comparison."""
+"""Plans by enumerating elements, or blocks, one by one with NumPy, for comparison."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from plait_bench.text import NOTHING, factor, kibibytes, machine_line, microseco
 
 
 def plan_table(results: PlanResults) -> RenderableType:
-    """Return everything for people: header, one table a group, what the columns mean."""
+    """Return the complete output: header, one table per group, explanations of the columns."""
     parts: list[RenderableType] = [plan_header(results)]
     for group, title in TITLES.items():
         chosen = [result for result in results.results if result.case.group == group]
@@ -26,7 +26,7 @@ def plan_table(results: PlanResults) -> RenderableType:
 
 
 def plan_header(results: PlanResults) -> Text:
-    """Return on what, and how, was measured."""
+    """Return a description of the machine and the measurements."""
     machine, settings = results.machine, results.settings
     return Text(
         f"{machine_line(machine)}; {version_line(machine)}\n"
@@ -74,7 +74,7 @@ def _beside(naive: float | None, seconds: float) -> str:
 
 
 def _footers(group: Group, results: list[PlanResult]) -> Iterator[str]:
-    """Say how the time grows along each series."""
+    """Yield lines about the growth of the time along each series."""
     for name, members in by_series(results):
         times = [result.seconds for result in members]
         if group in ("extent", "features"):

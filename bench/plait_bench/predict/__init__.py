@@ -1,1 +1,1 @@
-"""How well `plait simulate` predicts programs on a disk that it was not calibrated on."""
+"""Measures how well `plait simulate` predicts programs on a disk other than the calibrated one."""

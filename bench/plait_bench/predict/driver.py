@@ -20,28 +20,28 @@ from plait_bench.predict.programs import MIB, PROGRAMS, RANKS, prepare
 from plait_bench.steps import Progress, Steps
 
 GOAL = 0.15
-"""Of the measured time: what a prediction may be off."""
+"""Maximum acceptable error of a prediction, relative to the measured time."""
 _DISK = 1 << 30
 _CALIBRATED = 64 * MIB
 
 
 @dataclass(frozen=True)
 class PredictSettings:
-    """What to measure.  Limits as `Limits.parse` takes them."""
+    """The parameters of the measurements.  Limits are texts for `Limits.parse`."""
 
     known: str = "20MB/s,100"
     """The disk that is calibrated, and on which the programs are traced."""
     others: tuple[str, ...] = ("10MB/s,100", "20MB/s,50", "50MB/s,200")
-    """The disks for which is predicted."""
+    """The disks of the predictions."""
     programs: tuple[str, ...] = tuple(PROGRAMS)
     rounds: int = 1
     seconds: float = 20.0
-    """That the calibration takes, about."""
+    """Approximate duration of the calibration."""
     folder: str | None = None
-    """Where the disk's blocks are kept; default the system's folder for temporary files."""
+    """Folder of the disk's blocks; by default the system's folder for temporary files."""
 
     def check(self) -> None:
-        """Look at the settings.  errors  plait.ArgumentError"""
+        """Check the settings.  errors  plait.ArgumentError"""
         for text in (self.known, *self.others):
             Limits.parse(text)
         for name in self.programs:
@@ -56,31 +56,31 @@ class Run:
     program: str
     limits: str
     known: bool
-    """Whether this is the disk that was calibrated."""
+    """True for the disk that was calibrated."""
     measured: list[float] = field(default_factory=list)
     predicted: list[float] = field(default_factory=list)
     replayed: list[float] = field(default_factory=list)
-    """With the measured times of requests, of the trace that was made here."""
+    """Times of a replay with the measured times of requests, of the trace that was recorded on this disk."""
 
     @property
     def error(self) -> float:
-        """The median prediction by the median measurement, less 1."""
+        """The median prediction divided by the median measurement, less 1."""
         return statistics.median(self.predicted) / statistics.median(self.measured) - 1
 
     @property
     def holds(self) -> bool:
-        """Whether the error is within the goal, either way."""
+        """True if the absolute error is within the goal."""
         return abs(self.error) <= GOAL
 
 
 @dataclass
 class PredictResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
     machine_file: str = ""
-    """Of the known disk, as calibrated."""
+    """The machine file of the known disk, as calibrated."""
     runs: list[Run] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -95,7 +95,9 @@ class PredictResults:
 
 
 def on_other_disk(machine: simulate.Machine, known: Limits, other: Limits) -> simulate.Machine:
-    """Return a calibrated machine with another disk: what the limits say is changed as they are, the rest is kept."""
+    """Return a calibrated machine with another disk: values that follow from the limits are scaled, others are
+    unchanged.
+    """
     rate, requests = other.rate / known.rate, other.requests / known.requests
     faster = {"read_rate": rate, "write_rate": rate}
     if machine.kind("device") == "volume":
@@ -137,7 +139,7 @@ def _steps(settings: PredictSettings) -> int:
 
 @dataclass
 class _Bench:
-    """What the steps share."""
+    """The common state of the phases."""
 
     settings: PredictSettings
     folder: Path
@@ -152,7 +154,7 @@ class _Bench:
         self.steps.done("calibrated")
 
     def runs(self, machine: simulate.Machine) -> Iterator[Run]:
-        """Give all runs of one program after the other."""
+        """Yield all runs, one program after the other."""
         known = Limits.parse(self.settings.known)
         for program in self.settings.programs:
             there = Run(program, self.settings.known, known=True)
@@ -167,7 +169,7 @@ class _Bench:
             yield from (there, *others)
 
     def _measure(self, one: Run) -> simulate.Recording:
-        """Run a program on a disk with nothing of it in the page cache, and return its trace."""
+        """Run a program on a disk without data in the page cache, and return its trace."""
         self.steps.doing(f"{one.program} on {one.limits}")
         self.disk.lift()
         for name in ("written.dat", "result.dat"):
@@ -180,7 +182,7 @@ class _Bench:
         status = record(command, trace)
         if status != 0:
             raise plait.Error(f"the program '{one.program}' ended with status {status}: see what it wrote above")
-        # Libraries and the interpreter lie on another disk, and take what they took.
+        # Libraries and the interpreter are on another disk, and take their recorded times.
         recording = simulate.record(trace, file=f"{self.disk.folder}/*")
         one.measured.append(recording.elapsed)
         one.replayed.append(simulate.run(recording, simulate.load("laptop-nvme"), measured=True).elapsed)

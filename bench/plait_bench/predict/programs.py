@@ -21,11 +21,11 @@ PANEL = 2
 """MiB of a panel of the solver's matrix."""
 ARRAYS = 10
 ARRAY_SHAPE = (1024, 1024)
-"""Of doubles: 8 MiB each."""
+"""Shape of the arrays of doubles: 8 MiB each."""
 
 
 def compute(data: bytes | memoryview) -> bytes:
-    """Compute for a time in proportion to the bytes: some 3 ms for each MiB."""
+    """Compute for a time proportional to the bytes: some 3 ms per MiB."""
     return hashlib.sha256(data).digest()
 
 
@@ -55,7 +55,7 @@ def writer(folder: Path) -> None:
 
 
 def reader(folder: Path) -> None:
-    """Read pieces at random through the page cache: what was read before comes from there."""
+    """Read pieces at random through the page cache, which serves repeated ones."""
     draw = random.Random(3)
     file = os.open(folder / "read.dat", os.O_RDONLY)
     os.posix_fadvise(file, 0, 0, os.POSIX_FADV_RANDOM)

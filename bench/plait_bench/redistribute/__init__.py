@@ -1,1 +1,1 @@
-"""What `plait bench redistribute` measures."""
+"""The measurements of `plait bench redistribute`."""

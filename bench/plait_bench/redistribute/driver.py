@@ -1,8 +1,8 @@
-"""The driver of `plait bench redistribute`: starts the ranks, ends what takes too long, collects the times.
+"""The driver of `plait bench redistribute`: starts the ranks, ends cells that take too long, collects the times.
 
 The bound of a cell is the time in which each rank copies as many bytes as it holds from one array of its own to
 another, all ranks at once, by memcpy or past the caches, whichever is faster: one read and one write of all bytes,
-which no redistribution can do without.  It is measured in the same rounds as everything else.
+which every redistribution needs.  It is measured in the same rounds as all other times.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MODULE = "plait_bench.redistribute.ranks"
 
 @dataclass(frozen=True)
 class RedistributeSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     size: int = 6000
     """Rows and columns of the array of doubles."""
@@ -37,12 +37,12 @@ class RedistributeSettings:
 
 @dataclass
 class RedistributeCell:
-    """One redistribution.  All times are in seconds, until the last rank is done."""
+    """The results of one redistribution.  All times are in seconds, until the last rank is done."""
 
     name: str
     layouts: list[str] = field(default_factory=list)
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """Way → one time a round."""
+    """Way → one time per round."""
     over: float | None = None
     """The limit that MPI_Alltoallw ran past."""
     wrong: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class RedistributeCell:
 
 @dataclass
 class RedistributeResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -113,7 +113,7 @@ def run_redistribute(
 ) -> RedistributeResults:
     """Measure all cells.
 
-    errors  plait.Error: no MPI, no room, ranks that fail
+    errors  plait.Error: no MPI, no space, ranks that fail
     """
     require_mpi()
     with tempfile.TemporaryDirectory(prefix="plait-bench-") as name:

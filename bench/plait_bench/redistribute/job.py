@@ -8,7 +8,7 @@ import plait
 from plait_bench.cells import near_square
 from plait_bench.job import SavedJob
 
-# What is measured in a cell.
+# The measurements of a cell.
 SHARED = "shared"  # a reusable plan on arrays that the node shares
 PRIVATE = "private"  # a reusable plan on private NumPy arrays
 CALL = "call"  # plait.redistribute() of private arrays, without a plan, into a new array
@@ -21,13 +21,13 @@ WAYS = (SHARED, PRIVATE, CALL, PLAIN, PAST, ALLTOALLW)
 
 @dataclass(frozen=True)
 class Cell:
-    """One redistribution: how each dimension is distributed before and after, and the local orders."""
+    """One redistribution: the distribution of each dimension before and after, and the local orders."""
 
     name: str
     source: tuple[str, str]
     target: tuple[str, str]
     source_column: bool = False
-    """Whether the grid of two distributed dimensions is a column of ranks, rather than near a square."""
+    """True if the grid of two distributed dimensions is a column of ranks; else it is nearly square."""
     target_column: bool = False
     orders: tuple[str, str] = ("C", "C")
 
@@ -76,8 +76,10 @@ class RedistributeJob(SavedJob):
     rounds: int
     cells: list[str]
     trial: bool
-    """Try MPI_Alltoallw once in each cell, telling before, so that the driver can end one that takes too long."""
+    """True to try MPI_Alltoallw once in each cell, with a report before, so that the driver can end one that takes too
+    long.
+    """
     skip: list[str]
     """Cells in which MPI_Alltoallw is left out."""
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""

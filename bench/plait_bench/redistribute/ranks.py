@@ -60,7 +60,7 @@ class _CellRun:
         return self._shared
 
     def run(self, way: str) -> None:
-        """Do it once, together with all other ranks."""
+        """Redistribute once, together with all other ranks."""
         source, target = self._arrays(way)
         if way == SHARED:
             self._plan.run()
@@ -72,7 +72,7 @@ class _CellRun:
             assert self._types is not None
             self._types.run(source, target)
         else:
-            # As many bytes as the rank holds, from one array of its own to the other one.
+            # Copies as many bytes as the rank holds, from one array of its own to the other one.
             size = min(source.size, target.size)
             plait._core.copy_bytes(
                 target.__array_interface__["data"][0],
@@ -82,7 +82,7 @@ class _CellRun:
             )
 
     def correct(self, way: str) -> bool:
-        """Return whether this rank has what it should have: each byte of it."""
+        """Return whether this rank has the expected data in every byte."""
         found = self._called if way == CALL and self._called is not None else self._arrays(way)[1]
         return bool(np.array_equal(found.view(np.uint64), np.asarray(self._expected).view(np.uint64)))
 
@@ -94,14 +94,14 @@ class _CellRun:
 
 
 class _Ranks(Ranks):
-    """All ranks together, seen from one of them."""
+    """The whole job on one rank."""
 
     def __init__(self, job: RedistributeJob) -> None:
         super().__init__()
         self._job = job
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         for name in self._job.cells:
             if self._job.trial:

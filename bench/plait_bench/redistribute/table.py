@@ -89,7 +89,7 @@ def _notes(results: RedistributeResults) -> Text:
 def draw_redistribute_chart(results: RedistributeResults, path: Path) -> None:
     """Write a chart as a PNG file: one group of bars a redistribution, time on a logarithmic scale.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(13.5, 6.0)
     axis = figure.subplots()

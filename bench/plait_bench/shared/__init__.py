@@ -1,1 +1,1 @@
-"""What `plait bench shared` measures."""
+"""The measurements of `plait bench shared`."""

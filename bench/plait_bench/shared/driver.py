@@ -20,11 +20,11 @@ _MODULE = "plait_bench.shared.ranks"
 
 @dataclass(frozen=True)
 class SharedSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     ranks: int = 4
     hosts: Sequence[int] = ()
-    """Numbers of hosts that take part; default 1, 2, 4 … and all that the ranks are on."""
+    """Numbers of hosts; by default 1, 2, 4 … and all hosts of the ranks."""
     megabytes: int = 64
     """Moved by the ranks of each host in a measurement, in MiB."""
     request: int = 1 << 18
@@ -33,17 +33,17 @@ class SharedSettings:
     """Requests of a rank under way at a time."""
     rounds: int = 3
     folder: str | None = None
-    """Of each host's own disk; default a temporary one."""
+    """Folder on each host's own disk; by default a temporary one."""
 
 
 @dataclass
 class SharedCell:
-    """One way on so many hosts."""
+    """One way on a number of hosts."""
 
     bytes: int
-    """Moved by all ranks together."""
+    """Bytes that all ranks together move."""
     seconds: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
-    """read, write → one time a round."""
+    """read, write → one time per round."""
 
     def rate(self, kind: str) -> float:
         """Return bytes a second of all ranks together, by the median of the rounds."""
@@ -52,16 +52,18 @@ class SharedCell:
 
 @dataclass
 class SharedResults:
-    """Everything that one run of the benchmark found.  Times are in seconds."""
+    """All results of one run of the benchmark.  Times are in seconds."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
     hosts: list[int] = field(default_factory=list)
     cells: dict[tuple[str, int], SharedCell] = field(default_factory=dict)
-    """Way and number of hosts → what was measured."""
+    """Way and number of hosts → the measurements."""
 
     def linear(self, hosts: int, kind: str) -> float | None:
-        """Return the rate of Shared Files as a share of what so many hosts would have alone; None without one alone."""
+        """Return the rate of Shared Files relative to `hosts` times that of one host; None if one host was not
+        measured.
+        """
         if 1 not in self.hosts:
             return None
         return self.cells[SHARED, hosts].rate(kind) / (hosts * self.cells[SHARED, 1].rate(kind))
@@ -83,7 +85,7 @@ class SharedResults:
 def run_shared(settings: SharedSettings, progress: Progress = lambda text, share: None) -> SharedResults:
     """Measure all numbers of hosts.
 
-    errors  plait.Error: no MPI, no room, more hosts than there are, ranks that fail or read wrong data
+    errors  plait.Error: no MPI, no space, more hosts than there are, ranks that fail or read wrong data
     """
     if settings.request > settings.megabytes << 20:
         raise plait.ArgumentError(
@@ -92,7 +94,7 @@ def run_shared(settings: SharedSettings, progress: Progress = lambda text, share
     require_mpi()
     with tempfile.TemporaryDirectory(prefix="plait-bench-") as scratch:
         folder = settings.folder or scratch
-        # How many hosts there are is known to the ranks only.
+        # Only the ranks know the number of hosts.
         job = SharedJob(
             folder,
             list(settings.hosts),

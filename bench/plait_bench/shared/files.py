@@ -1,4 +1,4 @@
-"""The two files of `plait bench shared`, behind the same calls: striped over all disks, and on one disk."""
+"""The two files of `plait bench shared`, with the same interface: striped over all disks, and on one disk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Measured(Protocol):
     """A file that all ranks of a communicator read and write."""
 
     prefix: str
-    """What the paths of its parts begin with."""
+    """The beginning of the paths of its parts."""
 
     def iread(self, offset: int, out: Any) -> Waited:
         """Begin to fill `out`."""
@@ -32,7 +32,7 @@ class Measured(Protocol):
         """Begin to write."""
 
     def sync(self) -> None:
-        """Make what was written durable."""
+        """Make the written data durable."""
 
     def close(self) -> None:
         """Remove the file.  Collective."""
@@ -48,7 +48,7 @@ class _Striped:
 
 
 class _Served:
-    """One file of rank 0, reached by the other ranks as by the clients of a server."""
+    """One file of rank 0, which the other ranks access as clients of a server."""
 
     def __init__(self, prefix: str, comm: MPI.Intracomm) -> None:
         self.prefix = prefix
@@ -68,7 +68,7 @@ class _Served:
 
 
 def open_measured(way: str, folder: Path, request: int, comm: MPI.Intracomm) -> Measured:
-    """Make the file of a way; nothing of it stays behind.  Collective."""
+    """Make the file of a way; nothing of it remains.  Collective."""
     name = comm.bcast(f"plait-shared-{os.getpid()}-{way}-{os.urandom(4).hex()}")
     prefix = str(folder.resolve() / name)
     return _Striped(prefix, request, comm) if way == SHARED else _Served(prefix, comm)

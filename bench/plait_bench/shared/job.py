@@ -1,4 +1,4 @@
-"""What `plait bench shared` measures, and what its driver tells the ranks."""
+"""The cases of `plait bench shared`, and the job that its driver passes to the ranks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from plait_bench.job import SavedJob
 
 READ, WRITE = "read", "write"
 KINDS = (READ, WRITE)
-# Where the file lies.
+# The locations of the file.
 SHARED = "shared"  # Shared Files: in stripes over the disks of all hosts
 SERVED = "served"  # one file on the disk of the first host, as of a server
 WAYS = (SHARED, SERVED)
@@ -19,14 +19,14 @@ class SharedJob(SavedJob):
     """The work of one run of the rank program."""
 
     folder: str
-    """Of each host's own disk."""
+    """Folder on each host's own disk."""
     hosts: list[int]
-    """Numbers of hosts that take part; none: 1, 2, 4 … and all that there are."""
+    """Numbers of hosts; empty: 1, 2, 4 … and all hosts."""
     bytes: int
-    """Moved by the ranks of each host in a measurement."""
+    """Bytes that the ranks of each host move in a measurement."""
     request: int
     ahead: int
     """Requests of a rank under way at a time."""
     rounds: int
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""

@@ -38,7 +38,7 @@ class _Shared(Ranks):
         return sorted(set(self._comm.allgather(mine))).index(mine)
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         numbers = sorted(set(self._job.hosts)) or doubled(self._hosts)
         if numbers[-1] > self._hosts:
@@ -57,7 +57,7 @@ class _Shared(Ranks):
             for hosts in numbers:
                 for way in WAYS if round_ % 2 else reversed(WAYS):
                     self._measure(hosts, way)
-                    # Those that took no part wait here, asleep.
+                    # Ranks of hosts that do not take part wait here, asleep.
                     self._wait_asleep(self._comm)
 
     def _measure(self, hosts: int, way: str) -> None:

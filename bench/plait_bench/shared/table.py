@@ -64,7 +64,7 @@ def _notes(results: SharedResults) -> Text:
 def draw_shared_chart(results: SharedResults, path: Path) -> None:
     """Write a chart as a PNG file: rates over the number of hosts, a panel for reading and one for writing.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(11.0, 5.0)
     panels = figure.subplots(1, len(KINDS), squeeze=False, sharey=True)

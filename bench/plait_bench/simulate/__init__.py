@@ -1,1 +1,1 @@
-"""How many requests a second the caches of `plait.simulate` take."""
+"""Measures the requests per second of the caches of `plait.simulate`."""

@@ -1,4 +1,4 @@
-"""The measurements of `plait bench simulate`: requests a second of each replacement policy, beside reading a trace."""
+"""The measurements of `plait bench simulate`: requests per second of each replacement policy and of reading a trace."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ _BLOCK = 4096
 
 @dataclass(frozen=True)
 class SimulateSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     requests: int = 2_000_000
     objects: int = 100_000
-    """Blocks that are asked for."""
+    """Number of different blocks."""
     cache: int = 10_000
-    """Blocks."""
+    """Capacity in blocks."""
     skew: float = 1.0
-    """The k-th most popular block is asked for in proportion to k to the power of -skew."""
+    """The probability of the k-th most popular block is proportional to k to the power of -skew."""
     policies: tuple[str, ...] = ()
-    """None: all."""
+    """The policies to measure; empty: all."""
     rounds: int = 3
     seed: int = 1
 
 
 @dataclass
 class Measured:
-    """One way of counting. Samples are seconds of processor time for all requests: other programs count little so."""
+    """One way of counting. Samples are seconds of processor time for all requests, which hardly depend on others."""
 
     name: str
     requests: int
@@ -65,20 +65,20 @@ class Measured:
 
 @dataclass
 class SimulateResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
     policies: list[Measured]
     curves: list[Measured]
     reading: Measured
-    """Of a binary trace of such requests, without counting anything."""
+    """Reading a binary trace of such requests, without counting."""
     traced: Measured
-    """The same trace read and counted, by LRU."""
+    """Reading and counting the same trace, by LRU."""
 
     @property
     def share(self) -> float:
-        """The part of the time of counting a trace by LRU that reading it takes."""
+        """The time of reading a trace relative to that of counting it by LRU."""
         return statistics.median(self.reading.samples) / statistics.median(self.traced.samples)
 
     def bound(self) -> tuple[float, bool] | None:
@@ -104,7 +104,7 @@ class SimulateResults:
 
 
 def zipf_keys(settings: SimulateSettings) -> npt.NDArray[np.uint64]:
-    """Return keys of blocks, drawn independently by their popularity; popular ones are no neighbours."""
+    """Return keys of blocks, drawn independently by their popularity; popular blocks are not adjacent."""
     rng = np.random.default_rng(settings.seed)
     sums = np.cumsum(np.arange(1, settings.objects + 1, dtype=np.float64) ** -settings.skew)
     sums /= sums[-1]
@@ -142,7 +142,7 @@ def _read(path: Path) -> None:
 def run_simulate(settings: SimulateSettings, progress: Progress = lambda text, share: None) -> SimulateResults:
     """Measure all policies in turns, then curves and traces.
 
-    errors  plait.ArgumentError: a policy that there is not
+    errors  plait.ArgumentError: an unknown policy
     """
     names = settings.policies or tuple(one.name for one in plait.simulate.policies())
     progress("drawing requests", 0)

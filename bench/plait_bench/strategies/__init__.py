@@ -1,1 +1,1 @@
-"""What `plait bench strategies` measures."""
+"""The measurements of `plait bench strategies`."""

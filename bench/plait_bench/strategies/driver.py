@@ -1,7 +1,7 @@
-"""The driver of `plait bench strategies`: starts the ranks and says what Plait's choices cost.
+"""The driver of `plait bench strategies`: starts the ranks and computes the cost of Plait's choices.
 
-The way that was chosen is one of those that are forced.  What both take is the same, so their times are put together:
-otherwise the noise between two equal ways would count as a loss.
+The chosen way is one of the forced ones.  Both take the same time in theory, so their times are combined; otherwise the
+noise between two equal ways would count as a loss.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _FIELDS = ("modelled", "chosen", "in_the_end", "samples", "first", "wrong")
 
 @dataclass(frozen=True)
 class StrategiesSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     cases: int = 240
-    """How many cases, evenly out of the whole grid."""
+    """Number of cases, evenly spaced in the whole grid."""
     ranks: tuple[int, ...] = RANKS
     rounds: int = 8
     quick: bool = False
@@ -58,28 +58,28 @@ class StrategiesSettings:
 
 @dataclass
 class CaseResult:
-    """One case.  All times are in seconds, until the last rank is done."""
+    """The results of one case.  All times are in seconds, until the last rank is done."""
 
     case: StrategyCase
     modelled: str = ""
-    """The way that the cost model took at first."""
+    """The way that the cost model chose at first."""
     chosen: str = ""
-    """The way that was taken after some accesses, by the cost model or by what accesses took."""
+    """The way that was chosen after some accesses, by the cost model or by measured times."""
     in_the_end: str = ""
-    """That way after all rounds."""
+    """The way that was chosen after all rounds."""
     samples: dict[str, list[float]] = field(default_factory=dict)
-    """Way → one time a round; those are missing whose first try took far longer than another one's."""
+    """Way → one time per round; ways whose first try took far longer than another one's are missing."""
     first: dict[str, float] = field(default_factory=dict)
-    """Way → the time of that first try."""
+    """Way → the time of the first try."""
     wrong: list[str] = field(default_factory=list)
-    """Ways that brought wrong data."""
+    """Ways with wrong data."""
 
     def forced(self) -> dict[str, list[float]]:
-        """Return the times of each way that was asked for."""
+        """Return the times of each forced way."""
         return {way: times for way, times in self.samples.items() if way != CHOSEN}
 
     def taken(self) -> list[float]:
-        """Return what the choice took in each round: the mean with the same way forced, where it stayed with one."""
+        """Return the time of the choice in each round: the mean with the same way forced, if the choice is the same."""
         mine = self.samples[CHOSEN]
         if self.chosen != self.in_the_end or self.chosen not in self.samples:
             return mine
@@ -87,32 +87,32 @@ class CaseResult:
 
     @property
     def best(self) -> str:
-        """The way that took the shortest time."""
+        """The way with the shortest time."""
         return best_of(self.forced())
 
     def median(self, way: str) -> float:
-        """Return the middle one of the times of a way; CHOSEN is what the choice took."""
+        """Return the median time of a way; CHOSEN is the choice."""
         return statistics.median(self.taken() if way == CHOSEN else self.samples[way])
 
     @property
     def loss(self) -> float:
-        """What the choice takes more than the best way, as a part of that."""
+        """The additional time of the choice relative to the best way."""
         return loss_of(self.taken(), self.forced())
 
     @property
     def model_loss(self) -> float:
-        """The same for what the cost model took at first; infinite where that was too slow to measure."""
+        """The additional time of the cost model's first choice; infinite if that was too slow to measure."""
         return loss_of(self.samples[self.modelled], self.forced()) if self.modelled in self.samples else math.inf
 
     @property
     def verdict(self) -> Verdict:
-        """Whether noise lets anybody tell that the choice is near the best."""
+        """The verdict whether the choice is near the best, as far as noise permits one."""
         return verdict_of(self.taken(), self.forced())
 
 
 @dataclass
 class StrategiesResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
@@ -134,12 +134,12 @@ class StrategiesResults:
 
     @property
     def near_by_model(self) -> float | None:
-        """The same for what the cost model alone chooses."""
+        """The share of the cases in which the cost model's choice is within a tenth of the best."""
         return self._share(lambda result: result.model_loss <= NEAR)
 
     @property
     def repeats(self) -> float | None:
-        """The same for a choice that knows what was the best in the other half of the rounds: nothing can do better."""
+        """The same share for a choice that knows the best way of the other half of the rounds, which is the optimum."""
         return self._share(lambda result: repeats(result.forced()))
 
     def verdicts(self) -> dict[Verdict, int]:
@@ -184,7 +184,7 @@ class StrategiesResults:
 def run_strategies(settings: StrategiesSettings, progress: Progress = lambda text, share: None) -> StrategiesResults:
     """Measure the cases, one start of ranks for each number of them.
 
-    errors  plait.Error: no MPI, no room, ranks that fail
+    errors  plait.Error: no MPI, no space, ranks that fail
     """
     results = StrategiesResults(settings=asdict(settings))
 
@@ -201,7 +201,7 @@ def run_strategies(settings: StrategiesSettings, progress: Progress = lambda tex
 def run_cases(
     settings: StrategiesSettings, programs: bool, note: Callable[[Event, StrategyCase], None], progress: Progress
 ) -> dict[str, str]:
-    """Start the ranks, tell each case that they have measured, and return what the machine is.
+    """Start the ranks, call `note` for each measured case, and return a description of the machine.
 
     errors  as run_strategies()
     """

@@ -1,4 +1,4 @@
-"""The cases of `plait bench strategies`, and what its driver tells the ranks."""
+"""The cases of `plait bench strategies`, and the job that its driver passes to the ranks."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from plait_bench.job import Operation, SavedJob
 
 Cache = Literal["cached", "cold"]
 
-# The ways that are measured.  What a number of readers stands behind is two-phase with so many.
+# The measured ways.  A number of readers after the name means two-phase access with that number.
 CHOSEN = "automatic"
 DIRECT = "direct"
 TWO_PHASE = "two-phase"
 
 EDGES = (100, 700, 2500)
-"""Rows and columns of the arrays; those of three dimensions have about as many elements."""
+"""Rows and columns of the arrays; arrays of three dimensions have about the same number of elements."""
 QUICK_EDGES = (50, 300)
 ACCESSES = (1, 3, 6, 12, 50)
-"""Of a program, which makes the same access again and again."""
+"""Numbers of accesses of a program, which repeats the same access."""
 RANKS = (1, 2, 3, 4)
 
 _ROWS_FIRST = (("block", "*"), ("*", "block"), ("cyclic(16)", "cyclic(16)"))
-"""Distributions that are measured with local arrays in C order as well, across the file's order."""
+"""Distributions that are measured with local arrays in C order too, which differs from the file's order."""
 
 
 @dataclass(frozen=True)
 class StrategyCase:
-    """One array, read or written by so many ranks.  The file has its elements in Fortran order."""
+    """One array, read or written by a number of ranks.  The file has its elements in Fortran order."""
 
     dist: tuple[str, ...]
     order: Literal["C", "F"]
-    """Of the local arrays."""
+    """The order of the local arrays."""
     edge: int
-    """Rows and columns of the square of about as many elements."""
+    """Rows and columns of a square with about the same number of elements."""
     dtype: str
     ranks: int
     operation: Operation
@@ -54,13 +54,13 @@ class StrategyCase:
         return plait.Layout(self.shape, list(self.dist), grid=_grid(self.dist, self.ranks), order=self.order)
 
     def ways(self) -> list[str]:
-        """Return all ways to do it: what Plait does by itself, and each way forced; several may come to the same."""
+        """Return all ways: Plait's own choice, and each way forced; several may result in the same plan."""
         readers = sorted({1, self.ranks // 2, self.ranks} - {0}) if self.ranks > 1 else []
         return [CHOSEN, DIRECT, TWO_PHASE, *(two_phase_of(count) for count in readers)]
 
     @property
     def title(self) -> str:
-        """The case in a few words."""
+        """A short description of the case."""
         shape = "x".join(map(str, self.shape))
         ranks = f"{self.ranks} rank{'' if self.ranks == 1 else 's'}"
         return f"{self.operation} {shape} {self.dtype} ({', '.join(self.dist)}) {self.order}, {ranks}, {self.cache}"
@@ -72,12 +72,12 @@ class StrategyCase:
 
 
 def two_phase_of(readers: int) -> str:
-    """Return the way of two phases with so many readers."""
+    """Return the way of two-phase access with `readers` readers."""
     return f"{TWO_PHASE} by {readers}"
 
 
 def keywords_of(way: str) -> dict[str, Any]:
-    """Return what `plait.open` is told to take a way."""
+    """Return the arguments of `plait.open` that select a way."""
     strategy, _, readers = way.partition(" by ")
     return {"strategy": strategy, "readers": int(readers) if readers else 0}
 
@@ -124,7 +124,7 @@ def _layouts(ranks: int) -> list[tuple[tuple[str, ...], Literal["C", "F"]]]:
 
 
 def some_of(cases: list[StrategyCase], count: int) -> list[StrategyCase]:
-    """Return so many of the cases, evenly out of the whole grid; all where it has no more."""
+    """Return `count` of the cases, evenly spaced in the whole grid; all if there are not more."""
     if count >= len(cases):
         return cases
     return [cases[number * len(cases) // count] for number in range(count)]
@@ -138,12 +138,12 @@ class StrategiesJob(SavedJob):
     folder: str
     rounds: int
     programs: bool
-    """Whether whole programs are measured: many accesses, from the first one on."""
+    """True to measure whole programs: many accesses, including the first one."""
     limit: float
-    """Seconds after which a rank ends itself, should the driver be gone."""
+    """Seconds after which a rank ends itself if the driver is gone."""
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> StrategiesJob:
-        """Return the job of which these are the fields."""
+        """Return the job with these fields."""
         fields["cases"] = [StrategyCase.from_fields(case) for case in fields["cases"]]
         return cls(**fields)

@@ -1,4 +1,4 @@
-"""What whole programs of some accesses take, from the first access on, beside the best strategy for all of them."""
+"""Measures programs of several accesses, including the first one, against the best strategy for all of them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from plait_bench.text import counted, factor, machine_line, notes, titled_table,
 
 @dataclass
 class ProgramsResult:
-    """The programs of one case."""
+    """The results of the programs of one case."""
 
     case: StrategyCase
     modelled: str
-    """The way of the first access of those that choose."""
+    """The way of the first access of programs that choose."""
     seconds: dict[str, list[list[float]]]
-    """Way → for each round the time of so many accesses as ACCESSES says."""
+    """Way → for each round, the times of the numbers of accesses in ACCESSES."""
 
     def ratio(self, number: int) -> float:
-        """Return how many times as long as the best way the choice takes, for the number-th of ACCESSES.
+        """Return the time of the choice relative to that of the best way, for the number-th entry of ACCESSES.
 
-        Half of the rounds tell which way is the best one, and the other half what it takes.
+        Half of the rounds determine the best way, and the other half its time.
         """
         times = {way: [program[number] for program in rounds] for way, rounds in self.seconds.items()}
         chosen = times.pop(CHOSEN)
@@ -44,7 +44,7 @@ class ProgramsResult:
 
 @dataclass
 class ProgramsResults:
-    """Everything that one run found."""
+    """All results of one run."""
 
     machine: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)

@@ -24,17 +24,17 @@ _CHUNK = 1 << 22  # elements that are made or compared at a time
 _FASTEST_REQUEST = 0.2e-6
 """Seconds of a system call that copies a few bytes out of the page cache: less than on any machine today."""
 _HOPELESS = 4.0
-"""A way that took so many times as long as another one is not measured in every round."""
+"""A way whose first try took this many times as long as another one's is not measured in every round."""
 
 _LEARNING = 40
-"""Accesses after which Plait has tried what is likely to pay."""
+"""Number of accesses after which Plait has tried the promising strategies."""
 
 _LEAST_SECONDS, _MOST_TIMES = 2e-3, 20
-"""How long a measurement takes at least, where it repeats a short access no more than so many times."""
+"""Minimum duration of a measurement, which repeats a short access at most this many times."""
 
 
 def values_at(positions: npt.NDArray[np.int64], dtype: np.dtype[Any], round_: int) -> npt.NDArray[Any]:
-    """Return the known content at positions of the file; another one in each round."""
+    """Return the known content at positions of the file, which differs between rounds."""
     if dtype.itemsize == 1:
         return (positions * 131 + (positions >> 8) * 13 + round_ * 101).astype(np.uint8)
     return positions.astype(dtype) + round_ * float(1 << 40)
@@ -61,7 +61,7 @@ class _CaseRun:
         self._cleanup = ExitStack()
         self.files = {CHOSEN: self._open(CHOSEN)}
         self.asked = {CHOSEN: CHOSEN}
-        """Way → one that it is asked for by; those that come to the same plan are one way."""
+        """Way → the argument that requests it; arguments with the same plan are one way."""
         for asked in case.ways()[1:]:
             file = self._open(asked)
             way = way_of(self._plan(file))
@@ -82,14 +82,14 @@ class _CaseRun:
         return np.array(values_at(self._positions, self._dtype, round_), order=self._case.order)
 
     def plan(self, way: str) -> str:
-        """Return what is to happen, in words."""
+        """Return a description of the plan."""
         return self._plan(self.files[way])
 
     def _plan(self, file: plait.File) -> str:
         return file.explain(self._layout, write=self._case.operation == "write")
 
     def prepare(self, round_: int, check: bool) -> bool:
-        """Make the case what it is called; return whether that could be done.  Collective."""
+        """Bring the file into the state of the case; return whether that was possible.  Collective."""
         if check and self._case.operation == "read":
             self._local.fill(5)
         elif check:
@@ -101,7 +101,7 @@ class _CaseRun:
         self._comm.Barrier()
         drop_files(str(self._path))
         self._comm.Barrier()
-        # One rank looks, for that alone may make the system read ahead.
+        # Only one rank tests, because the test itself may make the system read ahead.
         dropped = self._comm.bcast(not (check and self._comm.rank == 0 and _is_cached(self._path)))
         if check:
             drop_files(str(self._path))
@@ -109,7 +109,7 @@ class _CaseRun:
         return bool(dropped)
 
     def run(self, way: str, times: int = 1) -> None:
-        """Do it so many times, together with all other ranks."""
+        """Make the access `times` times, together with all other ranks."""
         for _ in range(times):
             self._access(self.files[way])
 
@@ -132,7 +132,7 @@ class _CaseRun:
         return [spent[count - 1] for count in ACCESSES]
 
     def correct(self) -> bool:
-        """Return whether this rank sees what the access should have brought: each byte of it."""
+        """Return whether this rank has every byte that the access should have transferred."""
         if self._case.operation == "read":
             return same_bytes(self._local, self._expected)
         self._comm.Barrier()
@@ -140,7 +140,7 @@ class _CaseRun:
 
     @property
     def cold(self) -> bool:
-        """Whether each access finds the file on the disk."""
+        """True if each access finds the file on the disk."""
         return self._case.cache == "cold"
 
     def __enter__(self) -> _CaseRun:
@@ -169,12 +169,12 @@ def _is_cached(path: Path) -> bool:
             return os.preadv(file.fileno(), [bytearray(1)], 0, os.RWF_NOWAIT) > 0
         except BlockingIOError:
             return False
-        except OSError:  # a file system that cannot tell
+        except OSError:  # a file system without this information
             return False
 
 
 class _Ranks(Ranks):
-    """All ranks together, seen from one of them."""
+    """The whole job on one rank."""
 
     def __init__(self, job: StrategiesJob) -> None:
         super().__init__()
@@ -182,13 +182,15 @@ class _Ranks(Ranks):
         os.environ.pop("PLAIT_STRATEGY", None)
 
     def run(self) -> None:
-        """Do the whole job."""
+        """Run the whole job."""
         self._greet()
         for number, case in enumerate(self._job.cases):
             self._measure(number, case)
 
     def _make_file(self, case: StrategyCase) -> Path:
-        """Return the file of a case, filled by rank 0 unless it is there already; that of writing has any content."""
+        """Return the file of a case, filled by rank 0 unless it exists already; the content of a file to write is
+        arbitrary.
+        """
         count = int(np.prod(case.shape))
         dtype = np.dtype(case.dtype)
         path = Path(self._job.folder) / f"{case.operation}-{case.dtype}-{count}.bin"
@@ -209,7 +211,8 @@ class _Ranks(Ranks):
             first: dict[str, float] = {}
             wrong: list[str] = []
             possible = True
-            # The first round warms up, is checked and is not counted.  Direct comes last: it may take very long.
+            # The first round warms up, is checked and is not counted.  The direct way comes last, because it may take
+            # very long.
             for turn, way in enumerate(sorted(plans, key=lambda way: way == DIRECT)):
                 if way == DIRECT and _requests(plans[way]) * _FASTEST_REQUEST > _HOPELESS * min(first.values()):
                     continue
@@ -233,7 +236,7 @@ class _Ranks(Ranks):
                 found["programs"][way].append(ready.run_program(way))
 
     def _run_rounds(self, ready: _CaseRun, ways: list[str], found: dict[str, Any]) -> None:
-        """Measure each way in each round, and between its two plans what Plait chooses by itself."""
+        """Measure each way in each round, and Plait's own choice between its two plans."""
         for _ in range(_LEARNING - 1):
             ready.prepare(0, False)
             ready.run(CHOSEN)
@@ -254,7 +257,7 @@ def _times(seconds: float) -> int:
 
 
 def _requests(plan: str) -> int:
-    """Return the requests of one rank that the plan of a direct access tells of."""
+    """Return the number of requests of one rank in the plan of a direct access."""
     found = re.search(r"at most (\d+) a rank", plan)
     return int(found.group(1)) if found else 0
 

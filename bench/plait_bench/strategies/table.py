@@ -17,7 +17,7 @@ _MARKS = {"near": "", "far": "", "open": " ?"}
 
 
 def strategies_table(results: StrategiesResults) -> RenderableType:
-    """Return everything for people: header, table, what follows."""
+    """Return the complete output: header, table, conclusions."""
     table = titled_table(f"The chosen strategy and the best one, milliseconds, median of {results.settings['rounds']} "
                          "rounds")  # fmt: skip
     table.collapse_padding = True  # so that the longest row fits into 100 columns
@@ -82,7 +82,7 @@ def _notes(results: StrategiesResults) -> Text:
 def draw_strategies_chart(results: StrategiesResults, path: Path) -> None:
     """Write a chart as a PNG file: the losses of all cases, from the largest to the smallest.
 
-    errors  plait.Error where matplotlib is not installed
+    errors  plait.Error if matplotlib is not installed
     """
     figure = new_figure(10.0, 5.0)
     axis = figure.subplots()

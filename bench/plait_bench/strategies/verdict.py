@@ -1,8 +1,8 @@
-"""Whether a choice is as good as the best strategy, as far as noise lets anybody tell.
+"""The verdict whether a choice is as good as the best strategy, as far as noise permits one.
 
-All ways are measured in each round, so what else the machine does meets all of them.  Two faults are avoided: the
-shortest of several noisy medians is too short, so what counts as the best is picked in one half of the rounds and
-compared in the other one; and medians of different rounds are not compared, but ratios inside a round.
+All ways are measured in each round, so that other activity of the machine affects all of them.  Two errors are avoided:
+the minimum of several noisy medians is too small, so the best way is selected in one half of the rounds and compared in
+the other half; and medians of different rounds are not compared, but ratios inside a round.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal
 NEAR = 0.10
 """A choice within this part of the best time is as good as the best."""
 CERTAIN = 0.95
-"""How probable it is at least that the true median lies between the bounds of an interval."""
+"""Minimum probability that the true median is between the bounds of an interval."""
 
 Verdict = Literal["near", "open", "far"]
 
@@ -29,9 +29,9 @@ def _ratios(chosen: Sequence[float], other: Sequence[float]) -> list[float]:
 
 
 def loss_of(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]) -> float:
-    """Return what the chosen way takes more than the best one, as a part of that: 0 at least.
+    """Return the additional time of the chosen way relative to the best one; at least 0.
 
-    Each half of the rounds names the best way of the other half; one round is compared with itself.
+    Each half of the rounds determines the best way of the other half; a single round is compared with itself.
     """
     halves = [slice(0, None, 2), slice(1, None, 2)] if len(chosen) > 1 else [slice(None)] * 2
     losses = []
@@ -42,9 +42,10 @@ def loss_of(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]) -> 
 
 
 def interval_of(ratios: Sequence[float]) -> tuple[float, float]:
-    """Return bounds of the true median, whatever the distribution: CERTAIN as long as there are 6 ratios at least.
+    """Return bounds of the true median for any distribution, with the probability CERTAIN if there are at least 6
+    ratios.
 
-    So many of the sorted ratios are left out on each side as a coin would rarely leave (the sign test).
+    As many of the sorted ratios are left out on each side as the sign test permits.
     """
     ordered, count = sorted(ratios), len(ratios)
     out, probability = 0, 0.5**count

@@ -1,1 +1,1 @@
-"""What `plait bench stripe` measures."""
+"""The measurements of `plait bench stripe`."""

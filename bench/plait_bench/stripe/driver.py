@@ -21,31 +21,32 @@ from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
 
 GOAL = 0.9
-"""Of the rate that is proportional to the disks."""
+"""Minimum share of the rate that is proportional to the number of disks."""
 PAPER = {1: 1.30, 2: 2.49, 4: 4.96}
-"""Table II of DeBenedictis and del Rosario (1993): MB/s of output by rows from 64 processors, by the disks."""
+"""Table II of DeBenedictis and del Rosario (1993): MB/s of output by rows from 64 processors, by the number of disks.
+"""
 WAYS = ("write", "read")
 _SPARE = 32 << 20
-"""Bytes of a disk that a file system needs, and more."""
+"""Bytes of a disk that a file system needs, with a margin."""
 
 Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
 class StripeSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     limits: str = "20MB/s,2000"
-    """Of each disk, as `Limits.parse` takes them."""
+    """Limits of each disk, as a text for `Limits.parse`."""
     disks: tuple[int, ...] = (1, 2, 4)
     edge: int = 8192
     """Rows and columns of the matrix of bytes."""
     ranks: int = 64
-    """That the matrix is distributed over by rows, all of them in one process."""
+    """Number of ranks over which the matrix is distributed by rows, all of them in one process."""
     unit: int = 64 << 10
     rounds: int = 3
     folder: str | None = None
-    """Where the disks' blocks are kept; default the system's folder for temporary files."""
+    """Folder of the disks' blocks; by default the system's folder for temporary files."""
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Striped:
 
 @dataclass
 class StripeResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -75,7 +76,7 @@ class StripeResults:
         return one.rate(way) / first.rate(way) * first.disks / one.disks
 
     def wrong(self) -> list[str]:
-        """Return where what was read is not what was written."""
+        """Return the numbers of disks for which the data that was read differs from what was written."""
         return [f"{one.disks} disks" for one in self.runs if one.wrong]
 
     def to_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The results of `plait bench stripe` as a table, beside those of 1993."""
+"""The results of `plait bench stripe` as a table, with those of 1993."""
 
 from __future__ import annotations
 

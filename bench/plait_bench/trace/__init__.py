@@ -1,1 +1,1 @@
-"""What `plait bench trace` measures."""
+"""The measurements of `plait bench trace`."""

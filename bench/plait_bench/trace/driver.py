@@ -1,4 +1,4 @@
-"""The driver of `plait bench trace`: what recording a program costs it."""
+"""The driver of `plait bench trace`: measures the cost of recording a program."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ CALLS = (
     ("fread", 1),
     ("fread", 4096),
 )
-"""What is timed: a call and its size in bytes."""
+"""The timed calls: name and size in bytes."""
 BOUND = ("pread", 4096)
-"""The call that the bounds are about: the least that a program can ask of a file in the page cache, a page of it."""
+"""The call to which the bounds apply: the smallest request to a file in the page cache, one page."""
 MOST_NANOSECONDS = 200.0
 MOST_SHARE = 0.15
 MOST_BYTES = 8.0
@@ -38,18 +38,18 @@ MOST_BYTES = 8.0
 
 @dataclass(frozen=True)
 class TraceSettings:
-    """What to measure."""
+    """The parameters of the measurements."""
 
     rounds: int = 101
     calls: int = 1000
-    """Of each kind in each round: short enough that few rounds are interrupted."""
+    """Number of calls of each kind in each round: few enough that hardly any round is interrupted."""
     folder: str | None = None
-    """Where the file and the trace are made; default the system's folder for temporary files."""
+    """Folder of the file and the trace; by default the system's folder for temporary files."""
 
 
 @dataclass
 class CallResult:
-    """One kind of call. All times are in nanoseconds a call."""
+    """The results of one kind of call. All times are in nanoseconds per call."""
 
     call: str
     size: int
@@ -58,18 +58,18 @@ class CallResult:
 
     @property
     def cost(self) -> float:
-        """What recording adds: the median of the differences in each round."""
+        """The additional time of recording: the median of the differences in each round."""
         return statistics.median(b - a for a, b in zip(self.untraced, self.traced, strict=True))
 
     @property
     def share(self) -> float:
-        """The cost as a part of the untraced call."""
+        """The cost relative to the untraced call."""
         return self.cost / statistics.median(self.untraced)
 
 
 @dataclass
 class TraceResults:
-    """Everything that one run of the benchmark found."""
+    """All results of one run of the benchmark."""
 
     machine: dict[str, str]
     settings: dict[str, Any]
@@ -77,7 +77,7 @@ class TraceResults:
     bytes_per_event: float = 0.0
 
     def bounds(self) -> list[tuple[str, float, float, bool]]:
-        """Return each bound: what, what was found, the most, and whether it holds."""
+        """Return each bound: its name, the measured value, the maximum, and whether it holds."""
         one = next(one for one in self.calls if (one.call, one.size) == BOUND)
         found = [
             ("ns for a cached pread of 4 KiB", one.cost, MOST_NANOSECONDS),
@@ -130,7 +130,7 @@ class _Worker:
 def run_trace(settings: TraceSettings, progress: Progress = lambda text, share: None) -> TraceResults:
     """Measure all kinds of calls, traced and untraced in turns.
 
-    errors  plait.Error: no room, or the recording library is missing
+    errors  plait.Error: no space, or the recording library is missing
     """
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
         folder = Path(name)
@@ -142,7 +142,7 @@ def run_trace(settings: TraceSettings, progress: Progress = lambda text, share: 
         try:
             for number in range(settings.rounds):
                 for one in results.calls:
-                    # In turns, each first in every other round, so that a drifting machine favours neither.
+                    # The order alternates, so that a drift of the machine favours neither.
                     for traced in (False, True) if number % 2 == 0 else (True, False):
                         time = workers[traced].time(one.call, one.size, settings.calls)
                         (one.traced if traced else one.untraced).append(time)

@@ -1,4 +1,4 @@
-"""One of the two processes of `plait bench trace`: times the calls that it is asked for, line by line."""
+"""One of the two processes of `plait bench trace`: times the requested calls, line by line."""
 
 from __future__ import annotations
 
