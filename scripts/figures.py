@@ -25,7 +25,7 @@ FONT = "font-family='Helvetica, Arial, sans-serif'"
 
 @dataclass(frozen=True)
 class Style:
-    """How a line of text looks: where its point lies, its size and its colour."""
+    """The style of a line of text: its anchor, its size and its colour."""
 
     anchor: Literal["start", "middle", "end"] = "start"
     size: int = 14
@@ -44,20 +44,20 @@ NOTE = Style(colour="#666")
 
 
 class Svg:
-    """A picture of rectangles and texts, which grows with what is put on it."""
+    """A picture of rectangles and texts, which grows with its content."""
 
     def __init__(self) -> None:
-        """Starts empty."""
+        """Makes an empty picture."""
         self.parts: list[str] = []
         self.width = 0.0
         self.height = 0.0
 
     def grow(self, x: float, y: float) -> None:
-        """Makes sure that a point lies inside."""
+        """Extends the picture to a point."""
         self.width, self.height = max(self.width, x), max(self.height, y)
 
     def cell(self, x: float, y: float, fill: str, text: object = "", width: float = CELL) -> None:
-        """A square of an array with a number in its middle."""
+        """Draws a square of an array with a number in its middle."""
         self.parts.append(
             f"<rect x='{x:g}' y='{y:g}' width='{width:g}' height='{CELL}' fill='{fill}' stroke='#ffffff' "
             "stroke-width='1.5'/>"
@@ -66,7 +66,7 @@ class Svg:
         self.text(x + width / 2, y + CELL / 2 + 5, text, MIDDLE)
 
     def text(self, x: float, y: float, text: object, style: Style = PLAIN) -> None:
-        """A line of text on a base line; about 0.6 of its size wide for each letter."""
+        """Draws a line of text on a base line; a letter is about 0.6 of the size wide."""
         self.parts.append(
             f"<text x='{x:g}' y='{y:g}' {FONT} font-size='{style.size}' text-anchor='{style.anchor}' "
             f"fill='{style.colour}'>{escape(str(text))}</text>"
@@ -75,14 +75,14 @@ class Svg:
         self.grow(x + 0.6 * style.size * len(str(text)) * (1 - before), y + 4)
 
     def bracket(self, x: float, y: float, width: float, text: str) -> None:
-        """A line below cells that says what they are."""
+        """Draws a bracket below cells, with a text."""
         self.parts.append(
             f"<path d='M{x + 3:g} {y:g} v6 h{width - 6:g} v-6' fill='none' stroke='#444' stroke-width='1.5'/>"
         )
         self.text(x + width / 2, y + 22, text, BELOW)
 
     def save(self, margin: float = 12) -> str:
-        """The picture as SVG, on white so that it can be read on any page."""
+        """Returns the picture as SVG, on white so that it is readable on any page."""
         width, height = self.width + 2 * margin, self.height + 2 * margin
         body = "\n".join(self.parts)
         return (
@@ -94,12 +94,12 @@ class Svg:
 
 
 def owner(layout: plait.Layout, *index: int) -> int:
-    """The one rank that owns an element."""
+    """Returns the rank that owns an element."""
     return layout.owners(index)[0]
 
 
 def position(layout: plait.Layout, *index: int) -> int:
-    """Where an element lies in the memory of its owner, counted in elements."""
+    """Returns the position of an element in the local array of its owner, counted in elements."""
     rank = owner(layout, *index)
     local, shape = layout.to_local(index, rank), layout.local_shape(rank)
     dimensions = range(layout.ndim) if layout.order == "C" else reversed(range(layout.ndim))
@@ -110,7 +110,7 @@ def position(layout: plait.Layout, *index: int) -> int:
 
 
 def distributions() -> Svg:
-    """One row for each way to distribute a dimension."""
+    """Draws one row for each way to distribute a dimension."""
     svg = Svg()
     left = 250
     rows = [
@@ -142,7 +142,7 @@ def distributions() -> Svg:
 
 
 def grid() -> Svg:
-    """A 6x4 array on 2x2 ranks: owners under both rank orders, positions under both memory orders."""
+    """Draws a 6x4 array on 2x2 ranks: owners under both rank orders, positions under both memory orders."""
     svg = Svg()
     text = "6x4 (cyclic(2), block) onto (2, 2)"
     panels = [
@@ -188,7 +188,7 @@ def period() -> Svg:
 
 
 def shares() -> Svg:
-    """A range of positions of an array in a file, and the boxes that it is."""
+    """Draws a range of positions of an array in a file, and the boxes of which it consists."""
     svg = Svg()
     begin, end = 4, 17
     boxes = [range(4, 6), range(6, 12), range(12, 17)]
@@ -208,7 +208,7 @@ def shares() -> Svg:
 
 
 def table(svg: Svg, at: tuple[float, float], layout: plait.Layout, values: Callable[[int, int], object]) -> None:
-    """A matrix in the colours of its owners, with a value in each element."""
+    """Draws a matrix in the colours of its owners, with a value in each element."""
     left, top = at
     rows, columns = layout.shape
     for i in range(rows):
@@ -245,7 +245,7 @@ def climate() -> Svg:
 
 
 def from_mpi_io() -> Svg:
-    """The tiles in which a matrix is written, and the rows in which it is read."""
+    """Draws the tiles in which a matrix is written, and the rows in which it is read."""
     svg = Svg()
     for number, (text, title) in enumerate(
         [("(block, block) onto (2, 2)", "written in tiles"), ("(block, *) onto (4)", "read in blocks of rows")]
@@ -258,7 +258,7 @@ def from_mpi_io() -> Svg:
 
 
 def scalapack() -> Svg:
-    """The owners of the blocks of a matrix on a grid of processes, and the local array of one."""
+    """Draws the owners of the blocks of a matrix on a grid of processes, and the local array of one of them."""
     svg = Svg()
     layout = plait.Layout.parse("8x9 (cyclic(2), cyclic(2)) onto (2, 3) order=F")
     svg.text(0, 12, "the rank that owns each element; MB_ = NB_ = 2", TITLE)

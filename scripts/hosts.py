@@ -23,7 +23,7 @@ INTERRUPT_SECONDS = 2
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Returns the parser of the command line."""
     top = argparse.ArgumentParser(prog="hosts.py", description=(__doc__ or "").split("\n\n")[0])
     commands = top.add_subparsers(dest="what", required=True)
     commands.add_parser("check", help="say what this machine allows, and what is missing")
@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def wanted(arguments: argparse.Namespace) -> spec.Spec:
-    """The hosts that were asked for.  errors  ValueError: there can be none such."""
+    """Returns the requested hosts.  errors  ValueError: an invalid request"""
     if not 1 <= arguments.hosts <= spec.MOST_HOSTS:
         raise ValueError(f"--hosts is {arguments.hosts}; expected 1 to {spec.MOST_HOSTS}")
     command = arguments.command
@@ -74,7 +74,7 @@ def wanted(arguments: argparse.Namespace) -> spec.Spec:
 
 
 def refused(hosts: spec.Spec) -> str | None:
-    """Why this machine cannot have such hosts."""
+    """Returns why this machine cannot have such hosts, or None."""
     reason = needs.missing_for_hosts()
     if reason is not None:
         return reason
@@ -93,7 +93,7 @@ def run(hosts: spec.Spec) -> int:
     """Makes the hosts and runs the command there; returns its status."""
     with new_state() as state:
         hosts.save(state / "spec.json")
-        # The head ends when this process does: it reads the pipe to which nobody else holds the other end.
+        # The head ends when this process does: it reads a pipe whose other end only this process holds.
         theirs, leash = os.pipe()
         os.set_inheritable(theirs, True)
         inner = [sys.executable, __file__, "head", str(state), str(theirs)]
@@ -102,7 +102,7 @@ def run(hosts: spec.Spec) -> int:
         try:
             status = process.wait()
         except KeyboardInterrupt:
-            # A terminal has told the command too: it may end in its own way.
+            # The terminal has sent the signal to the command too, which may end in its own way.
             with suppress(subprocess.TimeoutExpired):
                 process.wait(INTERRUPT_SECONDS)
             raise
@@ -119,8 +119,8 @@ def run(hosts: spec.Spec) -> int:
 
 
 def main() -> int:
-    """Does what the command line says; 2 where it cannot be done."""
-    # The two steps that this program starts itself.
+    """Runs the command line; returns 2 if that is not possible."""
+    # The two phases that this program starts itself.
     steps = {"head": lambda: head.main(Path(sys.argv[2]), int(sys.argv[3]))}
     steps["launch"] = lambda: launch.main(Path(sys.argv[2]), sys.argv[3:])
     if sys.argv[1:2] and sys.argv[1] in steps:
@@ -152,7 +152,7 @@ def main() -> int:
 
 
 def check() -> int:
-    """Prints what this machine allows; 1 where it allows no hosts."""
+    """Prints the capabilities of this machine; returns 1 if it permits no hosts."""
     reason = needs.missing_for_hosts()
     if reason is not None:
         print(f"no hosts here: {reason}")

@@ -1,4 +1,4 @@
-"""Draws the picture at the head of README.md, docs/figures/terrain.png, as `plait demo` draws its own.
+"""Draws the picture at the top of README.md, docs/figures/terrain.png, in the style of `plait demo`.
 
 usage: python scripts/picture.py [FILE]      needs matplotlib and the pillow that comes with it
 """

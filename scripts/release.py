@@ -10,7 +10,7 @@ usage: python scripts/release.py [--no-build]      `make release` runs it; --no-
 6. The wheel is tried in a root of its own, which has the system's libraries and Python and nothing of this checkout or
    of this user: alone, under MPICH and under Open MPI, each from its Python package.
 
-What stands in the way of publishing but not of the checks is listed at the end. Status 1 where a check fails.
+Obstacles to publishing, but not to the checks, are listed at the end. The status is 1 if a check fails.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def check_versions() -> str:
 
 
 def section(text: str, number: str) -> re.Match[str] | None:
-    """The heading of a version in a changelog; its group `date` is a day, or what stands there instead."""
+    """Returns the heading of a version in a changelog; its group `date` is a day, or the text in its position."""
     return re.search(rf"^## {re.escape(number)} (?:- |\()(?P<date>[^)\n]+)\)?$", text, re.MULTILINE)
 
 
@@ -93,7 +93,7 @@ def build_archives() -> str:
 
 
 def read_by_the_build() -> set[str]:
-    """The files of this checkout that the build has compiled or included, and those of the Python package."""
+    """Returns the files of this checkout that the build has compiled or included, and those of the Python package."""
     ninja: list[str | Path] = ["ninja", "-C", RELEASE, "-t"]
     told = "".join(run([*ninja, *words]) for words in (["deps"], ["inputs", "all"], ["query", "build.ninja"]))
     words = {word.strip().rstrip(":") for line in told.splitlines() for word in (line, *line.split())}
@@ -145,7 +145,7 @@ remaining: list[str] = []
 
 
 def main() -> int:
-    """Goes through the list; 0 where every check holds."""
+    """Runs all checks; returns 0 if all of them succeed."""
     build = "--no-build" not in sys.argv[1:]
     for name, check in {**CHECKS, **(BUILDS if build else {})}.items():
         try:

@@ -10,7 +10,7 @@ else:
 
 
 def required(*extras: str, builds: bool = False, runs: bool = False) -> list[str]:
-    """The requirements for building and for running where wished, and of extras, in a fixed order."""
+    """Returns the requirements for building and for running if requested, and those of extras, in a fixed order."""
     settings = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
     project = settings["project"]
     found = [*(settings["build-system"]["requires"] if builds else []), *(project["dependencies"] if runs else [])]
@@ -20,5 +20,5 @@ def required(*extras: str, builds: bool = False, runs: bool = False) -> list[str
 
 
 if __name__ == "__main__":
-    # In a fixed order, so that the text can stand for the set.
+    # The order is fixed, so that equal sets have equal texts.
     print("\n".join(required(*sys.argv[1:], builds=True, runs=True)))

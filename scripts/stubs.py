@@ -1,4 +1,4 @@
-"""Writes the type stubs of the compiled modules, as nanobind's stubgen makes them of what is installed."""
+"""Writes the type stubs of the compiled modules, as nanobind's stubgen generates them from the installed modules."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULES = {"_core": "python", "_trace": "trace/python", "_simulation": "trace/python", "_mpi": "python"}
 """The compiled modules, each with the folder of the package that has its stub."""
 
-# The form of a call that takes all arguments there are, to refuse them in words.
+# The overload that takes all arguments, to reject invalid ones with an error text.
 REFUSING = re.compile(r"\*args, \*\*kwargs\)")
-# An argument that takes None, and the number of its default.
+# An argument that accepts None, and the number of its default.
 TAKES_NONE = re.compile(r" \| None(?=,|\)| = \\(\d+))")
-# What mypy asks of a class whose objects have no hash.
+# The line that mypy requires in a class whose objects have no hash.
 UNHASHABLE = "__hash__: None = None"
-# How many dimensions an array has is nothing that mypy looks at.
+# mypy does not check the number of an array's dimensions.
 ARRAY = re.compile(r"Annotated\[(NDArray\[[\w.]+\]), dict\(shape=\(None,\)\)\]")
 
 
 def without_none(signature: str, defaults: Sequence[object] | None) -> str:
-    """A signature whose arguments are None by default only: any other None is refused in words as well."""
+    """Returns a signature whose arguments accept None only as a default; any other None is an error."""
 
     def kept(found: re.Match[str]) -> str:
         number = found.group(1)
@@ -37,10 +37,10 @@ def without_none(signature: str, defaults: Sequence[object] | None) -> str:
 
 
 class Stubs(StubGen):  # type: ignore[misc]
-    """Stubs without what is there only so that errors are told in words."""
+    """Stubs without the overloads and types that exist only for error texts."""
 
     def put_type(self, tp: type, name: str | None) -> None:
-        """Write enumerations as such; nanobind imports them from where users find them."""
+        """Writes enumerations as such; nanobind imports them from the module that users see."""
         if not issubclass(tp, enum.Enum):
             super().put_type(tp, name)
             return
@@ -50,14 +50,14 @@ class Stubs(StubGen):  # type: ignore[misc]
         self.write("\n")
 
     def put_value(self, value: object, name: str, parent: object = None, abbrev: bool = True) -> None:
-        """Tell what lists are of."""
+        """Writes lists with the type of their elements."""
         if isinstance(value, list) and value:
             self.write_ln(f"{name}: list[{type(value[0]).__name__}]\n")
         else:
             super().put_value(value, name, parent, abbrev)
 
     def put_nb_func(self, fn: object, name: str | None = None, **options: bool) -> None:
-        """Leave out the form of a call that refuses; nanobind itself lists all."""
+        """Leaves out the overload that rejects arguments; nanobind itself lists all overloads."""
         forms = fn.__nb_signature__  # type: ignore[attr-defined]
         kept = tuple(
             (without_none(form[0], form[2]), *form[1:]) if len(forms) > 1 else form
@@ -74,7 +74,7 @@ def path_of(name: str) -> Path:
 
 
 def stub(name: str) -> str:
-    """The stub of one module, laid out as ruff lays out sources."""
+    """Returns the stub of one module, formatted by ruff."""
     module = importlib.import_module(f"plait.{name}")
     writer = Stubs(module, include_docstrings=False, quiet=True)
     writer.put(module)

@@ -1,4 +1,4 @@
-"""Where the version stands besides pyproject.toml, which holds it: files that others read without building Plait."""
+"""The copies of the version in pyproject.toml: files that other programs read without building Plait."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ COPIES = {
 
 
 def version(root: Path = ROOT) -> str:
-    """The version of the project."""
+    """Returns the version of the project."""
     settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     return str(settings["project"]["version"])
 
 
 def differing(root: Path = ROOT) -> list[str]:
-    """Which copies are not the version, each as a line that says what to change."""
+    """Returns the copies that differ from the version, each as a line that says what to change."""
     wanted = version(root)
     complaints = []
     for name, pattern in COPIES.items():

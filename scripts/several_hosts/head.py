@@ -1,7 +1,7 @@
 """The head of the hosts: process 1 of namespaces of its own, which makes the others and runs the command.
 
-All that it makes ends with it, whatever ends it: the kernel kills the processes of a process namespace with its process
-1, and takes away networks and mounts that nobody is in any more.
+All objects that it makes end with it, however it ends: the kernel kills the processes of a process namespace with its
+process 1, and removes networks and mounts without processes.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def main(state: Path, leash: int) -> int:
 
 
 def end_with(leash: int) -> None:
-    """Ends this process, and with it all hosts, once the one that wanted them has gone."""
+    """Ends this process, and with it all hosts, when the process that started it has ended."""
     os.read(leash, 1)
     os._exit(128 + signal.SIGTERM)
 
@@ -63,7 +63,7 @@ def name_everyone(spec: Spec, state: Path) -> None:
 
 
 def kept(spec: Spec, local: Path) -> list[Path]:
-    """The folders below a local one that stay shared: those named, and what every rank must reach."""
+    """Returns the folders below a local one that stay shared: those named, and those that every rank must reach."""
     needed = [Path.cwd(), PACKAGE.parent.parent, Path(sys.prefix), Path(sys.base_prefix)]
     below = {path.resolve() for path in [*map(Path, spec.shared), *needed] if path.resolve().is_relative_to(local)}
     return sorted(path for path in below if not any(path != other and path.is_relative_to(other) for other in below))
@@ -88,9 +88,9 @@ def start(name: str, folder: Path, spec: Spec, state: Path) -> Host:
             inner.mkdir(parents=True)
             lines.append(f"mount --bind {shlex.quote(str(path))} {shlex.quote(str(inner))}")
         lines.append(f"mount --rbind {shlex.quote(str(own))} {shlex.quote(str(local))}")
-    # Nobody reaches another host's disk through the folder that holds them all.
+    # No host can access another host's disk through the folder that holds all of them.
     lines.append(f"! test -d {disks} || mount -t tmpfs -o ro,size=4k tmpfs {disks}")
-    # What is left of processes whose parents ended goes at once, as with any host's process 1.
+    # Processes whose parents have ended are reaped at once, as by any host's process 1.
     lines += ["echo ready", "trap '' CHLD", "exec cat"]
     return subprocess.Popen(
         [*new_namespaces(), "/bin/sh", "-euc", "\n".join(lines)],
@@ -102,12 +102,12 @@ def start(name: str, folder: Path, spec: Spec, state: Path) -> Host:
 
 
 def write_tools(spec: Spec, state: Path, pids: list[int]) -> None:
-    """The programs `mpiexec` and `on-host` for the command."""
+    """Writes the programs `mpiexec` and `on-host` for the command."""
     cases = "\n".join(f"  {name}) pid={pid} ;;" for name, pid in zip(spec.names(), pids, strict=True))
     kinds = " ".join(f"--{kind}=/proc/$pid/ns/{kind}" for kind in ("net", "uts", "ipc"))
     tools = state / "bin"
     tools.mkdir()
-    # As ssh is called: options, a host, and words that are a shell's line together.
+    # The arguments are those of ssh: options, a host, and words that form one line for a shell.
     on_host = f"""#!/bin/sh
 while case "${{1-}}" in -*) true ;; *) false ;; esac; do shift; done
 host="${{1:?name a host, and a command to run there}}"
@@ -142,6 +142,6 @@ def run_command(spec: Spec, state: Path) -> int:
     except OSError as error:
         print(f"hosts: {spec.command[0]}: {error.strerror}", file=sys.stderr)
         return 127
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal tells the command too, which ends as it likes
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal signals the command too, which ends in its own way
     status = process.wait()
     return status if status >= 0 else 128 - status

@@ -1,4 +1,4 @@
-"""The hosts' `mpiexec`: the MPI's own one, told on which hosts to start the ranks."""
+"""The hosts' `mpiexec`: runs the MPI's own launcher with the hosts of the ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTS = ("-n", "-np", "--n", "--np")
 
 
 def find_launcher() -> str:
-    """The launcher that PLAIT_MPIEXEC names, or that of this Python environment, or the first on the path; or none."""
+    """Returns the launcher named by PLAIT_MPIEXEC, else that of this Python environment or of the path, or ""."""
     if named := os.environ.get("PLAIT_MPIEXEC"):
         return shutil.which(named) or ""
     own = [Path(sys.executable).parent, Path(sys.prefix) / "bin", CHECKOUT / ".plait/env/bin"]
@@ -26,7 +26,7 @@ def find_launcher() -> str:
 
 
 def missing_for_launcher(launcher: str) -> str | None:
-    """Why a launcher cannot reach the hosts."""
+    """Returns why a launcher cannot reach the hosts, or None."""
     if not launcher:
         return "no MPI launcher was found; install one with: pip install 'plait[mpi,mpich]'"
     done = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False)
@@ -36,18 +36,18 @@ def missing_for_launcher(launcher: str) -> str | None:
 
 
 def ranks_in(arguments: list[str]) -> int:
-    """How many ranks the arguments ask for, over all parts of a job of several programs; 0 where they do not say."""
+    """Returns the number of ranks in the arguments, over all parts of a job of several programs; 0 if not given."""
     return sum(int(number) for option, number in itertools.pairwise(arguments) if option in COUNTS and number.isdigit())
 
 
 def placed(spec: Spec, ranks: int) -> list[str]:
-    """How many ranks go to each host in turn, as `name:number`."""
+    """Returns the number of ranks for each host in turn, as `name:number`."""
     each = -(-ranks // spec.hosts) if spec.place == "block" else 1
     return [f"{name}:{each}" for name in spec.names()]
 
 
 def main(state: Path, arguments: list[str]) -> NoReturn:
-    """Becomes the launcher, told of the hosts where ranks are asked for."""
+    """Replaces this process by the launcher, with the hosts as arguments if ranks are requested."""
     spec = Spec.load(state / "spec.json")
     more: list[str] = []
     ranks = ranks_in(arguments)

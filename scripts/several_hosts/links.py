@@ -11,14 +11,14 @@ QUEUE_MS = 50
 
 
 def make_bridge() -> None:
-    """The head's own device, on which it has its address."""
+    """Makes the head's own device, which has its address."""
     run("ip", "link", "set", "lo", "up")
     run("ip", "link", "add", "name", BRIDGE, "type", "bridge")
     run("ip", "addr", "add", f"{HEAD_ADDRESS}/24", "dev", BRIDGE)
     run("ip", "link", "set", BRIDGE, "up")
 
 
-# Every address here is of version 4: one of version 6 that the kernel makes up would be a second way to each host.
+# All addresses are of version 4: an address of version 6 that the kernel assigns would be a second route to each host.
 NO_VERSION_6 = """for name in all default; do
   file=/proc/sys/net/ipv6/conf/$name/disable_ipv6; ! test -w $file || echo 1 >$file
 done"""

@@ -1,4 +1,4 @@
-"""What this machine allows, and what is missing."""
+"""The capabilities of this machine, and what is missing."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def environment() -> dict[str, str]:
 
 
 def find(tool: str) -> str | None:
-    """Where a tool of the system is."""
+    """Returns the path of a tool of the system."""
     return shutil.which(tool, path=environment()["PATH"])
 
 
 def new_namespaces() -> list[str]:
-    """The words that start a command in namespaces of its own, as their process 1."""
+    """Returns the words that start a command in namespaces of its own, as their process 1."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     kinds = ["--net", "--mount", "--uts", "--ipc", "--pid"]
     return ["unshare", *user, *kinds, "--fork", "--kill-child", "--mount-proc"]
 
 
 def tried(script: str) -> str | None:
-    """Why a shell script fails in namespaces of its own; None where it does not."""
+    """Returns why a shell script fails in namespaces of its own; None if it succeeds."""
     done = subprocess.run(
         [*new_namespaces(), "/bin/sh", "-euc", script],
         env=environment(),
@@ -50,7 +50,7 @@ def tried(script: str) -> str | None:
 
 
 def missing_for_hosts() -> str | None:
-    """Why there can be no hosts here, and what to do; None where there can."""
+    """Returns why there can be no hosts here, and what to do; None if there can."""
     missing = sorted({package for tool, package in TOOLS.items() if find(tool) is None})
     if missing:
         return f"programs are missing; install (Debian's packages): {' '.join(missing)}"
@@ -64,7 +64,7 @@ def missing_for_hosts() -> str | None:
 
 
 def missing_for_links() -> str | None:
-    """Why links cannot have a limited rate."""
+    """Returns why links cannot have a limited rate, or None."""
     reason = tried(
         "ip link add v0 type veth peer name v1; tc qdisc add dev v0 root tbf rate 1mbit burst 16k latency 9ms"
     )
@@ -72,14 +72,14 @@ def missing_for_links() -> str | None:
 
 
 def missing_for_delays() -> str | None:
-    """Why packets cannot be delayed."""
+    """Returns why packets cannot be delayed, or None."""
     if os.access("/dev/net/tun", os.R_OK | os.W_OK):
         return None
     return "they need /dev/net/tun, which this user cannot open"
 
 
 def missing_for_disks(limited: bool) -> str | None:
-    """Why hosts cannot have disks of their own sizes, or of limited rates."""
+    """Returns why hosts cannot have disks of their own sizes, or of limited rates, or None."""
     if os.geteuid() != 0:
         return "they need loop devices, which only the superuser may make"
     if find("mkfs.ext4") is None:

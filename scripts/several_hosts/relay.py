@@ -1,7 +1,7 @@
-"""A network that delays packets: a program of ours in place of the bridge, because many kernels delay none themselves.
+"""A network that delays packets: a program in place of the bridge, because many kernels cannot delay packets.
 
-Each host's device is a TAP device whose other end the relay holds.  Packets of TCP pass whole, up to 64 KiB at once, so
-that there are few of them.  What a host sends is limited by its own device, what it receives by the relay.
+Each host's device is a TAP device whose other end the relay holds.  TCP packets pass unsplit, up to 64 KiB at once, so
+that there are few of them.  The device of a host limits what it sends, and the relay limits what it receives.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TUN = Path("/dev/net/tun")
 SET_INTERFACE, SET_OFFLOAD = 0x400454CA, 0x400454D0
 TAP_WITHOUT_INFORMATION, VIRTIO_HEADER = 0x0002 | 0x1000, 0x4000
 CHECKSUM_AND_SEGMENTS = 0x01 | 0x02 | 0x04  # left to the receiver, for TCP over IPv4 and IPv6
-HEADER = 10  # bytes in front of a packet, which say what was left
+HEADER = 10  # bytes before a packet, which describe the remaining work
 LARGEST = HEADER + 14 + 65536
 SET_TIMER_SLACK = 29
 
@@ -71,7 +71,7 @@ class Relay:
                     continue
 
     def take(self, source: Port) -> None:
-        """Takes what a host has sent, a few packets at most, and says when each arrives where."""
+        """Reads packets that a host has sent, a few at most, and compute when each arrives where."""
         for _ in range(16):
             try:
                 packet = os.read(source.file, LARGEST)
@@ -85,7 +85,7 @@ class Relay:
                     self.queue(port, packet)
 
     def queue(self, port: Port, packet: bytes) -> None:
-        """Has a packet wait for its time; drops it where the link is too far behind."""
+        """Queues a packet until its time; drop it if the link is too far behind."""
         arrives = time.monotonic() + self.delay
         if self.rate:
             begins = max(arrives, port.free)
@@ -97,7 +97,7 @@ class Relay:
 
 
 def start(spec: Spec, pids: list[int]) -> None:
-    """Joins the head and the namespaces of the processes `pids`, by a thread that runs as long as this process."""
+    """Connects the head and the namespaces of the processes `pids`, by a thread that runs as long as this process."""
     run("ip", "link", "set", "lo", "up")
     ports = [Port(f"to-{HEAD}")]
     run("ip", "addr", "add", f"{HEAD_ADDRESS}/24", "dev", f"to-{HEAD}")

@@ -1,4 +1,4 @@
-"""What hosts are wanted: the options of scripts/hosts.py as one value, and the units in which they are written."""
+"""The requested hosts: the options of scripts/hosts.py as one value, and the units in which they are written."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Spec:
     command: list[str] = field(default_factory=list)
 
     def names(self) -> list[str]:
-        """The names of the hosts."""
+        """Returns the names of the hosts."""
         return [f"host{number}" for number in range(self.hosts)]
 
     def address(self, host: int) -> str:
-        """The address of a host."""
+        """Returns the address of a host."""
         return f"{ADDRESSES}.{host + 1}"
 
     def save(self, path: Path) -> None:
@@ -52,7 +52,7 @@ class Spec:
 
     @staticmethod
     def load(path: Path) -> Spec:
-        """Reads what `save` wrote."""
+        """Reads a file that `save` wrote."""
         return Spec(**json.loads(path.read_text(encoding="utf-8")))
 
 
@@ -77,7 +77,7 @@ def size(text: str) -> int:
 
 
 def disk_rate(text: str) -> int:
-    """Bytes a second, from a rate such as 50MB/s."""
+    """Returns bytes per second, from a rate such as 50MB/s."""
     return int(_scaled(text, BYTES, ("/s", "b"), "a disk's rate such as 50MB/s"))
 
 

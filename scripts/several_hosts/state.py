@@ -1,4 +1,4 @@
-"""The folder of one run: what it holds, what must be undone after it, and how what a killed run left is found."""
+"""The folder of one run: its content, the changes to undo after the run, and the search for what a killed run left."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ PREFIX = "plait-hosts-"
 
 
 def undo(state: Path) -> None:
-    """Writes back what the run changed outside of its namespaces, the last change first."""
+    """Restores what the run changed outside of its namespaces, the last change first."""
     record = state / "undo.jsonl"
     if record.exists():
         for line in reversed(record.read_text(encoding="utf-8").splitlines()):
             with suppress(OSError, ValueError):  # the device may be gone, and a killed run may have cut the last line
                 file, text = json.loads(line)
                 Path(file).write_text(text, encoding="utf-8")
-    # Mounts went with the namespaces; a loop device lets go of its file a moment later.
+    # Mounts ended with the namespaces; a loop device releases its file a moment later.
     for _ in range(50):
         if not loops_on(state):
             break
@@ -32,19 +32,19 @@ def undo(state: Path) -> None:
 
 
 def note(state: Path, file: Path, text: str) -> None:
-    """Notes what `undo` is to write to a file of the system."""
+    """Records a file of the system and the text that `undo` writes to it."""
     with (state / "undo.jsonl").open("a", encoding="utf-8") as record:
         record.write(json.dumps([str(file), text]) + "\n")
 
 
 def change(state: Path, file: Path, text: str, before: str) -> None:
-    """Writes a file of the system, after a note of what stood there."""
+    """Changes a file of the system, after recording its former content."""
     note(state, file, before)
     file.write_text(text, encoding="utf-8")
 
 
 def loops_on(state: Path) -> list[str]:
-    """The loop devices that hold a file of this run."""
+    """Returns the loop devices that hold a file of this run."""
     found = []
     for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
         with suppress(OSError):
@@ -54,7 +54,7 @@ def loops_on(state: Path) -> list[str]:
 
 
 def clear_leftovers(folder: Path) -> None:
-    """Undoes runs of this user whose owner was killed: their lock is free."""
+    """Undoes runs of this user whose process was killed: their lock is free."""
     for state in folder.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if state.stat().st_uid != os.geteuid():
@@ -67,10 +67,10 @@ def clear_leftovers(folder: Path) -> None:
 
 @contextmanager
 def new_state() -> Iterator[Path]:
-    """The folder of a run, locked while the run lives and undone at its end."""
+    """Makes the folder of a run, locked while the run lives, and undoes the run at its end."""
     folder = Path(tempfile.gettempdir()).resolve()
     clear_leftovers(folder)
-    # Made and locked under a name that nobody clears.
+    # Created and locked under a name that clear_leftovers() ignores.
     made = Path(tempfile.mkdtemp(prefix=f".{PREFIX}", dir=folder))
     made.chmod(0o755)
     with (made / "lock").open("wb") as lock:

@@ -1,1 +1,1 @@
-"""What builds wheels and tries them."""
+"""Builds wheels and tries them."""

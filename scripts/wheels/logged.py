@@ -1,4 +1,4 @@
-"""Commands whose output goes to a log, and is shown where they fail."""
+"""Runs commands whose output goes to a log, and is shown if they fail."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class FailedError(Exception):
-    """Something that did not hold; the text says what to do."""
+    """A check has failed; the text says what to do."""
 
 
 class Log:
@@ -22,7 +22,7 @@ class Log:
         self.begun = False
 
     def run(self, command: Sequence[str | Path], folder: Path = ROOT, environment: dict[str, str] | None = None) -> str:
-        """The output of a command.  errors  FailedError, with the last lines, where it does not end well"""
+        """Returns the output of a command.  errors  FailedError, with the last lines, if it fails"""
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a" if self.begun else "w", encoding="utf-8") as log:

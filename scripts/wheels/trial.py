@@ -1,7 +1,7 @@
-"""Tries wheels in a root of its own: the system's libraries and programs, this Python, and nothing else of the machine.
+"""Tries wheels in a separate root: the system's libraries and programs, this Python, and nothing else of the machine.
 
-The root is a folder in memory, put together in a mount namespace (unshare, of util-linux), which goes when the trial
-ends.  Where this user may make none, nothing is tried, and the result says so.
+The root is a folder in memory, assembled in a mount namespace (unshare, of util-linux), which disappears when the trial
+ends.  If this user may not make one, nothing is tried, and the result says so.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ WELCOME = {
 
 
 def shown() -> list[str]:
-    """The folders that the root shows: the system's and, where it is none of them, that of this Python."""
+    """Returns the folders that the root shows: the system's and, if it is in none of them, that of this Python."""
     here = [folder for folder in SYSTEM if Path(folder).exists()]
     base = str(Path(sys.base_prefix).resolve())
     return here if any(base.startswith(f"{folder}/") or base == folder for folder in here) else [*here, base]
 
 
 def may_make_roots() -> list[str]:
-    """The command that makes a mount namespace here, empty where none can be made."""
+    """Returns the command that makes a mount namespace here, or an empty list if that is not permitted."""
     for command in (["unshare", "--mount"], ["unshare", "--mount", "--map-root-user"]):
         if shutil.which("unshare") is None:
             break
@@ -100,7 +100,7 @@ def may_make_roots() -> list[str]:
 
 
 def tried(wheels: Sequence[Path], version: str, log: Log) -> list[str]:
-    """What the trial found, in short."""
+    """Returns a short result of the trial."""
     with tempfile.TemporaryDirectory() as folder:
         given, root = Path(folder) / "given", Path(folder) / "root"
         given.mkdir()
