@@ -1,4 +1,4 @@
-"""What layouts mean, spelled out index by index; nothing here uses the library's own arithmetic."""
+"""The meaning of layouts, computed index by index without the arithmetic of the library."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def owners(dist: str, size: int, coordinates: int) -> list[int]:
 
 @dataclass(frozen=True)
 class LayoutModel:
-    """An array's shape and how it is distributed, as the library is told, without the library."""
+    """An array's shape and its distribution, as given to the library, evaluated without the library."""
 
     shape: tuple[int, ...]
     dist: tuple[str, ...]
@@ -72,7 +72,7 @@ class LayoutModel:
         return [self.local(array, rank) for rank in range(self.size)]
 
     def whole(self, locals_: list[np.ndarray]) -> np.ndarray:
-        """Put local arrays together; the reverse of locals()."""
+        """Return the whole array, put together from local arrays: the reverse of locals()."""
         result = np.zeros(self.shape, locals_[0].dtype)
         for rank, local in enumerate(locals_):
             if self.shape:
@@ -103,7 +103,7 @@ def distributions(size: int, coordinates: int) -> list[str]:
 
 @st.composite
 def models(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, most_ranks: int = 6) -> LayoutModel:
-    """Draw a model of a shape, on exactly so many ranks where they are given."""
+    """Draw a model of a shape, on `ranks` ranks if given."""
     wanted = ranks if ranks is not None else draw(st.integers(1, most_ranks if shape else 1))
     left = wanted
     last = draw(st.integers(0, len(shape) - 1)) if shape else -1
@@ -127,7 +127,7 @@ model_shapes = st.lists(st.integers(0, 7), min_size=1, max_size=4).map(tuple)
 
 
 def numbered(shape: tuple[int, ...], dtype: np.typing.DTypeLike = np.float64) -> np.ndarray:
-    """Return an array in which every element differs from the others, as far as the dtype can tell them apart."""
+    """Return an array whose elements all differ, as far as the dtype can tell them apart."""
     wanted = np.dtype(dtype)
     count = math.prod(shape)
     if wanted.kind in "biufc" and wanted.names is None:
@@ -187,7 +187,7 @@ def position_of(model: LayoutModel, index: tuple[int, ...]) -> tuple[int, int]:
 
 
 def random_model(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> LayoutModel:
-    """Return a model of a shape on exactly so many ranks; the same for the same state of the generator."""
+    """Return a model of a shape on exactly `ranks` ranks, determined by the state of the generator."""
     left = ranks
     last = int(random.integers(len(shape))) if shape else -1
     dist, grid = [], []
@@ -204,7 +204,7 @@ def random_model(random: np.random.Generator, shape: tuple[int, ...], ranks: int
 
 
 def random_shape(random: np.random.Generator, least: int = 1) -> tuple[int, ...]:
-    """Return a small shape of at least so many dimensions; sometimes one without elements."""
+    """Return a small shape of at least `least` dimensions, sometimes one without elements."""
     return tuple(int(n) for n in random.integers(0, 8, random.integers(least, 5)))
 
 

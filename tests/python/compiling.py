@@ -1,4 +1,4 @@
-"""Programs and libraries that tests compile, the same ones once for all tests of a process."""
+"""Programs and libraries that tests compile, once for all tests of a process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 
 def made_once(program: Path, key: object, make: Callable[[Path], None]) -> Path:
-    """A program that is made where none with this key was yet; the folder is a test's own, beside those of others."""
+    """Return a program, made by `make` unless one with this key exists; it is stored next to the tests' folders."""
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
     kept = program.parent.parent / f"program-{name}"
     if not kept.exists():
@@ -24,7 +24,7 @@ def made_once(program: Path, key: object, make: Callable[[Path], None]) -> Path:
 
 
 def compiled(folder: Path, source: Path, *flags: str) -> Path:
-    """A C program, compiled for a folder; a skip where there is no compiler or a library is missing."""
+    """Return a C program compiled into a folder; skip the test if the compiler or a library is missing."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")

@@ -1,4 +1,4 @@
-"""What the tests of the package share."""
+"""Settings and fixtures that the tests of the package share."""
 
 from fixtures import (  # noqa: F401
     _examples,

@@ -1,4 +1,4 @@
-"""Forked children, for the tests of what they may do."""
+"""Forked children, for tests of their rights."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ def status_of_child(body, leave=os._exit):
 
 
 def in_child(body, leave=os._exit):
-    """The same of a child that has to end well, by itself."""
+    """Run `body` in a child that has to end successfully without a signal."""
     status = status_of_child(body, leave)
     if status == signal.SIGKILL:
         pytest.fail("the child has not ended")

@@ -26,7 +26,7 @@ needs_fortran = pytest.mark.skipif(
 
 
 def compile_program(source, folder, kind=4, flags=()):
-    """The program of a source file of tests/fortran, or of any path."""
+    """Compile a source file of tests/fortran, or of any path, and return the program."""
     library, kind_flags = KINDS[kind]
     path = SOURCES / source
     command = [COMPILER, "-O1", "-g", f"-I{LIBRARIES / MODULES[kind]}", f"-J{folder}", *kind_flags, *flags, str(path)]
@@ -55,7 +55,7 @@ def launch(program, ranks, folder, **environment):
 
 
 def run(program, ranks, folder, expected=0, **environment):
-    """Runs a program in a folder; returns what it prints and what it complains."""
+    """Run a program in a folder; return its output and its error messages."""
     done = launch(program, ranks, folder, **environment)
     assert done.returncode == expected, (done.returncode, done.stdout, done.stderr)
     return done.stdout, done.stderr

@@ -1,4 +1,4 @@
-"""What tests of commands that start ranks share."""
+"""Helpers of tests of commands that start ranks."""
 
 import importlib.util
 import os
@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from plait.cli import main
 from plait.launch import LaunchError, find_mpiexec
 
-# What Open MPI asks for before it starts more ranks than cores, or for the superuser.
+# The settings that Open MPI requires before it starts more ranks than cores, or runs as the superuser.
 WELCOME = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -21,7 +21,7 @@ WELCOME = {
 
 
 def find_launcher() -> str | None:
-    """The MPI launcher, where MPI and mpi4py are there."""
+    """Return the MPI launcher, or None if MPI or mpi4py is missing."""
     try:
         return find_mpiexec() if importlib.util.find_spec("mpi4py") else None
     except LaunchError:
@@ -36,7 +36,7 @@ def run(*arguments):
 
 
 def launch(ranks, *command, **environment):
-    """The ended job of so many ranks, what they printed together in its stdout."""
+    """Run a job of `ranks` ranks to its end, with the output of all in its stdout."""
     return subprocess.run(
         [shutil.which("mpiexec"), "-n", str(ranks), *map(str, command)],
         stdout=subprocess.PIPE,

@@ -19,7 +19,7 @@ import hypothesis
 import pytest
 
 T = TypeVar("T")
-#: How many examples the short form of a Hypothesis test draws.
+#: The number of examples that the short form of a Hypothesis test draws.
 EXAMPLES = 20
 _GOLDEN = 0.6180339887498949
 #: Hypothesis has no public way to change the settings of a test for one run.
@@ -39,7 +39,7 @@ def spread(cases: Sequence[T], count: int) -> list[T]:
 
 
 class Effort:
-    """Whether a test runs in its short or in its full form."""
+    """The form of a test: short or full."""
 
     def __init__(self, form: str) -> None:
         self.is_full = form == "full"
@@ -55,7 +55,7 @@ class Effort:
 
 @pytest.fixture(params=_FORMS)
 def effort(request: pytest.FixtureRequest) -> Effort:
-    """The form of a test that has a short and a full one."""
+    """Return the form of a test that has a short and a full one."""
     return Effort(request.param)
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def no_file_beyond(size):
-    """Lets writes behind this many bytes of a file fail."""
+    """Make writes after this many bytes of a file fail."""
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, old[1]))
     try:

@@ -9,7 +9,7 @@ COLLAPSED, BLOCK, CYCLIC, BLOCK_CYCLIC = range(4)
 
 
 def numbered(shape, dtype, salt=0):
-    """An array with a different value in each position, as far as its type has so many."""
+    """Return an array with a different value in each position, as far as its type has enough values."""
     return (
         ((np.arange(prod(shape)) * 7 + salt) % 251 if dtype == "i1" else np.arange(prod(shape)) + 1000 * salt)
         .astype("i8")
@@ -19,7 +19,7 @@ def numbered(shape, dtype, salt=0):
 
 
 def owned(extent, code, block, processors, coordinate):
-    """The indices of a dimension that a coordinate owns, index by index."""
+    """Return the indices of a dimension that a coordinate owns, index by index."""
     width = {BLOCK: -(-extent // processors) or 1, CYCLIC: 1, BLOCK_CYCLIC: block}.get(code)
     if code == COLLAPSED:
         return list(range(extent))
@@ -27,7 +27,7 @@ def owned(extent, code, block, processors, coordinate):
 
 
 def walk(grid, mode, user_map):
-    """The rank of each coordinate of the grid."""
+    """Return the rank of each coordinate of the grid."""
     by_column = [tuple(reversed(position)) for position in np.ndindex(*reversed(grid))]
     if mode == -1:
         return dict(zip(by_column, user_map, strict=True))
@@ -47,7 +47,7 @@ def walk(grid, mode, user_map):
 
 @dataclass
 class Mapping:
-    """An array on a grid: what array_map and proc_map are given."""
+    """An array on a grid: the arguments of array_map and proc_map."""
 
     size: tuple
     codes: tuple
@@ -57,7 +57,7 @@ class Mapping:
     user_map: tuple
 
     def indices(self, rank):
-        """The indices of each dimension that a rank owns."""
+        """Return the indices of each dimension that a rank owns."""
         position = next(
             position for position, number in walk(self.grid, self.mode, self.user_map).items() if number == rank
         )
@@ -70,10 +70,10 @@ class Mapping:
 
 
 def declare(random, mapping, whole, rank):
-    """A local array as a program may declare it: its two sizes, all of it filled with -1, and this rank's share in it.
+    """Return a local array as a program may declare it: its two sizes, the array filled with -1, and this rank's share.
 
-    The array has the sizes of the largest share, or those of the own one where it then has no room for the largest,
-    with a first dimension that may be larger; two sizes are made of them in some way.  Or it is a vector.
+    The array has the sizes of the largest share, or those of this rank's share if the largest then does not fit.  Its
+    first dimension may be larger, and its two declared sizes are derived from them in some way.  It may be a vector.
     """
     mine = mapping.local(whole, rank)
     shares = [[len(owned) for owned in mapping.indices(other)] for other in range(prod(mapping.grid))]
@@ -100,7 +100,7 @@ def declare(random, mapping, whole, rank):
 
 
 def random_grid(random, ranks, dimensions):
-    """So many factors of the number of ranks."""
+    """Return `dimensions` factors of the number of ranks."""
     grid = [1] * dimensions
     rest, factor = ranks, 2
     while rest > 1:

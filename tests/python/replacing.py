@@ -29,7 +29,7 @@ while True:
 
 @contextlib.contextmanager
 def replaced(path: Path, sizes: list[int], pause: float = 0) -> Iterator[None]:
-    """Meanwhile `path` is in turn each of several .npy files: of so many elements, each of which is their number."""
+    """Replace `path` repeatedly by .npy files of `sizes` elements, each of which has that number as value."""
     made = []
     for size in sizes:
         made.append(path.with_name(f"{size}.npy"))

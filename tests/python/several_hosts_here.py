@@ -1,4 +1,4 @@
-"""What tests share that run programs on hosts in network namespaces (scripts/hosts.py)."""
+"""Helpers of tests that run programs on hosts in network namespaces (scripts/hosts.py)."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ HOSTS = Path(__file__).parents[2] / "scripts/hosts.py"
 
 @cache
 def allowed():
-    """What scripts/hosts.py says of each thing: None where this machine allows it, and else why not."""
+    """Return the answer of scripts/hosts.py for each feature: None if this machine allows it, else the reason."""
     said = subprocess.run([sys.executable, HOSTS, "check"], capture_output=True, text=True, check=False)
     if said.returncode:
         things = ("hosts", "launcher", "link rates", "link delays", "disk sizes", "disk rates")
@@ -23,9 +23,9 @@ def allowed():
 
 
 def needs(*things):
-    """Skips, by name, where this machine does not allow these things."""
+    """Return a mark that skips, by name, if this machine does not allow these features."""
     missing = {thing: allowed()[thing] for thing in things if allowed()[thing] is not None}
-    # Where there are no hosts, all things are missing for that one reason.
+    # Without hosts, all features are missing for that one reason.
     reasons = set(missing.values()) if allowed()["hosts"] is not None else [f"{a}: {b}" for a, b in missing.items()]
     return pytest.mark.skipif(bool(reasons), reason="; ".join(reasons))
 
@@ -48,7 +48,7 @@ def on_hosts(what, *arguments, environment=None, seconds=300):
 
 
 def said(what, *arguments, **options):
-    """The standard output of scripts/hosts.py, which ended well."""
+    """Return the standard output of scripts/hosts.py, and check that it ended successfully."""
     done = on_hosts(what, *arguments, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

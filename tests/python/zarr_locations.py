@@ -1,6 +1,6 @@
-"""Where tests have their Zarr arrays: in a folder, and in an object store in memory.
+"""The locations of Zarr arrays in tests: in a folder, and in an object store in memory.
 
-A test that takes ``location`` runs in both. It writes ``location / "a.zarr"`` as with a path, hands that to Plait, and
+A test that takes ``location`` runs in both. It writes ``location / "a.zarr"`` as with a path, passes that to Plait, and
 ``others(location / "a.zarr")`` to zarr-python, which reads and writes the same objects.
 """
 
@@ -94,7 +94,7 @@ class _Objects(MutableMapping[str, Any]):
 
 
 def others(path: Location) -> Any:
-    """Return what zarr-python opens."""
+    """Return the argument with which zarr-python opens the same objects."""
     if isinstance(path, Path):
         return path
     from zarr.storage import MemoryStore
@@ -108,5 +108,5 @@ def entries(path: Location) -> list[str]:
 
 
 def version(path: Location) -> object:
-    """Return what differs after a file was replaced; of an object in memory its content."""
+    """Return a value that differs after a file was replaced; for an object in memory its content."""
     return path.stat().st_ino if isinstance(path, Path) else path.read_bytes()

@@ -1,4 +1,4 @@
-"""Attributes of arrays and groups: what other libraries write is read, and what Plait writes is read by them."""
+"""Attributes of arrays and groups: Plait reads the ones that other libraries write, and they read those of Plait."""
 
 import json
 import math

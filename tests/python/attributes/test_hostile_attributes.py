@@ -23,7 +23,7 @@ def write(path: Path, **given: object) -> Path:
 
 
 def test_a_name_attribute_of_many_texts(tmp_path):
-    # It is no scale's, whose NAME is one text.
+    # It does not belong to a dimension scale, whose NAME is a single text.
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         one = file.create_dataset("a", data=FIRST)
@@ -56,7 +56,7 @@ def test_a_netcdf_attribute_of_more_than_memory(tmp_path):
 
 
 def test_a_fill_value_that_is_no_number(tmp_path):
-    # netCDF's own type of the value is the array's, and what cannot be that stays as it is.
+    # netCDF requires the type of the array for this value. A value that cannot be converted to it stays unchanged.
     h5py = pytest.importorskip("h5py")
     value = np.void(b"x" * 40_000)
     with h5py.File(write(tmp_path / "a.nc", attributes={"_FillValue": value})) as file:

@@ -1,4 +1,4 @@
-"""New arrays that lie in memory of dropped ones: when they do, and that nothing that is still in use is touched."""
+"""New arrays in the memory of dropped ones: when memory is used again, and that memory still in use is not touched."""
 
 import os
 import subprocess
@@ -160,7 +160,7 @@ def test_children_of_a_fork_have_what_is_held_and_nothing_of_what_waits(name):
 
 
 def test_what_waits_takes_no_addresses_where_they_are_limited(name):
-    """An array of NumPy's own, and the windows of a read, have room that a result of Plait's had before."""
+    """Arrays of NumPy and the windows of a read can use the address space that earlier results of Plait occupied."""
     program = (
         "import resource, sys, numpy, plait; from plait import _core\n"
         "plait.set_recycled_memory('1G')\n"

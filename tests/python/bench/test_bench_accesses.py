@@ -1,4 +1,4 @@
-"""`plait bench accesses`: real ranks on a tiny array, beside the simulation."""
+"""`plait bench accesses`: real ranks on a tiny array, compared with the simulation."""
 
 import json
 

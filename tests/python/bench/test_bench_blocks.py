@@ -1,4 +1,4 @@
-"""`plait bench blocks`: blocks of arrays of several dimensions, beside MPI-IO."""
+"""`plait bench blocks`: blocks of arrays of several dimensions, compared with MPI-IO."""
 
 import json
 import math

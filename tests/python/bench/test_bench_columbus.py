@@ -1,4 +1,4 @@
-"""`plait bench columbus` and what it is made of: records, their directory, the bound on memory."""
+"""`plait bench columbus` and its parts: the records, their directory, and the limit on memory."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def test_damaged_and_other_records_are_noticed():
             values = unpack(damaged, 3, 2)
         except DamagedError:
             continue
-        # A few bits of the format say nothing about what is in it.
+        # A few bits of the format do not affect its content.
         np.testing.assert_array_equal(values, first_values(3, 40))
         assert at < 3
     for record, version in ((3, 1), (3, 3), (2, 2)):
@@ -68,7 +68,7 @@ def test_records_have_the_size_that_was_asked_for(size):
 
 
 class Together:
-    """What the directory needs of a communicator, for ranks that are threads."""
+    """The calls of a communicator that the directory uses, for ranks that are threads."""
 
     def __init__(self, rank, met, parts):
         self.rank, self.size, self._met, self._parts = rank, len(parts), met, parts
@@ -124,7 +124,7 @@ def test_no_record_lies_on_another_one(ranks):
         order = np.argsort(one.offset)
         assert (one.offset[order][1:] >= (one.offset + one.room)[order][:-1]).all()
         assert one.end == (one.offset + one.room).max()
-        # Who has room stays.
+        # A record that still fits in its room keeps its offset.
         assert ((one.offset == before) | (one.room > first * 1.2)).all()
     assert 0 < sum(moved) <= records
 
@@ -181,7 +181,8 @@ def test_both_positions_are_measured_and_checked(tmp_path, monkeypatch, ranks, a
             assert one["requests"] == 30
             assert 0 < one["read_seconds"] <= ranks * one["seconds"]
             assert 0 < one["write_seconds"] <= ranks * one["seconds"]
-    # What is in the records, and so how large they are, does not depend on where they are, nor on who updated them.
+    # The content of the records, and therefore their size, does not depend on their offsets or on the rank that updates
+    # them.
     for name in ("read_bytes", "write_bytes", "moved"):
         assert [one[name] for one in ways["shared"]["rounds"]] == [one[name] for one in ways["one"]["rounds"]]
     assert ways["one"]["rounds"][0]["write_bytes"] == ways["one"]["rounds"][1]["read_bytes"]

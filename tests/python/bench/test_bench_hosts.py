@@ -1,4 +1,4 @@
-"""`plait bench io` where the ranks are on several hosts: what crosses their links."""
+"""`plait bench io` with ranks on several hosts: the bytes that cross their links."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ ITEM = 8
 
 
 def owners(cell, ranks):
-    """Who owns each element, by the index sets of all ranks."""
+    """Return the owner of each element, from the index sets of all ranks."""
     owner = np.full((EXTENT, EXTENT), -1)
     layout = cell.layout((EXTENT, EXTENT), ranks)
     for rank in range(ranks):
@@ -27,7 +27,7 @@ def owners(cell, ranks):
 
 
 def least(cell, ranks, on_host):
-    """The bytes over the busiest link one way, counted element by element."""
+    """Return the number of bytes over the busiest link in one direction, counted element by element."""
     held, wanted = (owners(one, ranks) // on_host for one in (CONFORMING, cell))
     apart = held != wanted
     return ITEM * max(np.bincount(side[apart], minlength=1).max(initial=0) for side in (held, wanted))
@@ -41,7 +41,7 @@ def check(found, ranks, on_host, crosses):
         assert one["wrong"] == []
         assert one["least_crossing"] == least(cell, ranks, on_host), cell.name
         if crosses and "redistribution" in one["crossed"]:
-            # Headers come on top; no layer sends what need not be sent.
+            # Headers are added to this; no layer sends bytes that need not be sent.
             assert all(one["least_crossing"] <= carried for carried in one["crossed"]["redistribution"]), cell.name
 
 

@@ -286,7 +286,7 @@ def test_whole_files_are_read_past_the_cache(tmp_path, size):
 
 
 def read_bytes():
-    """What this process has had read from disks."""
+    """Return the number of bytes that were read from disks for this process."""
     return int(re.search(r"^read_bytes: (\d+)$", Path("/proc/self/io").read_text(), re.MULTILINE)[1])
 
 

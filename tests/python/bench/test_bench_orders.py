@@ -1,4 +1,4 @@
-"""`plait bench orders`: every element is checked, and predictions are compared with what was measured."""
+"""`plait bench orders`: every element is checked, and predictions are compared with measurements."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`plait bench patterns`: real ranks on small files, and what its checks find."""
+"""`plait bench patterns`: real ranks on small files, and the errors that its checks find."""
 
 import json
 from functools import partial

@@ -1,4 +1,4 @@
-"""`plait bench pipe`: an array from writers to readers, beside a plain copy and beside files."""
+"""`plait bench pipe`: an array from writers to readers, compared with a plain copy and with files."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""`plait bench predict`: its disks, its programs, its output, and what it refuses."""
+"""`plait bench predict`: its disks, its programs, its output, and the arguments that it rejects."""
 
 import json
 import os
@@ -80,7 +80,7 @@ def test_the_programs_do_their_work(tmp_path, monkeypatch):
     programs.reader(tmp_path)
     before = (tmp_path / "panels.dat").read_bytes()
     programs.solver(tmp_path)
-    assert (tmp_path / "panels.dat").read_bytes() == before  # what is swapped in comes out as it was
+    assert (tmp_path / "panels.dat").read_bytes() == before  # swapping changes no data
     assert set(programs.RANKS) < set(programs.PROGRAMS)
 
 

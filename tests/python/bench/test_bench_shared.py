@@ -59,7 +59,7 @@ def test_each_number_of_hosts_is_measured(tmp_path, monkeypatch, ranks, apart, m
     node = int(apart or ranks)
     for (_, number), one in cells.items():
         members = min(number * node, ranks)
-        # Whole requests, of which each rank of a host has as many as the others there.
+        # Only whole requests count, and each rank of a host makes as many as the others on the host.
         sizes = [min(node, ranks - rank // node * node) for rank in range(members)]
         assert one["bytes"] == sum((1 << 20) // size // 49152 * 49152 for size in sizes)
         assert all(len(times) == 2 and min(times) > 0 for times in one["seconds"].values())

@@ -1,4 +1,4 @@
-"""`plait bench simulate`: its requests, its output, and what it refuses."""
+"""`plait bench simulate`: its requests, its output, and the arguments that it rejects."""
 
 import json
 

@@ -62,7 +62,8 @@ def test_measures_whole_programs(tmp_path):
     assert found["accesses"] == list(ACCESSES)
     for case in found["cases"]:
         assert len(case["ratios"]) == len(ACCESSES)
-        # One that took very long at its first try, as by another program, is not among those that are measured.
+        # A way that takes very long at its first trial, for example because of another program, is not measured
+        # further.
         assert case["modelled"] == DIRECT or case["modelled"].startswith(f"{TWO_PHASE} by ")
         assert set(case["seconds"]) > {CHOSEN}
         for rounds in case["seconds"].values():
@@ -138,7 +139,7 @@ def result_of(chosen, samples, modelled=TWO_PHASE, in_the_end=None):
 
 def test_what_the_choice_costs_follows_from_the_samples():
     result = result_of(TWO_PHASE, {CHOSEN: [3.0, 5.0], TWO_PHASE: [5.0, 3.0], DIRECT: [2.0, 2.0]}, modelled=DIRECT)
-    assert result.taken() == [4.0, 4.0]  # what is the same twice, in each round
+    assert result.taken() == [4.0, 4.0]  # the way that was measured twice, in each round
     assert result.best == DIRECT
     assert result.loss == pytest.approx(1.0)
     assert result.model_loss == 0.0
@@ -163,7 +164,7 @@ def test_what_the_choice_costs_follows_from_the_samples():
 
 
 def test_noise_between_equal_ways_is_no_loss():
-    """The shortest of many medians is shorter than each: what is picked by them has to be measured again."""
+    """The shortest of many medians is shorter than each true median, so the selected way must be measured again."""
     random = np.random.default_rng(3)
     losses = []
     for _ in range(400):

@@ -1,4 +1,4 @@
-"""What may take very long is tried once, by ranks that are ended where they are stuck."""
+"""Cases that may take very long are tried once, by ranks that are ended when they do not return."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from plait_bench.trials import Trials
 
 
 class Ranks:
-    """Ranks that try what is left, are stuck in "slow", and fail in "broken"."""
+    """Ranks that try the remaining cases, do not return from "slow", and fail in "broken"."""
 
     def __init__(self, left):
         self.events = [event for name in left for event in self.events_of(name)]

@@ -14,7 +14,7 @@ from plait.cli.support import Commands
 
 
 def groups(package, group, path=()):
-    """All groups of commands that lie in a package."""
+    """Yield all groups of commands that are defined in a package."""
     yield group, path
     context = click.Context(group)
     for name in group.list_commands(context):
@@ -24,7 +24,7 @@ def groups(package, group, path=()):
 
 
 def defined_in(package):
-    """All commands that modules of a package define."""
+    """Yield all commands that modules of a package define."""
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if module.name.endswith(("__main__", "_ranks")):
             continue
@@ -47,7 +47,8 @@ def check(package, main, besides=()):
 
 
 def test_every_command_is_listed():
-    check(plait.cli, main, besides=["bench"] if find_bench() else [])  # what stands for them where they are missing
+    # a placeholder for the benchmarks if they are not installed
+    check(plait.cli, main, besides=["bench"] if find_bench() else [])
 
 
 def test_every_benchmark_is_listed():

@@ -22,7 +22,7 @@ SHAPE = (301, 77)
 
 @pytest.fixture
 def source(tmp_path: Path):
-    """An array in Fortran's order, with bytes turned round."""
+    """Create an array in Fortran order, with reversed bytes."""
     whole = np.asfortranarray(np.random.default_rng(5).integers(0, 1 << 30, SHAPE).astype(">i4"))
     np.save(tmp_path / "a.npy", whole)
     return tmp_path / "a.npy"
@@ -76,7 +76,7 @@ def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
         ((str(source), "s3://b/a"), "is a URL"),
         (("-", "-"), "for a file of that name" if ranks == "1" else "leave out --ranks, or name a file"),
     ]
-    # Ranks tell an error of each class, and what depends on how many they are; the texts are the same.
+    # Ranks report one error of each class, and those that depend on the number of ranks; the texts are the same.
     told_by_ranks = ("is the source itself", "none.npy: No such file", "9", "leave out --ranks, or name a file")
     for arguments, text in mistakes if ranks == "1" else [one for one in mistakes if one[1] in told_by_ranks]:
         result = run("copy", *arguments, "--ranks", ranks)
@@ -122,8 +122,8 @@ def test_ranks_of_mpiexec_copy_together(tmp_path, source):
 def test_stopped_ones_leave_nothing(tmp_path, ranks, number):
     np.save(tmp_path / "a.npy", np.zeros(16 << 20))
     (tmp_path / "b.npy").write_bytes(b"old")
-    # So many windows that it would take minutes.
-    # Whoever runs the tests in the background has them ignore interrupts.
+    # There are so many windows that the copy would take minutes. Tests that run in the background inherit ignored
+    # interrupts.
     heeding = ["env", "--default-signal=INT", sys.executable, "-m", "plait.cli"]
     command = [*heeding, "copy", "a.npy", "b.npy", "--memory", "2K", "--ranks", ranks]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as copying:

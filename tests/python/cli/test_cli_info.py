@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from launching import run
 
-pytest.importorskip("h5py")  # before netCDF4, whose HDF5 library is another one
+pytest.importorskip("h5py")  # before netCDF4, which has another HDF5 library
 
 
 def test_dimensions_of_groups_are_shown(tmp_path):

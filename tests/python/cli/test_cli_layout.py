@@ -1,4 +1,4 @@
-"""`plait layout`, `plait completion` and what all commands share."""
+"""`plait layout`, `plait completion` and the properties that all commands share."""
 
 import subprocess
 import sys

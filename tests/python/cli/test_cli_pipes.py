@@ -53,7 +53,7 @@ def meeting(tmp_path, monkeypatch, meeting_folder):
 
 
 class Writer:
-    """A program that writes to pipe:flow beside the test."""
+    """A program that writes to pipe:flow while the test runs."""
 
     def __init__(self, count, pause=0.0, options=""):
         command = [sys.executable, "writer.py", str(count), str(pause), options]
@@ -68,7 +68,7 @@ class Writer:
         self.process.communicate()
 
     def ended(self):
-        """Its exit status, and what it has said."""
+        """Return its exit status and its output."""
         _, said = self.process.communicate(timeout=300)
         return self.process.returncode, said
 
@@ -88,7 +88,7 @@ def shell(command):
 
 
 def forget_killed():
-    """What a killed writer has left behind is no invitation any more, but the next one of its name would remove it."""
+    """Remove the files of a killed writer: they invite no reader any more, and the next writer would remove them."""
     assert plait.pipe_names() == []
     for one in Path("meet").iterdir():
         one.unlink()
@@ -131,7 +131,7 @@ def test_a_shell_pipeline():
         done = shell(f"plait copy pipe:flow - | {sys.executable} printer.py")
         assert (done.stdout, done.stderr, writer.ended()[0]) == ("0.0\n1.0\n2.0\n", "", 0)
     np.save("a.npy", np.arange(6.0))
-    # From one pipe to the next, by way of two shell pipelines.
+    # One pipe feeds the next, through two shell pipelines.
     done = shell(
         f"cat a.npy a.npy | plait copy - pipe:next >&2 & plait copy pipe:next - | {sys.executable} printer.py; wait"
     )
@@ -155,7 +155,7 @@ def test_whoever_reads_no_more_ends_it_quietly():
     with Writer(3) as writer:
         done = shell("plait copy pipe:flow - | head -c 10 | wc -c")
         assert (done.stdout.strip(), done.stderr) == ("10", "")
-        # The writer is not stopped: the next one gets what has not been read.
+        # The writer is not stopped: the next reader gets the unread data.
         done = shell("plait copy pipe:flow 'a-{step}.npy'")
         assert done.returncode == 0, done.stderr
         assert writer.ended() == (0, "")

@@ -78,7 +78,7 @@ with h5py.File("a.h5", "w") as file:
 
 def test_sources_of_hdf5(command):
     pytest.importorskip("h5py")
-    # In a process without netCDF4, because its plug-ins would check the invalid filter parameters.
+    # This runs in a process without netCDF4, because its plug-ins would check the invalid filter parameters.
     environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
     subprocess.run([sys.executable, "-c", FILTERED], env=environment, check=True)
     done = command("copy", "a.h5", "b.h5")

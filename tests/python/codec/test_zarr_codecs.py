@@ -1,4 +1,4 @@
-"""Zarr's other codecs: what zarr-python writes with transpose, crc32c, blosc and in shards is read."""
+"""Zarr's other codecs: Plait reads arrays that zarr-python writes with transpose, crc32c, blosc and in shards."""
 
 import ctypes
 import struct
@@ -142,7 +142,7 @@ def test_transposed_chunks_in_shards(location):
 
 
 def index_of(path: Location, entries: dict[int, tuple[int, int]]) -> bytes:
-    """The shard with other entries in its index, and the right check sum."""
+    """Return the shard with other entries in its index, and the correct checksum."""
     whole = path.read_bytes()
     index = bytearray(whole[-68:-4])
     for number, entry in entries.items():

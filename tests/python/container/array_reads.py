@@ -1,4 +1,4 @@
-"""Reads of one array, compared with what it holds."""
+"""Reads of one array, compared with its content."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import plait
 
 
 def check_parts(file: plait.File, array: np.ndarray) -> None:
-    """An array of three dimensions: all of it, its parts by a layout, and a region with steps."""
+    """Read an array of three dimensions: the whole array, its parts by a layout, and a region with steps."""
     np.testing.assert_array_equal(file.read(), array)
     layout = plait.Layout(array.shape, "(cyclic(2), block, *)", grid=(2, 2))
     for rank, part in enumerate(file.read(layout)):
@@ -16,7 +16,7 @@ def check_parts(file: plait.File, array: np.ndarray) -> None:
 
 
 def refused(kind: type[plait.Error], url: object, mode: str = "r", **options: object) -> str:
-    """The text of the error that opening and reading it ends in."""
+    """Return the text of the error that is raised when the array is opened and read."""
     with pytest.raises(kind) as told:
         plait.open(url, mode, **options).read()
     return str(told.value)

@@ -1,4 +1,4 @@
-"""Files whose bytes have been changed: each is an error that names it, or has a header that can be."""
+"""Files with changed bytes: each is rejected by an error that names it, or has a readable header."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ import plait
 
 
 def arrays_of_changed(path: Path, whole: bytes, end: int, seed: int) -> Iterator[tuple[plait.ArrayInfo, ...]]:
-    """Write 500 files with 1 or 2 changed bytes in front of `end`, and give what those hold that can be opened."""
+    """Write 500 files with 1 or 2 changed bytes before `end`, and yield the arrays of each file that can be opened."""
     draw = np.random.default_rng(seed)
     for _ in range(500):
         changed = bytearray(whole)

@@ -1,4 +1,4 @@
-"""HDF5: what h5py writes is read, where it lies and unpacked, and damage is an error that says where."""
+"""HDF5: Plait reads files of h5py, in place and unpacked, and reports the position of damage."""
 
 import os
 import subprocess
@@ -67,7 +67,7 @@ def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
 @pytest.mark.parametrize("dtype", ["f4", ">i8", "i2", "S3"])
 @pytest.mark.parametrize("maxshape", [None, (None, 20, 10), (None, None, None)])
 def test_chunks(tmp_path, libver, filters, dtype, maxshape):
-    """Each kind of index that the library has, and chunks that divide nothing."""
+    """Read each kind of index that the library has, and chunks that do not divide the shape."""
     array = array_of(dtype)
     path = made(tmp_path / "a.h5", array, chunks=CHUNK, libver=libver, maxshape=maxshape, **filters)
     check(path, array)
@@ -122,7 +122,7 @@ def test_incompressible_chunks_leave_filters_out(tmp_path):
 def test_zstd(tmp_path):
     zstandard = pytest.importorskip("zstandard")
     array = array_of("f4", (8, 6))
-    while h5py.h5pl.size():  # the filter of netCDF4 would look at what stands for its parameters here
+    while h5py.h5pl.size():  # the filter of netCDF4 would check the invalid filter parameters
         h5py.h5pl.remove(0)
     with h5py.File(tmp_path / "a.h5", "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
@@ -137,9 +137,9 @@ def test_zstd(tmp_path):
 
 
 def test_lz4(tmp_path):
-    """Three blocks of 16 bytes: as it is, literals alone, and literals that are repeated."""
+    """Read three blocks of 16 bytes: stored plainly, as literals only, and as literals that are repeated."""
     plain = bytes(range(16)) * 2 + b"abcd" * 4
-    # A token has the number of literals, and of repeated bytes less 4; the last 5 bytes are literals.
+    # A token has the number of literals, and the number of repeated bytes minus 4; the last 5 bytes are literals.
     blocks = [plain[:16], b"\xf0\x01" + plain[16:32], b"\x43abcd\x04\x00\x50dabcd"]
     packed = (48).to_bytes(8, "big") + (16).to_bytes(4, "big")
     packed += b"".join(len(one).to_bytes(4, "big") + one for one in blocks)
@@ -181,7 +181,7 @@ def test_blosc(tmp_path):
     array = array_of("f4", (8, 6))
     codec = blosc.Blosc(cname="lz4", shuffle=blosc.SHUFFLE)
     chunks = [bytes(codec.encode(array[first : first + 4].copy())) for first in (0, 4)]
-    # In a process without netCDF4, whose filter of this number would look at what stands for its parameters here.
+    # This runs in a process without netCDF4, whose filter of this number would check the invalid parameters.
     environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
     subprocess.run([sys.executable, "-c", BLOSC, tmp_path / "a.h5", repr(chunks)], env=environment, check=True)
     check(tmp_path / "a.h5", array)

@@ -1,4 +1,4 @@
-"""HDF5: packed chunks are changed in place, as h5py then reads them, and whoever reads meanwhile sees the old ones."""
+"""HDF5: packed chunks are changed in place, h5py reads the new values, and concurrent readers see the old ones."""
 
 import ctypes
 import os
@@ -64,7 +64,7 @@ def test_random_regions(tmp_path, how, suffix):
                     np.testing.assert_array_equal(file.read(), expected)
             np.testing.assert_array_equal(values_in(path), expected)
             np.testing.assert_array_equal(plait.open(f"{path}::a").read(), expected)
-        with h5py.File(path, "r+") as file:  # whose library finds nothing to complain about
+        with h5py.File(path, "r+") as file:  # the library of h5py accepts the file
             file["a"][...] = file["a"][...] + 1
             file["c"] = file["a"][...]
             assert file["a"].attrs["units"] == "K"
@@ -140,7 +140,7 @@ def test_what_is_given_up_changes_nothing(tmp_path):
     before = path.read_bytes()
     with pytest.raises(RuntimeError), plait.open(path, "r+") as file:
         write_and_fail(file, -array)
-    assert path.read_bytes() == before  # nothing is left behind the end
+    assert path.read_bytes() == before  # nothing is left after its end
     with plait.open(path, "r+") as file:
         file.write(array[:1] * 2, region=np.s_[:1])
     np.testing.assert_array_equal(values_in(path)[:1], array[:1] * 2)
@@ -216,7 +216,7 @@ def test_a_full_disk_changes_nothing(tmp_path):
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
             assert path.stat().st_size == size
             np.testing.assert_array_equal(values_in(path), array)
-        # What has been written before stays, and is there at the end.
+        # Data that was written before stays, and is present at the end.
         with plait.open(path, "r+") as file:
             file.write(-array[:2], region=np.s_[:2])
             resource.setrlimit(resource.RLIMIT_FSIZE, (size + 40_000, limits[1]))
@@ -266,7 +266,7 @@ def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path, effort):
 
 
 def test_damage_is_found_before_anything_is_written(tmp_path):
-    """Wherever metadata are damaged, the file stays as it is or has the change; nothing else happens."""
+    """Damaged metadata leave the file unchanged or with the complete change."""
     array = array_of("i4")
     for track in (False, True):
         path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip", track_times=False)

@@ -1,4 +1,4 @@
-"""Every kind of chunk index of HDF5, at every position of the unlimited dimensions, against h5py."""
+"""Every kind of chunk index of HDF5, with the unlimited dimensions at every position, compared with h5py."""
 
 import itertools
 import math
@@ -32,7 +32,7 @@ def cases(rank: int) -> list[dict[str, object]]:
 
 
 def index_kind(dataset: "h5py.Dataset") -> int:
-    """The kind that the format specification prescribes for a dataset with version 4 of the layout message."""
+    """Return the kind that the format specification prescribes for a dataset with version 4 of the layout message."""
     unlimited = sum(extent is None for extent in dataset.maxshape)
     if unlimited:
         return EXTENSIBLE_ARRAY if unlimited == 1 else TREE_2

@@ -1,4 +1,4 @@
-"""HDF5's library: which one is loaded, when, and what it makes of damaged files."""
+"""HDF5's library: which one is loaded, when, and how it treats damaged files."""
 
 import ctypes
 import os
@@ -42,7 +42,7 @@ assert loaded() and "h5py" not in sys.modules
 
 
 def test_an_older_library(tmp_path):
-    """That of the system, such as Debian's, which h5dump comes with: all that versions have in different ways."""
+    """Use the library of the system, for example Debian's for h5dump, for all features that differ between versions."""
     older = sorted(Path("/usr/lib").glob("*/libhdf5*.so.103"))
     if not older:
         pytest.skip("no HDF5 1.10 or 1.12 in /usr/lib")
@@ -112,7 +112,7 @@ def test_a_library_that_cannot_be_used(tmp_path):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("libver", ["earliest", "latest"])
 def test_files_that_are_changed(tmp_path, libver):
-    """Each is an error that names the file, or holds arrays that can be read, or not."""
+    """Each changed file is rejected by an error that names it, or its arrays can be read, or each has an error."""
     path = tmp_path / "a.h5"
     with h5py.File(path, "w", libver=libver) as file:
         file.create_dataset("g/a", data=array_of("f8"), chunks=CHUNK, compression="gzip", shuffle=True)

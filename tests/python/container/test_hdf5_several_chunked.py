@@ -52,7 +52,7 @@ def test_all_kinds_in_one_file(tmp_path, suffix):
         )
         assert file["g/plain"].chunks is None
         assert np.isnan(file["filled"].fillvalue)
-    with h5py.File(path, "r+") as file:  # whose library finds nothing to complain about
+    with h5py.File(path, "r+") as file:  # the library of h5py accepts the file
         file["more"] = np.arange(1000)
         file["packed"][3:5, 2] = -1
         arrays["packed"][3:5, 2] = -1
@@ -138,7 +138,7 @@ def test_what_netcdf_reads_of_dimensions(tmp_path):
         file["deep"].set_auto_mask(False)
         for name, array in arrays.items():
             np.testing.assert_array_equal(file[name][...], array)
-    with netcdf.Dataset(tmp_path / "a.nc", "a") as file:  # netCDF's library goes on with it
+    with netcdf.Dataset(tmp_path / "a.nc", "a") as file:  # netCDF's library can extend it
         file.createVariable("more", "f4", ("time", "lon"))[:] = 1
         file["t2m"].note = "changed"
         file["t2m"][0, 0, 0] = 5
@@ -179,7 +179,7 @@ def test_names_of_dimensions_of_hdf5(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["h5", "nc"])
 def test_names_that_something_else_has(tmp_path, suffix):
-    """A name of two sizes, of an array of two dimensions, of a group; more arrays than one list of references takes."""
+    """A name may have two sizes, or belong to a 2-D array or a group; a list of references may be full."""
     given = {
         "a": {"shape": (3, 4), "dtype": "f4", "dimension_names": ("x", "y")},
         "b": {"shape": (5,), "dtype": "f4", "dimension_names": ("x",)},
@@ -248,7 +248,7 @@ while True:
 
 
 def test_kills_at_any_moment(tmp_path, effort):
-    """The file is the old one or the new one, whole, at each moment."""
+    """The file is completely the old one or completely the new one at each moment."""
     path = tmp_path / "a.h5"
     random = np.random.default_rng(5)
     for turn in range(effort.choose(2, 6)):

@@ -1,4 +1,4 @@
-"""HDF5's filter szip: what h5py packs is unpacked, damage is an error, and changed chunks do without the filter."""
+"""HDF5's szip filter: Plait unpacks chunks of h5py, reports damage, and stores changed chunks without the filter."""
 
 import re
 from ctypes.util import find_library
@@ -53,7 +53,7 @@ def test_changed_in_place(tmp_path):
 
 
 def stored(path, values, packed):
-    """A dataset of one chunk whose packed bytes, and the values of whose filter, are these."""
+    """Write a dataset of one chunk with these packed bytes and these filter parameters."""
     with h5py.File(path, "w") as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_chunk((64,))

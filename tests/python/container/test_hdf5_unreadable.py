@@ -1,4 +1,4 @@
-"""One object of an HDF5 file that cannot be read does not hide the others."""
+"""An unreadable object of an HDF5 file does not hide the others."""
 
 from pathlib import Path
 

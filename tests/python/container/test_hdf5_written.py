@@ -203,7 +203,7 @@ FILTERS = {"none": "", "gzip:1": ", deflate 1", "shuffle,gzip:6": ", shuffle, de
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("shape", [(13,), (50, 37), (13, 7, 10), (3, 70, 90, 2)])
 def test_chunks(tmp_path, codec, shape):
-    """More chunks than a node of the index has, which divide nothing; h5py reads them, and Plait."""
+    """Write more chunks than a node of the index holds, which do not divide the shape; h5py and Plait read them."""
     array = array_of("<i4", shape)
     chunks = {1: (4,), 2: (4, 3), 3: (4, 3, 10), 4: (2, 5, 3, 1)}[len(shape)]
     with plait.open(f"{tmp_path}/a.h5::g/x", "w", shape=shape, dtype="i4", chunks=chunks, codec=codec) as file:
@@ -218,7 +218,7 @@ def test_chunks(tmp_path, codec, shape):
         assert file["g/x"].chunks == chunks
         if "zstd" not in codec:
             np.testing.assert_array_equal(file["g/x"][...], array)
-    with h5py.File(tmp_path / "a.h5", "r+") as file:  # whose library finds nothing to complain about
+    with h5py.File(tmp_path / "a.h5", "r+") as file:  # the library of h5py accepts the file
         file["more"] = array
     np.testing.assert_array_equal(plait.open(f"{tmp_path}/a.h5::/g/x").read(), array)
 
@@ -262,7 +262,7 @@ def test_chunks_that_nobody_writes(tmp_path):
         pass
     expected = np.zeros((40, 30), "f4")
     np.testing.assert_array_equal(found_in(tmp_path / "b.h5")["data"], expected)
-    assert plait.arrays_in(tmp_path / "b.h5")[0].packed  # as a copy that plans its windows is told
+    assert plait.arrays_in(tmp_path / "b.h5")[0].packed  # a copy uses this when it plans its windows
     expected[20, 20] = 1
     np.testing.assert_array_equal(found_in(tmp_path / "a.h5")["data"], expected)
     for shape in ((), (0, 3)):

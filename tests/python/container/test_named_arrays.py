@@ -1,4 +1,4 @@
-"""Files that hold several arrays: their names, copies of all of them, and what `plait info` shows."""
+"""Files that hold several arrays: their names, copies of all of them, and the output of `plait info`."""
 
 import json
 import subprocess

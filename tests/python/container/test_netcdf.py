@@ -1,4 +1,4 @@
-"""netCDF's classic formats: what other libraries write is read, and damaged headers are refused."""
+"""netCDF's classic formats: Plait reads files of other libraries and rejects damaged headers."""
 
 import struct
 from pathlib import Path
@@ -40,7 +40,7 @@ def check(path: Path, arrays: dict[str, np.ndarray]) -> None:
 @pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
 @pytest.mark.parametrize("growing", [0, 1, 4])
 def test_what_the_library_writes(tmp_path, form, growing):
-    """Variables of all types, of which so many grow along the record dimension."""
+    """Read variables of all types, `growing` of which grow along the record dimension."""
     netcdf = pytest.importorskip("netCDF4")
     types = CLASSIC | (WIDE if form == "NETCDF3_64BIT_DATA" else {})
     arrays = {}
@@ -77,7 +77,7 @@ def test_records_of_one_variable_are_not_filled_up(tmp_path, version, names):
 
 
 def test_large_records(tmp_path):
-    """Rows that are requests of their own, beside short ones that are read together."""
+    """Read rows that are separate requests, together with short rows that are read in one request."""
     scipy = pytest.importorskip("scipy.io")
     large, small = array_of(">f8", (6, 40_000), 1), array_of(">i2", (6,), 2)
     with scipy.netcdf_file(tmp_path / "a.nc", "w") as file:
@@ -120,7 +120,7 @@ def test_other_formats(tmp_path):
 
 
 class Header:
-    """A CDF-1 header, by the words of the format's grammar."""
+    """A CDF-1 header, with fields named as in the grammar of the format."""
 
     def __init__(self) -> None:
         self.records = 0
@@ -128,7 +128,7 @@ class Header:
         self.variables: list[tuple[bytes, list[int], int, int]] = []
 
     def bytes(self, size: int = 400) -> bytes:
-        """The file, with zeros behind the header."""
+        """Return the file, with zeros after the header."""
         out = b"CDF\x01" + struct.pack(">III", self.records, 10, len(self.dimensions))
         for name, length in self.dimensions:
             out += self.name(name) + struct.pack(">I", length)

@@ -115,7 +115,7 @@ def test_the_dataset_of_xarray(tmp_path):
         xarray.testing.assert_identical(ours.load(), expected.load())
 
 
-#: For each variable: dimensions, type, chunks, fill value, and the number of written elements of each dimension.
+#: Dimensions, type, chunks, fill value, and number of written elements of each dimension, for each variable.
 RECORDS = {
     "time": (("time",), "f8", None, None, (3,)),
     "full": (("time", "x"), "i4", None, None, (7, 5)),
@@ -131,7 +131,7 @@ FILL = {name: netcdf.default_fillvals[name] for name in ("i2", "i4", "i8", "u1",
 
 
 def write_records(path: Path, **how: object) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-    """Writes variables with different numbers of records, and returns the expected arrays.
+    """Write variables with different numbers of records, and return the expected arrays.
 
     netCDF's library itself misplaces elements of variables whose unlimited dimension is not the first.
     """
@@ -235,7 +235,7 @@ def test_plain_arrays_keep_names_that_only_begin_like_netcdfs(tmp_path):
 
 @pytest.mark.long
 def test_listing_one_array_of_a_remembered_file(tmp_path):
-    """What one listing remembers is the length that all variables of the file agree on."""
+    """A listing remembers only lengths that all variables of the file share."""
     write_coordinate_of_two_dimensions(tmp_path / "a.nc")
     time.sleep(3.1)
     assert plait.arrays_in(f"{tmp_path}/a.nc::v")[0].shape == (7,)
@@ -245,7 +245,7 @@ def test_listing_one_array_of_a_remembered_file(tmp_path):
 
 @pytest.mark.long
 def test_records_of_a_file_that_is_remembered(tmp_path):
-    """After two seconds without a change the numbers of records are remembered, until the next one."""
+    """The numbers of records are remembered after two seconds without a change, until the next change."""
     expected = write_records(tmp_path / "a.nc")
     time.sleep(3.1)
     for _ in range(2):

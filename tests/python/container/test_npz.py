@@ -1,4 +1,4 @@
-"""NumPy's archives: what numpy.savez writes is read, and what Plait writes numpy.load reads."""
+"""NumPy's archives: Plait reads archives of numpy.savez, and numpy.load reads those of Plait."""
 
 import struct
 import zipfile

@@ -1,4 +1,4 @@
-"""safetensors: what its own library writes is read, and what Plait writes that library reads."""
+"""safetensors: Plait reads files of its own library, and that library reads files of Plait."""
 
 import json
 import struct
@@ -14,7 +14,7 @@ TYPES = ["<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "
 
 
 def made(path: Path, header: object, data: bytes = b"", length: int | None = None) -> Path:
-    """A file with this header, as JSON or as it stands."""
+    """Write a file with this header, given as a value for JSON or as bytes."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(text) if length is None else length) + text + data)
     return path

@@ -1,4 +1,4 @@
-"""Zarr: what zarr-python writes is read, in both versions of the format."""
+"""Zarr: Plait reads arrays of zarr-python, in both versions of the format."""
 
 import gzip
 import json

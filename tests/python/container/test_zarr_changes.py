@@ -1,4 +1,4 @@
-"""Zarr's chunks that change in place: after a crash of the host, by several programs at once, and what kills leave."""
+"""Zarr chunks that change in place: crashes of the host, changes by several programs, and leftovers of killed ones."""
 
 import fcntl
 import os
@@ -214,7 +214,7 @@ with plait.open(sys.argv[1], "r+") as file:
 @pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("row", [1, 2])  # in the same chunks, in the same shard
 def test_a_part_of_a_chunk_that_another_one_changes_meanwhile(tmp_path, options, row):
-    """Whoever comes second is told, and the first one's elements stay."""
+    """The second program gets an error, and the elements of the first one stay."""
     path = tmp_path / "a.zarr"
     make(path, **options)
     library = compiled(tmp_path, Path(__file__).parent / "sync_order.c", "-shared", "-fPIC", "-ldl")

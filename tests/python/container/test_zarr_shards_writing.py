@@ -1,4 +1,4 @@
-"""Zarr's shards: what Plait writes into them zarr-python reads."""
+"""Zarr shards: zarr-python reads what Plait writes into them."""
 
 import random
 
@@ -76,7 +76,7 @@ def test_chunks_that_are_written_again_take_their_old_room_where_they_fit(locati
 
 @pytest.mark.parametrize("index", ["start", "end"])
 def test_changed_shards_keep_the_packed_bytes_of_other_chunks(location, index):
-    """What is not written is not decoded: a chunk that is no zstd stays what it is."""
+    """Unchanged chunks are not decoded: a chunk that is not valid zstd stays as it is."""
     path = location / "a.zarr"
     codec = codecs.ShardingCodec(
         chunk_shape=(2, 2), codecs=[codecs.BytesCodec(), codecs.ZstdCodec()], index_location=index
@@ -86,7 +86,7 @@ def test_changed_shards_keep_the_packed_bytes_of_other_chunks(location, index):
     ] = 5
     shard = path / "c/0/0"
     damaged = bytearray(shard.read_bytes())
-    last = len(damaged) - 20 if index == "end" else 48  # the entry of the last of 4 chunks, with a check sum behind it
+    last = len(damaged) - 20 if index == "end" else 48  # the entry of the last of 4 chunks, followed by a checksum
     offset, length = (int.from_bytes(damaged[at : at + 8], "little") for at in (last, last + 8))
     damaged[offset : offset + length] = b"x" * length
     shard.write_bytes(damaged)

@@ -1,4 +1,4 @@
-"""Zarr: what Plait writes zarr-python reads, and arrays appear whole or not at all."""
+"""Zarr: zarr-python reads the arrays that Plait writes, and new arrays appear completely or not at all."""
 
 import json
 import os
@@ -192,7 +192,7 @@ def test_what_stays_in_the_way(tmp_path):
     path = tmp_path / "a.zarr"
     how = {"shape": (3,), "dtype": "f4"}
     path.mkdir()
-    written(path, array_of())  # an empty folder is nothing
+    written(path, array_of())  # an empty folder counts as absent
     assert "is an array, which holds no other" in refused(f"{path}::/x", "w", **how)
     root = zarr.open_group(tmp_path / "b.zarr", mode="w")
     root.create_array("one", shape=(2,), dtype="i4")

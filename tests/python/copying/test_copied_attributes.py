@@ -1,4 +1,4 @@
-"""Copies keep attributes, names of dimensions and fill values, and say what they do not keep."""
+"""Copies keep attributes, names of dimensions and fill values, and report those that they cannot keep."""
 
 import json
 import subprocess
@@ -112,7 +112,7 @@ def test_what_a_target_cannot_have(tmp_path):
         plait.copy(tmp_path / "c.zarr", tmp_path / "d.h5")
     assert dict(plait.arrays_in(tmp_path / "d.h5")[0].attributes) == {"c": 2}
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of an array that is named alone no group is wanted
+        warnings.simplefilter("error")  # a single named array is copied without its group
         plait.copy(f"{tmp_path}/a.h5::g/count", tmp_path / "e.npy")
 
 

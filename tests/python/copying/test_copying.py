@@ -1,4 +1,4 @@
-"""plait.copy: windows that cover an array once, every pair of stores, and what is refused or given up."""
+"""plait.copy: windows that cover an array once, every pair of stores, and copies that are rejected or given up."""
 
 import math
 import os
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 def numbers(shape, dtype="f8", order="C", seed=1):
-    """An array of random bytes."""
+    """Return an array of random bytes."""
     size = math.prod(shape)
     found = np.frombuffer(np.random.default_rng(seed).bytes(size * np.dtype(dtype).itemsize), dtype)
     return np.array(found.reshape(shape), order=order)
@@ -197,7 +197,7 @@ print(peak() - before, done.windows)
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", ["b.npy", "distant:b?place=striped&folder={0}"])
 def test_memory_is_bounded(tmp_path, target):
-    """A copy of 96 MiB in 8 MiB: twice as much may be taken, for allocators keep some."""
+    """Copy 96 MiB with a limit of 8 MiB; twice as much is accepted, because allocators keep some memory."""
     np.save(tmp_path / "small.npy", numbers((100, 100)))
     np.save(tmp_path / "a.npy", np.zeros((3 << 10, 4 << 10)))
     target = target.format(tmp_path)

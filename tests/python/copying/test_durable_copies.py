@@ -1,4 +1,4 @@
-"""What of interrupted copies counts after a crash of the host, whose work is whose, and file systems without locks."""
+"""Interrupted copies: what is valid after a crash of the host, the owners of work, and file systems without locks."""
 
 import errno
 import fcntl
@@ -67,7 +67,7 @@ def test_an_orderly_stop_is_durable(array, monkeypatch, orderly, target, options
 def test_chunks_that_the_host_has_lost_are_written_again(array, monkeypatch, codec):
     options = {"chunks": (16, 32), "codec": codec, **ROWS}
     interrupted("a.npy", "b.zarr", 0.6, **options)
-    # Of windows of 8 rows 5 are there: the chunks with rows 32 to 47 were renamed once more for the last one.
+    # 5 windows of 8 rows are complete: the chunks with rows 32 to 47 were renamed again for the last one.
     for file in Path(".b.zarr.plait-unfinished/c/2").iterdir():
         os.truncate(file, 0)
     restart(monkeypatch)

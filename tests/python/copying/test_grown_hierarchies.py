@@ -1,4 +1,4 @@
-"""Copies into Zarr hierarchies that exist: one that fails leaves them as they were, and says what it has replaced."""
+"""Copies into existing Zarr hierarchies: a failed one leaves them unchanged, and a copy reports replaced arrays."""
 
 import json
 import shutil

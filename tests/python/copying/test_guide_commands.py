@@ -1,4 +1,4 @@
-"""The commands of the guide that stand beside those of others: each runs, and makes what the other would."""
+"""The commands in the guide's comparison with other tools: each runs and makes the same file as the other tool."""
 
 import re
 import shlex
@@ -20,7 +20,7 @@ TABLE = np.arange(60 * 40, dtype="i4").reshape(60, 40)
 
 
 def commands():
-    """The right side of the table."""
+    """Return the right column of the table."""
     section = GUIDE.read_text(encoding="utf-8").split("## The same with other tools", 1)[1].split("\n## ", 1)[0]
     return [line.rsplit("|", 2)[1].strip().strip("`") for line in section.splitlines() if line.startswith("| `")]
 

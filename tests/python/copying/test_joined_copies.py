@@ -11,7 +11,7 @@ import plait
 
 @pytest.fixture
 def parts(tmp_path, monkeypatch):
-    """Three files, whose natural order is not that of their names; and what they hold, joined."""
+    """Create three files whose natural order is not the order of their names, and return their joined content."""
     monkeypatch.chdir(tmp_path)
     arrays = [np.random.default_rng(number).random((number + 2, 9, 5)).astype("f4") for number in range(3)]
     for number, array in zip((2, 9, 10), arrays, strict=True):

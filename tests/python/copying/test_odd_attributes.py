@@ -1,4 +1,4 @@
-"""Attributes and fill values at the edges of what formats have."""
+"""Attributes and fill values at the limits of the formats."""
 
 import json
 import math

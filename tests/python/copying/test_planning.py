@@ -1,4 +1,4 @@
-"""Dry runs: what a copy would do, compared with what it does and with counts one by one."""
+"""Dry runs: the planned copy, compared with the real one and with counts one by one."""
 
 import json
 import math
@@ -24,7 +24,7 @@ def written(path, shape, **options):
 
 
 def times(shape, window, unit):
-    """How often windows touch units, one by one."""
+    """Return how often windows touch units, counted one by one."""
     count = 0
     for index in np.ndindex(*(-(-size // step) for size, step in zip(shape, window, strict=True))):
         touched = 1

@@ -121,7 +121,7 @@ def test_all_arrays_of_a_file(tmp_path, location):
 
 
 def touches(shape, windows, chunks):
-    """How often windows touch chunks, counted one by one."""
+    """Return how often windows touch chunks, counted one by one."""
     count = 0
     for window in windows:
         count += math.prod(
@@ -274,7 +274,7 @@ def test_gzip_is_the_same_with_libdeflate_and_without(tmp_path, there, kind):
     np.save(tmp_path / "a.npy", array.reshape(128, 256))
     environment = dict(os.environ)
     if not there:
-        (tmp_path / "libdeflate.so.0").touch()  # which the loader refuses
+        (tmp_path / "libdeflate.so.0").touch()  # the loader rejects this file
         environment["LD_LIBRARY_PATH"] = f"{tmp_path}:{environment.get('LD_LIBRARY_PATH', '')}"
     run = subprocess.run(
         [sys.executable, "-c", PACKED], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""What a resumed copy trusts: sources that were replaced, and files that lie where its own would."""
+"""Checks of a resumed copy: sources that were replaced, and foreign files in the place of its own."""
 
 import os
 
@@ -21,7 +21,7 @@ def stop(done, total):
 
 @pytest.fixture(autouse=True)
 def interrupted(tmp_path, monkeypatch):
-    """A copy of a.npy to b.npy that has been interrupted."""
+    """Create a copy of a.npy to b.npy that was interrupted."""
     monkeypatch.chdir(tmp_path)
     np.save("a.npy", ARRAY)
     with pytest.raises(StopError):
@@ -81,7 +81,7 @@ def test_a_folder_that_is_missing():
 
 
 class OtherDevice:
-    """What a host tells of a file to which the file system has given another number."""
+    """The status of a file to which the file system has given another device number."""
 
     def __init__(self, found):
         self._found = found

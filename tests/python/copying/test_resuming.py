@@ -1,4 +1,4 @@
-"""Copies that are interrupted and resumed: what stays, what is copied again, and what cannot be resumed."""
+"""Copies that are interrupted and resumed: kept parts, parts copied again, and copies that cannot be resumed."""
 
 import errno
 import fcntl
@@ -25,7 +25,7 @@ class StopError(Exception):
 
 @pytest.fixture(autouse=True)
 def array(tmp_path, monkeypatch):
-    """The array in a.npy, and in packed chunks in a.zarr."""
+    """Create the array in a.npy, and in packed chunks in a.zarr."""
     monkeypatch.chdir(tmp_path)
     for disk in "xy":
         os.mkdir(disk)
@@ -122,7 +122,7 @@ def test_two_passes_go_on_in_either(array):
 def test_shards_that_were_being_written_are_written_again(array):
     options = {"chunks": (8, 8), "shards": (16, 32), "codec": "zstd:1", "memory": 2 * 8 * 96 * 4, "layout": "(*, *)"}
     interrupted("a.npy", "b.zarr", 0.6, **options)
-    # Of windows of 8 rows 5 are there: the shards with rows 32 to 47 may be half.
+    # 5 windows of 8 rows are complete: the shards with rows 32 to 47 may be incomplete.
     for file in Path(".b.zarr.plait-unfinished/c/2").iterdir():
         file.write_bytes(b"half")
     changes = Path(".b.zarr.plait-unfinished/.plait-changes/.chunks.plait-host-1-1")
@@ -209,7 +209,7 @@ def test_the_file_that_was_begun_is_the_one_that_is_gone_on_with(array):
     (unfinished,) = Path.cwd().glob("*unfinished")
     begun = unfinished.read_bytes()
     os.rename(unfinished, "aside")
-    unfinished.write_bytes(bytes(len(begun)))  # another file, of which nobody has promised anything
+    unfinished.write_bytes(bytes(len(begun)))  # another file, without any record of progress
     assert plait.copy("a.npy", "b.npy", resume=True, memory="4K").resumed == 0
     np.testing.assert_array_equal(np.load("b.npy"), array)
 

@@ -1,4 +1,4 @@
-"""What a copy takes of an array: regions, axes in another order, other types, compared with NumPy."""
+"""Copies of a part of an array: regions, axes in another order and other types, compared with NumPy."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""Copies of several arrays to a new Zarr hierarchy, which appears whole; a copy that fails leaves nothing."""
+"""Copies of several arrays to a new Zarr hierarchy, which appears completely; a failed copy leaves nothing."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Dimensions without a limit stay so in copies, as h5py and netCDF's library see and extend them."""
+"""Dimensions without a limit keep this property in copies: h5py and netCDF's library can extend them."""
 
 import shutil
 import subprocess
@@ -57,7 +57,7 @@ def test_axes_and_types_of_copies(tmp_path):
     with h5py.File(tmp_path / "b.h5") as file:
         assert file["a"].maxshape == (None, 2, None)
         np.testing.assert_array_equal(file["a"][...], array[:, 1:].transpose(2, 0, 1))
-    for target in ("b.zarr", "b.npz"):  # where nothing says so
+    for target in ("b.zarr", "b.npz"):  # formats without unlimited dimensions
         plait.copy(tmp_path / "a.h5", tmp_path / target)
         np.testing.assert_array_equal(plait.open(tmp_path / target).read(), array)
 
@@ -71,7 +71,7 @@ def make_netcdf(path: Path) -> None:
         file.createVariable("time", "f8", ("time",))[:] = np.arange(5)
         file.createVariable("t", "f4", ("time", "x"), zlib=True)[:] = np.arange(20).reshape(5, 4)
         file.createVariable("o", "i4", ("obs",))[:] = np.arange(3)
-        file.createVariable("late", "f4", ("time", "x"), fill_value=-1.0)  # nothing of it has been written
+        file.createVariable("late", "f4", ("time", "x"), fill_value=-1.0)  # without any written elements
         group = file.createGroup("g")
         group.createVariable("u", "f4", ("time", "x"))[:] = np.ones((5, 4))
         group.createVariable("fixed", "f4", ("x",))[:] = 2

@@ -14,7 +14,7 @@ h5py = pytest.importorskip("h5py", reason="h5py is not installed")
 
 @pytest.fixture
 def mixed(tmp_path, monkeypatch):
-    """A file with arrays of all kinds."""
+    """Create a file with arrays of all kinds."""
     monkeypatch.chdir(tmp_path)
     with h5py.File("a.h5", "w") as file:
         file["a"] = np.arange(5.0)

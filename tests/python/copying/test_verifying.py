@@ -1,4 +1,4 @@
-"""Copies that read back what they have written."""
+"""Copies that read back the written data."""
 
 import errno
 import os

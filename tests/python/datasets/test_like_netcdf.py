@@ -167,7 +167,7 @@ def random_file(path, choose):
 
 
 def dimensions_of(group):
-    """Return the dimensions of a group as netCDF's library knows them, without those that it makes up."""
+    """Return the dimensions of a group as netCDF's library knows them, without the invented ones."""
     found = [(name, len(one), one.isunlimited()) for name, one in group.dimensions.items()]
     return [one for one in found if not one[0].startswith("phony_dim_")]
 

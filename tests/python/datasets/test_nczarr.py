@@ -7,7 +7,7 @@ import pytest
 
 import plait
 
-pytest.importorskip("h5py")  # before netCDF4, whose HDF5 library is another one
+pytest.importorskip("h5py")  # before netCDF4, which has another HDF5 library
 
 EXPECTED = {
     "tas": ("time", "lat"),
@@ -25,7 +25,7 @@ def check(path):
     arrays = {one.name: one for one in plait.arrays_in(path)}
     assert {name: arrays[name].dimension_names for name in EXPECTED} == EXPECTED
     assert {name: arrays[name].unlimited for name in EXPECTED} == {"tas": (0,), "g/w": (), "g/h/x": (1,)}
-    # Where xarray finds names of dimensions, the fill value of Zarr is an attribute to it.
+    # For xarray, Zarr's fill value is an attribute if it finds names of dimensions.
     shown = {name: {*arrays[name].attributes} - {"_FillValue"} for name in EXPECTED}
     assert shown == {"tas": {"units"}, "g/w": set(), "g/h/x": set()}
     groups = {one.name: one for one in plait.groups_in(path)}

@@ -1,4 +1,4 @@
-"""xarray's datasets out of whatever Plait opens, compared with what was written."""
+"""xarray datasets from every store that Plait opens, compared with the written data."""
 
 import pickle
 import threading
@@ -20,7 +20,7 @@ def _xarray():
 
 
 def written(folder, location=None):
-    """A dataset in the formats whose dimensions have names; the names of the files.  location: of the one in Zarr"""
+    """Write a dataset in the formats with named dimensions, and return the names of the files.  location: for Zarr"""
     location = location or folder
     made = xarray.Dataset(
         {"t2m": (("time", "lat", "lon"), FIELD), "level": ((), 7)},
@@ -57,7 +57,7 @@ def test_named_dimensions_and_coordinates(tmp_path, location):
 
 @pytest.mark.parametrize("how", ["netcdf4", "scipy", "zarr"])
 def test_attributes_are_decoded_by_xarray(tmp_path, location, how):
-    """Packed numbers, missing values, times and coordinates of two dimensions, beside xarray's own reading."""
+    """Read packed numbers, missing values, times and coordinates of two dimensions, compared with xarray's reading."""
     pytest.importorskip({"netcdf4": "netCDF4", "scipy": "scipy", "zarr": "zarr"}[how])
     field = np.round(FIELD * 100)
     field[2:4, 1] = np.nan
@@ -132,7 +132,7 @@ def test_formats_without_names(tmp_path):
         for name, array in arrays.items():
             file.write(array, variable=name)
     for name in ("a.npz", "a.safetensors"):
-        with xarray.open_dataset(tmp_path / name) as found:  # nothing else reads these
+        with xarray.open_dataset(tmp_path / name) as found:  # other libraries do not read these
             assert {key: found[key].dims for key in arrays} == {
                 "a": ("phony_dim_0", "phony_dim_1"),
                 "b": ("phony_dim_0",),

@@ -1,4 +1,4 @@
-"""Jobs that lose a rank whose disk is read: the others are told within a second or so, and none hangs."""
+"""Jobs that lose a rank whose disk is read: the others get an error within about a second, and none hangs."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 MPIEXEC = shutil.which("mpiexec")
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 
-# Whoever has heard waits for the other one, which may still be asking.
+# A rank that has its error waits for the other one, which may still be asking.
 HEAD = """
 import os, time
 
@@ -25,7 +25,7 @@ def wait_for_the_other():
         time.sleep(0.05)
 """
 
-# The last rank goes while the others read its disk; they say what they were told, and how soon.
+# The last rank leaves while the others read its disk; they print their error, and the time until it.
 JOB = """
 import os, signal, sys, time
 import numpy as np
@@ -67,7 +67,7 @@ wait_for_the_other()
 os._exit(0)
 """
 
-# The same of a shared file, of which that rank has every third stripe.
+# The same for a shared file, of which that rank has every third stripe.
 SHARED_JOB = """
 import os, signal, sys, time
 from mpi4py import MPI
@@ -150,11 +150,11 @@ def test_what_a_rank_that_has_gone_has_of_a_shared_file_is_told(tmp_path, how):
         assert f"again {rank}: rank 2 has ended or left" in output
         assert "rank 2 has ended or left" in told(rank, output)
         assert f"of the shared file {tmp_path}/data)" in told(rank, output)
-    assert not any(tmp_path.iterdir())  # nobody closed it
+    assert not any(tmp_path.iterdir())  # no rank closed it
 
 
 def run(job, folder, how):
-    """What three ranks print of which the last one goes; each is a node of its own."""
+    """Return the output of three ranks, each a node of its own, of which the last one leaves."""
     environment = {**os.environ, **WELCOME}
     heard = folder.with_name(f"{folder.name}-heard")
     heard.mkdir()
@@ -172,7 +172,7 @@ def run(job, folder, how):
 
 
 def told(rank, output):
-    """The one line that says what a rank was told, soon enough."""
+    """Return the one line with the error of a rank, and check that it came soon enough."""
     lines = [line for line in output.splitlines() if line.startswith(f"told {rank} after ")]
     assert len(lines) == 1, output
     assert float(lines[0].split()[3]) < 15

@@ -1,4 +1,4 @@
-"""Hosts in network namespaces: what is each host's own, what is shared, the limits, and that nothing stays behind."""
+"""Hosts in network namespaces: their own and their shared resources, the limits, and a complete cleanup."""
 
 import argparse
 import fcntl
@@ -75,7 +75,7 @@ def test_ranks_fill_the_hosts_or_are_distributed():
 
 
 def leave_behind(folder, name):
-    """What a run leaves that is killed after it has changed a file of the system from `before`."""
+    """Leave the files of a run that is killed after it has changed a file of the system from `before`."""
     system = folder / f"{name}.system"
     left = folder / f"plait-hosts-{name}"
     left.mkdir()
@@ -103,7 +103,7 @@ def test_what_a_killed_run_left_is_undone(tmp_path):
 
 
 def left_in(folder):
-    """What runs leave in their folder for temporary files, and the loop devices that hold files there."""
+    """Return the files of runs in their temporary folder, and the loop devices that hold files there."""
     return [path.name for path in folder.glob("plait-hosts-*")], state.loops_on(folder)
 
 
@@ -185,12 +185,12 @@ def test_the_status_is_the_commands():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_stays_behind(number, tmp_path):
     mark = f"plait-mark-{os.getpid()}-{int(number)}"
-    # A host's own process that heeds nothing, so that only its host's end can end it.
+    # A process of a host that ignores signals, so that only the end of its host can end it.
     script = f"trap '' INT TERM HUP; echo here >{tmp_path}/there; exec -a {mark} sleep 600"
     (tmp_path / "script").write_text(script + "\n")
     command = [sys.executable, HOSTS, "exec", "--", "on-host", "host1", f"exec bash {tmp_path}/script"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    # What runs the tests may ignore signals, as shells let commands in the background do.
+    # The process that runs the tests may ignore signals, as background jobs of a shell do.
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -208,7 +208,7 @@ def test_nothing_stays_behind(number, tmp_path):
     assert status == (-number if number == signal.SIGKILL else 128 + number)
     assert gone(mark)
     if number == signal.SIGKILL:
-        said("exec", "--", "true", environment=environment)  # the next start clears what this one could not
+        said("exec", "--", "true", environment=environment)  # the next start clears the leftovers of this one
     assert left_in(tmp_path) == ([], [])
 
 
@@ -237,7 +237,7 @@ else:
 
 
 def transfer(size, *limits):
-    """The seconds of a round trip and the bytes a second between two hosts with such links."""
+    """Return the seconds of a round trip and the bytes per second between two hosts with such links."""
     words = said("run", "--ranks", 2, *limits, "--", sys.executable, "-c", TRANSFER, size)
     return [float(word) for word in words.split()]
 
@@ -273,7 +273,7 @@ wait
     words = said("exec", "--disk", "40MB/s", "--", "sh", "-c", script)
     seconds = [float(text) for text in re.findall(r"copied, ([\d.e-]+) s", words)]
     assert len(seconds) == 6
-    # The kernel lets a disk that was idle have a tenth of a second's worth at once.
+    # The kernel lets an idle disk transfer the amount of a tenth of a second at once.
     assert min(seconds) > 0.95 * (16 * 1.048576 / 40 - 0.1), words
     assert sum(seconds) > 0.95 * 6 * (16 * 1.048576 / 40) - 2 * 0.1, words
     assert max(seconds) < 60

@@ -59,7 +59,7 @@ def test_processes_of_equal_numbers_replace_one_file(tmp_path):
     (tmp_path / "writer.py").write_text(WRITER)
     folder = tmp_path / "shared"
     folder.mkdir()
-    np.save(folder / "a.npy", np.zeros(1))  # what appears under a free name is not replaced
+    np.save(folder / "a.npy", np.zeros(1))  # a file that appears under a free name is not replaced
     job = f"{sys.executable} {tmp_path}/writer.py {folder}/a.npy"
     done = on_hosts("exec", "--", "sh", "-euc", f"on-host host0 {job} 100 & on-host host1 {job} 200; wait $!")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -12,7 +12,7 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 
 pytestmark = pytest.mark.skipif(shutil.which("mpiexec") is None, reason="no mpiexec was found")
 
-# Rank 1 is stopped while rank 0 accesses its disk, and goes on once rank 0 has been interrupted.
+# Rank 1 is stopped while rank 0 accesses its disk, and continues after rank 0 has been interrupted.
 JOB = """
 import os, signal, sys, threading, time
 import numpy as np
@@ -93,6 +93,6 @@ def test_an_interrupted_access_ends_and_uses_no_memory_any_more(tmp_path, kind, 
     job = launch(2, sys.executable, "-c", JOB, tmp_path, kind, what, PLAIT_NODE_SIZE="1")
     after = [float(one) for one in re.findall(r"interrupted after ([\d.]+) s", job.stdout)]
     assert len(after) == 2, job.stdout
-    assert max(after) < 5  # 0.1 s on a machine that does nothing else
+    assert max(after) < 5  # 0.1 s on an idle machine
     assert "went on" in job.stdout, job.stdout
     assert job.returncode == 0, job.stdout

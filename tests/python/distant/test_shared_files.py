@@ -22,7 +22,7 @@ def test_one_process_has_an_ordinary_file(tmp_path: Path) -> None:
     assert "closed" in repr(file)
     content = (tmp_path / "data").read_bytes()
     assert content == b"\0\0\0bytes" + bytes(92) + np.arange(4, dtype="<i4").tobytes()
-    # What others wrote is read as well.
+    # Data that others wrote is read as well.
     (tmp_path / "data").write_bytes(b"abc")
     with shared.open(tmp_path / "data") as file:
         assert file.size() == 3
@@ -109,7 +109,7 @@ def test_threads_use_one_file(tmp_path: Path) -> None:
 
 
 def test_threads_open_files_of_their_own(tmp_path: Path) -> None:
-    """Those of a process that is alone have what carries their calls in common."""
+    """Files of a single process share the object that executes their calls."""
     failed: list[Exception] = []
 
     def use(number: int) -> None:

@@ -1,6 +1,6 @@
-"""Distant and shared files under random readers and writers on several hosts, and what they do when something fails.
+"""Distant and shared files under random readers and writers on several hosts, and their behavior after failures.
 
-Each run has a new seed.  A failure prints its command, with which tests/stress/storm.py makes the same run again.
+Each run has a new seed.  A failure prints its command; tests/stress/storm.py repeats the run with it.
 """
 
 import itertools
@@ -24,7 +24,7 @@ needs_disks = needs("disk sizes")
 
 
 class Job:
-    """One run of the stress, under way."""
+    """One run of the stress program."""
 
     def __init__(self, folder, hosts, ranks, options, how=(), outlive=False, before=()):
         self.report = folder / "report"
@@ -107,13 +107,13 @@ def test_slow_networks(start):
 @needs_disks
 @pytest.mark.long
 def test_full_disks_are_told_to_the_writer_alone(start):
-    """What had been acknowledged stays, the others go on, and there is room again where something is taken away."""
+    """Acknowledged data stays, the others continue, and there is room again after something is removed."""
     said = start(2, 3, ["--full", "--operations", 10], ["--disk-size", "8MB"]).check(range(3))
     assert any(not words.split(" checked, ")[1].startswith("0 ") for words in said.values()), said
 
 
 def check_survivors(start, hosts, ranks, jobs, survivors):
-    """Each job's survivors say that all was well.  The jobs run side by side: mostly they wait."""
+    """Check that the survivors of each job report success.  The jobs run at the same time: they mostly wait."""
     for job in [start(hosts, ranks, options, outlive=True) for options in jobs]:
         job.check(survivors)
 
@@ -130,7 +130,7 @@ def test_a_killed_rank_is_told_of(start):
 @needs_hosts_and_mpi
 @pytest.mark.long
 def test_what_stands_still_for_a_while_goes_on(start):
-    """A stopped rank, and a host whose link is down for some seconds."""
+    """Stop a rank, and interrupt the link of a host for some seconds."""
     options = ["--kind", "shared", "--phases", 2, "--first", "--fault"]
     for job in [start(2, 3, [*options, fault]) for fault in ("stop", "flap")]:
         said = job.check(range(3))
@@ -141,7 +141,7 @@ def test_what_stands_still_for_a_while_goes_on(start):
 @needs_hosts_and_mpi
 @pytest.mark.long
 def test_a_lost_host_is_told_of_within_half_a_minute(start):
-    """Also where nobody had called it before, and MPI lost it long ago; both sides go on by themselves."""
+    """This also holds if no rank had called the host before and MPI lost it long ago; both sides continue."""
     cut = ["--fault", "cut", "--victim", 2]
     kinds = (["--kind", "distant"], ["--kind", "distant", "--first"], ["--kind", "shared", "--first"])
     late = ["--kind", "distant", "--first", "--rest", 25, "--phases", 1]
@@ -150,7 +150,7 @@ def test_a_lost_host_is_told_of_within_half_a_minute(start):
 
 @pytest.fixture
 def behind_firewall(tmp_path):
-    """How to start a rank whose sockets reach no other host."""
+    """Return a function that makes the command of a rank whose sockets reach no other host."""
 
     def words(code, which="true"):
         folder = tmp_path / code
@@ -161,7 +161,7 @@ def behind_firewall(tmp_path):
     return words
 
 
-# All ask each other; MPI goes on all the same.
+# All ranks connect to each other; MPI continues in any case.
 APART = """
 import time
 import plait
@@ -191,7 +191,7 @@ print(comm.gather(told))
 
 @needs_hosts_and_mpi
 def test_where_a_firewall_lets_only_mpi_through(behind_firewall, effort):
-    """Calls between hosts fail and say why, on one host all goes on, and so do agreements of all."""
+    """Calls between hosts fail with a reason, calls on one host succeed, and so do agreements of all."""
     near, far, free = ["found", "found", "apart"], ["apart", "apart", "found"], ["found"] * 3
     behind = {"true": [near, near, far], '[ "$PMI_RANK" = 0 ]': [near, free, free]}
     cases = effort.sample(list(itertools.product(("EHOSTUNREACH", "ECONNREFUSED"), behind)), 1)

@@ -1,4 +1,4 @@
-"""Pictures of layouts: which indices are shown, who owns them, and what conversions move."""
+"""Pictures of layouts: the shown indices, their owners, and the data that conversions move."""
 
 import itertools
 import math
@@ -88,7 +88,7 @@ def test_a_large_dimension_is_shown_around_the_rank_in_question():
 
 
 def order_of(layout, rank):
-    """Numbers of the elements of a rank as they lie in its memory, -1 where a halo lies."""
+    """Return the numbers of a rank's elements in the order of its memory, and -1 for halo positions."""
     order = layout.dimension_order
     extents = [layout.shape[d] for d in order]
     numbers = np.arange(layout.elements).reshape(extents).transpose(np.argsort(order))

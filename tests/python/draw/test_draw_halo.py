@@ -1,4 +1,4 @@
-"""Pictures of halos: what the padded block of a rank lies on, and where its positions come from."""
+"""Pictures of halos: the area of the padded block of a rank, and the source of its positions."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""PNG pictures: written, of a sensible size, and refused where nothing can be drawn."""
+"""PNG pictures: written, of a sensible size, and rejected if nothing can be drawn."""
 
 import numpy as np
 import pytest

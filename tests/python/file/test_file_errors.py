@@ -1,4 +1,4 @@
-"""Files that are missing, damaged, forbidden or too large: what users are told, and that nothing is left behind."""
+"""Files that are missing, damaged, forbidden or too large: the error messages, and that no files are left."""
 
 import errno
 import os
@@ -24,7 +24,7 @@ RAW = {"shape": (4, 5), "dtype": "f8"}
 
 
 def store_error(call, code=None):
-    """The text of the StoreError that a call raises."""
+    """Return the text of the StoreError that a call raises."""
     with pytest.raises(plait.StoreError) as caught:
         call()
     assert isinstance(caught.value, OSError)
@@ -163,7 +163,7 @@ def test_every_cut_of_a_npy_file(tmp_path):
         path.write_bytes(whole[:length])
         text = store_error(lambda: plait.open(path))
         assert str(path) in text
-    path.write_bytes(whole + b"more")  # as np.load does, what follows is left alone
+    path.write_bytes(whole + b"more")  # bytes after the array are ignored, as by np.load
     with plait.open(path) as file:
         np.testing.assert_array_equal(file.read(), numbered((4, 5)))
 
@@ -354,11 +354,11 @@ def test_a_write_in_position_that_the_disk_has_no_room_for(tmp_path, strategy):
     with small_disk(folder):
         path = folder / "a.bin"
         with path.open("wb") as out:
-            out.truncate(8 << 20)  # holes, which need room once they are written
+            out.truncate(8 << 20)  # holes, which need room when they are written
         with plait.open(path, "r+", shape=(1 << 20,), dtype="f8", strategy=strategy) as file:
             text = store_error(lambda: file.write(np.ones(1 << 20)), errno.ENOSPC)
             assert f"cannot write {path} at offset" in text
-            # Such a file stays usable; each element is the old one or the new one.
+            # Such a file stays usable; each element has its old or its new value.
             assert np.isin(file.read(), (0, 1)).all()
 
 
@@ -372,7 +372,7 @@ def test_files_that_may_not_be_so_large(tmp_path):
 
 
 def test_a_failed_write_discards_the_new_file(tmp_path):
-    # The limit comes down after the room was reserved.
+    # The limit is lowered after the room was reserved.
     path = tmp_path / "a.bin"
     path.write_bytes(b"old")
     file = plait.open(path, "w", shape=(1 << 18,), dtype="f8")

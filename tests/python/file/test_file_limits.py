@@ -15,7 +15,7 @@ FAR = 5 << 30
 
 
 def sparse(path, size, marks):
-    """Makes a file of holes with a few bytes in it; skips where the file system has no room for holes."""
+    """Make a file of holes with a few bytes in it; skip if the file system has no room for holes."""
     try:
         with path.open("wb") as out:
             out.truncate(size)
@@ -45,7 +45,7 @@ def test_a_region_far_behind_2_to_the_31(tmp_path, strategy):
         assert file.read(region=(-1, -1)).tobytes() == b"\1" * 8
         every = file.read(region=np.s_[rows - 3 :: 1000, 5])
         np.testing.assert_array_equal(every, [5.0])
-        # And written there.
+        # The same region is written.
         file.write([part + 1 for part in parts], layout, region=np.s_[-10:, 200:300])
         np.testing.assert_array_equal(file.read(region=np.s_[-10:, 200:300]), found + 1)
         np.testing.assert_array_equal(file.read(region=np.s_[-3, :200]), row[:200])
@@ -89,7 +89,7 @@ def test_plans_of_arrays_that_no_disk_holds(tmp_path):
     assert layout.local_shape(5) == (1 << 21, 1 << 10)
 
 
-# The bound on memory: what a read adds to the process besides the array that it fills.
+# The limit on memory: the amount that a read adds to the process in addition to the array that it fills.
 
 GROWTH = """
     import resource, sys

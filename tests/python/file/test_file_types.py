@@ -25,7 +25,7 @@ DTYPES = [
 def elements(dtype):
     wanted = np.dtype(dtype)
     if wanted.kind == "f" and wanted.itemsize == 16:
-        return numbered((4, 5), "f8").astype(wanted)  # the padding of long doubles is nobody's
+        return numbered((4, 5), "f8").astype(wanted)  # the padding of long doubles is undefined
     return numbered((4, 5), wanted)
 
 
@@ -34,7 +34,7 @@ def same(a, b):
     assert a.shape == b.shape
     if a.dtype.names is None:
         assert a.tobytes() == b.tobytes()
-    else:  # what lies between fields is nobody's
+    else:  # bytes between fields are undefined
         np.testing.assert_array_equal(a, b)
 
 

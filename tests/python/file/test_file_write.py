@@ -240,7 +240,7 @@ def test_what_a_dead_process_left_is_removed(tmp_path):
     dead.wait()
     host = socket.gethostname()
     stale = tmp_path / f".a.bin.plait-{host}-{dead.pid}-0"
-    # A process before this one may have had its number: nobody holds the file's lock.
+    # An earlier process may have had this process's number: no process holds the file's lock.
     before = tmp_path / f".a.bin.plait-{host}-{os.getpid()}-99"
     alive = tmp_path / f".a.bin.plait-{host}-{os.getppid()}-99"
     other = tmp_path / f".b.bin.plait-{host}-{dead.pid}-0"

@@ -134,7 +134,7 @@ def test_environments_of_launchers(tmp_path, monkeypatch):
 
 
 def test_an_earlier_job_of_the_same_number_is_another(tmp_path):
-    """As a scheduler's that starts a job anew, or a container's whose processes have the same numbers each time."""
+    """Examples are a scheduler that starts a job again, and a container whose processes have fixed numbers."""
     environment = {**os.environ, "PMIX_NAMESPACE": "again@1"}
 
     def write(rank):
@@ -149,6 +149,6 @@ def test_an_earlier_job_of_the_same_number_is_another(tmp_path):
         return done.stderr
 
     assert write(1) == ""
-    time.sleep(2.1)  # beyond what clocks may differ by
+    time.sleep(2.1)  # more than clocks may differ
     assert write(0) == ""
     assert np.load(tmp_path / "a.npy")[0] == 0

@@ -1,4 +1,4 @@
-"""Forked children own nothing that their parent made: they change nothing of it, and can make files of their own."""
+"""Forked children do not own the objects of their parent: they do not change them, and can make their own files."""
 
 import multiprocessing
 import os
@@ -77,7 +77,7 @@ def test_calls_on_inherited_handles_are_errors(tmp_path):
         assert distant.closed
         assert shared.closed
         with pytest.raises(KeyError), file, distant:
-            raise KeyError  # giving up what is not the child's own harms nobody
+            raise KeyError  # giving up the objects of another process is harmless
 
     in_child(body)
     np.testing.assert_array_equal(request.wait(), ARRAY)

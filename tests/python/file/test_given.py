@@ -1,4 +1,4 @@
-"""What may be given in place of layouts, arrays and numbers of bytes: texts, lists and single numbers."""
+"""Other forms of layouts, arrays and numbers of bytes in arguments: texts, lists and single numbers."""
 
 import io
 

@@ -15,12 +15,12 @@ import plait
 
 
 def noise(count: int, seed: int = 1) -> np.ndarray:
-    """Numbers that neither pack to nothing nor not at all."""
+    """Return numbers that can be packed, but not to a trivial size."""
     return np.random.default_rng(seed).integers(0, 1000, count).astype("i4")
 
 
 def packed(path: Path, array: np.ndarray, members: int = 1, level: int = 6) -> Path:
-    """The array's bytes in so many gzip members."""
+    """Write the array's bytes in `members` gzip members."""
     data = array.tobytes()
     cuts = [len(data) * i // members for i in range(members + 1)]
     with open(path, "wb") as file:

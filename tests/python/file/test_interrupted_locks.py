@@ -1,4 +1,4 @@
-"""Ctrl-C while another program has the lock of what is changed in place: the wait ends, and the program can go on."""
+"""Ctrl-C while another program locks a file that changes in place: the wait ends, and the program can continue."""
 
 import fcntl
 import signal
@@ -53,7 +53,7 @@ def waiting(name, what):
         begin = time.monotonic()
         program.send_signal(signal.SIGINT)
         assert program.stdout.readline() == "interrupted\n"
-        assert time.monotonic() - begin < 5  # 0.1 s on a machine that does nothing else
+        assert time.monotonic() - begin < 5  # 0.1 s on an idle machine
         yield
         program.stdin.write("go on\n")
         program.stdin.flush()

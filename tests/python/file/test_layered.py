@@ -1,4 +1,4 @@
-"""Files in a file system that lies on top of another one, as those of containers do, and caches nothing itself."""
+"""Files in a file system on top of another one, as containers have, which caches nothing itself."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ with plait.open("over/a.npy", "r+") as file:
 
 
 def test_what_is_cached_below_is_not_taken_for_cold(tmp_path):
-    """Or each read would go to the disk, and each large one by windows."""
+    """Otherwise each read would go to the disk, and each large one would use windows."""
     for name in ("under", "changes", "work", "over"):
         (tmp_path / name).mkdir()
     np.save(tmp_path / "under/a.npy", np.arange(3_000_000.0))

@@ -1,4 +1,4 @@
-"""A lack of memory: what it is to Python."""
+"""A lack of memory is a MemoryError in Python."""
 
 import errno
 import pickle

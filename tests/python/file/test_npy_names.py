@@ -1,4 +1,4 @@
-"""Names of fields in .npy files: what NumPy wrote is read, what Plait wrote is what NumPy would have written."""
+"""Names of fields in .npy files: Plait reads names of NumPy, and writes the same bytes as NumPy."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_names_go_both_ways(tmp_path, name):
     assert found.dtype.names == whole.dtype.names
     assert found.tobytes() == whole.tobytes()
     assert version(tmp_path / "plait.npy") == version(tmp_path / "numpy.npy")
-    # What NumPy wrote can be opened with the type that it has.
+    # A file of NumPy can be opened with its own type.
     assert plait.open(tmp_path / "numpy.npy", dtype=whole.dtype).shape == (4,)
     plait.copy(tmp_path / "numpy.npy", tmp_path / "copy.npy")
     assert np.load(tmp_path / "copy.npy", max_header_size=10**6).dtype.names == whole.dtype.names

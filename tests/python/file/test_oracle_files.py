@@ -59,7 +59,7 @@ def test_writes(folder, data):
     model = Model(spec)
     whole = numbered(shape)
     parts = locals_of(model, whole, -1)
-    # Only replica 0 is written; the others hold what must not reach the file.
+    # Only replica 0 is written; the values of the others must not reach the file.
     for rank, array in zip(model.rank_numbers, parts, strict=True):
         if model.parts[rank].replica:
             array[...] = -2

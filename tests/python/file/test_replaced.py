@@ -1,4 +1,4 @@
-"""Opening a file whose name another process gives to other files: what is read is one of them, whole."""
+"""Opening a file while another process gives its name to other files: one of them is read completely."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ with plait.open(name, "r+", **kind) as file:
 @pytest.mark.parametrize("name", ["a.npy", "a.bin", "stripe:a?disks=.,.&unit=64"])
 @pytest.mark.parametrize("birth", [True, False])
 def test_a_file_that_is_written_in_place_is_not_taken_for_another_one(tmp_path, monkeypatch, name, birth):
-    """Wherever the program goes meanwhile, and where nothing but numbers tells files apart."""
+    """This holds after the program changes its folder, and if only the numbers of files distinguish them."""
     monkeypatch.chdir(tmp_path)
     with plait.open(name, "w", shape=(100,), dtype="f8") as file:
         file.write(np.zeros(100))

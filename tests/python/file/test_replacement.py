@@ -1,4 +1,4 @@
-"""What a new file keeps of the one that it replaces, and names that are long, no UTF-8, or taken meanwhile."""
+"""Properties that a new file takes from the file that it replaces, and names that are long, not UTF-8, or taken."""
 
 import errno
 import os
@@ -185,7 +185,7 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path, kind):
     path = tmp_path / kind
     striped = kind == "stripes"
     url = f"stripe:{path}?disks={tmp_path}" if striped else path
-    # What appears is striped as well: its component must not go.
+    # The file that appears is striped as well: its component must not be removed.
     file = plait.open(url, "w", shape=(5,), dtype="i4")
     file.write(np.full(5, 5, dtype="i4"))
     write(url, 3)

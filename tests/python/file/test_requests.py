@@ -41,7 +41,7 @@ def test_started_accesses_are_carried_out_in_order(file):
     for i in range(20):
         requests.append(file.iwrite(np.full((64, 32), float(i))))
         requests.append(file.iread())
-    # A blocking call comes behind all of them.
+    # A blocking call is executed after all of them.
     assert (file.read() == 19).all()
     assert all(request.test() for request in requests)
     for i in range(20):
@@ -131,7 +131,7 @@ def test_closing_tells_of_a_failed_write_that_nobody_waited_for(tmp_path, mode):
             file.close()
     with pytest.raises(plait.StoreError, match="at offset 1024"):
         request.wait()
-    file.close()  # told once
+    file.close()  # the error is reported once
     assert file.closed
     assert (np.fromfile(path)[:128] == (1 if mode == "r+" else 0)).all()
     assert list(tmp_path.iterdir()) == [path]

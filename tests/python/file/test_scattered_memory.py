@@ -1,4 +1,4 @@
-"""Arrays in memory whose neighbours are far apart: transposed, reversed and with gaps."""
+"""Arrays in memory whose neighboring elements are far apart: transposed, reversed and with gaps."""
 
 import itertools
 
@@ -16,7 +16,7 @@ def numbers(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
 
 
 def scattered(dtype: str, axes: tuple[int, ...], gap: bool, reverse: bool) -> np.ndarray:
-    """An empty array of SHAPE whose memory has its axes in another order."""
+    """Return an empty array of SHAPE whose memory has its axes in another order."""
     shape = [SHAPE[axis] * (2 if gap else 1) for axis in axes]
     memory = np.zeros(shape, dtype)
     view = memory[tuple(slice(None, None, 2 if gap else 1) for _ in axes)].transpose(np.argsort(axes))

@@ -1,4 +1,4 @@
-"""Streams in one process: all file modes, their arguments, and what becomes of them when the file goes."""
+"""Streams in one process: all file modes, their arguments, and their state after the file is deleted."""
 
 import gc
 import os

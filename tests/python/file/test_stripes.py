@@ -1,4 +1,4 @@
-"""Striped files in one process: every mode and layout, replacement, and what is refused."""
+"""Striped files in one process: every mode and layout, replacement, and arguments that are rejected."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ def components(disks):
 
 
 def joined(path):
-    """The bytes of a striped file, by its description and the rule alone."""
+    """Return the bytes of a striped file, from its description and the striping rule alone."""
     lines = [line.split(maxsplit=1) for line in Path(path).read_text(encoding="utf-8").splitlines()]
     values = {line[0]: line[1] for line in lines if len(line) == 2}
     unit, total = int(values["unit"]), int(values["bytes"])

@@ -1,4 +1,4 @@
-"""New files that nobody closes: nothing of them stays, and that is told."""
+"""New files that are not closed: nothing remains of them, and a message says so."""
 
 import gc
 import os
@@ -24,7 +24,7 @@ def new(name, **more):
 
 
 def run(program, folder, *before, status=0):
-    """Runs a program in an empty folder; returns what it says, and what is in the folder then."""
+    """Run a program in an empty folder; return its output and the content of the folder."""
     done = subprocess.run(
         [*before, sys.executable, "-c", START + program],
         cwd=folder,

@@ -1,4 +1,4 @@
-"""New files that stay when they are not closed, and that a later program goes on with."""
+"""New files that stay if they are not closed, and that a later program continues."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ NAMES = {
     "stripe:b.s?disks=x,y&unit=40": {},
 }
 SHAPE = (8, 9)
-# Writes a row of ones and is killed.
+# A program that writes a row of ones and is killed.
 KILLED = """
 import os, sys
 import numpy as np

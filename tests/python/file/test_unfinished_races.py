@@ -1,4 +1,4 @@
-"""Unfinished files that are finished meanwhile, or are of something else: nobody goes on with these."""
+"""Unfinished files that are finished in the meantime, or have other properties: no program continues these."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ OLD = np.arange(40.0)
 
 
 def left(name: str, dtype: str = "f8", **given: object) -> None:
-    """Leave what a program that was killed has written."""
+    """Leave the unfinished file of a killed program."""
     given = {"shape": OLD.shape, "dtype": dtype, "unfinished": "keep", **given}
     program = (
         "import numpy as np, os, plait\n"
@@ -111,7 +111,7 @@ def test_killed_while_the_old_folder_goes():
     other.wait()
     with plait.open("a.zarr") as file:
         np.testing.assert_array_equal(file.read(), np.full(chunks, 2.0))
-    # What is left is the old one, which nobody has begun.
+    # Only the old file is left, and no unfinished one.
     with plait.open("a.zarr", "w", unfinished="continue", **given) as file:
         assert not file._core.continued
         file.write(np.full(chunks, 3.0))

@@ -1,4 +1,4 @@
-"""The Fortran documents: the examples run and print what stands behind them, and every name is told of."""
+"""The Fortran documents: the examples run and print the output in the text, and every name is described."""
 
 import re
 

@@ -94,7 +94,7 @@ def test_odd_arguments_and_handles(tmp_path, kind, ranks):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_errors_and_open_files_that_nobody_asks_for(tmp_path, ranks):
-    """Each is told once, by the rank that knows of it; new files that were not closed leave nothing."""
+    """Each error is reported once, by the rank that has it; new files that were not closed leave nothing."""
     program = compile_program("unasked.f90", tmp_path)
     _, said = run(program, ranks, tmp_path)
     lines = sorted(said.splitlines())

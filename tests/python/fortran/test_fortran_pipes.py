@@ -41,7 +41,7 @@ def expect_well(*jobs):
 
 
 def field_of(step):
-    """What both write: each element says its step, row and column, which count from 1."""
+    """Return the array that both write: each element encodes its step, row and column, counted from 1."""
     return (1000 * step + 10 * np.arange(1, 8)[:, None] + np.arange(1, 5)).astype("i4")
 
 

@@ -1,4 +1,4 @@
-"""One program writes to every kind of store, and only the name that it is given changes: simulation.f90."""
+"""simulation.f90 writes to every kind of store; only the name given to it changes."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def cloud(time, row, column, width):
 
 
 def density(step):
-    """What the program computes, by NumPy."""
+    """Return the field that the program computes, from NumPy."""
     return cloud(0.5 * step, 30, 40, 8) + cloud(0.5 * step, 70, 20, 5)
 
 

@@ -15,7 +15,7 @@ DTYPES = ["f8", "u1", ">i2", "c16", "S3", "M8[s]", [("a", "i4"), ("b", "f8")]]
 
 
 def filled(shape, dtype="f8"):
-    """An array of different elements."""
+    """Return an array of different elements."""
     dtype = np.dtype(dtype)
     numbers = np.arange(int(np.prod(shape)), dtype="i8").reshape(shape)
     if dtype.fields:
@@ -27,7 +27,7 @@ def filled(shape, dtype="f8"):
 
 
 def plain(size):
-    """One index of a dimension, or a slice of it."""
+    """Draw an index of a dimension, or a slice of it."""
     bound = st.none() | st.integers(-size - 2, size + 2)
     step = st.none() | st.integers(-4, 4).filter(bool)
     slices = st.builds(slice, bound, bound, step)
@@ -35,14 +35,14 @@ def plain(size):
 
 
 def listed(size, length):
-    """A list of indices of a dimension, or an array of two dimensions."""
+    """Draw a list of indices of a dimension, or an array of two dimensions."""
     shape = st.sampled_from([(length,), (1,), (2, length)])
     return shape.flatmap(lambda given: npst.arrays("i8", given, elements=st.integers(-size, size - 1)))
 
 
 @st.composite
 def indices(draw, shape):
-    """An index of any kinds that NumPy takes: a mask, or up to two lists, among plain ones."""
+    """Draw an index of any kinds that NumPy accepts: a mask, or up to two lists, among plain ones."""
     items = []
     dimensions = draw(st.integers(0, len(shape)))
     lists = draw(st.sampled_from([[], ["list"], ["list", "list"], ["mask"]]))
@@ -113,7 +113,7 @@ def test_writing_is_what_numpy_does(tmp_path, data):
 @given(st.data())
 @settings(max_examples=30)
 def test_lists_in_every_way_of_cutting_them(tmp_path, order, limits, data):
-    """Small limits take small arrays through what large ones go through."""
+    """Small limits make small arrays use the code paths of large ones."""
     whole = filled((9, 11, 7))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
     index = data.draw(indices(whole.shape))

@@ -1,4 +1,4 @@
-"""Indexing is for a process that has the file for itself: several ranks are told what to call instead."""
+"""Indexing is for a process that has the file alone: several ranks get an error that names the calls to use instead."""
 
 import subprocess
 import sys

@@ -6,8 +6,8 @@ import sys
 import h5py
 import numpy as np
 
-# The last reference to an abandoned file may go on another thread.  Its destructor waits for the open, and the open
-# waits for the interpreter's lock before it uses HDF5's library.
+# The last reference to an abandoned file may be released on another thread.  Its destructor waits for the open, and the
+# open waits for the interpreter's lock before it uses HDF5's library.
 ABANDONING = """
 import sys
 import plait

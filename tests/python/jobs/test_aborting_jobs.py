@@ -1,4 +1,4 @@
-"""Ranks that end a job, or fail in the middle of a call, while the others are in calls of Plait: nobody hangs."""
+"""Ranks that abort a job, or fail in the middle of a call, while the others are in calls of Plait: no rank hangs."""
 
 import re
 import shutil
@@ -119,7 +119,7 @@ def test_what_a_rank_raises_within_a_call_reaches_the_others(tmp_path, call, kin
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("call", ["write", "read", "redistribute"])
 def test_a_rank_that_is_interrupted_within_a_call_is_noticed(tmp_path, call, node):
-    """What is no error of the call leaves it, and as a rule the program."""
+    """An exception that is not an error of the call leaves the call, and usually the program."""
     path = tmp_path / "a.npy"
     np.save(path, np.arange(6.0))
     job = launch(3, sys.executable, "-c", RAISING, path, call, "interrupt", PLAIT_NODE_SIZE=node)

@@ -1,4 +1,4 @@
-"""What communicators of MPI need: threads for accesses that go on by themselves, and contexts for many of them."""
+"""Requirements on MPI communicators: threads for accesses in the background, and contexts for many communicators."""
 
 import shutil
 import sys

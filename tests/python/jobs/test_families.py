@@ -1,4 +1,4 @@
-"""Which of several MPI modules a process takes: that of the family of the library that it has loaded."""
+"""The choice between several MPI modules: a process uses the one for the family of the library that it has loaded."""
 
 import sys
 from pathlib import Path
@@ -12,7 +12,7 @@ from plait._base.libraries import families
 
 
 def library(version, **functions):
-    """What looks like an MPI library that says this of itself."""
+    """Return an object like an MPI library with this version text."""
 
     def tell(text, _length):
         text.value = version.encode()

@@ -17,7 +17,7 @@ pytestmark = [needs_mpi, pytest.mark.skipif(shutil.which("mpicc") is None, reaso
 
 @pytest.mark.parametrize("language", ["C", "Fortran", "Python"])
 def test_mpi_ends_whatever_is_under_way(language):
-    # On nodes of one rank, where threads of Plait call MPI; the stress has others too.
+    # The nodes have one rank each, where threads of Plait call MPI; the stress test has other nodes too.
     command = [sys.executable, str(FINALIZE), "--times", "1", "--load", "0", "--language", language, "--node", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"

@@ -1,4 +1,4 @@
-"""Ctrl-C on a rank that waits for the others: it gets out of the wait, and they are told."""
+"""Ctrl-C on a rank that waits for the others: it leaves the wait, and they get an error."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 pytestmark = pytest.mark.skipif(shutil.which("mpiexec") is None, reason="no mpiexec was found")
 NODES = pytest.mark.parametrize("node", ["", "1", "2"], ids=["one node", "nodes of 1", "nodes of 2"])
 
-# Rank 1 comes to the call after rank 0 has been interrupted in it; rank 2 waits there as well.
+# Rank 1 enters the call after rank 0 has been interrupted in it; rank 2 waits there as well.
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np
@@ -85,8 +85,8 @@ def test_an_interrupted_rank_is_an_error_on_the_others(tmp_path, what, node):
     job = launch(3, sys.executable, "-c", INTERRUPTED, path, what, tmp_path / "go", PLAIT_NODE_SIZE=node)
     after = re.findall(r"interrupted after ([\d.]+) s", job.stdout)
     assert len(after) == 1, job.stdout
-    assert float(after[0]) < 5  # 0.1 s on a machine that does nothing else
-    # A read that all ranks had started may end well on the others, and the call behind it finds the file failed.
+    assert float(after[0]) < 5  # 0.1 s on an idle machine
+    # A read that all ranks had started may succeed on the others; then the call after it finds the file failed.
     interrupted = "rank 0 was interrupted in a collective call; nothing more can be done"
     other = {"request": "no error", "close": "no error", "queue": "an earlier collective call failed"}
     for rank in range(3):
@@ -97,7 +97,7 @@ def test_an_interrupted_rank_is_an_error_on_the_others(tmp_path, what, node):
     assert job.returncode == 0, job.stdout
 
 
-# Calls of MPI that last on the rank that PLAIT_LATE or PLAIT_SLOW names, once armed, until PLAIT_GO is there.
+# Calls of MPI that block on the rank that PLAIT_LATE or PLAIT_SLOW names, once armed, until PLAIT_GO exists.
 LASTING = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -212,7 +212,7 @@ def count(tmp_path, what, **environment):
     )
     after = re.findall(r"interrupted after ([\d.]+) s", job.stdout)
     assert len(after) == 1, job.stdout
-    assert float(after[0]) < 5  # 0.1 s on a machine that does nothing else
+    assert float(after[0]) < 5  # 0.1 s on an idle machine
     assert job.returncode == 0, job.stdout
     return re.findall(r"(\d): (.*)", job.stdout)
 
@@ -224,5 +224,5 @@ def test_a_position_that_is_being_made_is_interrupted(tmp_path):
 
 
 def test_a_position_that_is_being_moved_is_interrupted(tmp_path):
-    # Rank 0 has left its first call, and reads behind what that has taken; the ranks go on together.
+    # Rank 0 has left its first call, and reads after the elements of that call; the ranks continue together.
     assert sorted(count(tmp_path, "moving", PLAIT_SLOW="0")) == [("0", "1"), ("0", "2"), ("1", "1")]

@@ -1,4 +1,4 @@
-"""Ranks that leave the program, or give up a file, while the others wait for them: nobody hangs, and all are told."""
+"""Ranks that leave the program, or give up a file, while the others wait for them: no rank hangs; all get an error."""
 
 import os
 import re
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 NODES = pytest.mark.parametrize("node", ["", "1", "2"], ids=["one node", "nodes of 1", "nodes of 2"])
 
 
-# Rank 1 ends in one of several ways; the others say what they hear, and how soon.
+# Rank 1 ends in one of several ways; the others print their error, and the time until it.
 LEAVING = """
 import sys, time
 import numpy as np
@@ -71,7 +71,7 @@ def test_a_rank_that_leaves_the_program_is_noticed(tmp_path, way, node):
     why = r" \(KeyError: 'the reason'\)" if way == "error" else ""
     told = re.findall(rf"told after ([\d.]+) s: rank 1 has left the program{why}; nothing more can be", job.stdout)
     assert len(told) == 2, job.stdout
-    assert all(float(seconds) < 30 for seconds in told)  # far less on a machine that does nothing else
+    assert all(float(seconds) < 30 for seconds in told)  # much less on an idle machine
 
 
 def test_what_a_rank_started_meets_the_others_before_it_leaves(tmp_path):
@@ -84,7 +84,7 @@ def test_what_a_rank_started_meets_the_others_before_it_leaves(tmp_path):
 
 
 def compiled(source, folder):
-    """A program of tests/jobs that uses what is inside of Plait."""
+    """Compile a program of tests/jobs that uses internals of Plait."""
     if MPICXX is None:
         pytest.skip("no MPI compiler wrapper")
     program = folder / "program"
@@ -97,7 +97,7 @@ def compiled(source, folder):
 
 @pytest.fixture(scope="module")
 def exchange(tmp_path_factory):
-    """The program in which a rank leaves the others in the middle of an exchange."""
+    """Return the program in which a rank leaves the others in the middle of an exchange."""
     return compiled("leaves_exchange.cpp", tmp_path_factory.mktemp("exchange"))
 
 
@@ -113,7 +113,7 @@ def test_a_rank_that_leaves_in_an_exchange_between_nodes_is_noticed(exchange, wh
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
 @pytest.mark.parametrize("what", ["message", "broadcast"])
 def test_nobody_waits_for_a_rank_that_exits_in_an_exchange_between_nodes(exchange, what, node):
-    # Without MPI_Finalize the launcher ends the others, as a rule before they have noticed.
+    # Without MPI_Finalize the launcher ends the others, usually before they have noticed.
     begin = time.monotonic()
     job = launch(4, exchange, what, "exit", PLAIT_NODE_SIZE=node)
     assert time.monotonic() - begin < 60, job.stdout
@@ -135,7 +135,7 @@ def test_a_rank_without_memory_tells_the_others_that_it_leaves(exchange, what):
 @pytest.mark.long
 @pytest.mark.parametrize("node", ["1", "2"], ids=["nodes of 1", "nodes of 2"])
 def test_a_rank_that_leaves_later_with_fewer_calls_is_noticed(tmp_path, node):
-    # Of MPICH's broadcasts one whose sender waits for nobody: rank 1 is done then.
+    # The MPICH broadcast whose sender waits for no other rank: rank 1 is done then.
     sends = {"MPIR_CVAR_IBCAST_INTRA_ALGORITHM": "sched_binomial"}
     job = launch(4, compiled("leaves_later.cpp", tmp_path), PLAIT_NODE_SIZE=node, **sends)
     assert job.returncode == 0, job.stdout
@@ -252,7 +252,7 @@ def test_an_error_is_seen_though_the_others_wait_in_mpi(tmp_path):
         text=True,
         env={**os.environ, **WELCOME},
     )
-    try:  # who never hears of it hangs
+    try:  # a rank that never gets the error hangs
         assert any("KeyError: 'the reason'" in line for line in job.stderr)
     finally:
         job.terminate()

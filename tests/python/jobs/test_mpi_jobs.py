@@ -1,4 +1,4 @@
-"""Jobs that lose a process: the old file stays, nobody hangs, and nothing is left behind."""
+"""Jobs that lose a process: the old file stays, no rank hangs, and no files are left."""
 
 import os
 import re
@@ -21,7 +21,7 @@ pytest.importorskip("plait._mpi", reason="Plait was built without MPI")
 MPIEXEC = shutil.which("mpiexec")
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 
-# A rank kills itself while the others write; the survivors say what they were told and end.
+# A rank kills itself while the others write; the survivors print their error and end.
 JOB = """
 import os, signal, sys, threading
 import numpy as np
@@ -109,7 +109,7 @@ def start(path, ranks, victim, moment, around=()):
 
 
 def check_the_folder(path):
-    """The old file is there, and the next writer clears what the dead ones left."""
+    """Check that the old file exists, and that the next writer clears the leftovers of the dead processes."""
     np.testing.assert_array_equal(np.load(path), [1, 2, 3])
     with plait.open(path, "w", shape=(2,), dtype="f8") as file:
         file.write(np.array([4.0, 5.0]))
@@ -123,7 +123,7 @@ def shared_memory(prefix):
 
 
 def in_use():
-    """What all processes map."""
+    """Return the memory maps of all processes."""
     maps = []
     for process in Path("/proc").glob("[0-9]*/maps"):
         with suppress(OSError):
@@ -133,7 +133,7 @@ def in_use():
 
 @pytest.fixture(autouse=True)
 def _shared_memory_of_killed_jobs():
-    """Expects that ours is gone, and removes what the MPI library itself leaves when its processes are killed."""
+    """Check that our shared memory is gone, and remove that of the MPI library, which it leaves after kills."""
     ours, theirs = shared_memory("plait-"), shared_memory("mpich_shm_")
     yield
     limit = time.monotonic() + 60
@@ -141,7 +141,7 @@ def _shared_memory_of_killed_jobs():
     while left:
         assert time.monotonic() < limit, left
         time.sleep(0.1)
-        left &= shared_memory("plait-")  # other jobs of this machine have some for a moment, and then other ones
+        left &= shared_memory("plait-")  # other jobs of this machine have some for a short time, with changing names
     for name in shared_memory("mpich_shm_") - theirs:
         path = Path("/dev/shm", name)
         with suppress(OSError):
@@ -187,7 +187,7 @@ def test_survivors_are_told_who_has_gone(tmp_path, victim, moment):
     told = re.findall(r"told (\d): StoreError: rank (\d) has ended during a collective call; nothing more", output)
     survivors = [str(rank) for rank in range(3) if rank != victim]
     assert sorted(rank for rank, _ in told) == survivors, output
-    # A survivor that looks late may see another one gone that was told before it.
+    # A survivor that looks late may see another rank gone that got its error earlier.
     gone = [named for _, named in told]
     assert str(victim) in gone, output
     assert set(gone) <= {str(victim), *survivors}, output
@@ -212,7 +212,7 @@ def test_a_killed_rank_leaves_the_old_striped_file(tmp_path, victim, moment):
     assert seconds < 120
     with plait.open(name, shape=(3,), dtype="f8") as file:
         assert file.read().tolist() == [1, 2, 3]
-    # The next writer, also one that gives up, clears what the dead ones left.
+    # The next writer, even one that gives up, clears the leftovers of the dead processes.
     with pytest.raises(KeyError), plait.open(name, "w", shape=(3,), dtype="f8"):
         raise KeyError("stop")
     assert {entry.name for disk in disks for entry in disk.iterdir()} == before

@@ -113,7 +113,7 @@ def test_indexing_is_that_of_numpy(tmp_path, index):
 
 
 def test_halos_and_copies_of_layouts(tmp_path):
-    """What a section of a layout lacks, its halo, stays as it is."""
+    """The halo, which the section of a layout lacks, stays unchanged."""
     arrays = parts_along(0)
     whole = np.concatenate(arrays)
     layout = plait.Layout(whole.shape, "(block, *, *)", grid=(3,), halo=(1, 2, 0))

@@ -153,7 +153,7 @@ def test_missing_times_stay_missing(here):
 @pytest.mark.parametrize("name", ["NETCDF3_CLASSIC", "NETCDF4", "h5"])
 @pytest.mark.parametrize("dtype", ["i2", "i4", "f4", "f8"])
 def test_times_that_nobody_wrote_stay_missing(here, name, dtype):
-    """NetCDF's default fill value stands for them where the file has no _FillValue."""
+    """They have netCDF's default fill value if the file has no _FillValue."""
     units = ["days since 2000-01-01", "days since 2000-01-11"]
     kind, ending = ("NETCDF4", "h5") if name == "h5" else (name, "nc")
     for at in range(2):
@@ -194,7 +194,7 @@ def test_bounds_have_the_units_of_their_coordinate(here):
 
 @pytest.mark.parametrize("own", [(True, False), (False, True), (False, False), (True, True)], ids=str)
 def test_bounds_with_own_units_fit_those_without(here, own):
-    """Each file has the units where it likes, and its own name for the coordinate."""
+    """The bounds of each file may have units or not, and each file has its own name for the coordinate."""
     names = []
     for at, (day, coordinate) in enumerate((("2000-01-01", "time"), ("2000-01-03", "t"))):
         units = {"units": f"days since {day}", "calendar": "noleap"}
@@ -213,7 +213,7 @@ DATES = [
 
 @pytest.mark.parametrize("calendar", ["standard", "proleptic_gregorian", "julian", "noleap", "all_leap", "360_day"])
 def test_dates_exist_in_the_calendar(here, calendar):
-    """A part whose units have a date that cftime refuses cannot be converted."""
+    """A part whose units have a date that cftime rejects cannot be converted."""
     cftime = pytest.importorskip("cftime")
     for date in DATES:
         units = f"seconds since {date}"
@@ -328,7 +328,7 @@ DIFFERENT_TYPES = [
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT_TYPES, ids=lambda values: values.dtype.str)
 def test_only_packed_parts_have_other_types(here, one, other):
-    """Elements that nothing packs are not cast, in either order and whatever `unpack` is."""
+    """Elements that are not packed are not converted, in either order and for every value of `unpack`."""
     for first, second in ((one, other), (other, one)):
         np.save("a.npy", first)
         np.save("b.npy", second)

@@ -1,4 +1,4 @@
-"""Processes of a job meet in a folder of each test's own, and leave nothing there."""
+"""The folder in which the processes of a job meet: each test has its own, and nothing may be left there."""
 
 import pytest
 

@@ -18,7 +18,7 @@ PLAIT = (sys.executable, "-m", "plait.cli")
 
 
 def python(source: str) -> list[str]:
-    """The command of a program whose ranks have met."""
+    """Return the command of a program whose ranks have met."""
     return [sys.executable, "-c", HEAD + textwrap.dedent(source)]
 
 
@@ -49,7 +49,7 @@ def run(ranks: int | None, command: Sequence[str], *options: str, **more) -> tup
 
 
 def check(ranks: int, source: str) -> str:
-    """What the ranks of a program print, which end well."""
+    """Return the output of the ranks of a program, and check that they end successfully."""
     status, output = run(ranks, python(source))
     assert status == 0, output
     return output
@@ -79,10 +79,10 @@ def by_hand(command: Sequence[str], *settings: dict[str, str]) -> Iterator[list[
 
 
 def job(rank: int, size: int, name: str = "hand") -> dict[str, str]:
-    """The settings of a rank."""
+    """Return the settings of a rank."""
     return {"PLAIT_JOB": name, "PLAIT_SIZE": str(size), "PLAIT_RANK": str(rank)}
 
 
 def answers(ranks: Sequence[subprocess.Popen[str]]) -> list[str]:
-    """What each of them printed until it ended."""
+    """Return the output of each rank, after its end."""
     return [one.communicate(timeout=300)[0] for one in ranks]

@@ -1,4 +1,4 @@
-"""What happens to the other ranks without MPI, and to what they share, when one of them goes."""
+"""Jobs without MPI that lose a rank: the other ranks, and the resources that they share."""
 
 import os
 import signal
@@ -76,7 +76,7 @@ def test_an_interrupted_rank_is_an_error_on_the_others(call, tmp_path):
             assert one.stdout.readline() == "there\n"
         time.sleep(0.5)
         ranks[0].send_signal(signal.SIGINT)
-        assert ranks[0].stdout.readline() == "interrupted\n"  # although rank 1 has not come to the call
+        assert ranks[0].stdout.readline() == "interrupted\n"  # although rank 1 has not made the call
         second = ranks[0].stdout.readline()
         (tmp_path / "go").touch()
         found = jobs.answers(ranks[1:])
@@ -201,7 +201,7 @@ def test_a_child_that_is_forked_while_ranks_come_together():
 
 
 def mapped(process):
-    """The files of shared memory that a process has in its memory, as /proc names them."""
+    """Return the files of shared memory that a process maps, as /proc names them."""
     lines = Path("/proc", str(process), "maps").read_text(errors="replace").splitlines()
     files = {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}
     return {name for name in files if name.startswith(("/dev/shm/", "/memfd:"))}

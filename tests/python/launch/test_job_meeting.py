@@ -1,4 +1,4 @@
-"""How ranks without MPI find each other, and what happens where they do not, or where one goes."""
+"""Ranks without MPI find each other; what happens if they do not, or if one leaves."""
 
 import fcntl
 import os
@@ -141,7 +141,7 @@ def test_a_folder_that_others_see(meeting_folder):
 
 def test_what_else_lies_under_the_name_of_the_job(meeting_folder):
     left = meeting_folder / "hand.plait-job"
-    left.write_text("plait-job 1")  # of a job that was killed, as nobody holds it
+    left.write_text("plait-job 1")  # from a killed job, since no process holds its lock
     with jobs.by_hand(jobs.python("print(size)"), *TWO) as ranks:
         assert jobs.answers(ranks) == ["2\n", "2\n"]
     left.write_text("something")
@@ -167,7 +167,7 @@ def test_a_link_in_place_of_the_usual_folder(tmp_path, monkeypatch):
 
 def test_a_stopped_rank_does_not_hold_the_others_up_for_ever(meeting_folder):
     with open(meeting_folder / "hand.plait-job", "w") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX, 1)  # as one that is just looking for who is there
+        fcntl.lockf(file, fcntl.LOCK_EX, 1)  # like a process that is just looking for others
         began = time.monotonic()
         with jobs.by_hand(asking(1), jobs.job(0, 2)) as (rank,):
             text = rank.communicate(timeout=300)[0]

@@ -1,4 +1,4 @@
-"""`plait run`: what it starts, hands on and ends with."""
+"""`plait run`: the processes that it starts, the signals and settings that it passes on, and its exit status."""
 
 import fcntl
 import os
@@ -19,12 +19,12 @@ SLEEP = "print('there', flush=True)\ntime.sleep(60)"
 
 
 def there(job, ranks):
-    """Waits until so many ranks have said that they are there."""
+    """Wait until `ranks` ranks have reported their start."""
     assert [job.stdout.readline() for _ in range(ranks)] == ["there\n"] * ranks
 
 
 def ended(process):
-    """Whether a process has ended, or only waits to be waited for."""
+    """Return whether a process has ended, even if nothing has waited for it yet."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Signals, descriptors and limits that `plait run` has from whoever starts it."""
+"""Signals, descriptors and limits that `plait run` inherits from its parent."""
 
 import fcntl
 import os
@@ -32,12 +32,12 @@ def start_with_threads(ranks, command, **more):
 
 
 def there(job, ranks):
-    """Waits until so many ranks have said that they are there."""
+    """Wait until `ranks` ranks have reported their start."""
     assert [job.stdout.readline() for _ in range(ranks)] == ["there\n"] * ranks
 
 
 def state(process):
-    """The state of a process, as ps shows it."""
+    """Return the state of a process, as ps shows it."""
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 

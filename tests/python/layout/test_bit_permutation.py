@@ -35,7 +35,7 @@ def test_the_striped_disks_are_figure_7():
 
 def test_the_composition_is_figure_8():
     composed = IMAGE.bit_permutation().inverse().then(DISKS.bit_permutation())
-    # Of the image: position bits 0 to 3, then the unit's bits 4 and 5.
+    # Bits of the image: position bits 0 to 3, then unit bits 4 and 5.
     assert composed.unit == (2,)
     assert composed.position == (5, 3, 4, 1, 0)
     assert (composed.source_unit_bits, composed.source_position_bits) == (2, 4)
@@ -131,7 +131,7 @@ def test_the_block_is_that_of_the_conversion(a, b):
 
 
 def distributed_bits(sizes):
-    """Draw which bits of an array's indices are distributed, by axis: single ones, or several at once."""
+    """Draw the distributed bits of an array's indices, by axis: single bits, or several at once."""
 
     @st.composite
     def draw_spec(draw):

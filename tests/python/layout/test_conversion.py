@@ -1,4 +1,4 @@
-"""plait.compose: who sends what to whom, against counting element by element."""
+"""plait.compose: senders, receivers and elements of messages, compared with counts element by element."""
 
 import numpy as np
 import pytest

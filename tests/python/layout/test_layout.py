@@ -98,7 +98,7 @@ def test_layouts_are_values():
 
 
 REFUSED = [
-    # what is wrong, the call, what the message says
+    # the mistake, the call, and a part of the message
     ("no grid", lambda: Layout((8,), "(block)"), "onto"),
     ("grid for *", lambda: Layout((8,), "(*)", grid=(2,)), "grid"),
     ("short grid", lambda: Layout((8, 8), "(block, block)", grid=(2,)), "grid"),

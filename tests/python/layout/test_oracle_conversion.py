@@ -24,7 +24,7 @@ def pairs(draw, count=2, **options):
 
 
 def traffic_of(conversion, source, target):
-    """Return what each rank sends, and what each one receives, by sender and receiver."""
+    """Return the messages that each rank sends, and those that each one receives, by sender and receiver."""
     sent = {
         (rank, message.rank): (message.elements, message.runs)
         for rank in source.rank_numbers
@@ -53,7 +53,7 @@ def test_messages_of_long_dimensions(data):
 
 
 def check_messages(a, b):
-    """Everything that a conversion tells, against the model."""
+    """Compare everything that a conversion reports with the model."""
     note(f"{to_text(a)}\n{to_text(b)}")
     source, target = Model(a), Model(b)
     conversion = plait.compose(layout_of(a), layout_of(b))
@@ -68,7 +68,7 @@ def check_messages(a, b):
     for rank in target.rank_numbers:
         found = conversion.receives(rank)
         assert [message.rank for message in found] == sorted({message.rank for message in found})
-        # Each element reaches each of its holders once.
+        # Each element reaches each of its holders exactly once.
         assert sum(message.elements for message in found) == int(np.prod(target.local_shape(rank), dtype=int))
     assert conversion.block == block_of(traffic)
     assert str(conversion.source) == str(layout_of(a))
@@ -170,7 +170,7 @@ def test_a_layout_to_itself_moves_nothing_between_ranks(drawn):
 
 
 def moved(arrays, source, target):
-    """Redistribute without the library's choice of what one array looks like."""
+    """Redistribute, with a list as result even for one array."""
     found = plait.redistribute(arrays, source, target)
     return found if isinstance(found, list) else [found]
 

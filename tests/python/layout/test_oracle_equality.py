@@ -1,4 +1,4 @@
-"""Exhaustive: of all small layouts of a kind, those that mean the same, and no others, are equal and print equally."""
+"""All small layouts of a kind: exactly those with the same meaning are equal and have the same text."""
 
 import itertools
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Bad parts of layouts: one ArgumentError each, naming what was found, where, and the values."""
+"""Invalid parts of layouts: each raises one ArgumentError that names the part, its position, and the values."""
 
 import re
 
@@ -14,7 +14,7 @@ from oracle.strategies import distributed_specs, examples
 import plait
 from plait import Layout
 
-# What is wrong; the text; what the message must name, each as a pattern.
+# The mistake, the text, and patterns that the message must match.
 REFUSED = [
     # Grids and axes.
     ("no grid", "8 (block@0)", ["onto"]),

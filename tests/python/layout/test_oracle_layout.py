@@ -90,7 +90,7 @@ def test_one_layout_in_many_spellings(spec):
         assert other == layout
         assert str(other) == str(layout)
         assert hash(other) == hash(layout)
-    # The printed form says the same in its own words.
+    # The printed form has the same meaning in other words.
     again = others[5]
     model = Model(spec)
     for rank, part in model.parts.items():

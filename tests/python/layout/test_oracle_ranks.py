@@ -24,7 +24,7 @@ def held(model):
 def check_renaming(a, b):
     one, other = Model(a), Model(b)
     names = plait.same_up_to_ranks(layout_of(a), layout_of(b))
-    # Shape, order and halo are what a model's key has beside the parts.
+    # Shape, order and halo are the entries of a model's key other than the parts.
     same = [key for i, key in enumerate(one.key()) if i != 1] == [key for i, key in enumerate(other.key()) if i != 1]
     if not same or held(one) != held(other):
         assert names is None

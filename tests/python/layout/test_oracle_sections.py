@@ -1,4 +1,4 @@
-"""Parts of arrays moved between layouts, plans used again, and conversions made of others, against the model."""
+"""Parts of arrays moved between layouts, reused plans, and conversions made from others, compared with the model."""
 
 import numpy as np
 from brute_force import numbered
@@ -30,7 +30,7 @@ def as_slices(region):
 
 
 def expected_section(model, rank, whole, moved, out):
-    """Return what a local array holds after the elements marked as moved were put into it."""
+    """Return the content of a local array after the elements marked as moved were put into it."""
     result = out.copy()
     if result.ndim == 0:
         return whole.copy() if moved[()] else result

@@ -1,4 +1,4 @@
-"""Renaming ranks: what it saves, against trying every order, and layouts that differ in the names of ranks only."""
+"""Renaming ranks: its gain, compared with every order, and layouts that differ only in the names of ranks."""
 
 import itertools
 

@@ -1,6 +1,6 @@
-"""A program for several processes: pencils of mpi4py-fft against the layouts made of them.
+"""A program for several processes: pencils of mpi4py-fft, compared with the layouts made from them.
 
-Every rank prints nothing; rank 0 prints how many pencils were compared.  Anything that differs ends the program.
+Rank 0 prints the number of compared pencils; other ranks print nothing.  A difference ends the program.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ CASES = [
 
 
 def check(given: Pencil, comm: MPI.Comm) -> None:
-    """Compare what this rank owns, and the pencil that is made of the layout."""
+    """Compare the elements that this rank owns, and the pencil that is made from the layout."""
     layout = pencil.from_pencil(given)
     own = layout.indices(comm.rank)
     for part, start, count in zip(own, given.substart, given.subshape, strict=True):
@@ -39,7 +39,7 @@ def check(given: Pencil, comm: MPI.Comm) -> None:
 
 
 def main() -> None:
-    """Go through the cases, each with all pencils that follow from the first."""
+    """Run the cases, each with all pencils that follow from the first."""
     comm = MPI.COMM_WORLD
     count = 0
     for shape, dims, axis in CASES:

@@ -1,7 +1,6 @@
-"""A program: PyTorch's own DTensors on four processes, against the layouts made of them.
+"""A program: PyTorch's own DTensors on four processes, compared with the layouts made from them.
 
-usage: notation_tensors.py FOLDER     a folder in which the processes meet
-Prints how many tensors were compared on each process; anything that differs ends it with an error.
+Prints the number of compared tensors on each process; a difference ends it with an error.
 """
 
 import itertools
@@ -19,12 +18,12 @@ MESHES = [torch.arange(4), torch.arange(4).reshape(2, 2), torch.tensor([[1, 3], 
 
 
 def ascends(ranks: torch.Tensor, axis: int) -> bool:
-    """Tell whether the ranks along a mesh dimension ascend, without which PyTorch gives shards no one meaning."""
+    """Return whether the ranks along a mesh dimension ascend; otherwise the order of PyTorch's shards is ambiguous."""
     return bool((ranks.diff(dim=axis) > 0).all())
 
 
 def check(rank: int, folder: str) -> None:
-    """Compare what this process holds of every tensor."""
+    """Compare the elements that this process holds of every tensor."""
     torch.set_num_threads(1)
     distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=RANKS)
     count = 0

@@ -1,7 +1,7 @@
-"""A program for one process: MPI's own datatypes, packed, against what the layouts say.
+"""A program for one process: MPI's own datatypes, packed, compared with the layouts.
 
-Prints how many datatypes of each kind were compared; anything that differs ends it with an error.  It is a process of
-its own because the tests' process starts MPI jobs, and some launchers refuse that to a process that uses MPI itself.
+Prints the number of compared datatypes of each kind; a difference ends it with an error.  It is a separate process
+because the process of the tests starts MPI jobs, which some launchers do not allow a process that uses MPI itself.
 """
 
 import itertools
@@ -18,7 +18,7 @@ CASES = [((12,), (4,)), ((11,), (3,)), ((6, 4), (2, 2)), ((7, 5), (3, 2)), ((5, 
 
 
 def packed(datatype: MPI.Datatype, array: np.ndarray) -> list[int]:
-    """Return what MPI takes of an array, in its order."""
+    """Return the elements of an array that MPI packs, in its order."""
     datatype.Commit()
     out = bytearray(datatype.Pack_size(1, MPI.COMM_SELF))
     end = datatype.Pack(array, out, 0, MPI.COMM_SELF)
@@ -26,12 +26,12 @@ def packed(datatype: MPI.Datatype, array: np.ndarray) -> list[int]:
 
 
 def expected(layout: plait.Layout, rank: int, array: np.ndarray) -> list[int]:
-    """Return what a rank owns, in the order of its local array."""
+    """Return the elements that a rank owns, in the order of its local array."""
     return array[np.ix_(*layout.indices(rank))].ravel(order=layout.order).tolist()
 
 
 def distributions_of(size: int, extent: int) -> list[str]:
-    """Return what a darray can say of a dimension."""
+    """Return the distributions of a dimension that a darray can express."""
     least = -(-size // extent)
     return ["*"] if extent == 1 else ["block", f"block({least + 1})", "cyclic", "cyclic(2)", "cyclic(3)"]
 
@@ -78,7 +78,7 @@ def subarrays() -> int:
 
 
 def constants() -> None:
-    """Arguments with MPI's constants, and datatypes that tell no layout."""
+    """Test arguments with MPI's constants, and datatypes that do not describe a layout."""
     distribs = [MPI.DISTRIBUTE_CYCLIC, MPI.DISTRIBUTE_BLOCK]
     default = MPI.DISTRIBUTE_DFLT_DARG
     layout = mpi.from_darray(4, 1, [6, 4], distribs, [default, default], [2, 2], MPI.ORDER_FORTRAN)

@@ -65,7 +65,7 @@ def test_chunks_of_zarr(tmp_path):
     sharded = zarr.create_array(str(tmp_path / "s.zarr"), shape=(20, 9), chunks=(2, 3), shards=(4, 9), dtype="i4")
     layout = chunks.from_chunks(sharded, grid=(3, 1), deal="block")
     assert layout == plait.Layout.parse("20x9 (block(8), *) onto (3)")
-    # Ranks that write their own parts of whole chunks one after the other leave nothing of each other behind.
+    # Ranks that write their own parts of whole chunks one after the other do not overwrite each other's parts.
     whole = np.arange(180, dtype="i4").reshape(20, 9)
     for rank in range(layout.size):
         rows, columns = layout.indices(rank)

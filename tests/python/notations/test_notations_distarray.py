@@ -51,7 +51,7 @@ def test_padding_of_the_specification():
     parts = [(block(18, 2, 0, 0, 9, padding=(1, 1)),), (block(18, 2, 1, 9, 18, padding=(1, 1)),)]
     layout = distarray.from_distarray(parts)
     assert layout == plait.Layout.parse("18 (block) onto (2) halo=(1)")
-    # At the outer edges the protocol has boundary padding, which is part of the array; only inner positions are more.
+    # The outer edges have boundary padding, which is part of the array; only inner positions are additional.
     first = distarray.to_distarray(layout, 0, np.arange(11))
     assert first["dim_data"][0]["padding"] == (0, 1)
     assert first["buffer"].tolist() == list(range(1, 11))

@@ -16,13 +16,13 @@ from plait.notations import dtensor
 
 
 def chunk(indices, count):
-    """Return what torch.chunk gives, filled up with empty pieces."""
+    """Return the result of torch.chunk, filled up with empty pieces."""
     each = -(-len(indices) // count)
     return [indices[c * each : (c + 1) * each] for c in range(count)]
 
 
 def strided(indices, count, split):
-    """Return what _StridedShard gives: each of the split pieces is chunked, and equal positions are joined."""
+    """Return the result of _StridedShard: each of the split pieces is chunked, and equal positions are joined."""
     pieces = [chunk(piece, count) for piece in chunk(indices, split)]
     return [[index for piece in pieces for index in piece[c]] for c in range(count)]
 
@@ -80,7 +80,7 @@ def test_uneven_shards_are_nested():
     layout = dtensor.from_placements(["Shard(dim=0)", "Shard(0)"], (2, 2), (5,))
     assert [layout.indices(rank)[0].tolist() for rank in range(4)] == [[0, 1], [2], [3], [4]]
     assert dtensor.to_placements(layout).placements == ("S(0)", "S(0)")
-    # Where only the blocks are left of it, the mesh is found again.
+    # The mesh is reconstructed if only its blocks remain.
     assert dtensor.to_placements(plait.Layout.parse("5 (gen_block(2, 1, 1, 1)) onto (4)")).placements == (
         "S(0)",
         "S(0)",

@@ -1,4 +1,4 @@
-"""Every notation either says a layout, so that it comes back equal, or refuses it with the reason."""
+"""Every notation either expresses a layout, so that an equal one is converted back, or rejects it with a reason."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ EVERY = [
 
 
 def words(value):
-    """The name of a test's argument: a notation's, or a layout's text."""
+    """Return the name of a test's argument: the name of a notation, or the text of a layout."""
     return value.__name__.removeprefix("through_") if callable(value) else value
 
 
@@ -83,7 +83,7 @@ def test_said_or_refused(through, layout):
         assert str(layout)[:100] in refused
 
 
-# What each notation is there for, so that refusing everything would not pass.
+# Layouts that each notation must express, so that rejecting everything does not pass.
 SAID = {
     through_scalapack: [
         "100x80 (cyclic(4), cyclic(3)) onto (2, 4) order=F",

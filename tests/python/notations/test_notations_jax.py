@@ -23,7 +23,7 @@ def jax():
 
 
 def as_slices(layout, rank):
-    """Return what a rank owns as slices."""
+    """Return the elements that a rank owns as slices."""
     sets = layout.indices(rank)
     for own in sets:
         assert own[-1] - own[0] + 1 == len(own)

@@ -9,7 +9,7 @@ from plait.notations import scalapack
 
 
 def owner(index, block, source, extent):
-    """Return what INDXG2P does, from 0 on."""
+    """Return the result of INDXG2P, with numbers from 0."""
     return (source + index // block) % extent
 
 

@@ -1,4 +1,4 @@
-"""Names that mean something else than an ordinary file: refused, with what there is; `raw:` means one all the same."""
+"""Names that mean something other than an ordinary file: rejected with the existing file; `raw:` opens it as bytes."""
 
 import gzip
 import os
@@ -168,7 +168,7 @@ def test_what_a_file_begins_with(tmp_path, content, says):
             with pytest.raises(plait.Error) as told:
                 plait.open(path, **options)
             assert says in str(told.value)
-    # Who says what the bytes are, and is right about their number, is believed.
+    # A shape and type that fit the size of the file are accepted.
     size = os.path.getsize(tmp_path / "a.bin")
     assert plait.open(tmp_path / "a.bin", shape=size, dtype="u1").shape == (size,)
 

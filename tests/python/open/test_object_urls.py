@@ -16,7 +16,7 @@ WHOLE = np.arange(60, dtype="i4").reshape(10, 6)
 
 @pytest.fixture
 def bucket():
-    """An empty location in memory."""
+    """Return an empty location in memory."""
     location = MemoryPath("memory://urls/run")
     yield location
     location.clear()

@@ -1,5 +1,5 @@
-"""Layouts, conversions and halos worked out index by index from the notation's meaning, and strategies that draw them.
+"""Layouts, conversions and halos computed index by index from the meaning of the notation, and strategies for them.
 
-Nothing here uses the library's own arithmetic. `spec` holds the parts of a layout, `notation` spells them, `model` says
-what they mean, `moves` what a conversion and a halo do, `strategies` draws them.
+Nothing here uses the library's own arithmetic. `spec` holds the parts of a layout, `notation` writes them as text,
+`model` computes their meaning, `moves` the results of conversions and halos, and `strategies` draws them.
 """

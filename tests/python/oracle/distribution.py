@@ -1,4 +1,4 @@
-"""One dimension: which coordinate owns each index."""
+"""One dimension: the coordinate that owns each index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class UnfitError(ValueError):
 
 
 def blocks_of(stage: Stage, size: int, coordinates: int) -> list[int]:
-    """Return the block that each index lies in; blocks go round the coordinates."""
+    """Return the block of each index; blocks are distributed to the coordinates in turn."""
     if stage.kind == "block":
         length = stage.block if stage.block is not None else max(math.ceil(size / coordinates), 1)
         if length * coordinates < size:

@@ -1,4 +1,4 @@
-"""What a layout means: the ranks, their index sets, their local arrays, and who owns each element."""
+"""The meaning of a layout: the ranks, their index sets, their local arrays, and the owner of each element."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Part:
-    """What one rank holds."""
+    """The elements of one rank."""
 
     indices: tuple[Indices, ...]  # one array for each dimension, ascending
-    replica: int  # ranks that hold the same are numbered upwards
+    replica: int  # number of this rank among those with the same elements
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -78,14 +78,14 @@ class Model:
 
     @property
     def replicas(self) -> int:
-        """Return how many copies of each element there are."""
+        """Return the number of copies of each element."""
         return math.prod(self.spec.grid[axis] for axis in self.copied_axes)
 
     # Dimensions.
 
     @cached_property
     def expressions(self) -> tuple[Expression, ...]:
-        """Return where the array lies in each template dimension."""
+        """Return the position of the array in each template dimension."""
         offset = self.spec.offset or (0,) * len(self.spec.shape)
         return self.spec.align or tuple(Expression(d, 1, shift) for d, shift in enumerate(offset))
 
@@ -107,12 +107,12 @@ class Model:
         return tuple(linear(position, stage.axes, self.spec.grid) for stage in stages)
 
     def _set_of(self, d: int, expression: Expression, here: tuple[int, ...]) -> Indices:
-        """Return the array indices whose template index has its coordinates here."""
+        """Return the array indices whose template index belongs to these coordinates."""
         images = [expression.scale * i + expression.shift for i in range(self.spec.shape[expression.dimension or 0])]
         return np.array([i for i, image in enumerate(images) if self._owners[d][image] == here], dtype=np.int64)
 
     def _indices_at(self, position: tuple[int, ...]) -> tuple[Indices, ...] | None:
-        """Return what a grid position holds, or None where it holds nothing of the template index asked for."""
+        """Return the indices of a grid position, or None if it holds no part of the required template index."""
         indices: list[Indices] = [np.arange(size) for size in self.spec.shape]
         for d, expression in enumerate(self.expressions):
             if expression.star:
@@ -129,7 +129,7 @@ class Model:
 
     @cached_property
     def parts(self) -> dict[int, Part]:
-        """Return what each rank holds, by ascending rank."""
+        """Return the part of each rank, by ascending rank."""
         found = {}
         for number, position in enumerate(self.positions):
             indices = self._indices_at(position)
@@ -160,7 +160,7 @@ class Model:
                 raise UnfitError(f"the halo {low}:{high} of dimension {d} is too wide")
 
     def consecutive(self, d: int) -> bool:
-        """Tell whether every rank's indices of a dimension follow each other."""
+        """Return whether every rank's indices of a dimension are consecutive."""
         return all(part.shape[d] == 0 or np.ptp(part.indices[d]) + 1 == part.shape[d] for part in self.parts.values())
 
     def widest_halo(self, d: int) -> int:
@@ -168,7 +168,7 @@ class Model:
         return max((part.shape[d] for part in self.parts.values()), default=0)
 
     def local_shape(self, rank: int) -> tuple[int, ...]:
-        """Return the shape of what a rank owns."""
+        """Return the shape of the part that a rank owns."""
         return self.parts[rank].shape
 
     def padded_shape(self, rank: int) -> tuple[int, ...]:

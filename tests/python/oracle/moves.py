@@ -1,4 +1,4 @@
-"""What conversions and halos do: messages, runs, and the local arrays that come out."""
+"""The effects of conversions and halos: messages, runs, and the resulting local arrays."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def replica_wanted(source: Model, receiver: int) -> int:
 
 
 def runs_of(from_positions: Indices, to_positions: Indices, turns: Indices) -> tuple[int, ...]:
-    """Return the lengths of the longest stretches in which both positions go up by one.
+    """Return the lengths of the longest stretches in which both positions increase by one.
 
-    What wraps around in a dimension is a box of its own: its runs do not go on in what lies behind it.
+    A part that wraps around in a dimension is a separate box: its runs do not continue in the elements after it.
     """
     breaks = np.flatnonzero((np.diff(from_positions) != 1) | (np.diff(to_positions) != 1) | (np.diff(turns) != 0)) + 1
     return tuple(sorted(len(run) for run in np.split(from_positions, breaks)))
 
 
 def block_of(traffic: dict[tuple[int, int], Traffic]) -> int:
-    """Return the longest run that holds everywhere: no message has a shorter one; 0 where nothing is moved."""
+    """Return the longest run that holds everywhere: no message has a shorter one; 0 if nothing is moved."""
     return min((message.runs[0] for message in traffic.values()), default=0)
 
 
@@ -57,7 +57,8 @@ def halo_indices(model: Model, rank: int, d: int, fill_halo: bool) -> list[int]:
 
 def positions_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices, Indices, Indices]:
     """Return the C-order numbers of the elements that a rank gets, their positions in its padded local array, and one
-    more number for each, which tells apart in which dimensions, and where, a position wraps around."""
+    number for each that encodes the dimensions, and the positions in them, where it wraps around.
+    """
     if not fill_halo:
         elements, positions = target.local_positions(rank)
         return elements, positions, np.zeros_like(positions)
@@ -66,7 +67,7 @@ def positions_filled(target: Model, rank: int, fill_halo: bool) -> tuple[Indices
         taken = np.array(halo_indices(target, rank, d, True), np.int64)
         there = np.flatnonzero(taken >= 0)
         own = target.parts[rank].indices[d]
-        beside = own[0] - target.spec.halos[d][0] + there  # the index that would lie there if nothing wrapped
+        beside = own[0] - target.spec.halos[d][0] + there  # the index at this position if nothing wrapped
         elements = np.add.outer(elements * size, taken[there])
         positions = np.add.outer(positions, there * target.steps(rank)[d])
         turns = np.add.outer(turns * 3, beside // size if target.spec.halos[d] != (0, 0) else there * 0)
@@ -101,7 +102,7 @@ def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tupl
 
 
 def expected(model: Model, rank: int, whole: Array, out: Array, fill_halo: bool = False) -> Array:
-    """Return what a rank's padded local array holds after a move, where it held `out` before."""
+    """Return the content of a rank's padded local array after a move; it held `out` before."""
     result = out.copy()
     if result.ndim == 0:
         return whole.copy()

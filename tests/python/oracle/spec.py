@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stage:
-    """One distribution of a dimension; a nested one has several."""
+    """One distribution of a dimension; nested ones have several."""
 
     kind: str  # block, balanced, cyclic, gen_block, indirect
     axes: tuple[int, ...]  # grid axes, the major one first
@@ -19,7 +19,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Expression:
-    """Where the array lies in one template dimension: `scale*d<dimension>+shift`, the constant `shift`, or `*`."""
+    """The position of the array in a template dimension: `scale*d<dimension>+shift`, the constant `shift`, or `*`."""
 
     dimension: int | None = None
     scale: int = 0
@@ -40,7 +40,7 @@ class Spec:
     source: tuple[int, ...] = ()  # one for each distribution, or empty
     offset: tuple[int, ...] = ()  # one for each dimension, or empty
     reverse: tuple[int, ...] = ()  # dimensions that have a distribution
-    halo: tuple[tuple[int, int], ...] = ()  # (before, behind), one for each dimension, or empty
+    halo: tuple[tuple[int, int], ...] = ()  # (before, after), one for each dimension, or empty
     periodic: tuple[int, ...] = ()  # dimensions
     template: tuple[int, ...] = ()
     align: tuple[Expression, ...] = ()  # empty: the array is its own template

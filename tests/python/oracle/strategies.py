@@ -21,7 +21,7 @@ _MOST_AXES = 5
 
 
 def examples(count: int) -> settings:
-    """Return the settings of a test that draws so many examples."""
+    """Return the settings of a test that draws `count` examples."""
     return settings(max_examples=max(int(count * _FACTOR), 1))
 
 
@@ -91,7 +91,7 @@ def stages(draw: st.DrawFn, sizes: set[int], coordinates: int, axes: tuple[int, 
 
 @st.composite
 def expressions(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[Expression, ...]]:
-    """Draw a template and where an array lies in it."""
+    """Draw a template and the position of an array in it."""
     left = list(range(len(shape)))
     template, align = [], []
     for _ in range(draw(st.integers(1, 4))):
@@ -186,7 +186,7 @@ def specs(
     free = [axis for axis in range(axes) if axis not in replicated]
     if named:
         free = draw(st.permutations(free))
-    # The offsets of dimensions that are not distributed change nothing; they are left out.
+    # The offsets of dimensions that are not distributed have no effect; they are left out.
     if offset:
         offset = tuple(shift if mine else 0 for shift, mine in zip(offset, counts, strict=True))
         extents = tuple(size + shift for size, shift in zip(shape, offset, strict=True))
@@ -256,7 +256,7 @@ def _from_classes(spec: Spec, model: Model, classes: list[list[tuple[int, ...]]]
     for rank, part in model.parts.items():
         key = tuple(sets.index(tuple(own.tolist())) for sets, own in zip(classes, part.indices, strict=True))
         holders.setdefault(key, []).append(rank)
-    # Coordinates that own nothing fall together and then count as more holders of one class than others have.
+    # Coordinates that own nothing coincide and then count as more holders of one class than the others have.
     most = {len(ranks) for ranks in holders.values()}
     if len(most) != 1:
         return spec

@@ -18,7 +18,7 @@ for_ranks = pytest.mark.parametrize("ranks", RANKS)
 
 
 def expand(pattern, rank):
-    """The elements that a rank moves, one by one."""
+    """Return the elements that a rank moves, one by one."""
     return [i for access in pattern.requests(rank) for i in range(access.offset, access.offset + access.count)]
 
 
@@ -27,7 +27,7 @@ def ceil(a, b):
 
 
 def partition(elements, parts):
-    """The elements of each contiguous part."""
+    """Return the elements of each contiguous part."""
     size = ceil(elements, parts)
     return [list(range(elements))[k * size : (k + 1) * size] for k in range(parts)]
 

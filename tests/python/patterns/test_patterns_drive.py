@@ -9,7 +9,7 @@ from plait.patterns._drive import carry_out, turns
 
 
 class Found(list):
-    """What was read, with the requests."""
+    """The data that was read, with the requests."""
 
     def __call__(self, access, part):
         self.append((access, part.copy()))

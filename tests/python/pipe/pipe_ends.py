@@ -8,12 +8,12 @@ import plait
 
 
 def whole(shape, step, dtype="f8"):
-    """The array of a step: each element is another number."""
+    """Return the array of a step, in which each element has a different number."""
     return (np.arange(np.prod(shape, dtype=int)).reshape(shape) + 1000 * step).astype(dtype)
 
 
 def parts_of(array, layout):
-    """The local arrays of all ranks of a layout, halos left as they are."""
+    """Return the local arrays of all ranks of a layout, with unchanged halos."""
     parts = []
     for rank in layout.rank_numbers:
         local = np.zeros(layout.padded_shape(rank), array.dtype, order="C")
@@ -35,7 +35,7 @@ def given(parts):
 
 
 class Beside(threading.Thread):
-    """Runs a function beside the test, and hands on what it returns or raises."""
+    """Runs a function in a thread during the test, and passes on its result or its exception."""
 
     def __init__(self, body, *arguments, **keywords):
         super().__init__(daemon=True)
@@ -65,14 +65,14 @@ def write_steps(url, layout, count, dtype="f8"):
 
 
 def check_steps(found, expected, layout):
-    """Of each step the local arrays of all ranks: `expected(step)` is the array whole."""
+    """Compare the local arrays of all ranks in each step with `expected(step)`, the whole array."""
     for step, arrays in enumerate(found):
         for mine, wanted in zip(arrays, parts_of(expected(step), layout), strict=True):
             np.testing.assert_array_equal(mine, wanted)
 
 
 def read_steps(url, layout, **how):
-    """The local arrays of each step."""
+    """Return the local arrays of each step."""
     found = []
     with plait.open(url) as file:
         for _ in file:

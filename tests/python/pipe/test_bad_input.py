@@ -1,4 +1,4 @@
-"""Mistakes that two programs of two ranks each make: every rank of both is told what is wrong."""
+"""Mistakes in two programs of two ranks each: every rank of both gets the error."""
 
 import os
 import re
@@ -49,7 +49,7 @@ def start(body):
 
 
 def told(*bodies):
-    """The lines that all ranks of all programs have said; those of one program are the same."""
+    """Return the lines that the programs print; all ranks of one program print the same."""
     lines = []
     for job in [start(body) for body in bodies]:
         said = job.communicate(timeout=300)[0].splitlines()
@@ -87,7 +87,7 @@ def test_variables_that_differ():
 @needs_mpi
 @pytest.mark.long
 def test_steps_that_differ():
-    """The reader wants more than there are."""
+    """The reader requests more steps than there are."""
     wrote, read = told(writer(), reader(step="[file.read(layout) for _ in range(2)]"))
     assert read == "StoreError: pipe:flow?timeout=5: no more steps will come; the writer has closed the pipe"
     assert wrote == "no error"
@@ -146,7 +146,7 @@ def test_a_folder_that_cannot_be_written(meeting_folder):
 
 
 def test_a_lock_that_cannot_be_seen_is_told_to_both(meeting_folder):
-    """A copy of the file of a writer has no lock, as one on a file system that shows none to other hosts."""
+    """A copy of a writer's file has no lock, like one on a file system that does not show locks to other hosts."""
 
     def write():
         with plait.open("pipe:flow?readers=1&timeout=20", "w", shape=(3,), dtype="f8") as file:
@@ -162,7 +162,7 @@ def test_a_lock_that_cannot_be_seen_is_told_to_both(meeting_folder):
         plait.open("pipe:copy?timeout=20")
     with pytest.raises(plait.StoreError, match=words):
         beside.result()
-    # Of one that has ended nothing is to be said.
+    # A writer that has ended is not mentioned.
     with pytest.raises(plait.StoreError, match="no writer has come within 1 s"):
         plait.open("pipe:copy?timeout=1")
     (meeting_folder / "copy.pipe").unlink()
@@ -183,7 +183,7 @@ WAITS = """with plait.open("pipe:flow", comm=comm) as file:
 @needs_mpi
 @pytest.mark.long
 def test_a_rank_that_dies_while_its_program_waits_for_a_step():
-    """Neither the others nor the writer wait for the next step to notice."""
+    """Neither the others nor the writer wait for the next step to notice it."""
 
     def write():
         with plait.open("pipe:flow?queue=1", "w", shape=(4,), dtype="f8") as file:

@@ -1,4 +1,4 @@
-"""What goes wrong at one end of a pipe, and what the other end makes of it."""
+"""Failures at one end of a pipe, and the reaction of the other end."""
 
 import subprocess
 import sys

@@ -19,7 +19,7 @@ def write(array, layout, **how):
 
 
 def values(dtype):
-    """Such as every type but bool has."""
+    """Return values that every type but bool has."""
     return np.array([[0, 1, 2, 100], [127, 3, 64, 7]]).astype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""plait.copy from and to pipes and streams: steps, arrays of a step, and what is refused."""
+"""plait.copy from and to pipes and streams: steps, arrays of a step, and copies that are rejected."""
 
 import io
 import os
@@ -70,7 +70,7 @@ def test_a_second_step_needs_a_name_of_its_own(tmp_path):
         plait.copy("pipe:flow", tmp_path / "a.npy")
     assert (tmp_path / "a.npy").read_bytes() == b"old"
     assert names(tmp_path) == ["a.npy"]
-    # The writer is left, not stopped, and its next reader goes on behind the step that had begun.
+    # The reader leaves without stopping the writer, whose next reader continues after the step that had begun.
     assert [step[0] for step in read()] == [2]
     writer.result()
 
@@ -256,7 +256,7 @@ def test_raw_is_of_one_stream(tmp_path):
 
 
 def test_an_ordinary_file_gets_whole_arrays_only(tmp_path):
-    """What a failing writer has left half-written is taken back."""
+    """A failing writer takes back its incomplete array."""
 
     def fail(done, total):
         if done > total - 100:

@@ -1,4 +1,4 @@
-"""Pipes between hosts that scripts/hosts.py makes: what goes over the network, and what comes of its failures."""
+"""Pipes between hosts that scripts/hosts.py makes: the bytes on the network, and the effects of its failures."""
 
 import random
 import shlex
@@ -17,7 +17,7 @@ STORM = Path(__file__).parents[2] / "stress/pipe_storm.py"
 @needs_mpi
 @pytest.mark.long
 def test_programs_of_several_hosts():
-    """Every byte arrives; a link that comes back is waited for; of a lost host all are told within half a minute."""
+    """Every byte arrives; ranks wait for a link that comes back; all get an error about a lost host within 30 s."""
 
     def storm(fault):
         options = ["--seed", random.randrange(1 << 20), "--hosts", 3, "--fault", fault, "--here"]
@@ -88,7 +88,7 @@ except plait.StoreError as error:
 
 
 def between_two(folder, url, before="true", programs=(WRITES, READS)):
-    """What both programs say; `before` is run on the writer's host, and then on the reader's with `two` set."""
+    """Return the output of both programs; `before` is run on the writer's host, then on the reader's with `two` set."""
     (folder / "w.py").write_text(programs[0])
     (folder / "r.py").write_text(programs[1])
     writer, reader = (shlex.join([sys.executable, str(folder / name), url]) for name in ("w.py", "r.py"))
@@ -115,7 +115,7 @@ def test_the_network_is_chosen(tmp_path, network):
 @needs_hosts
 @pytest.mark.long
 def test_long_layouts_many_requests_and_conversions(tmp_path):
-    """A layout of more than a mebibyte of text comes in parts, and 400 requests a few at a time."""
+    """A layout of more than 1 MiB of text is sent in parts, and 400 requests are sent a few at a time."""
     said = between_two(tmp_path, "pipe:flow?timeout=20", programs=(LONG_WRITES, LONG_READS))
     assert "written" in said, said
     assert "read" in said, said
@@ -141,9 +141,9 @@ def test_addresses_of_version_6(tmp_path):
 @needs_hosts
 @pytest.mark.long
 def test_an_address_that_others_do_not_reach_is_named(tmp_path):
-    """Where there is another one, that is taken."""
+    """If there is another address, that one is used."""
     own = '[ -n "$two" ] || ip addr add 192.168.77.1/24 dev eth0'
-    said = between_two(tmp_path, "pipe:flow?timeout=12&network=192.168.77.1", own)  # a network may be back after 9 s
+    said = between_two(tmp_path, "pipe:flow?timeout=12&network=192.168.77.1", own)  # a network may return after 9 s
     assert "told: pipe:flow?timeout=12&network=192.168.77.1: cannot reach the writer, python (process " in said, said
     assert "tcp:192.168.77.1:" in said, said
     assert "Network is unreachable" in said, said

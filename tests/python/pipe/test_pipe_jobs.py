@@ -1,4 +1,4 @@
-"""Pipes between programs that are MPI jobs of their own, and what becomes of them when a rank fails.
+"""Pipes between programs that are separate MPI jobs, and their state after a rank fails.
 
 tests/stress/pipe_storm.py starts the programs; they check every byte, and every error is checked here.
 """
@@ -18,7 +18,7 @@ WITHOUT_MPI = Program(3, alone=True)
 
 
 def carried_out(programs, rounds, seed=1, **options):
-    """What the processes said, whose run ended as it should."""
+    """Return the output of the processes of a successful run."""
     run = Run(seed, programs=[one if isinstance(one, Program) else Program(one) for one in programs], rounds=rounds)
     for name, value in options.items():
         setattr(run, name, value)
@@ -61,7 +61,7 @@ def test_readers_that_come_late_and_leave_early():
 @pytest.mark.long
 @pytest.mark.parametrize(("program", "rank"), [(0, 1), (1, 0)])
 def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank):
-    """And the same programs open pipes afterwards."""
+    """The same programs can open pipes afterwards."""
     errors = errors_of(carried_out((2, 2), 2, fault=Fault("raise", program, rank, 0, 0)))
     assert errors.pop(f"{program}-{rank}")["text"] == "the model blew up"
     other = {error["text"] for name, error in errors.items() if not name.startswith(str(program))}

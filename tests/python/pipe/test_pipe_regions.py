@@ -1,4 +1,4 @@
-"""Regions of pipes: what is read, what is sent, and what is refused, as of files."""
+"""Regions of pipes: the elements that are read, those that are sent, and rejected regions, as for files."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_halos_of_a_region_are_filled():
 
 
 def answer(opened, region):
-    """What is read, or what is said instead."""
+    """Return the elements that are read, or the text of the error."""
     try:
         return opened.read(region=region)
     except plait.ArgumentError as error:

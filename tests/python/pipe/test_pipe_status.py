@@ -1,4 +1,4 @@
-"""Who is at a pipe and what flows, asked from outside; and waits that a signal ends."""
+"""The state of a pipe, requested from another process: its ends and its data; and waits that a signal ends."""
 
 import os
 import signal
@@ -75,7 +75,7 @@ def test_what_is_not_there(meeting_folder):
 
 
 class Interrupted:
-    """Sends this process a signal soon, and lets its handler raise an exception of its own."""
+    """Sends a signal to this process soon, whose handler raises an exception."""
 
     def __enter__(self):
         self._before = signal.signal(signal.SIGUSR1, self._stop)

@@ -1,4 +1,4 @@
-"""Who connects to a writer without knowing its key, while readers read."""
+"""Connections to a writer without its key, while readers read."""
 
 import os
 import random
@@ -18,7 +18,7 @@ MAGIC = b"\x93PLAIT\r\n"
 
 
 def sent(random_bytes):
-    """What they say: nothing, rubbish, half a hello, and a whole one with a proof that is none."""
+    """Return their messages: nothing, random bytes, half a hello, and a whole one with an invalid proof."""
     hello = MAGIC + bytes([1, 0, 0, 0]) + (0x01020304).to_bytes(4, "little") + (24).to_bytes(4, "little") + bytes(4)
     hello += (1 << 20).to_bytes(8, "little") + random_bytes(32)
     return [
@@ -32,7 +32,7 @@ def sent(random_bytes):
 
 
 def addresses(folder):
-    """Of the writer, as sockets take them."""
+    """Return the addresses of the writer, in the form that sockets use."""
     words = next(folder.glob("*.pipe")).read_text().splitlines()[2].split()[2:]
     local = next(word.removeprefix("local:") for word in words if word.startswith("local:"))
     host, _, port = next(word for word in words if word.startswith("tcp:127.")).removeprefix("tcp:").rpartition(":")
@@ -40,7 +40,7 @@ def addresses(folder):
 
 
 def resident():
-    """Bytes of memory of this process."""
+    """Return the number of bytes of memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -54,7 +54,7 @@ def test_strangers_delay_no_reader_and_take_no_memory(meeting_folder):
             strangers = []
             for which in range(AT_ONCE):
                 family, address = addresses(meeting_folder)[which % 2]
-                # What waits in the kernel is no business of the writer's.
+                # The writer does not handle connections that wait in the kernel.
                 stranger = socket.socket(family, socket.SOCK_STREAM)
                 stranger.setblocking(False)
                 with suppress(BlockingIOError):
@@ -63,7 +63,7 @@ def test_strangers_delay_no_reader_and_take_no_memory(meeting_folder):
                     stranger.send(sent(draw.randbytes)[which % 6])
                 strangers.append(stranger)
             file.write(np.full(5000, float(number)))
-            # The first ones may make buffers that stay.
+            # The first connections may create buffers that stay.
             before, after = (resident(), 0) if number == 1 else (before, resident())
             for stranger in strangers:
                 stranger.close()

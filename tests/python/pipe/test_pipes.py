@@ -47,7 +47,7 @@ def layouts(draw, shape):
 
 
 def regions_of(size):
-    """A stretch of indices with a step, or one index; all of them as often as not."""
+    """Draw a stretch of indices with a step, or one index; all indices in about half of the cases."""
     ends = st.lists(st.integers(-size - 2, size + 2), min_size=2, max_size=2)
     some = st.tuples(ends, st.integers(1, 5)).map(lambda given: slice(*given[0], given[1]))
     return st.just(slice(None)) | some | (st.integers(-size, size - 1) if size > 0 else some)
@@ -125,7 +125,7 @@ def test_what_steps_say_may_change_each_time(queue):
 
 
 def test_two_that_wait_for_each_other_in_turn():
-    """A queue of one step, and ends that pause: each of them sleeps at times, and is woken."""
+    """With a queue of one step and ends that pause, each end sleeps at times, and is woken."""
     steps = 60
 
     def write():
@@ -168,7 +168,7 @@ def test_each_of_several_readers_gets_every_step():
 
 
 def test_a_reader_that_has_left_again_has_come():
-    """A writer waits for so many, however long each of them stays."""
+    """A writer waits for `readers` readers to come, even if they leave early."""
     layout = Layout((6,), "(*) onto ()")
     writer = Beside(write_steps, "pipe:flow?readers=2&timeout=10", layout, 3)
     with plait.open("pipe:flow"):
@@ -283,7 +283,7 @@ def test_a_reader_that_fails_is_an_error_of_its_writer():
 
 
 def test_steps_of_an_ordinary_file(tmp_path):
-    """The same program writes to a file, whose one step is what was written last."""
+    """The same program writes to a file, whose only step is the last one written."""
     path = tmp_path / "a.npy"
     with plait.open(path, "w", shape=(3,), dtype="f8") as file:
         for number in range(3):
@@ -323,7 +323,7 @@ SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 def predicted(text):
-    """The seconds that explaining has foretold."""
+    """Return the seconds in the prediction of an explanation."""
     number, unit = text.splitlines()[-1].removeprefix("predicted ").split()
     return float(number) * SECONDS[unit]
 

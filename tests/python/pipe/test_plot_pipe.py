@@ -1,4 +1,4 @@
-"""The plotter of pipes, examples/python/plot_pipe.py, draws what it gets."""
+"""The plotter of pipes, examples/python/plot_pipe.py, draws the arrays that it receives."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def _image():
 
 
 def plot(folder, *arguments, expected=0):
-    """What it prints."""
+    """Return its output."""
     done = subprocess.run(
         [sys.executable, PLOTTER, *arguments],
         cwd=folder,
@@ -40,7 +40,7 @@ def plot(folder, *arguments, expected=0):
 
 
 def middle_of(picture, colour):
-    """Where in a picture a colour is, as shares of its height and width, its colour bar left out."""
+    """Return the position of a color in a picture, as shares of its height and width, without the color bar."""
     pixels = (image.imread(picture)[:, :, :3] * 255).round().astype(int)
     height, width, _ = pixels.shape
     rows, columns = np.nonzero((np.abs(pixels[:, : width * 4 // 5] - colour) <= 2).all(axis=2))
@@ -57,7 +57,7 @@ def write(array_of, steps, shape, dtype="f8", **attributes):
 
 
 def square(step):
-    """A bright square that moves to the right, in the lower half."""
+    """Return an array with a bright square that moves to the right, in the lower half."""
     array = np.zeros((40, 40))
     array[25:30, 5 + 10 * step : 10 + 10 * step] = 3.0
     return array

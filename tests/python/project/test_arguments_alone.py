@@ -21,7 +21,7 @@ SECONDS = 60
 
 
 class Hostile:
-    """Raises whatever is asked of it."""
+    """Raises an exception in every method."""
 
     def __index__(self) -> int:
         raise RuntimeError("no number today")
@@ -55,7 +55,7 @@ VALUES += [
 VALUES += [object(), Hostile(), np.array([1, 2]), np.zeros((2, 2)), range(3), slice(1, 5, 2), lambda: 1, LAYOUT]
 VALUES += [plait.Layout((5,), "(block)", grid=(2,))]
 
-# What the core's functions take, which tell no signature: how many arguments at most.
+# Functions of the core, which have no Python signature, with the maximum number of their arguments.
 CORE: dict[str, tuple[Callable[..., Any], int]] = {
     "Layout": (plait.Layout, 2),
     "IndexSet": (plait.IndexSet, 2),
@@ -76,7 +76,7 @@ TRACE = ("open", "create", "convert", "report", "compare", "import_trace", "gene
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    """Public functions in Python: those of notations, traces, layouts, patterns, pipes and distant files."""
+    """Return public functions in Python: those of notations, traces, layouts, patterns, pipes and distant files."""
     found: dict[str, Callable[..., Any]] = {"indirect": plait.indirect, "relabel": plait.relabel}
     found |= {"pipe_names": plait.pipe_names, "pipe_status": plait.pipe_status, "world": plait.world}
     found |= {"distant.offer": distant.offer, "distant.find": distant.find}
@@ -90,7 +90,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 
 def tried(name: str, call: Callable[[], Any]) -> None:
-    """Makes a call, which may refuse its arguments; one that does not return ends the tests and shows where it is."""
+    """Make a call, which may reject its arguments; one that does not return ends the tests with a traceback."""
     said = "nothing is wrong"
     faulthandler.dump_traceback_later(SECONDS, exit=True)
     try:

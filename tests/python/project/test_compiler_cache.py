@@ -54,7 +54,7 @@ class Clone:
 
 @pytest.fixture
 def first(tmp_path: Path) -> Clone:
-    """A clone that has been built, with its results in the cache."""
+    """Return a clone that has been built, with its results in the cache."""
     clone = Clone(tmp_path / "first", tmp_path / "cache")
     assert clone.build() == (0, 1)
     return clone
@@ -75,7 +75,7 @@ def test_a_changed_flag(first: Clone) -> None:
 
 
 def test_a_changed_compiler(first: Clone, tmp_path: Path) -> None:
-    """The same name and the same time, but other contents."""
+    """The compiler has the same name and time, but other contents."""
     compiler = tmp_path / "compiler"
     real = shutil.which("cc")
     for contents, expected in (("# one", (0, 1)), ("# one", (1, 0)), ("# two", (0, 1))):

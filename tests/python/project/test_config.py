@@ -1,4 +1,4 @@
-"""What `python -m plait.config` tells compilers is where the files of the installed package are."""
+"""`python -m plait.config` gives compilers the paths of the files of the installed package."""
 
 import subprocess
 import sys

@@ -1,11 +1,11 @@
-"""The documents: every example runs and prints what stands behind it, and every name is told of.
+"""The documents: every example runs and prints the output in the text, and every name is described.
 
-In a document, fenced blocks run in order, in one folder: `python` blocks in one namespace, or under `mpiexec -n 4`
-where they import mpi4py, and `plait run -n 4` where they call plait.world(); `cpp` and `c` blocks; the lines of a `sh`
-block.  A `python` block that is a file of examples/python is put there under its name, for the `sh` blocks behind it.
-A `text` block behind one of them, with at most one line of prose between, is its output, where `...` stands for
-anything.  `console` blocks are shown, not run; their options are compared with the command line's.  `py` blocks are
-shown only: Python that needs another program at its other end.
+In a document, fenced blocks run in order, in one folder: `python` blocks in one namespace, or under `mpiexec -n 4` if
+they import mpi4py, and `plait run -n 4` if they call plait.world(); `cpp` and `c` blocks; the lines of a `sh` block.  A
+`python` block that is a file of examples/python is copied there under its name, for the `sh` blocks after it.  A `text`
+block after one of them, with at most one line of prose between, is its output, where `...` matches any text. `console`
+blocks are only shown; their options are compared with the command line's.  `py` blocks are only shown: Python that
+needs another program at its other end.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LONG = {
 
 @dataclass
 class Block:
-    """A fenced block, and the output that the document shows behind it."""
+    """A fenced block, and the output that the document shows after it."""
 
     language: str
     text: str
@@ -59,7 +59,7 @@ class Block:
 
 
 def blocks_of(path: Path) -> list[Block]:
-    """The fenced blocks of a document."""
+    """Return the fenced blocks of a document."""
     found: list[Block] = []
     block: Block | None = None
     prose = 0
@@ -82,7 +82,7 @@ def blocks_of(path: Path) -> list[Block]:
 
 
 def run(command: list[str | Path], folder: Path) -> str:
-    """The standard output of a command that ends well."""
+    """Return the standard output of a command that ends successfully."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {**os.environ, **WELCOME, "PATH": path, "COLUMNS": "110", "NO_COLOR": "1"}
     done = subprocess.run(
@@ -93,7 +93,7 @@ def run(command: list[str | Path], folder: Path) -> str:
 
 
 def run_python(text: str, folder: Path, names: dict[str, object]) -> str:
-    """What a Python example prints."""
+    """Return the output of a Python example."""
     for example in (ROOT / "examples/python").glob("*.py"):
         if example.read_text(encoding="utf-8") == text:
             shutil.copy(example, folder)
@@ -115,7 +115,7 @@ def run_python(text: str, folder: Path, names: dict[str, object]) -> str:
 
 
 def run_compiled(text: str, folder: Path, language: str) -> str:
-    """What a C or C++ example prints, compiled against the installed libraries."""
+    """Return the output of a C or C++ example, compiled against the installed libraries."""
     launcher = find_launcher()
     shared = '"sf.h"' in text
     mpi = "plait/mpi.hpp" in text or "plait_mpi.h" in text or shared
@@ -142,7 +142,7 @@ def run_compiled(text: str, folder: Path, language: str) -> str:
     return run([launcher, "-n", "4", "./example"] if mpi and launcher else ["./example"], folder)
 
 
-# What the shorter examples in C speak of.
+# The names that the shorter examples in C use.
 C_NAMES = """#include <plait_mpi.h>
 #include <stdio.h>
 void example(plait_file* file, plait_comm* comm, plait_layout* layout, plait_layout* target, double* data,
@@ -153,7 +153,7 @@ void example(plait_file* file, plait_comm* comm, plait_layout* layout, plait_lay
 
 
 def run_c(text: str, folder: Path, where: str) -> str:
-    """What an example in C prints.  A whole program is one of examples/c; of others it is seen that they compile."""
+    """Return the output of an example in C.  A whole program is one of examples/c; others are only compiled."""
     if "int main(" not in text:
         return run_compiled(C_NAMES + text + "}\n", folder, "c")
     examples = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "examples/c").glob("*.c"))]
@@ -162,7 +162,7 @@ def run_c(text: str, folder: Path, where: str) -> str:
 
 
 def documents() -> Iterator[object]:
-    """Every document, the long ones marked."""
+    """Yield every document, with a mark for long ones."""
     for path in DOCUMENTS:
         name = str(path.relative_to(ROOT))
         is_long = name.removeprefix("docs/").removesuffix(".md") in LONG
@@ -195,7 +195,7 @@ def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def commands(group: click.Group = main, name: str = "plait") -> Iterator[tuple[str, click.Command]]:
-    """Every command with its whole name."""
+    """Yield every command with its whole name."""
     context = click.Context(group)
     for part in group.list_commands(context):
         command = group.get_command(context, part)
@@ -207,7 +207,7 @@ def commands(group: click.Group = main, name: str = "plait") -> Iterator[tuple[s
 
 
 def options(command: click.Command) -> set[str]:
-    """The long options of a command."""
+    """Return the long options of a command."""
     return {text for option in command.params for text in option.opts if text.startswith("--")} | {"--help"}
 
 
@@ -220,7 +220,7 @@ def test_shown_commands_exist() -> None:
             if name is None:
                 assert line in ("plait --help", "plait --version"), f"{path}: there is no command as in '{line}'"
                 continue
-            own = line.split(" -- ")[0]  # what stands behind it is another program's
+            own = line.split(" -- ")[0]  # the words after it belong to another program
             given = {word.split("=")[0] for word in shlex.split(own) if word.startswith("--")}
             assert given <= options(known[name]), f"{path}: '{line}' has options that {name} has not"
 

@@ -1,4 +1,4 @@
-"""What callers are told of bad inputs: the whole texts, which lie in error_texts.txt to be read as texts."""
+"""Error messages for bad inputs: the complete texts are in error_texts.txt, to be read as texts."""
 
 import io
 import os
@@ -20,7 +20,7 @@ import plait.trace
 from plait.cli import main
 
 TABLE = Path(__file__).with_name("error_texts.txt").read_text(encoding="utf-8")
-#: A call, or a command behind "$", and below it what it fails with: the classes, or the exit code, and the text.
+#: A call, or a command after "$", and on the next line its error: the classes, or the exit code, and the text.
 CASES = re.findall(r"^(?![#\s])(.+)\n  (\S+?): (.+)$", TABLE, re.MULTILINE)
 ALIEN = (
     "TypeError",
@@ -35,7 +35,7 @@ ALIEN = (
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory):
-    """What the calls use, in a folder of files."""
+    """Return the names that the calls use, in a folder of files."""
     folder = tmp_path_factory.mktemp("texts")
     array = np.arange(96.0).reshape(8, 12)
     np.save(folder / "g.npy", array)
@@ -76,7 +76,7 @@ def names(tmp_path_factory):
 
 
 def told(call, given):
-    """The classes (or exit code) and the text of an error."""
+    """Return the classes (or exit code) and the text of an error."""
     if call.startswith("$ plait "):
         done = CliRunner().invoke(main, shlex.split(call[8:]))
         return str(done.exit_code), done.output.strip().splitlines()[-1].replace(f"{os.getcwd()}/", "")

@@ -1,4 +1,4 @@
-"""The example programs run: those with records say what they found to be right, others are compared with NumPy."""
+"""The example programs run: those with records print the results of their checks; others are compared with NumPy."""
 
 import os
 import re
@@ -16,12 +16,12 @@ from plait.launch import find_mpiexec
 
 ROOT = Path(__file__).parents[3]
 LIBRARIES = Path(plait.__file__).parent
-# Starts each rank in a folder of its own, as on a disk that the others do not see.
+# The command that starts each rank in a folder of its own, like a disk that the others do not see.
 APART = ["sh", "-c", 'cd "$(mktemp -d ./disk-XXXXXX)" && exec "$@"', "sh"]
 
 
 def run(ranks, command, folder):
-    """What a program prints; it leaves no file."""
+    """Return the output of a program, and check that it leaves no file."""
     done = subprocess.run(
         [find_mpiexec(), "-n", str(ranks), *command],
         cwd=folder,
@@ -54,7 +54,7 @@ def test_columbus_in_python(tmp_path, ranks):
 
 @pytest.fixture(scope="module")
 def columbus(tmp_path_factory):
-    """The program in C."""
+    """Compile the program in C."""
     compiler = shutil.which("mpicc", path=str(Path(find_mpiexec()).parent)) or shutil.which("mpicc")
     if compiler is None or not (LIBRARIES / "libplait_sf.so").exists():
         pytest.skip("no MPI compiler wrapper, or Plait was built without MPI")
@@ -79,7 +79,7 @@ def test_columbus_in_c(tmp_path, columbus, ranks, apart):
 
 
 def started(ranks, program, *arguments, folder):
-    """What an example prints that `plait run` starts."""
+    """Return the output of an example that `plait run` starts."""
     source = ROOT / "examples/python" / program
     command = [sys.executable, "-m", "plait.cli", "run", "-n", str(ranks), sys.executable, source]
     done = subprocess.run([*command, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False)

@@ -1,4 +1,4 @@
-"""CMake finds the header of HDF5's library, or says what is missing."""
+"""CMake finds the header of HDF5's library, or reports that it is missing."""
 
 import os
 import re
@@ -22,7 +22,7 @@ message(STATUS "found: ${{folder}} ${{Hdf5Header_VERSION}} ${{Hdf5Header_NEEDS_M
 
 
 def headers(folder: Path, version: str, configuration: str = "") -> Path:
-    """A folder with headers of that release."""
+    """Make a folder with headers of that release."""
     folder.mkdir(parents=True)
     (folder / "hdf5.h").write_text("")
     names, numbers = ("MAJOR", "MINOR", "RELEASE"), version.split(".")
@@ -34,7 +34,7 @@ def headers(folder: Path, version: str, configuration: str = "") -> Path:
 
 
 def configured(folder: Path, *options: str, **environment: str) -> str:
-    """What CMake says."""
+    """Return the output of CMake."""
     (folder / "CMakeLists.txt").write_text(PROJECT)
     command = ["cmake", "-S", folder, "-B", folder / "build", *options]
     plain = {name: value for name, value in os.environ.items() if not name.startswith("HDF5_")}

@@ -1,4 +1,4 @@
-"""What is imported when: importing the package and asking the command line for help load only what these need."""
+"""The time of imports: importing the package and requesting help on the command line load only what they need."""
 
 import ast
 import importlib
@@ -18,7 +18,7 @@ SUBMODULES = ["config", "distant", "draw", "launch", "model", "notations", "patt
 
 
 def printed(program, *arguments):
-    """What a program prints as JSON."""
+    """Return the output of a program, read as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False, timeout=300
     )
@@ -27,7 +27,7 @@ def printed(program, *arguments):
 
 
 def told_to_type_checkers(module):
-    """The names that a package has for type checkers, each with the module that it comes from."""
+    """Return the names that a package imports for type checkers only, each with its module."""
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     blocks = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     for node in (node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)):

@@ -1,4 +1,4 @@
-"""What the compiled objects need of each other: no layer reaches a later one through the linker."""
+"""The symbols that compiled objects use from each other: no layer reaches a later one through the linker."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from test_layers import LAYERS  # noqa: E402
 
 
 def is_current(path: Path) -> bool:
-    """Whether the object's source exists; a build leaves the objects of sources that are gone where they are."""
+    """Return whether the object's source exists; a build does not remove the objects of deleted sources."""
     product = path.parts[0] if path.parts[0] in PRODUCTS else ""
     return (ROOT / product / Path(*path.parts[path.parts.index("src") :]).with_suffix("")).exists()
 
 
 def is_listed(path: Path) -> bool:
-    """Whether the object's unit exists: the file next to it in which CMake includes the sources of one folder."""
+    """Return whether the object's unit exists: the file next to it in which CMake includes the sources of a folder."""
     return path.with_suffix("").exists()
 
 
@@ -46,7 +46,7 @@ OBJECTS = [
 
 
 def symbols() -> Iterator[tuple[Path, str, str]]:
-    """Every symbol of every object: the object, the symbol's kind in nm's letters, its name."""
+    """Yield every symbol of every object: the object, the symbol's kind in nm's letters, its name."""
     for start in range(0, len(OBJECTS), 200):
         command = ["nm", "-A", "--format=posix", *map(str, OBJECTS[start : start + 200])]
         for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
@@ -76,7 +76,7 @@ def test_no_object_needs_a_later_layer() -> None:
             f"{path.relative_to(BUILD)} needs {name} of {min(layers[name], key=LAYERS.index)}"
             for path, kind, name in found
             if kind in "Uw"
-            and "plait" in name  # the recording library stands in for the C library's calls
+            and "plait" in name  # the recording library replaces calls of the C library
             and name in layers
             and min(map(LAYERS.index, layers[name])) > LAYERS.index(layer_of(path))
         }
@@ -86,7 +86,7 @@ def test_no_object_needs_a_later_layer() -> None:
 
 @pytest.mark.skipif(not OBJECTS or shutil.which("nm") is None, reason="there are no objects of a build here, or no nm")
 def test_tracing_links_to_the_base_and_to_new_files() -> None:
-    """Of the core library, that of traces needs `base`, and where a trace appears whole or not at all."""
+    """Of the core library, the library of traces uses only `base` and the code for new files."""
     found = list(symbols())
     layers = {name: layer_of(path) for path, kind, name in found if kind in "TDBR"}
     needed = {name for path, kind, name in found if kind == "U" and layer_of(path) == "trace" and name in layers}

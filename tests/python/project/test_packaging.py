@@ -29,17 +29,17 @@ SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 RUNS = SETTINGS["project"]["dependencies"]
 BUILDS = SETTINGS["build-system"]["requires"]
 HEADERS = ("zlib1g-dev", "libsodium-dev", "nlohmann-json3-dev", "libzstd-dev", "libhdf5-dev")
-"""Debian's packages of what CMakeLists.txt looks for."""
+"""Debian's packages of the libraries that CMakeLists.txt looks for."""
 yaml = pytest.importorskip("yaml", reason="PyYAML, which comes with dask, is not installed")
 
 
 def load(name: str) -> Any:
-    """The contents of a YAML file of the project."""
+    """Return the contents of a YAML file of the project."""
     return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
 
 
 def names(requirements: list[str]) -> set[str]:
-    """The packages that requirements name, without versions."""
+    """Return the packages that requirements name, without versions."""
     return {re.split(r"[ <>=\[;@]", one)[0] for one in requirements}
 
 
@@ -97,7 +97,7 @@ def test_the_conda_recipe_needs_what_the_package_needs() -> None:
 
 
 def recorded(recipe: str) -> tuple[type, list[tuple[str, tuple[Any, ...], dict[str, Any]]]]:
-    """A Spack recipe's class, and the directives that it calls, read with stand-ins for Spack's modules."""
+    """Return a Spack recipe's class, and the directives that it calls, read with stand-ins for Spack's modules."""
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
 
     def directive(name: str) -> Callable[..., None]:

@@ -1,6 +1,6 @@
 """The documentation site: every page is in its contents, every public header and module in its reference.
 
-`make docs` builds it and checks the links; here nothing is built, so that Sphinx need not be installed.
+`make docs` builds it and checks the links; these tests build nothing, so that Sphinx is not required.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from docstrings import to_rst  # noqa: E402
 
 
 def entries(page: Path) -> set[Path]:
-    """The pages in the contents that a page holds."""
+    """Return the pages in the contents that a page holds."""
     found: set[Path] = set()
     for block in TOCTREE.findall(page.read_text(encoding="utf-8")):
         lines = [line.strip() for line in block.splitlines() if line.strip() and not line.startswith(":")]

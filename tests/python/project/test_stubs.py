@@ -1,4 +1,4 @@
-"""The type stubs are what nanobind makes of the compiled modules, so that no signature is told twice."""
+"""The type stubs equal those that nanobind makes from the compiled modules, so that each signature is written once."""
 
 import importlib.util
 import sys

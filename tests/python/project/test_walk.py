@@ -1,4 +1,6 @@
-"""The architecture page: what it names exists, and the walk from a read to the bytes is short and without gaps."""
+"""The architecture page: the files and functions that it names exist, and its walk from a read to the bytes is
+complete.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ MAX_FILES = 12
 
 
 def section(title: str) -> str:
-    """The text below a heading, up to the next one of its level."""
+    """Return the text below a heading, up to the next one of its level."""
     return TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
@@ -38,7 +40,7 @@ Functions = dict[str, str]
 
 
 def walks() -> list[list[Row]]:
-    """The walk of a direct read, and the part in which a two-phase read differs."""
+    """Return the walk of a direct read, and the part in which a two-phase read differs."""
     row = re.compile(r"^\| \d+ \| `([^`]+)` \| `([^`]+)` \| ([^|]+) \|", re.MULTILINE)
     tables = section("The walk").split("\n| row |")[1:]
     return [
@@ -60,7 +62,7 @@ def functions_in(file: str) -> Functions:
 
 
 def reachable(functions: Functions, name: str) -> str:
-    """The text of a function, and of the functions of the same file that it calls."""
+    """Return the text of a function, and of the functions of the same file that it calls."""
     reached, ahead = {name}, [name]
     while ahead:
         called = functions.keys() & set(re.findall(r"\w+(?=\()", functions.get(ahead.pop(), "")))
@@ -70,7 +72,7 @@ def reachable(functions: Functions, name: str) -> str:
 
 
 def gaps(walk: list[tuple[Row, Functions]]) -> list[str]:
-    """Rows whose function does not exist, does not make its calls, or is used by no row before."""
+    """Return the rows whose function does not exist, does not make its calls, or is not used by an earlier row."""
     found, before = [], ""
     for row, functions in walk:
         text = reachable(functions, row.function)

@@ -1,4 +1,4 @@
-"""What makes a wheel unfit for other machines is found, and what a release must hold is known."""
+"""Wheels that would fail on other machines are detected, and the content of a release is checked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ GOOD = [
 
 
 def library(path: Path, *options: str) -> Path:
-    """A shared library, linked with options."""
+    """Return a shared library, linked with options."""
     if shutil.which("cc") is None or shutil.which("readelf") is None:
         pytest.skip("there is no C compiler, or no readelf")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def library(path: Path, *options: str) -> Path:
 
 
 def packed(folder: Path) -> Path:
-    """A wheel of the files in a folder."""
+    """Return a wheel of the files in a folder."""
     made = folder.parent / "made.whl"
     with zipfile.ZipFile(made, "w") as archive:
         for path in folder.rglob("*"):
@@ -50,7 +50,7 @@ def packed(folder: Path) -> Path:
 
 
 def whole(folder: Path) -> Path:
-    """The folder of a package in which nothing is wrong."""
+    """Return the folder of a package without errors."""
     for name in GOOD:
         path = folder / "plait" / name
         if path.suffix == ".so":

@@ -23,7 +23,7 @@ needs_fortran = pytest.mark.skipif(COMPILER is None, reason="no Fortran compiler
 
 
 def compiled(folder, source, kind=4):
-    """A program, with what programs for Global Arrays find around Shared Files."""
+    """Return a program, linked with the parts of Global Arrays that Shared Files programs use."""
     library, integer, flags = INTEGERS[kind]
     program = folder / f"{source.partition('.')[0]}_{kind}"
     around = folder / "around.o"
@@ -43,13 +43,13 @@ def compiled(folder, source, kind=4):
 
 
 def mpi_libraries():
-    """What the MPI compiler wrapper links with, for other compilers."""
+    """Return the libraries of the MPI compiler wrapper, for other compilers."""
     shown = subprocess.run([MPICC, "-show"], capture_output=True, text=True, check=True).stdout
     return [word for word in shown.split()[1:] if word.startswith(("-L", "-l", "-Wl"))]
 
 
 def run(program, ranks, folder, **environment):
-    """Runs a program in a folder; it says nothing and leaves no file there."""
+    """Run a program in a folder; check that it prints nothing and leaves no file there."""
     scratch = folder / "scratch"
     scratch.mkdir()
     done = launch(program, ranks, scratch, **environment)
@@ -99,7 +99,7 @@ def test_fortran_program_without_messages_on_nodes_of_one_rank(tmp_path):
 @needs_fortran
 @pytest.mark.parametrize("suffix", ["f", "f90"])
 def test_declarations_in_fixed_and_in_free_form(tmp_path, suffix):
-    """Also where a program declares what sf.fh does not: sf_fsync."""
+    """Compile programs that also declare sf_fsync, which sf.fh does not declare."""
     text = """      program declared
       implicit none
       include 'sf.fh'
@@ -126,7 +126,7 @@ def test_one_process_without_a_launcher(tmp_path):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_without_mpi(tmp_path, ranks):
-    """One process needs no MPI; several that have not started it hear what is missing."""
+    """A single process needs no MPI; several that have not started it get an error that says so."""
     program = compiled(tmp_path, "without_mpi.c")
     done = launch(program, ranks, tmp_path)
     assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", [4, 8])
 def test_figure_21(tmp_path, kind):
-    """The thesis's program reads a matrix column-cyclic and writes it, changed, behind the one it has read."""
+    """The thesis's program reads a matrix column-cyclic and writes it, changed, after the one it has read."""
     program = compile_program(PROGRAMS / "figure21.f", tmp_path, kind)
     whole = (np.arange(64 * 64) * 3 % 1000).reshape(64, 64).astype(f"i{kind}")
     (tmp_path / "TEST").write_bytes(whole.tobytes(order="F"))
@@ -33,7 +33,7 @@ def test_figure_21(tmp_path, kind):
 
 
 def test_figure_21_on_other_numbers_of_ranks(tmp_path):
-    """It says what is wrong, once, and ends."""
+    """The program reports the error once, and ends."""
     program = compile_program(PROGRAMS / "figure21.f", tmp_path)
     (tmp_path / "TEST").write_bytes(bytes(64 * 64 * 4))
     for ranks in (1, 2, 6):
@@ -115,7 +115,7 @@ def test_errors_are_asked_for_or_told(tmp_path, kind, ranks):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_a_rank_that_leaves_early(tmp_path, ranks, node):
-    """Nobody hangs, and a new file that was not closed is not kept."""
+    """No rank hangs, and a new file that was not closed is not kept."""
     program = compile_program(PROGRAMS / "leaves_early.f90", tmp_path)
     _, said = run(program, ranks, tmp_path, RANKS=str(ranks), PLAIT_NODE_SIZE=node)
     assert said.splitlines() == ["plait: unit 3 (left) was not closed, so the new file is discarded; call pclose"]
@@ -126,7 +126,7 @@ def test_a_rank_that_leaves_early(tmp_path, ranks, node):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("failing", [0, 2])
 def test_a_rank_that_fails(tmp_path, failing, node):
-    """The launcher ends the others, which wait for it."""
+    """The launcher ends the others, which wait for the failed rank."""
     program = compile_program(PROGRAMS / "fails.f90", tmp_path)
     done = launch(program, 3, tmp_path, RANK=str(failing), PLAIT_NODE_SIZE=node)
     assert done.returncode != 0
@@ -135,7 +135,7 @@ def test_a_rank_that_fails(tmp_path, failing, node):
 
 
 def test_tables_come_after_the_first_primitive(tmp_path):
-    """One rank alone asks for them, and waits for no other."""
+    """One rank alone requests the tables, and waits for no other."""
     program = compile_program(PROGRAMS / "tables_first.f90", tmp_path)
     printed, said = run(program, 2, tmp_path)
     assert printed == ""

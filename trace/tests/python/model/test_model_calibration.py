@@ -38,14 +38,14 @@ WANTED = {
 
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch, tmp_path):
-    """Neither the file of this host nor what PLAIT_MODEL names counts."""
+    """Ignore the file of this host and the one that PLAIT_MODEL names."""
     monkeypatch.delenv("PLAIT_MODEL", raising=False)
     monkeypatch.delenv("PLAIT_STRATEGY", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def accesses_of(wanted):
-    """Accesses that take as long as the model says, those of WINDOWS and STEPS as if they had no runs."""
+    """Return accesses that take as long as the model predicts, without runs for WINDOWS and STEPS."""
     size = 1 << 24
     share, part = size / wanted["window_bytes_per_second"], size / wanted["copy_bytes_per_second"]
 
@@ -147,7 +147,7 @@ def test_contradicting_options_are_refused():
 
 
 def explained(folder, model=None, layout="(cyclic, *)"):
-    """What a read of the file in a folder would do, in a new process."""
+    """Return the description of a read of the file in a folder, made in a new process."""
     program = (
         "import sys, plait\n"
         "file = plait.open(sys.argv[1], strategy='automatic')\n"

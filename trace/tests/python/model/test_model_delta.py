@@ -9,12 +9,12 @@ from plait.model.thesis.measurements import K, measurements
 
 
 def key_of(one):
-    """What tells a row from the others."""
+    """Return the values that distinguish a row from the others."""
     return one.table, one.distribution, one.size, one.processors, one.mode
 
 
 def entry(table, distribution, size, processors, mode):
-    """The prediction of one row."""
+    """Return the prediction of one row."""
     key = (table, distribution, size * K, processors, mode)
     found = [one for one in delta.predictions() if key_of(one.measured) == key]
     assert len(found) == 1
@@ -44,7 +44,7 @@ def test_the_fit_is_to_table_9_alone(mode):
 
 
 def test_the_fit_is_the_best_one():
-    """No parameters near by, or with a step below or above, make the squared relative errors smaller."""
+    """No other parameters, nearby or with a step less or more, give smaller squared relative errors."""
 
     def off(fit):
         machine = delta.machine(fit.mode, fit)
@@ -61,7 +61,7 @@ def test_the_fit_is_the_best_one():
 
 
 def test_equation_21_says_the_same_of_all_rows_of_table_9():
-    """Taken for each processor alone, it cannot tell 2.5 seconds from 72: what the processors share must be counted."""
+    """Applied to each processor alone, the model cannot distinguish 2.5 s from 72 s: shared requests count."""
     requests = {
         model.disk_requests(one.size**2 // one.processors, 64, 8, 4096) for one in delta.readable(9) if one.mode == 3
     }

@@ -1,4 +1,4 @@
-"""Every name of plait.model, and every member of its values, is told of in docs/reference/model.md."""
+"""docs/reference/model.md describes every name of plait.model and every member of its values."""
 
 import inspect
 import re

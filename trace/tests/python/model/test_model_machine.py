@@ -1,4 +1,4 @@
-"""Machine files: those that come with the package, and what is wrong in others."""
+"""Machine files: those of the package, and the errors for invalid ones."""
 
 import pytest
 

@@ -48,7 +48,7 @@ def test_direct_access_of_contiguous_parts():
 
 
 def test_direct_access_of_many_runs():
-    """2,500 requests of a byte each; a rank fetches all blocks; those written in part are read before."""
+    """Each of the 2,500 requests has one byte; a rank fetches all blocks, and partly written ones are read first."""
     read = model.direct_time(MACHINE, requests("(cyclic, *)", 4))
     assert (read.requests, read.disks) == (near(25), near(3.5))
     assert read.network == near(4 * 10000 / 1e9)
@@ -63,7 +63,7 @@ def test_a_slow_network_counts_instead_of_the_disks():
     assert found.network == near(100)
     assert found.total == near(25 + 100)
     assert found.largest == "network"
-    shared = dataclasses.replace(slow, per_node=4)  # all four on one node, whose cache has each block once
+    shared = dataclasses.replace(slow, per_node=4)  # all four ranks on one node, whose cache holds each block once
     assert model.direct_time(shared, requests("(cyclic, *)", 8)).network == near(100)
 
 
@@ -108,7 +108,7 @@ def test_rows():
 
 
 def test_conforming_access_is_not_bound():
-    """More ranks neither speed up what the disks limit nor slow it down."""
+    """More ranks neither speed up an access that the disks limit nor slow it down."""
     (row,) = model.predict(MACHINE, ARRAY, [4])
     assert row.faster == "direct"
     assert row.alpha_d == near(1)

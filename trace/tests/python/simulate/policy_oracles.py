@@ -1,6 +1,6 @@
-"""Replacement policies once more, in plain Python and by their papers: lists of keys, searched from end to end.
+"""Replacement policies again, in plain Python and according to their papers: lists of keys, searched completely.
 
-Each takes keys and says of each whether it was in the cache. Nothing is shared with what is tested.
+Each takes keys and returns for each whether it was in the cache. The code shares nothing with the tested one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Item = TypeVar("Item")
 
 
 def lru(keys: Sequence[Key], slots: int) -> list[bool]:
-    """The cache is the list of its blocks, the last used one at the end."""
+    """Keep the blocks of the cache in a list, the last used one at the end."""
     cache: list[Key] = []
     hits = []
     for key in keys:
@@ -28,7 +28,7 @@ def lru(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def fifo(keys: Sequence[Key], slots: int) -> list[bool]:
-    """The newest at the end."""
+    """Keep the newest block at the end."""
     cache: list[Key] = []
     hits = []
     for key in keys:
@@ -41,7 +41,7 @@ def fifo(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def clock(keys: Sequence[Key], slots: int) -> list[bool]:
-    """A ring of pages and a hand that stands at one of them; a new page takes the room of the one that goes."""
+    """Keep a ring of pages and a hand that points to one of them; a new page takes the place of the removed one."""
     ring: list[Key] = []
     used: list[bool] = []
     hand = 0
@@ -63,7 +63,7 @@ def clock(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def lfu(keys: Sequence[Key], slots: int) -> list[bool]:
-    """Counts and times of the last use of what is in the cache."""
+    """Keep the counts and times of the last use of the blocks in the cache."""
     uses: dict[Key, tuple[int, int]] = {}
     hits = []
     for time, key in enumerate(keys):
@@ -181,7 +181,9 @@ def sieve(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def s3fifo(keys: Sequence[Key], slots: int, small: int, remembered: int, fills_main: bool = False) -> list[bool]:
-    """Yang and others, algorithm 1, one block evicted for each that comes; heads of queues at the end of lists."""
+    """Follow Yang and others, algorithm 1: one block is evicted for each new one; queues have their heads at the list
+    end.
+    """
     s: list[Key] = []
     m: list[Key] = []
     ghost: list[Key] = []
@@ -246,7 +248,7 @@ def belady(keys: Sequence[Key], slots: int) -> list[bool]:
 
 
 def toss(uses: Sequence[tuple[int, Key]], slots: int, parallel: bool) -> list[bool]:
-    """Of processes and keys: a block goes when the one process, or all that use it, have turned to another."""
+    """Take processes and keys: a block is removed when its process, or all that use it, have moved to another block."""
     readers: dict[Key, set[int]] = {}
     for process, key in uses:
         readers.setdefault(key, set()).add(process)
@@ -279,7 +281,7 @@ def toss(uses: Sequence[tuple[int, Key]], slots: int, parallel: bool) -> list[bo
 
 
 def partition(uses: Sequence[tuple[int, Key]], slots: int, limit: int, *, first_in: bool = False) -> list[bool]:
-    """Of processes and keys: each owns a list of its own, by LRU or FIFO; those that came first first."""
+    """Take processes and keys: each process owns a list, by LRU or FIFO; the first processes come first."""
     owned: dict[int, list[Key]] = {process: [] for process, _ in uses}  # in the order in which they come
     hits = []
     for process, key in uses:

@@ -22,9 +22,9 @@ class Request(NamedTuple):
     kind: Kind = Kind.READ
     logical: bool = True
     start: int | None = None
-    """ns; by default one behind the other."""
+    """ns; by default, requests follow each other."""
     result: int | None = None
-    """By default all."""
+    """By default the whole length."""
 
 
 def write_trace(path: Path, asked: Sequence[Request]) -> Path:
@@ -58,7 +58,7 @@ def events_of(asked: Sequence[Request], opens: dict[tuple[int, str], int]) -> An
 
 
 def cut(asked: Sequence[Request], block: int) -> list[list[tuple[int, tuple[str, int], int]]]:
-    """Of each request: process, block and bytes of each block that it uses, byte by byte."""
+    """Return, for each request, the process, block and bytes of each block that it uses, counted byte by byte."""
     found = []
     for one in asked:
         pieces: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Traces of a few requests, whose replays can be worked out by hand."""
+"""Traces of a few requests, whose replays can be computed by hand."""
 
 import numpy as np
 

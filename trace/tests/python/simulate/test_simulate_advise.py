@@ -1,4 +1,4 @@
-"""`plait.simulate.advise`: what is tried, and how it is ranked."""
+"""`plait.simulate.advise`: the tried settings, and their order."""
 
 import json
 

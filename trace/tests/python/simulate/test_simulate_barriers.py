@@ -16,7 +16,7 @@ service = "0 s"
 
 
 def job(path, calls):
-    """A trace of DFTracer; of each call: process, begin and end in us, category, name and arguments."""
+    """Write a trace of DFTracer; each call has process, begin and end in us, category, name and arguments."""
     lines = [
         {"id": k, "name": name, "cat": cat, "pid": pid, "tid": pid, "ph": "X", "ts": begin, "dur": end - begin,
          "args": args}
@@ -27,14 +27,14 @@ def job(path, calls):
 
 
 def read(pid, begin):
-    """A read of 4 KiB that takes a ms."""
+    """Return a read of 4 KiB that takes 1 ms."""
     args = {"fname": f"/data/{pid}", "offset": begin, "count": 4096, "ret": 4096}
     return pid, begin, begin + 1000, "POSIX", "pread", args
 
 
 @pytest.mark.parametrize("name", ["MPI_Barrier", "MPI_Bcast"])
 def test_processes_wait_at_barriers(name, tmp_path):
-    # Process 1 reads, and waits for process 2, whose read comes 9 ms later; then both read again.
+    # Process 1 reads, and waits for process 2, whose read begins 9 ms later; then both read again.
     calls = [read(1, 0), (1, 1000, 10000, "MPI", name, {}), read(1, 10000)]
     calls += [read(2, 9000), (2, 10000, 10000, "MPI", name, {}), read(2, 10000)]
     result = simulate.run(job(tmp_path / "job.pfw", calls), simulate.parse(MACHINE))
@@ -55,7 +55,7 @@ def test_communicators_have_barriers_of_their_own(tmp_path):
 
 
 def test_a_process_that_only_waits_is_waited_for_all_the_same(tmp_path):
-    # Process 3 does nothing but meet the others, and process 9 reads long after them.
+    # Process 3 only meets the others, and process 9 reads long after them.
     calls = []
     for pid in (1, 2):
         calls += [read(pid, 0), (pid, 1000, 5000, "MPI", "MPI_Barrier", {}), read(pid, 5000)]

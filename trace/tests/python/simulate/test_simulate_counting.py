@@ -1,4 +1,4 @@
-"""Counting the hits of traces: requests of several blocks, bytes, processes, levels, and what is left out."""
+"""Counting the hits of traces: requests of several blocks, bytes, processes, levels, and ignored events."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ def test_requests_of_several_blocks(tmp_path: Path, slots: int, seed: int) -> No
 
 
 def test_many_processes_in_parallel(tmp_path: Path) -> None:
-    # More than 64: each reads every block once, some ahead of the others, some several requests to a block.
+    # There are more than 64: each reads every block once, some ahead of the others, some with several requests per
+    # block.
     asked = [
         Request(process + 1, "shared", (step - process // 30) * BLOCK // 2, BLOCK // 2)
         for step in range(60)
@@ -96,7 +97,7 @@ def test_many_processes_in_parallel(tmp_path: Path) -> None:
     uses = [(process, key) for pieces in cut(asked, BLOCK) for process, key, _ in pieces]
     wanted = oracles.toss(uses, 5, True)
     assert simulate.outcomes(path, cache=5 * BLOCK, block=BLOCK, policy="toss-parallel").tolist() == wanted
-    # All of them share what the first one brings in, though the cache has room for little.
+    # All of them share the block that the first one loads, although the cache is small.
     assert sum(not one for one in wanted) == len({key for _, key in uses})
     assert sum(oracles.toss(uses, 5, False)) < sum(wanted)
 
@@ -163,7 +164,7 @@ def test_traces_of_block_devices(tmp_path: Path, policy: str) -> None:
     counts = simulate.count(path, cache=80 * 4096, block=4096, policy=policy)
     assert (counts.requests, counts.blocks, counts.block_hits) == (len(asked), len(keys), sum(found))
     assert counts.bytes == sum(size for _, size, _ in asked)
-    # Each request one object, as simulators of objects see them.
+    # Each request is one object, as in simulators of objects.
     objects = [sector for sector, _, _ in asked]
     with trace.open(path) as opened:
         events = opened.read()
@@ -207,7 +208,7 @@ def test_logical_requests_count_where_there_are_any(tmp_path: Path) -> None:
     assert simulate.count(alone, cache="1MiB")[3:5] == (2, 1)
     both = write_trace(tmp_path / "both.plait", [*physical, Request(1, "a", 0, 10), Request(1, "a", 0, 10)] * 2)
     assert simulate.count(both, cache="1MiB")[3:5] == (4, 3)
-    # The first logical request comes in a later batch than physical ones.
+    # The first logical request follows in a later batch than physical ones.
     late = write_trace(tmp_path / "late.plait", physical * 40_000 + [Request(1, "a", 0, 10)])
     assert simulate.count(late, cache="1MiB")[3:5] == (1, 0)
     assert simulate.miss_ratio_curve(late).requests == 1
@@ -264,7 +265,7 @@ def test_partial_traces_are_told(tmp_path: Path) -> None:
         writer.finish(missed=[trace.MissedCalls("calls of a library", 7, 0, 0)])
     with pytest.warns(simulate.TraceWarning, match=r"missing from the trace: calls of a library \(7 events\)"):
         assert simulate.hits(path, cache="1MiB") == 0
-    # What a reader remarks is in the notes, but nothing to warn of.
+    # Remarks of a reader are in the notes, but cause no warning.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         simulate.hits("workload:upw", cache="1MiB")

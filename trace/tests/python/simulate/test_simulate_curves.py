@@ -1,4 +1,4 @@
-"""Miss-ratio curves: exact ones against counting at each size, sampled ones against exact ones."""
+"""Miss-ratio curves: exact ones compared with counting at each size, sampled ones compared with exact ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_exact_curves_are_what_counting_finds(seed: int) -> None:
         counts = simulate.count(keys, sizes=sizes, cache=slots)
         assert curve.miss_ratio(slots) == pytest.approx(counts.miss_ratio, abs=1e-12)
         assert curve.miss_ratio(slots, of="bytes") == pytest.approx(1 - counts.byte_hit_ratio, abs=1e-12)
-    # Less is missed at each size that is told, and nowhere else.
+    # The number of misses decreases at each reported size, and nowhere else.
     assert np.all(np.diff(curve.sizes.astype(np.int64)) > 0)
     assert np.all(np.diff(curve.miss_ratios()) <= 0)
     for slots in range(1, 60):

@@ -1,4 +1,4 @@
-"""What lies on the device, and what it costs to have it there: files by name, durable writes, limited volumes."""
+"""The files on the device and the cost of bringing them there: files by name, durable writes, limited volumes."""
 
 import errno
 import os
@@ -30,7 +30,7 @@ flush_writes = 1
 
 
 def measured(**changes):
-    """What calibration may find."""
+    """Return a possible result of calibration."""
     times = Times(0.0025, 0.0001, 0.0002, 0.02, 0.03)
     found = {
         "call": 1e-6, "copy_rate": 5e9, "switch": 2e-6, "read": times, "write": times, "read_rate": 40e6,

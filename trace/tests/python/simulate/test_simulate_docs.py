@@ -1,4 +1,4 @@
-"""What replays are made of is told of in docs/reference/simulation.md."""
+"""docs/reference/simulation.md describes the parts of replays."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""`plait.simulate.add_gains`: what the advice of a report gains, in the report, as text and on its page."""
+"""`plait.simulate.add_gains`: the gain from the advice of a report, in the report, as text and on its page."""
 
 import json
 import re

@@ -18,7 +18,7 @@ VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
 class Nesting(HTMLParser):
-    """Checks that elements are closed in turn, and keeps what is there."""
+    """Checks that elements are closed in order, and keeps the content."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""The simulations of 1992: what is fitted, what holds, and what does not."""
+"""The simulations of 1992: fitted values, reproduced results, and results that are not reproduced."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Simulated accesses against real ones of MPI ranks: the file must be asked for the same, as traces tell."""
+"""Simulated accesses compared with real ones of MPI ranks: traces must show the same requests to the file."""
 
 import os
 import re
@@ -91,7 +91,7 @@ MACHINE = simulate.parse("[simulate.device]\nkind = 'ssd'")
 
 
 def test_machines_have_the_constants_of_the_planner():
-    """Or the simulation would choose other strategies than programs do."""
+    """Otherwise the simulation would choose other strategies than programs do."""
     text = (Path(__file__).parents[4] / "src/plan/access/costs.hpp").read_text(encoding="utf-8")
     built_in = {name: float(value) for name, value in re.findall(r"double (\w+) = ([\d.e-]+);", text)}
     names = {

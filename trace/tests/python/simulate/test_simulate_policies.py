@@ -1,4 +1,4 @@
-"""Each replacement policy against another implementation, request by request."""
+"""Each replacement policy compared with another implementation, request by request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Keys = npt.NDArray[np.int64]
 
 
 def part(slots: int, percent: float) -> int:
-    """The blocks of a share of a cache."""
+    """Return the number of blocks of a share of a cache."""
     return max(1, int(slots * percent / 100))
 
 
@@ -41,12 +41,12 @@ ORACLES: dict[str, oracles.Oracle] = {
 
 
 def uniform(rng: np.random.Generator, count: int) -> Keys:
-    """All blocks alike."""
+    """Return keys in which all blocks are equally likely."""
     return rng.integers(0, 80, count)
 
 
 def popular(rng: np.random.Generator, count: int) -> Keys:
-    """By Zipf's law, with a few very distant keys."""
+    """Return keys with a Zipf distribution, including a few very distant keys."""
     return np.minimum(rng.zipf(1.2, count), 10**15)
 
 
@@ -57,7 +57,7 @@ def cycles(rng: np.random.Generator, count: int) -> Keys:
 
 
 def phases(rng: np.random.Generator, count: int) -> Keys:
-    """Working sets that change, with scans between them: what ARC and 2Q adapt to."""
+    """Return working sets that change, with scans between them: ARC and 2Q adapt to these."""
     sets = np.arange(count) // 150 * 40 + rng.integers(0, 30, count)
     return np.where(np.arange(count) % 150 < 50, 10_000 + np.arange(count), sets)
 

@@ -1,4 +1,4 @@
-"""`plait.simulate.run`, `sweep`, `compare`: what comes out, and that it does not depend on how."""
+"""`plait.simulate.run`, `sweep`, `compare`: their results, which do not depend on the way of running."""
 
 import gzip
 import json
@@ -13,7 +13,7 @@ from plait.trace import Flag, Kind
 
 
 def bare(tmp_path):
-    """A machine whose processors cost nothing."""
+    """Return a machine whose processors cost nothing."""
     path = tmp_path / "bare.toml"
     path.write_text('[machine]\nname = "bare"\n[simulate.device]\nkind = "server"\nservice = "10 ms"\n')
     return path
@@ -219,7 +219,7 @@ def test_belady_looks_ahead_in_time(tmp_path):
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_misses_of_a_request_are_read_together_whatever_the_policy(tmp_path, policy):
-    """A file of 8 MiB in requests of 64 KiB, twice, through a cache of 4 MiB in blocks of 4 KiB."""
+    """Read a file of 8 MiB in requests of 64 KiB, twice, through a cache of 4 MiB in blocks of 4 KiB."""
     size = 16 * BLOCK
     requests = [(1, 2 * k, 1, Kind.READ, k % 128 * size, size, 0) for k in range(256)]
     first = write_trace(tmp_path / "first.plait", requests[:128])

@@ -43,7 +43,7 @@ def random_events(count: int, seed: int = 1) -> npt.NDArray[np.void]:
 
 
 def make(path: Path, events: npt.NDArray[np.void]) -> None:
-    """A binary trace of these events, with some of everything else."""
+    """Write a binary trace of these events, with some of everything else."""
     with trace.create(path) as out:
         out.add_process(10, rank=0, host="node", command="run it", cpu=5)
         out.add_process(11, parent=10)
@@ -60,7 +60,7 @@ def make(path: Path, events: npt.NDArray[np.void]) -> None:
 
 
 def known(path: Path, **options: object) -> tuple[npt.NDArray[np.void], trace.Description]:
-    """All of a trace; Parquet by way of the binary format."""
+    """Return the whole trace; Parquet is converted to the binary format first."""
     if path.suffix == ".parquet":
         back = path.with_suffix(".back.plait")
         trace.convert(path, back)
@@ -124,7 +124,7 @@ def test_perfetto_is_valid_json_with_all_events(tmp_path: Path) -> None:
         "rank 0 run it on node",
         "process 11",
     }
-    # Nothing overlaps on the tracks of the stores.
+    # Events on the tracks of the stores do not overlap.
     ends: dict[tuple[int, int], float] = {}
     for entry in entries:
         if entry["ph"] == "X" and entry["cat"] == "physical":
@@ -148,7 +148,7 @@ def test_parquet_is_for_others(tmp_path: Path) -> None:
     assert table.column("kind").to_pylist() == words
     names = table.column("name").to_pylist()
     assert names == [None if file == 0 else f'/data/{file} "%"\n\\xff' for file in events["file"]]
-    # And what others made is read: some of the columns, and words as plain text.
+    # Parquet files of others are read: some of the columns, and words as plain text.
     other = tmp_path / "other.parquet"
     parquet.write_table(
         pyarrow.table({"start": [5, 6], "kind": ["read", "write"], "length": [10, 20], "offset": [0, None]}), other
@@ -207,7 +207,7 @@ def test_standard_input_and_output(tmp_path: Path) -> None:
     back = tmp_path / "back.plait"
     subprocess.run([*plait_command, "-", back], input=text, check=True, capture_output=True)
     assert np.array_equal(known(back)[0], events)
-    # Redirected to a file that somebody has begun, it goes behind.
+    # Output that is redirected to an existing file is appended.
     behind = tmp_path / "behind"
     behind.write_bytes(b"begun\n")
     with behind.open("ab") as out:

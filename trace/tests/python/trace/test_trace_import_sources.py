@@ -1,4 +1,4 @@
-"""Imports from many files, from what is compressed or damaged, and from and to pipes."""
+"""Imports from many files, from compressed or damaged ones, and from and to pipes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of what happens in a trace come from one list, which types of Python repeat for the type checker."""
+"""The names of events in a trace come from one list, which Python types repeat for the type checker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STUB = Path(__file__).parents[3] / "python/plait/_trace.pyi"
 
 
 def told(name: str) -> dict[str, int]:
-    """The members of an enumeration in the type stub."""
+    """Return the members of an enumeration in the type stub."""
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     found = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
     return {
@@ -45,7 +45,7 @@ def test_values_can_be_pickled() -> None:
 
 
 def test_programs_without_traces_do_not_load_them() -> None:
-    """Neither the module nor the library, also for the commands that have nothing to do with traces."""
+    """Neither the module nor the library is loaded, also for commands that do not use traces."""
     program = (
         "import sys, plait, plait.cli, plait.cli.copy, plait.cli.layout\n"
         "plait.Layout((4,), '(block) onto (2)')\n"

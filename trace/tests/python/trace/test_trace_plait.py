@@ -1,4 +1,4 @@
-"""PLAIT_TRACE: what Plait tells of its own input and output."""
+"""PLAIT_TRACE: the events of Plait about its own input and output."""
 
 import errno
 import os
@@ -110,7 +110,7 @@ def test_one_process(tmp_path):
     assert not (events["flags"] & trace.Flag.COLLECTIVE).any()
     assert (wanted["interface"] == trace.Interface.PLAIT).all()
 
-    # What reached the system is joined to what asked for it, and lies within its time.
+    # Events of the system are joined to the operation that caused them, and lie within its time.
     logical = {int(event["operation"]): event for event in events if event["flags"] & trace.Flag.LOGICAL}
     assert len(logical) == len(of(events, trace.Kind.OPEN, True)) + len(of(events, trace.Kind.CLOSE, True)) + 6
     for kind, bytes_of in ((trace.Kind.READ, wanted), (trace.Kind.WRITE, written)):
@@ -153,7 +153,8 @@ def test_four_ranks(tmp_path, strategy, name):
         physical = of(events, kind, False)
         own = {(int(e["process"]), int(e["operation"])) for e in wanted}
         data = [e for e in physical if (int(e["process"]), int(e["operation"])) in own]
-        assert sum(e["result"] for e in data) >= size  # a direct read may take what lies between as well
+        # a direct read may also read the bytes between the requested ones
+        assert sum(e["result"] for e in data) >= size
         if strategy == "two-phase":
             assert sum(e["result"] for e in data) == size
 
@@ -182,7 +183,7 @@ def test_another_run_joins(tmp_path):
 
 @pytest.mark.long
 def test_a_recorded_program_counts_its_bytes_once(tmp_path):
-    """Recording and Plait's own events share a trace: what Plait asks the system for is physical, all else logical."""
+    """Recording and Plait's own events share a trace: Plait's requests to the system are physical, others logical."""
     (tmp_path / "program.py").write_text(ONE + "a.tofile('other.bin')\n")
     plait_command = f"{os.path.dirname(sys.executable)}/plait"
     environment = {name: value for name, value in os.environ.items() if name != "PLAIT_TRACE"}

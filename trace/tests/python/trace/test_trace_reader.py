@@ -147,7 +147,7 @@ def test_compressed_traces_are_unpacked(tmp_path, how):
         packed = gzip.compress(path.read_bytes(), 1)
     else:
         packed = pytest.importorskip("zstandard", reason="zstandard is not installed").compress(path.read_bytes())
-    other = tmp_path / "packed"  # the name need not tell it
+    other = tmp_path / "packed"  # the format does not depend on the name
     other.write_bytes(packed)
     with trace.open(other) as found:
         assert np.array_equal(found.read(), events)
@@ -234,7 +234,7 @@ def test_a_closed_trace_keeps_what_is_known(tmp_path):
 
 
 def test_other_threads_run_while_a_trace_is_read(tmp_path):
-    """A reader that waits for a pipe must not hold the interpreter."""
+    """A reader that waits for a pipe must not hold the interpreter's lock."""
     path = tmp_path / "t.plait"
     with trace.create(path) as writer:
         writer.write(events_of(10))

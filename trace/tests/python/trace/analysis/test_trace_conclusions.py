@@ -1,4 +1,4 @@
-"""What reports conclude and say: of all processes, of trifles, of odd numbers."""
+"""The conclusions and texts of reports: about all processes, small amounts and unusual numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from plait.trace.page import page_text
 
 
 def counted(wall: float = 1.0, **process: Any) -> dict[str, Any]:
-    """What one process did, as the counting tells it."""
+    """Return the counts of one process, in the form of the analysis."""
     row: dict[str, Any] = {"number": 1, "rank": -1, "read_bytes": 0, "write_bytes": 0, "reads": 0, "writes": 0}
     return {**row, "io_seconds": wall, **process}
 
@@ -72,7 +72,7 @@ def test_odd_coverage_is_told(missed: list[tuple[str, int, int, int]], complete:
 
 
 def write(path: Path, sizes: list[int], gap: int = 10_000, duration: int = 9_000) -> Path:
-    """A trace of reads of the beginning of one file."""
+    """Write a trace of reads of the beginning of one file."""
     events = np.zeros(len(sizes), trace.EVENT)
     events["start"] = np.arange(len(sizes)) * gap
     events["duration"] = duration

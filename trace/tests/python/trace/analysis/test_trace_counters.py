@@ -1,4 +1,4 @@
-"""Calls that were counted, not traced: kept by every format, and never taken for single requests."""
+"""Calls that were counted, not traced: every format keeps them, and they are never treated as single requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHOLE = Counters(0, 0, Interface.UNKNOWN, Flag.LOGICAL, {"run_ns": 100 * SECOND,
 
 
 def written(path: Path, *rows: dict[str, int], interface: Interface = Interface.POSIX, events: int = 0) -> Path:
-    """A trace with a record of counters a rank, and events of another interface."""
+    """Write a trace with a record of counters per rank, and events of another interface."""
     with trace.create(path) as writer:
         for rank in range(max(len(rows), 1)):
             writer.add_process(rank + 1, rank=rank)
@@ -105,7 +105,7 @@ def test_what_counters_do_not_show_is_not_said(tmp_path: Path) -> None:
     bare = {"reads": 5000, "writes": 0, "read_bytes": 5000 << 19, "write_bytes": 0}
     report = trace.report(written(tmp_path / "one.plait", bare, interface=Interface.STDIO))
     (module,) = report["counters"]["modules"]
-    # No more than 2500 requests of 1 MiB fit into these bytes; nothing says that there are as many.
+    # At most 2500 requests of 1 MiB fit into these bytes; the trace does not show that there are as many.
     assert module["small"] == {"least": 2500, "most": 5000, "count": 5000}
     assert module["sizes"] is module["order"] is module["alignment"] is module["meta_seconds"] is None
     assert titles(report) == {"Calls were counted, not traced": "low", "Small requests through stdio": "low"}

@@ -1,4 +1,4 @@
-"""Reports are about the program's own files, by one clock, under the program's name; what it costs decides."""
+"""Reports describe the program's own files, by one clock, under the program's name; cost ranks the findings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Made:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A recorded run of a script that writes 800,128 bytes by NumPy."""
+    """Record a run of a script that writes 800,128 bytes with NumPy."""
     (tmp_path / "simulation.py").write_text(
         "import os, numpy as np\n"
         "segment = os.open('/dev/shm/ucx_shm_plait_test', os.O_RDWR | os.O_CREAT)\n"
@@ -69,7 +69,7 @@ def test_only_the_programs_own_files_count(run: Path) -> None:
     kinds = {each["what"]: each for each in left["kinds"]}
     assert {"MPI's own files", "/proc and /sys", "interpreters' files", "libraries"} <= set(kinds)
     assert kinds["MPI's own files"]["write_bytes"] == 1 << 20
-    for name in ("read_bytes", "write_bytes"):  # nothing is lost
+    for name in ("read_bytes", "write_bytes"):  # no bytes are lost
         assert left[name] + sum(each[name] for each in report["files"]) == sum(each[name] for each in whole["files"])
     counted, all_ = (sum(each["count"] for each in one["calls"]) for one in (report, whole))
     assert counted + left["calls"] == all_
@@ -178,7 +178,7 @@ def test_durable_transactions_are_not_seeking(tmp_path: Path) -> None:
     assert told["seconds"] == pytest.approx(84 * 0.02)
     assert told["severity"] == "medium"
     assert not any("seeking" in (each["advice"] or "") for each in found)
-    # One cause, one conclusion.
+    # One cause has only one conclusion.
     assert not any(each["title"] == "The program waits for I/O" for each in found)
 
 

@@ -56,7 +56,7 @@ def venus() -> trace.Report:
 
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
-    """A binary trace of two processes, one of which does more; a read fails."""
+    """Write a binary trace of two processes, one of which does more; a read fails."""
     events = np.zeros(400, trace.EVENT)
     events["start"] = np.arange(400) * 10_000_000
     events["duration"] = 2_000_000
@@ -78,7 +78,7 @@ def written(tmp_path: Path) -> Path:
 
 
 def fields(value: Any, name: str = "") -> set[str]:
-    """The names of all fields of a document."""
+    """Return the names of all fields of a document."""
     if isinstance(value, dict):
         return set(value).union(*(fields(each, key) for key, each in value.items()))
     return set().union(*(fields(each) for each in value[:3])) if isinstance(value, list) else set()

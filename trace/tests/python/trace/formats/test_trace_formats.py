@@ -1,4 +1,4 @@
-"""The registry of formats of traces: what is listed there is opened, reported, converted and imported."""
+"""The registry of formats of traces: each listed format is opened, reported, converted and imported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NS = 1_000_000_000
 
 
 def read_tally(paths: Sequence[str], step: Step) -> ImportedTrace:
-    """An invented format: behind the line `tally 1` a line for each write, `seconds bytes`, into one file."""
+    """Read an invented format: the line `tally 1`, then a line for each write, `seconds bytes`, into one file."""
     step(paths[0])
     spool = Spool()
     offset = 0

@@ -1,4 +1,4 @@
-"""Imports: real traces by the tools that are installed, compared with what the programs did; corner cases by hand."""
+"""Imports: real traces by installed tools, compared with the actions of the programs, and corner cases made by hand."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def darshan_logs() -> list[Path]:
 
 
 def counters(path: Path, module: str) -> dict[str, int]:
-    """The sums of a module over all records."""
+    """Return the sums of a module over all records."""
     from darshan.backend import cffi_backend as backend
 
     log = backend.log_open(str(path))
@@ -183,11 +183,11 @@ def test_darshan_accesses_are_the_counters(tmp_path: Path) -> None:
     assert len(reads) == sums["MPIIO_INDEP_READS"] + sums["MPIIO_COLL_READS"]
     assert writes["result"].sum() == sums["MPIIO_BYTES_WRITTEN"]
     assert reads["result"].sum() == sums["MPIIO_BYTES_READ"]
-    # What POSIX did for MPI-IO is there, and not counted a second time.
+    # The POSIX calls of MPI-IO are present, and not counted twice.
     physical = events[(events["flags"] & Flag.LOGICAL) == 0]
     posix = counters(path, "POSIX")
     assert physical["result"].sum() == posix["POSIX_BYTES_READ"] + posix["POSIX_BYTES_WRITTEN"]
-    assert {one.rank for one in known.processes} == {0, 1, 2, 3, -1}  # the last stands for all ranks together
+    assert {one.rank for one in known.processes} == {0, 1, 2, 3, -1}  # the last represents all ranks together
     assert any("H5D" in note for note in known.notes)
     # STDIO was only counted, and no event says otherwise.
     assert set(events["interface"]) == {Interface.POSIX, Interface.MPI_IO}

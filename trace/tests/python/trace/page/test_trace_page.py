@@ -1,4 +1,4 @@
-"""The page of a report in a browser: what its charts and tables say and do."""
+"""The page of a report in a browser: the texts and the behavior of its charts and tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIMELINE = "#timeline .plot"
 
 
 def amount(count: float) -> str:
-    """Bytes as the page writes them, with plain blanks."""
+    """Return bytes as the page writes them, with plain blanks."""
     return _words.amount(count).replace("\u00a0", " ")
 
 
@@ -34,7 +34,7 @@ def readout(shown: Any, section: str = "timeline") -> str:
 
 
 def bin_text(report: reports.Document, i: int) -> str:
-    """What the read-out of the timeline says of a bin, without its time."""
+    """Return the text that the timeline shows for a bin, without its time."""
     line = report["timeline"]
 
     def side(name: str, field: str, requests: str) -> str:
@@ -46,7 +46,7 @@ def bin_text(report: reports.Document, i: int) -> str:
 
 
 def window(shown: Any) -> tuple[float, float]:
-    """The range that the timeline shows, in seconds."""
+    """Return the range that the timeline shows, in seconds."""
     words = text(shown, "#timeline .range").split()
     return float(words[0]), float(words[3])
 

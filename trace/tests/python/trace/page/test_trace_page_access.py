@@ -12,7 +12,7 @@ from trace_page_browser import Open, settle, wait_until
 
 from plait.trace import page
 
-# Everything that takes the focus and can be seen, without the radio buttons that arrow keys reach.
+# Everything visible that takes the focus, without the radio buttons that arrow keys reach.
 STOPS = """() => {
   const groups = new Set();
   return [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((node) => {
@@ -22,7 +22,7 @@ STOPS = """() => {
   });
 }"""
 
-# The contrast of every text with what lies behind it: [ratio, needed, text].
+# The contrast of every text with its background: [ratio, needed, text].
 CONTRASTS = """() => {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const over = (below, colour) => {

@@ -1,4 +1,4 @@
-"""From a trace to the page: what the analysis counts is what a browser shows."""
+"""From a trace to the page: a browser shows the counts of the analysis."""
 
 from __future__ import annotations
 

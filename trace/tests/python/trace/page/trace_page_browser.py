@@ -1,4 +1,4 @@
-"""A browser without a window that opens pages of reports, and holds against them what they should not do."""
+"""A browser without a window that opens pages of reports, and collects their errors and forbidden requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ READY = 60_000  # ms; a page of usual size takes about 0.2 s, and the machine ma
 
 @pytest.fixture(scope="module")
 def running_browser() -> Iterator[Any]:
-    """Chromium, or a skip that says what is missing."""
+    """Return Chromium, or skip with the missing part as the reason."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
@@ -33,7 +33,7 @@ def running_browser() -> Iterator[Any]:
 
 
 class Opened:
-    """Opens pages; `check()` tells of errors in their scripts, and of requests."""
+    """Opens pages; `check()` fails for errors in their scripts, and for requests."""
 
     def __init__(self, running: Any, folder: Path) -> None:
         self.running = running
@@ -69,7 +69,7 @@ class Opened:
         return shown
 
     def close(self) -> None:
-        """Ends what was opened, and fails where something was amiss."""
+        """End everything that was opened, and fail if there were errors."""
         for context in self.contexts:
             context.close()
         assert not self.complaints, "\n".join(self.complaints)
@@ -80,15 +80,15 @@ Open = Callable[..., Any]
 
 @pytest.fixture
 def open_page(running_browser: Any, tmp_path: Path) -> Iterator[Open]:
-    """Opens pages, and fails a test whose pages complain."""
+    """Open pages, and fail a test whose pages have errors."""
     opened = Opened(running_browser, tmp_path)
     yield opened
     opened.close()
 
 
-# Pages draw in frames, and after events that come behind them (`toggle`, what comes into sight, new sizes): all is done
-# when two frames, and the tasks behind them, have passed without a change.  A timer that a timer sets comes behind the
-# tasks of a frame.
+# Pages draw in frames, and after events that follow them (`toggle`, becoming visible, new sizes): all is done when two
+# frames, and the tasks after them, have passed without a change.  A timer that a timer sets runs after the tasks of a
+# frame.
 QUIET = """() => new Promise((done) => {
   let quiet = 0;
   const watch = new MutationObserver(() => (quiet = 0));
@@ -103,18 +103,18 @@ QUIET = """() => new Promise((done) => {
 
 
 def settle(shown: Any) -> None:
-    """Waits until everything that was asked for is drawn, however slow the machine is."""
+    """Wait until everything requested is drawn, regardless of the speed of the machine."""
     shown.evaluate(QUIET)
 
 
 def wait_until(shown: Any, condition: str) -> None:
-    """Waits until an expression is true; the page's policy lets Playwright's own way evaluate none."""
+    """Wait until an expression is true; the page's policy prevents Playwright's own function from evaluating any."""
     look = f"const look = () => (({condition}) ? done() : requestAnimationFrame(look));"
     shown.evaluate(f"() => new Promise((done) => {{ {look} look(); }})")
 
 
 def area(shown: Any, plot: str) -> tuple[float, float, float, float]:
-    """The edges of a chart's own area on the screen: left, right, top, bottom."""
+    """Return the edges of a chart's own area on the screen: left, right, top, bottom."""
     locator = shown.locator(plot)
     locator.scroll_into_view_if_needed()
     settle(shown)

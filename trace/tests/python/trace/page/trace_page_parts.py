@@ -1,4 +1,4 @@
-"""What reports are made of: tables, rates, maps and conclusions of a program that never ran."""
+"""The parts of reports: tables, rates, maps and conclusions of a program that was never run."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def timeline(bins: int, seconds: float, period: float, burst: float = 0.35, seed
 
 
 def offsets(name: str, columns: int, rows: int, seconds: float, seed: int = 1) -> Document:
-    """A file that is swept through again and again."""
+    """Return a file that is read completely again and again."""
     chance = random.Random(seed)
     read = [[0] * columns for _ in range(rows)]
     write = [[0] * columns for _ in range(rows)]

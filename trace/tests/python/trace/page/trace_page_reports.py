@@ -30,7 +30,7 @@ HOSTILE = [
 
 
 def full(bins: int = 512, count: int = 8, columns: int = 128) -> Document:
-    """A program on a few ranks that swaps its data in cycles."""
+    """Return a program on a few ranks that swaps its data in cycles."""
     seconds, period = 379.0, 3.75 * 8
     rates = timeline(bins, seconds, period)
     read, write = sum(rates["read_bytes"]), sum(rates["write_bytes"])
@@ -111,7 +111,7 @@ def full(bins: int = 512, count: int = 8, columns: int = 128) -> Document:
 
 
 def empty() -> Document:
-    """A trace without any event."""
+    """Return a trace without any event."""
     none = order(0, 0.0, 0.0) | {"random": 0.0}
     return {
         "format": "plait trace report",
@@ -158,7 +158,7 @@ def empty() -> Document:
 
 
 def single() -> Document:
-    """A trace of one read of one byte."""
+    """Return a trace of one read of one byte."""
     report = empty()
     row = process(7, -1, command="cat x", read_bytes=1, write_bytes=0, reads=1, writes=0, opens=0, files=1)
     row |= {"begin": 0.0, "end": 2e-6, "io_seconds": 2e-6, "cpu_seconds": None}
@@ -195,7 +195,7 @@ def single() -> Document:
 
 
 def huge() -> Document:
-    """The largest report that the analysis writes."""
+    """Return the largest report that the analysis writes."""
     report = full(2048, 512, 512)
     chance = random.Random(3)
     report["files"] = [
@@ -248,7 +248,7 @@ def hostile() -> Document:
 
 
 def comparison() -> tuple[Document, tuple[Document, Document]]:
-    """A comparison, and the reports that it was made from."""
+    """Return a comparison, and the reports from which it was made."""
     a, b = full(), full(256)
     b["timeline"] = timeline(256, 190.0, 15.0, seed=2)
     b["trace"] = trace(path="runs/venus-cached.plait", wall_seconds=190.0)

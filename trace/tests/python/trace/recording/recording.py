@@ -33,7 +33,7 @@ class Recorded:
     status: int
 
     def name_of(self, event: np.void) -> str:
-        """The file of an event."""
+        """Return the file of an event."""
         return self.names[int(event["process"]), int(event["file"])]
 
     @property
@@ -44,7 +44,7 @@ class Recorded:
         }
 
     def of(self, name: str, kind: Kind | None = None) -> npt.NDArray[np.void]:
-        """The events on a file, by the end of its name."""
+        """Return the events on a file, selected by the end of its name."""
         names = self.names
         keep = [
             names.get((int(one["process"]), int(one["file"])), "").endswith(name)
@@ -54,21 +54,21 @@ class Recorded:
         return self.events[np.array(keep, dtype=bool)] if len(self.events) else self.events
 
     def kind(self, kind: Kind) -> npt.NDArray[np.void]:
-        """The events of one kind."""
+        """Return the events of one kind."""
         return self.events[self.events["kind"] == kind]
 
     def moved(self, kind: Kind) -> int:
-        """Bytes that the kernel counts."""
+        """Return the number of bytes that the kernel counts."""
         events = self.kind(kind)
         counted = ~np.isin(events["interface"], NOT_COUNTED)
         return int(np.maximum(events["result"], 0)[counted].sum())
 
     def programs(self) -> int:
-        """How many programs were loaded."""
+        """Return the number of programs that were loaded."""
         return sum(one.name == "loader:[exec]" for one in self.description.files)
 
     def missed(self) -> dict[str, tuple[int, int, int]]:
-        """What is missing, without what was only mapped."""
+        """Return the missing calls, without those on mapped memory only."""
         return {
             one.reason: (one.events, one.read_bytes, one.written_bytes)
             for one in self.description.missed
@@ -91,12 +91,12 @@ def record(folder: Path, *command: str | Path, append: bool = False) -> Recorded
 
 
 def compiled(folder: Path, source: str | Path, *flags: str) -> Path:
-    """A C program of the folder `recorded`, or of another path, compiled."""
+    """Compile a C program of the folder `recorded`, or of another path."""
     return compiling.compiled(folder, SOURCES / source, *flags)
 
 
 def need(program: str) -> str:
-    """The path of a program that may not be there."""
+    """Return the path of a program, or skip the test if it is not installed."""
     path = shutil.which(program)
     if path is None:
         pytest.skip(f"{program} is not installed")
@@ -104,7 +104,7 @@ def need(program: str) -> str:
 
 
 def kernel_count(folder: Path, command: Sequence[str | Path]) -> tuple[int, int]:
-    """Bytes that a command and the children that it waited for read and wrote, as the kernel counts, untraced."""
+    """Return the bytes that a command and its awaited children read and wrote, as the kernel counts them, untraced."""
     counter = compiled(folder, "kernel_count.c")
     result = folder / "kernel-count"
     with open(os.devnull, "wb") as nowhere:
@@ -114,7 +114,9 @@ def kernel_count(folder: Path, command: Sequence[str | Path]) -> tuple[int, int]
 
 
 def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.CaptureFixture[str]) -> Recorded:
-    """The events of a run have the bytes that the kernel counts of the same run untraced, and nothing is missed."""
+    """Return the events of a run, and check that their bytes equal the kernel's count of an untraced run, with none
+    missed.
+    """
     read, written = kernel_count(folder, command)
     with capfd.disabled(), open(os.devnull, "wb") as nowhere:
         status = subprocess.run(
@@ -134,7 +136,7 @@ def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.Captu
 
 
 def check_calls(found: Recorded, told: Path) -> None:
-    """The program calls.c was recorded as it says in the file `told`."""
+    """Check that the program calls.c was recorded as described in the file `told`."""
     found = replace(found, events=found.events[(found.events["flags"] & Flag.LOGICAL) != 0])
     expected = [
         (words[0], *map(int, words[1:]))

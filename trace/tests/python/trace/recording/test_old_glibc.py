@@ -1,4 +1,4 @@
-"""What the recording library does where the C library is older than here."""
+"""The behavior of the recording library with a C library that is older than the one of this machine."""
 
 import shutil
 import subprocess

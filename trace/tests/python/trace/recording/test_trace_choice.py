@@ -12,7 +12,7 @@ BEGIN = b"\x89PLAIT\r\n".ljust(1024, b"\0")
 
 
 def trace(folder: Path, text: bytes) -> Path:
-    """A file that begins as a trace does, with a choice of these words."""
+    """Write a file that begins like a trace, with a choice of these words."""
     path = folder / "trace.plait"
     path.write_bytes(BEGIN + text.ljust(3072, b"\0") + bytes(100))
     return path

@@ -1,4 +1,4 @@
-"""Recording programs: the command line, and what is kept when programs end badly."""
+"""Recording programs: the command line, and the events that are kept when programs fail."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_threads_have_events_of_their_own(tmp_path: Path) -> None:
     for thread in np.unique(writes["thread"]):
         own = writes[writes["thread"] == thread]
         assert sorted(own["offset"] % 4096) == sorted(i % 64 * 64 for i in range(100))
-    # Through one position: an offset that is told is right, so none is told twice.
+    # The reads use one position: each recorded offset is correct, so none is recorded twice.
     reads = found.of("data", Kind.READ)
     shared = reads[(reads["flags"] & Flag.AT_POSITION) != 0]
     assert len(shared) == 1200
@@ -154,7 +154,7 @@ def test_cancelled_threads_and_handlers(tmp_path: Path) -> None:
     found = record(tmp_path, compiled(tmp_path, "signals.c"), tmp_path / "data")
     assert found.status == 0
     written = int(found.of("data", Kind.WRITE)["result"].sum())
-    # A handler that came in while an event was being kept: told of as missing.
+    # Events of a handler that interrupted the recording of an event are reported as missing.
     missed = sum(one[2] for one in found.missed().values())
     assert written + missed == (tmp_path / "data").stat().st_size
     assert missed < 200

@@ -1,4 +1,4 @@
-"""Recording programs: single calls behave as they do unrecorded, and their events say what happened."""
+"""Recording programs: single calls behave as they do unrecorded, and their events describe them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plait.trace import Flag, Kind
 
 
 def output(folder: Path, *command: str | Path) -> str:
-    """What a recorded command prints."""
+    """Return the output of a recorded command."""
     words = [PLAIT, "trace", "record", "-q", "-o", folder / "trace.plait", "--", *command]
     return subprocess.run(words, capture_output=True, text=True, check=True, timeout=300).stdout
 

@@ -1,4 +1,4 @@
-"""Recorded bytes against the kernel's own count, for programs that know nothing of Plait."""
+"""Recorded bytes compared with the kernel's own count, for programs that do not use Plait."""
 
 from __future__ import annotations
 
@@ -185,7 +185,9 @@ def launched(capfd: Capture, record: list[object], program: list[object], ranks:
 
 
 def check_complete(found: Recorded) -> None:
-    """The signal handler of MPICH's mpiexec writes 8 bytes to a pipe, maybe while another call is being recorded."""
+    """Check that at most one call is missing: the signal handler of MPICH's mpiexec may write 8 bytes during another
+    call.
+    """
     interrupting = "calls that could not be decoded, or came while another was being kept"
     assert {what: written for what, (_, _, written) in found.missed().items()} in ({}, {interrupting: 8})
 
@@ -230,7 +232,7 @@ def test_collective_mpi_io_in_c(tmp_path: Path, capfd: Capture) -> None:
     for found in launched(capfd, record, [program, target], 3):
         check_complete(found)
         assert target.stat().st_size == size
-        for kind in (Kind.WRITE, Kind.READ):  # two phases: each byte moves once, whoever does it
+        for kind in (Kind.WRITE, Kind.READ):  # two phases: each byte moves once, on some rank
             events = found.of("data", kind)
             covered = np.zeros(size, dtype=np.int64)
             for event in events:

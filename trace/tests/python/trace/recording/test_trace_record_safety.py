@@ -1,4 +1,4 @@
-"""Recording programs changes nothing of what they do, however they jump, end or restrict themselves."""
+"""Recording does not change the actions of programs, even if they jump, end or restrict themselves in unusual ways."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def test_a_program_that_may_not_make_code(tmp_path: Path) -> None:
 def test_handlers_that_jump_out(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(1000))
     found = done(tmp_path, compiled(tmp_path, "jumps.c"), tmp_path / "data")
-    # A jump may leave behind that a call is being kept, or a part of the trace: what comes then is counted instead.
+    # After a jump, a call may still count as being recorded, or a part of the trace as in use: later calls are then
+    # counted instead.
     missed = sum(events for events, _, _ in found.missed().values())
     reads = found.kind(Kind.READ)
     offsets = list(reads[reads["result"] == 16]["offset"])
