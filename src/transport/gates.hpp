@@ -40,11 +40,11 @@ void wait_for(std::atomic<std::uint32_t>& word, std::uint32_t target, Liveness& 
 
 /// Waits until `done` returns true. It is called whenever `word` is woken, and additionally at intervals: at first many
 /// times per millisecond, later ten times per second.
-/// errors  As wait_for().
+/// errors  as wait_for()
 void wait_until(base::FunctionRef<bool()> done, std::atomic<std::uint32_t>& word, Liveness& liveness);
 
-/// Waits until `done`, which is polled, returns true, for events that do not wake this worker, such as messages. errors
-/// As wait_for().
+/// Waits until `done`, which is polled, returns true, for events that do not wake this worker, such as messages.
+/// errors  as wait_for()
 void poll_until(base::FunctionRef<bool()> done, Liveness& liveness);
 
 /// The progress of one window slot of a worker.  Readers raise `filled` and wait for `taken`; writers raise `taken` for

@@ -67,15 +67,15 @@ class Transport {
   /// node.
   virtual std::shared_ptr<const std::vector<IndexSet>> nodes() const { return nullptr; }
 
-  /// Returns windows of at least `bytes` for each worker, which later calls reuse.  Collective over all workers. errors
-  /// kSystem, on every worker: a node has no memory for them.
+  /// Returns windows of at least `bytes` for each worker, which later calls reuse.  Collective over all workers.
+  /// errors  kSystem, on every worker: a node has no memory for them.
   virtual SharedWindows& windows(std::int64_t bytes) = 0;
   /// Returns the counters on which workers of the node wait for each other.
   virtual Gates& gates() = 0;
 
   /// Returns a new part of memory that all workers of the node share, for a local array: at least `bytes` bytes, which
-  /// may differ between workers, on large pages if the system provides them.  Collective over all workers. errors
-  /// kSystem, on every worker: a node has no memory for them.
+  /// may differ between workers, on large pages if the system provides them.  Collective over all workers.
+  /// errors  kSystem, on every worker: a node has no memory for them.
   virtual std::unique_ptr<SharedPart> share(std::int64_t bytes) = 0;
   /// Returns the identity of this node's processes, the same on each of them: all of them can access the memory of a
   /// SharedAddress with this group.
@@ -87,8 +87,8 @@ class Transport {
   static constexpr int kNoteBytes = 1024;
   virtual std::span<std::byte> note(int node_rank) = 0;
 
-  /// Start a message; messages between two workers arrive in the order in which they were started. errors
-  /// std::bad_alloc: nothing was started, and the call may be repeated.
+  /// Start a message; messages between two workers arrive in the order in which they were started.
+  /// errors  std::bad_alloc: nothing was started, and the call may be repeated.
   virtual std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) = 0;
   virtual std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) = 0;
 

@@ -6,9 +6,9 @@
 
 namespace plait::base::host {
 
-/// Returns the folder named by PLAIT_MEET; else one of the user on this host, which is created if it is missing. errors
-/// kSystem, kArgument: it cannot be created or written, or others may read or write in it; the user's own folder on
-/// this host is a link.
+/// Returns the folder named by PLAIT_MEET; else one of the user on this host, which is created if it is missing.
+/// errors  kSystem, kArgument: it cannot be created or written, or others may read or write in it; the user's own
+///         folder on this host is a link
 std::string meeting_folder();
 
 /// The bytes of a file that a lock covers.  A length of 0 means all bytes from the first one on.

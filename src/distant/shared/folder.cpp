@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns the content of a file, or nothing if the file has been removed meanwhile.
+/// Returns the content of a file, or nothing if the file has been removed in the meantime.
 std::optional<std::string> content_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in && ::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;

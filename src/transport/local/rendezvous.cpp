@@ -1,4 +1,4 @@
-// How the processes of a job meet: through a file that all of them map.
+// The processes of a job meet through a file that all of them map.
 //
 // Problem: processes start in any order, may be killed at any time, and may be those of a second start while files of a
 // killed first one are left. No process is special, and no server runs.

@@ -1,4 +1,4 @@
-/// How the processes of a job find each other: the first one creates a file that all of them map.
+/// The processes of a job find each other through a file that the first one creates and all of them map.
 #pragma once
 
 #include <chrono>

@@ -22,8 +22,8 @@ struct Departed {
 /// Sets the reason to the concatenation of these texts, truncated to the capacity.  Allocates no memory.
 void tell(Departed& departed, std::initializer_list<std::string_view> words) noexcept;
 
-/// The number of agreements of all workers that a worker has made; all workers make them in the same order. threads
-/// Any may read; one at a time takes part in agreements.
+/// The number of agreements of all workers that a worker has made; all workers make them in the same order.
+/// threads  any may read; one at a time takes part in agreements
 class Progress {
  public:
   void begin() noexcept { ++steps_; }
