@@ -61,7 +61,7 @@ class Access:
         self._converted: npt.NDArray[Any] | None = None
 
     def _open_files(self) -> None:
-        """Open Plait's files, anew where they are open."""
+        """Open Plait's files, after closing the open ones."""
         self._close_files()
         self._file = self._open_plait(None) if self._needed[0] else None
         self._direct = self._open_plait("direct") if self._needed[1] else None

@@ -85,7 +85,7 @@ class Relay:
                     self.queue(port, packet)
 
     def queue(self, port: Port, packet: bytes) -> None:
-        """Queues a packet until its time; drop it if the link is too far behind."""
+        """Queues a packet until its time, or drops it if the link is too far behind."""
         arrives = time.monotonic() + self.delay
         if self.rate:
             begins = max(arrives, port.free)

@@ -1,4 +1,4 @@
-"""The cells of `plait bench pipe`, and what its driver tells the ranks."""
+"""The cells of `plait bench pipe`, and the settings that its driver passes to the ranks."""
 
 from __future__ import annotations
 

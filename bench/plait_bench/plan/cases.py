@@ -50,7 +50,7 @@ class PlanCase:
 
 
 def pieces_of_period(cyclic: tuple[Cyclic, Cyclic], rank: int) -> tuple[int, int]:
-    """Return the common period of two cyclic distributions, and into how many stretches that sends a rank's part.
+    """Return the common period of two cyclic distributions, and the number of stretches of a rank's part in it.
 
     Each of its blocks is one stretch, and one more for each boundary of a block of the target inside it.
     """

@@ -94,7 +94,7 @@ def _allow_descriptors(count: int) -> None:
 
 
 def _write(target: int, text: bytes) -> None:
-    """Write all of it. Whoever has started this process may have made the descriptor one that does not wait."""
+    """Write the whole text. The parent of this process may have made the descriptor nonblocking."""
     while text:
         try:
             text = text[os.write(target, text) :]

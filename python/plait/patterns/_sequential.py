@@ -20,7 +20,7 @@ class GSA(Pattern):
 
     @property
     def modes(self) -> tuple[int, ...]:
-        """0, and 4: all ranks get the same stretch."""
+        """Return 0, in which each rank reads on its own, and 4, in which all ranks get the same part together."""
         return (0, 4)
 
     def count(self, rank: int) -> int:

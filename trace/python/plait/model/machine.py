@@ -16,7 +16,7 @@ from plait.model._toml import tables, text_of
 from plait.model.distributions import Disks
 
 SYNCHRONIZATIONS = ("none", "barrier", "ordered")
-"""How ranks wait for each other: never; before each request for all ranks; and also for the rank before it."""
+"""The ways in which ranks wait for each other: never; before each request for all; and also for the rank before."""
 
 _SECTIONS = ("machine", "processors", "disks", "requests", "network")
 _FOREIGN = ("simulate",)  # sections of the simulation (plait.simulate), which may share the file

@@ -132,8 +132,8 @@ def at_once(
 ) -> list[Result]:
     """Return the results of all variants; replays do not hold the lock of the interpreter.
 
-    An exception meanwhile, of `progress` or by Ctrl-C, ends all running replays within some 65,000 requests; so does an
-    exception of ``check``, which each of them calls that often.
+    An exception during this, from `progress` or Ctrl-C, ends all running replays within some 65,000 requests; so does
+    an exception of ``check``, which each of them calls that often.
     """
     found: dict[int, Result] = {}
     number = len(variants)

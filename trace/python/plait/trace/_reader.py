@@ -42,7 +42,7 @@ class Description(NamedTuple):
     files: list[TracedFile]
     missed: list[MissedCalls]
     notes: list[str]
-    counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
+    counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which is never changed
 
 
 class ReadOptions(NamedTuple):

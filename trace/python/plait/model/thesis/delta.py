@@ -29,7 +29,7 @@ FITTED = 9
 """The table that the parameters are fitted to."""
 
 MODES = {2: "ordered", 3: "barrier"}
-"""How processors wait for each other in the file modes of the tables."""
+"""The ways in which processors wait for each other in the file modes of the tables."""
 
 
 @dataclass(frozen=True)

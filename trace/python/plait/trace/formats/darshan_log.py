@@ -107,7 +107,7 @@ def _unpacks(file: BinaryIO, region: Region, make: Callable[[], Any]) -> bool:
 
 
 class Log:
-    """A log.  Each pass over the records of a module needs a log that was opened anew."""
+    """A log, which must be opened again for each pass over the records of a module."""
 
     def __init__(self, path: str) -> None:
         """Open a log.  Raises ArgumentError if it is too damaged to read anything."""

@@ -57,7 +57,7 @@ class ImportedTrace(NamedTuple):
     missed: list[MissedCalls]
     notes: list[str]
     spool: Events
-    counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which nobody changes
+    counters: list[Counters] = []  # noqa: RUF012 - a default of a named tuple, which is never changed
     not_understood: str = ""
     """The first lines of the source if none of its lines was understood, else empty."""
 
