@@ -22,8 +22,8 @@ from .windows import Window
 
 _Seconds = npt.NDArray[np.float64]
 
-# Rates of a warm copy, within a factor of two of `plait bench copy` and of 400 cases of `plait bench orders` on 2 and on
-# 16 cores; only their ratios matter.
+# Rates of a copy with a warm cache, within a factor of two of `plait bench copy` and of most of 400 cases of
+# `plait bench orders` on 2 and on 16 cores; only their ratios matter.
 _DECODED = 1.0e9  # bytes per second of decompressed chunks
 _ENCODED = 0.35e9
 _MOVED = 2.5e9 * min(max((os.cpu_count() or 1) / 8, 1.0), 2.0)  # by all threads; more cores add no bandwidth
