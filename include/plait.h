@@ -77,26 +77,26 @@ plait_status plait_layout_text(const plait_layout* layout, char** text);
 /** 1 if the two give the same elements to the same ranks in the same local order, else 0. */
 plait_status plait_layout_equal(const plait_layout* layout, const plait_layout* other, int* equal);
 plait_status plait_layout_dimensions(const plait_layout* layout, int* dimensions);
-/** The shape of the array.  Here and below `room` is the capacity of the output; an error if it is too small. */
-plait_status plait_layout_shape(const plait_layout* layout, int room, int64_t* shape);
+/** The shape of the array.  Here and below `capacity` is the capacity of the output; an error if it is too small. */
+plait_status plait_layout_shape(const plait_layout* layout, int capacity, int64_t* shape);
 /** The elements of the whole array. */
 plait_status plait_layout_elements(const plait_layout* layout, int64_t* elements);
 /** The number of ranks that hold a part (which may be empty), and the largest such rank plus one. */
 plait_status plait_layout_ranks(const plait_layout* layout, int64_t* ranks, int64_t* ranks_end);
 plait_status plait_layout_has_rank(const plait_layout* layout, int64_t rank, int* has_rank);
 /** The ranks that hold a part, ascending; plait_layout_ranks returns their number. */
-plait_status plait_layout_rank_numbers(const plait_layout* layout, int64_t room, int64_t* numbers);
+plait_status plait_layout_rank_numbers(const plait_layout* layout, int64_t capacity, int64_t* numbers);
 /** The shape of the part that a rank owns, and its shape with the halo, which local arrays in memory have. */
-plait_status plait_layout_local_shape(const plait_layout* layout, int64_t rank, int room, int64_t* shape);
-plait_status plait_layout_padded_shape(const plait_layout* layout, int64_t rank, int room, int64_t* shape);
+plait_status plait_layout_local_shape(const plait_layout* layout, int64_t rank, int capacity, int64_t* shape);
+plait_status plait_layout_padded_shape(const plait_layout* layout, int64_t rank, int capacity, int64_t* shape);
 /** The dimensions of local arrays, slowest first. */
-plait_status plait_layout_order(const plait_layout* layout, int room, int* order);
+plait_status plait_layout_order(const plait_layout* layout, int capacity, int* order);
 /** The indices of one dimension that a rank owns, in the order of its local array: local_shape[dimension] of them. */
-plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t room,
+plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t capacity,
                                   int64_t* indices);
 /** The ranks that own an element, ascending, and their number; with room 0 `owners` may be NULL, to get only
  *  `count`. */
-plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t room, int64_t* owners,
+plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t capacity, int64_t* owners,
                                  int64_t* count);
 /** The position of an element in the owned part of a rank's local array, and the inverse.  One number per dimension. */
 plait_status plait_layout_to_local(const plait_layout* layout, const int64_t* index, int64_t rank, int64_t* local);
@@ -119,11 +119,11 @@ typedef struct plait_traffic {
 plait_status plait_conversion_create(const plait_layout* source, const plait_layout* target, int fill_halo,
                                      plait_conversion** conversion);
 plait_status plait_conversion_free(plait_conversion** conversion);
-/** The traffic that a rank sends, or receives, by ascending rank of the other side; `traffic` may be NULL with room 0.
+/** The traffic that a rank sends, or receives, by ascending rank of the other side; `traffic` may be NULL with capacity 0.
  */
-plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t rank, int64_t room,
+plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t rank, int64_t capacity,
                                     plait_traffic* traffic, int64_t* count);
-plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t room,
+plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t capacity,
                                        plait_traffic* traffic, int64_t* count);
 /** The block size: the minimum length of a run, in elements. */
 plait_status plait_conversion_block(const plait_conversion* conversion, int64_t* block);
@@ -141,15 +141,15 @@ plait_status plait_conversion_explain(const plait_conversion* conversion, char**
  */
 
 typedef struct plait_part {
-  void* data;           /**< the array's first element */
-  int64_t bytes;        /**< the size of the buffer from `data` on, or PLAIT_UNKNOWN */
-  const int64_t* steps; /**< the strides of the dimensions in bytes, which may be negative; NULL: dense */
+  void* data;             /**< the array's first element */
+  int64_t bytes;          /**< the size of the buffer from `data` on, or PLAIT_UNKNOWN */
+  const int64_t* strides; /**< the strides of the dimensions in bytes, which may be negative; NULL: dense */
 } plait_part;
 
 typedef struct plait_const_part {
   const void* data;
   int64_t bytes;
-  const int64_t* steps;
+  const int64_t* strides;
 } plait_const_part;
 
 /* ---- Files ---- */
@@ -173,12 +173,12 @@ typedef struct plait_open_options {
   const char* const* dimension_names; /**< `dimensions` texts; default: no names */
 } plait_open_options;
 
-/** The indices start, start + step, ... of one dimension, `count` of them. */
+/** The indices start, start + stride, ... of one dimension, `count` of them. */
 typedef struct plait_slice {
   int64_t start;
   int64_t count;
-  int64_t step; /**< 1 or more; 0 stands for 1 */
-  int single;   /**< not 0, with count 1: drop this dimension from the region */
+  int64_t stride; /**< 1 or more; 0 stands for 1 */
+  int single;     /**< not 0, with count 1: drop this dimension from the region */
 } plait_slice;
 
 typedef struct plait_access {
@@ -199,7 +199,7 @@ plait_status plait_close(plait_file** file);
  *  others on the file fails with an error that states it. */
 plait_status plait_abandon(plait_file** file);
 plait_status plait_file_dimensions(const plait_file* file, int* dimensions);
-plait_status plait_file_shape(const plait_file* file, int room, int64_t* shape);
+plait_status plait_file_shape(const plait_file* file, int capacity, int64_t* shape);
 plait_status plait_file_element_bytes(const plait_file* file, int64_t* element_bytes);
 /** The element type as .npy files spell it; "" if it is not known. */
 plait_status plait_file_dtype(const plait_file* file, char** dtype);

@@ -56,8 +56,8 @@ def parser() -> argparse.ArgumentParser:
 
 def wanted(arguments: argparse.Namespace) -> spec.Spec:
     """Returns the requested hosts.  errors  ValueError: an invalid request"""
-    if not 1 <= arguments.hosts <= spec.MOST_HOSTS:
-        raise ValueError(f"--hosts is {arguments.hosts}; expected 1 to {spec.MOST_HOSTS}")
+    if not 1 <= arguments.hosts <= spec.MAX_HOSTS:
+        raise ValueError(f"--hosts is {arguments.hosts}; expected 1 to {spec.MAX_HOSTS}")
     command = arguments.command
     if arguments.what == "run":
         ranks = arguments.hosts if arguments.ranks is None else arguments.ranks

@@ -95,8 +95,8 @@ def build_archives() -> str:
 def read_by_the_build() -> set[str]:
     """Returns the files of this checkout that the build has compiled or included, and those of the Python package."""
     ninja: list[str | Path] = ["ninja", "-C", RELEASE, "-t"]
-    told = "".join(run([*ninja, *words]) for words in (["deps"], ["inputs", "all"], ["query", "build.ninja"]))
-    words = {word.strip().rstrip(":") for line in told.splitlines() for word in (line, *line.split())}
+    output = "".join(run([*ninja, *words]) for words in (["deps"], ["inputs", "all"], ["query", "build.ninja"]))
+    words = {word.strip().rstrip(":") for line in output.splitlines() for word in (line, *line.split())}
     paths = {Path(os.path.normpath(RELEASE / word)) for word in words if "/" in word}
     paths |= {
         path
@@ -105,10 +105,10 @@ def read_by_the_build() -> set[str]:
         if path.suffix in (".py", ".toml", ".css", ".js", ".typed")
     }
     below = {path.relative_to(ROOT) for path in paths if path.is_relative_to(ROOT) and path.is_file()}
-    kept = {path for path in below if not {".plait", "tests", "bench"} & {*path.parts[:2]}}
-    if len(kept) < 500:
-        raise FailedError(f"{RELEASE} tells of {len(kept)} files that it was built from; run make build")
-    return set(map(str, kept))
+    sources = {path for path in below if not {".plait", "tests", "bench"} & {*path.parts[:2]}}
+    if len(sources) < 500:
+        raise FailedError(f"{RELEASE} tells of {len(sources)} files that it was built from; run make build")
+    return set(map(str, sources))
 
 
 def build_wheels() -> str:

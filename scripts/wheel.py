@@ -38,8 +38,8 @@ run = log.run
 
 def version_of(python: str | Path) -> tuple[int, int]:
     """Returns the version of an interpreter."""
-    told = run([python, "-c", "import sys; print(*sys.version_info[:2])"])
-    major, minor = map(int, told.split())
+    output = run([python, "-c", "import sys; print(*sys.version_info[:2])"])
+    major, minor = map(int, output.split())
     return major, minor
 
 
@@ -118,9 +118,9 @@ def complaints(wheel: Path, families: Sequence[str]) -> list[str]:
         wanted += [f"pkgconfig/plait-mpi-{family}.pc" for family in families]
         found += [f"lacks {one}" for one in wanted if not any(name.startswith(f"plait/{one}") for name in names)]
         for library in sorted(Path(folder).rglob("*.so*")):
-            told = run(["readelf", "-dW", library])
-            needed = re.findall(r"\(NEEDED\).*\[(.*)\]", told)
-            folders = [one for line in re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", told) for one in line.split(":")]
+            output = run(["readelf", "-dW", library])
+            needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output)
+            folders = [one for line in re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", output) for one in line.split(":")]
             found += [f"{library.name} needs {name}" for name in needed if name.startswith("libmpi")]
             found += [f"{library.name} looks in {one}" for one in folders if not one.startswith("$ORIGIN")]
     return found

@@ -178,10 +178,10 @@ class Access:
         if self._comm.rank == 0:
             extent = self._case.extent
             rows = np.arange(extent, dtype=np.int64)
-            step = max(1, _CHECKED // max(1, extent * self._dtype.itemsize))
+            block = max(1, _CHECKED // max(1, extent * self._dtype.itemsize))
             with self._path.open("rb") as file:
-                for first in range(0, extent, step):
-                    columns = np.arange(first, min(first + step, extent), dtype=np.int64)
+                for first in range(0, extent, block):
+                    columns = np.arange(first, min(first + block, extent), dtype=np.int64)
                     expected = pattern(rows, columns, extent, self._dtype, self._round).T
                     found = np.fromfile(file, self._dtype, expected.size)
                     correct = correct and same_bytes(found, expected.ravel())

@@ -72,24 +72,24 @@ def _pair_type(mine: tuple[Indices, ...], theirs: tuple[Indices, ...], order: st
     if any(position.size == 0 for position in positions):
         return None
     extents = [own.size for own in mine]
-    steps = (8 * extents[1], 8) if order == "C" else (8, 8 * extents[0])
-    inner = _along(MPI.DOUBLE, positions[fast], steps[fast])
-    outer = _along(inner, positions[1 - fast], steps[1 - fast])
+    strides = (8 * extents[1], 8) if order == "C" else (8, 8 * extents[0])
+    inner = _along(MPI.DOUBLE, positions[fast], strides[fast])
+    outer = _along(inner, positions[1 - fast], strides[1 - fast])
     inner.Free()
     outer.Commit()
     return outer
 
 
-def _along(base: MPI.Datatype, positions: Indices, step: int) -> MPI.Datatype:
-    """Return the type of `base` at each of the positions of a dimension, `step` bytes apart."""
-    unit = base.Create_resized(0, step)
+def _along(base: MPI.Datatype, positions: Indices, stride: int) -> MPI.Datatype:
+    """Return the type of `base` at each of the positions of a dimension, `stride` bytes apart."""
+    unit = base.Create_resized(0, stride)
     cuts = np.nonzero(np.diff(positions) != 1)[0] + 1
     starts = positions[np.concatenate(([0], cuts))]
     lengths = np.diff(np.concatenate(([0], cuts, [positions.size])))
     even = starts.size > 1 and (lengths == lengths[0]).all() and (np.diff(starts) == starts[1] - starts[0]).all()
     if even:
         blocks = unit.Create_vector(starts.size, int(lengths[0]), int(starts[1] - starts[0]))
-        made = blocks.Create_hindexed([1], [int(starts[0]) * step])
+        made = blocks.Create_hindexed([1], [int(starts[0]) * stride])
         blocks.Free()
     else:
         made = unit.Create_indexed(lengths.tolist(), starts.tolist())

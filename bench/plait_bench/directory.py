@@ -26,20 +26,20 @@ class Directory:
 
     offset: Numbers
     size: Numbers
-    room: Numbers
+    capacity: Numbers
     version: Numbers
 
     @classmethod
     def of_sizes(cls, sizes: Sequence[int]) -> Directory:
         """Arrange records of these sizes one after the other."""
         size = np.array(sizes, np.int64)
-        room = -(-np.ceil(size * _SPARE).astype(np.int64) // _GRAIN) * _GRAIN
-        return cls(np.cumsum(room) - room, size, room, np.zeros_like(size))
+        capacity = -(-np.ceil(size * _SPARE).astype(np.int64) // _GRAIN) * _GRAIN
+        return cls(np.cumsum(capacity) - capacity, size, capacity, np.zeros_like(size))
 
     @property
     def end(self) -> int:
         """The end of the last capacity."""
-        return int((self.offset + self.room).max(initial=0))
+        return int((self.offset + self.capacity).max(initial=0))
 
 
 class Changes:
@@ -48,17 +48,17 @@ class Changes:
     def __init__(self, directory: Directory, most: int, comm: MPI.Intracomm) -> None:
         """`most` is the maximum bytes of a record."""
         self._directory, self._comm = directory, comm
-        self._step = -(-most // _GRAIN) * _GRAIN
-        self._next = directory.end + comm.rank * self._step
+        self._stride = -(-most // _GRAIN) * _GRAIN
+        self._next = directory.end + comm.rank * self._stride
         self._changed = np.zeros(directory.size.size, np.int64)
         self.moved = 0
 
     def offset_of(self, record: int, size: int) -> int:
         """Record the new size of a record, and return its offset."""
         directory = self._directory
-        if size > directory.room[record]:
-            directory.offset[record], directory.room[record] = self._next, self._step
-            self._next += self._comm.size * self._step
+        if size > directory.capacity[record]:
+            directory.offset[record], directory.capacity[record] = self._next, self._stride
+            self._next += self._comm.size * self._stride
             self.moved += 1
         directory.size[record] = size
         directory.version[record] += 1

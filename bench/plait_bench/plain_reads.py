@@ -12,9 +12,9 @@ _DIRECT = 1 << 22
 
 def read_plainly(path: Path) -> None:
     """Read it as most programs do."""
-    room = bytearray(_PLAIN)
+    buffer = bytearray(_PLAIN)
     with path.open("rb", buffering=0) as file:
-        while file.readinto(room):
+        while file.readinto(buffer):
             pass
 
 
@@ -26,9 +26,9 @@ def read_past_cache(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT)
     try:
         # Room for a piece that begins at a large page.
-        with mmap.mmap(-1, 2 * _DIRECT, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as room:
-            room.madvise(mmap.MADV_HUGEPAGE)
-            with memoryview(room) as whole, whole[:_DIRECT] as piece:
+        with mmap.mmap(-1, 2 * _DIRECT, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as buffer:
+            buffer.madvise(mmap.MADV_HUGEPAGE)
+            with memoryview(buffer) as whole, whole[:_DIRECT] as piece:
                 offset = 0
                 while count := os.preadv(descriptor, [piece], offset):
                     offset += count

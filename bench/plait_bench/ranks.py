@@ -38,12 +38,12 @@ class Ranks(ABC):
     def run(self) -> None:
         """Run the whole job."""
 
-    def _tell(self, event: str, **fields: Any) -> None:
+    def _report(self, event: str, **fields: Any) -> None:
         if self._comm.rank == 0:
             report(event, **fields)
 
     def _greet(self) -> None:
-        self._tell("hello", mpi=MPI.Get_library_version().rstrip("\0\n"), ranks=self._comm.size)
+        self._report("hello", mpi=MPI.Get_library_version().rstrip("\0\n"), ranks=self._comm.size)
 
     def _span(self, action: Callable[[], None]) -> float:
         """Return the seconds from the first rank's start to the last rank's end.

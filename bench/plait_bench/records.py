@@ -18,7 +18,7 @@ Values = npt.NDArray[np.float64]
 # record, version, CRC-32 of the values; padded to whole words, so that the values are aligned
 _HEAD = struct.Struct("<qqI4x")
 _LEVEL = 1  # the fastest one: higher levels do not make the values smaller
-_LEAST, _MOST = 0.3, 0.7  # the part of a record's values that is not zero
+_MIN, _MAX = 0.3, 0.7  # the part of a record's values that is not zero
 _SAMPLES = 16
 
 
@@ -34,7 +34,7 @@ def first_values(record: int, count: int) -> Values:
 def next_values(values: Values, record: int, version: int) -> Values:
     """Return the values of a version, from those of the previous version: a different number of them is zero."""
     random = np.random.default_rng((record, version))
-    kept = random.random(values.size) < random.uniform(_LEAST, _MOST)
+    kept = random.random(values.size) < random.uniform(_MIN, _MAX)
     return np.where(kept, values + random.standard_normal(values.size), 0.0)
 
 
@@ -74,7 +74,7 @@ def count_for(size: int) -> int:
     return max(1, round(guess * size / mean))
 
 
-def most_bytes(count: int) -> int:
+def max_bytes(count: int) -> int:
     """Return the maximum bytes of a record of `count` values: incompressible data grows a little."""
     raw = _HEAD.size + 8 * count
     return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13

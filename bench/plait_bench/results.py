@@ -150,7 +150,7 @@ def _case_to_json(result: CaseResult) -> dict[str, Any]:
                 "core_round_trip_seconds": cell.trips,
                 "failed": cell.failed,
                 "wrong": cell.wrong,
-                "least_crossing": cell.least,
+                "min_crossing": cell.least,
                 "crossed": cell.crossed,
                 "speed_up": cell.speed_up,
                 "speed_up_is_lower_bound": MPI_IO in cell.over,

@@ -57,12 +57,12 @@ def header(results: IoResults) -> Text:
 
 def _conditions(settings: dict[str, Any]) -> str:
     conditions = settings["conditions"]
-    words = ["read from the disk" if conditions["cold"] else "cached in memory"]
+    parts = ["read from the disk" if conditions["cold"] else "cached in memory"]
     if conditions["memory"]:
-        words.append(f"windows of {conditions['memory']} a rank")
+        parts.append(f"windows of {conditions['memory']} a rank")
     if settings["busy"]:
-        words.append(counted(settings["busy"], "other busy program"))
-    return ", ".join(words)
+        parts.append(counted(settings["busy"], "other busy program"))
+    return ", ".join(parts)
 
 
 def _bytes(case: Case) -> int:
@@ -125,8 +125,8 @@ def _footers(result: CaseResult) -> list[Text]:
         lines.append(Text(f"Plait, slowest distribution over fastest: {result.spread:.2f}"))
     if result.disk:
         shares = [share for cell in result.cells if (share := result.share_of_disk(cell)) is not None]
-        words = f"; Plait {min(shares):.0%} to {max(shares):.0%} of that" if shares else ""
-        lines.append(Text(f"Disk, read in order by one rank: {rate(_bytes(result.case) / result.disk)} MB/s{words}"))
+        parts = f"; Plait {min(shares):.0%} to {max(shares):.0%} of that" if shares else ""
+        lines.append(Text(f"Disk, read in order by one rank: {rate(_bytes(result.case) / result.disk)} MB/s{parts}"))
     ranked = result.speed_ups
     if ranked:
         least, most = ranked[0], ranked[-1]

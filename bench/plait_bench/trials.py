@@ -28,7 +28,7 @@ class Trials(Generic[Tried]):
     """Starts ranks that leave out the measurements that have been tried."""
     named: Callable[[Event], Tried]
     """Returns the measurement of an event."""
-    words: Callable[[Tried], str]
+    describe: Callable[[Tried], str]
     note: Callable[[Event | None, Tried], None]
     """Takes the result; None if the trial was given up."""
     cut: float
@@ -57,15 +57,15 @@ class Trials(Generic[Tried]):
                     raise
                 self.note(None, current)
                 tried.append(current)
-                steps.done(f"{self.words(current)}: given up")
+                steps.done(f"{self.describe(current)}: given up")
                 return
             if event is None:
                 return
             if event["event"] == "start":
                 current = self.named(event)
-                steps.doing(f"trying {self.words(current)}")
+                steps.doing(f"trying {self.describe(current)}")
             elif event["event"] in ("done", "failed"):
                 self.note(event, self.named(event))
                 tried.append(self.named(event))
                 current = None
-                steps.done(f"tried {self.words(tried[-1])}")
+                steps.done(f"tried {self.describe(tried[-1])}")

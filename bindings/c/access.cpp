@@ -23,7 +23,7 @@ Region region_of(const plait_access& access) {
   Region region;
   for (int i = 0; i < access.slices; ++i) {
     const plait_slice& slice = access.region[i];
-    region.push_back({slice.start, slice.count, slice.step == 0 ? 1 : slice.step, slice.single != 0});
+    region.push_back({slice.start, slice.count, slice.stride == 0 ? 1 : slice.stride, slice.single != 0});
   }
   return region;
 }
@@ -48,8 +48,8 @@ struct Given {
 template <typename Part, typename CheckOutput, typename Find>
 Wanted<Part> wanted(const Given& call, CheckOutput&& check_output, Find&& parts) {
   File& own = file_of(call.file);
-  const auto tell = [&](const std::string& message, int code) { own.fail(message, code); };
-  return checked(tell, [&] {
+  const auto report = [&](const std::string& message, int code) { own.fail(message, code); };
+  return checked(report, [&] {
     check_output();
     const Layout& layout_given = layout_of(call.layout);
     const plait_access given = options_of(call.access, "plait_access");

@@ -29,22 +29,22 @@ const ArrayAttribute& array_attribute_of(const plait_file* file, const char* nam
     plait::base::throw_argument_error(own.path(), " has no attribute \"", wanted, "\"; it has ",
                                       all.empty() ? "none" : all);
   }
-  if (!found->refused.empty())
-    plait::base::throw_argument_error("the attribute \"", wanted, "\" cannot be read: ", found->refused);
+  if (!found->error.empty())
+    plait::base::throw_argument_error("the attribute \"", wanted, "\" cannot be read: ", found->error);
   return *found;
 }
 
 /// Stores the numbers of an attribute, converted by `take`, if they are of one of the kinds.
 template <typename Value, typename Take>
-void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value* values, std::int64_t room,
+void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value* values, std::int64_t capacity,
                       const Take& take) {
   if (from.is_texts() || from.is_json() || kinds.find(from.dtype[1]) == std::string_view::npos)
     plait::base::throw_argument_error("the attribute \"", from.name, "\" is ", from.dtype, ", not ",
                                       kinds.find('f') == std::string_view::npos ? "integers" : "reals",
                                       "; ask plait_file_attribute_type");
   const std::int64_t count = plait::container::count_of(from);
-  if (count > room)
-    plait::base::throw_argument_error("values has room for ", room, " numbers, but the attribute \"", from.name,
+  if (count > capacity)
+    plait::base::throw_argument_error("values has room for ", capacity, " numbers, but the attribute \"", from.name,
                                       "\" has ", count, "; make it larger");
   if (count == 0) return;
   Value* const into = &output(values, "values");
@@ -61,8 +61,8 @@ template <typename Value>
 plait_status set_checked(plait_file* file, Value&& value) {
   return guarded(file, [&] {
     plait::File& own = file_of(file);
-    const auto tell = [&own](const std::string& message, int code) { own.fail(message, code); };
-    own.set_attribute(checked(tell, value));
+    const auto report = [&own](const std::string& message, int code) { own.fail(message, code); };
+    own.set_attribute(checked(report, value));
   });
 }
 
@@ -94,9 +94,10 @@ plait_status plait_file_attribute_type(const plait_file* file, const char* name,
   });
 }
 
-plait_status plait_file_attribute_integers(const plait_file* file, const char* name, int64_t* values, int64_t room) {
+plait_status plait_file_attribute_integers(const plait_file* file, const char* name, int64_t* values,
+                                           int64_t capacity) {
   return guarded(file, [&] {
-    hand_out_numbers(array_attribute_of(file, name), "iub", values, room, [](const ArrayAttribute& one) {
+    hand_out_numbers(array_attribute_of(file, name), "iub", values, capacity, [](const ArrayAttribute& one) {
       const nlohmann::json number = plait::container::json_of_number(one);
       if (number.is_boolean()) return static_cast<std::int64_t>(number.get<bool>());
       if (number.is_number_unsigned() && number.get<std::uint64_t>() > INT64_MAX)
@@ -107,9 +108,9 @@ plait_status plait_file_attribute_integers(const plait_file* file, const char* n
   });
 }
 
-plait_status plait_file_attribute_reals(const plait_file* file, const char* name, double* values, int64_t room) {
+plait_status plait_file_attribute_reals(const plait_file* file, const char* name, double* values, int64_t capacity) {
   return guarded(file, [&] {
-    hand_out_numbers(array_attribute_of(file, name), "iubf", values, room, [](const ArrayAttribute& one) {
+    hand_out_numbers(array_attribute_of(file, name), "iubf", values, capacity, [](const ArrayAttribute& one) {
       if (one.dtype[1] == 'f') return plait::container::real_of(one);
       const nlohmann::json number = plait::container::json_of_number(one);
       return number.is_boolean() ? static_cast<double>(number.get<bool>()) : number.get<double>();
@@ -159,7 +160,7 @@ plait_status plait_file_set_attribute_text(plait_file* file, const char* name, c
 plait_status plait_file_remove_attribute(plait_file* file, const char* name) {
   return guarded(file, [&] {
     plait::File& own = file_of(file);
-    const auto tell = [&own](const std::string& message, int code) { own.fail(message, code); };
-    own.remove_attribute(checked(tell, [&] { return text_of(name, "name"); }));
+    const auto report = [&own](const std::string& message, int code) { own.fail(message, code); };
+    own.remove_attribute(checked(report, [&] { return text_of(name, "name"); }));
   });
 }

@@ -8,8 +8,9 @@
 using namespace plait::c;
 
 const plait_comm* plait_alone(void) {
-  alignas(plait_comm) static std::array<std::byte, sizeof(plait_comm)> room;
-  static const plait_comm* const alone = new (room.data()) plait_comm(plait::Comm());  // never freed, needs no memory
+  alignas(plait_comm) static std::array<std::byte, sizeof(plait_comm)> storage;
+  static const plait_comm* const alone =
+      new (storage.data()) plait_comm(plait::Comm());  // never freed, needs no memory
   return alone;
 }
 

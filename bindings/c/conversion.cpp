@@ -6,12 +6,12 @@ using namespace plait::c;
 namespace {
 
 /// Stores the messages if they fit, and their number.
-void hand_out(const std::vector<plait::Message>& messages, int64_t room, plait_traffic* traffic, int64_t* count) {
+void hand_out(const std::vector<plait::Message>& messages, int64_t capacity, plait_traffic* traffic, int64_t* count) {
   const auto found = static_cast<std::int64_t>(messages.size());
-  if ((traffic != nullptr || room != 0) && room < found)
-    plait::base::throw_argument_error("traffic has room for ", room, " messages, but there are ", found,
+  if ((traffic != nullptr || capacity != 0) && capacity < found)
+    plait::base::throw_argument_error("traffic has room for ", capacity, " messages, but there are ", found,
                                       "; make it larger");
-  if (room >= found)
+  if (capacity >= found)
     for (std::size_t i = 0; i < messages.size(); ++i)
       (&output(traffic, "traffic"))[i] = {messages[i].rank, messages[i].elements, messages[i].runs};
   if (traffic == nullptr || count != nullptr) output(count, "count") = found;
@@ -35,14 +35,14 @@ plait_status plait_conversion_create(const plait_layout* source, const plait_lay
 
 plait_status plait_conversion_free(plait_conversion** conversion) { return release(conversion); }
 
-plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t rank, int64_t room,
+plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t rank, int64_t capacity,
                                     plait_traffic* traffic, int64_t* count) {
-  return guarded(conversion, [&] { hand_out(conversion_of(conversion).sends(rank), room, traffic, count); });
+  return guarded(conversion, [&] { hand_out(conversion_of(conversion).sends(rank), capacity, traffic, count); });
 }
 
-plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t room,
+plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t capacity,
                                        plait_traffic* traffic, int64_t* count) {
-  return guarded(conversion, [&] { hand_out(conversion_of(conversion).receives(rank), room, traffic, count); });
+  return guarded(conversion, [&] { hand_out(conversion_of(conversion).receives(rank), capacity, traffic, count); });
 }
 
 plait_status plait_conversion_block(const plait_conversion* conversion, int64_t* block) {

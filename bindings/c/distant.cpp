@@ -61,8 +61,8 @@ plait_status plait_dio_open(const char* path, const char* mode, const plait_comm
   return guarded(comm, [&] {
     const plait::Comm& own = comm_of(comm);
     DistantOptions wanted;
-    const auto tell = [&](const std::string& message, int code) { DistantFile::fail_open(message, own, code); };
-    auto made = checked(tell, [&] {
+    const auto report = [&](const std::string& message, int code) { DistantFile::fail_open(message, own, code); };
+    auto made = checked(report, [&] {
       output(handle, "handle");
       wanted = wanted_of(path, mode, options);
       return std::make_unique<plait_dio>();
@@ -135,7 +135,7 @@ plait_status plait_dio_wait(plait_request** request) {
 
 plait_status plait_dio_waitall(plait_request** requests, int count) {
   plait_status first = PLAIT_OK;
-  Failure told;
+  Failure failure;
   const plait_status checked = guarded(nullptr, [&] {
     if (count > 0) given(requests, "requests", "the requests to wait for");
     if (count < 0) plait::base::throw_argument_error(count, " requests were given; pass 0 or more");
@@ -145,13 +145,13 @@ plait_status plait_dio_waitall(plait_request** requests, int count) {
     const plait_status status = plait_dio_wait(&requests[i]);
     if (first != PLAIT_OK || status == PLAIT_OK) continue;
     first = status;
-    told = {status, plait_system_code(nullptr), plait_message(nullptr)};
+    failure = {status, plait_system_code(nullptr), plait_message(nullptr)};
   }
   if (first == PLAIT_OK) return PLAIT_OK;
   // The message must be that of the returned status.
   guarded(nullptr, [&] {
     throw plait::Error(first == PLAIT_ERROR_ARGUMENT ? plait::ErrorKind::kArgument : plait::ErrorKind::kSystem,
-                       told.text, told.code);
+                       failure.text, failure.code);
   });
   return first;
 }

@@ -70,8 +70,8 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
       Mode mode;
       FileOptions options;
     };
-    const auto tell = [&](const std::string& message, int code) { File::fail_open(message, everyone, code); };
-    Wanted wanted = checked(tell, [&] {
+    const auto report = [&](const std::string& message, int code) { File::fail_open(message, everyone, code); };
+    Wanted wanted = checked(report, [&] {
       output(file, "file");
       return Wanted{std::make_unique<plait_file>(), text_of(url, "url"), mode_named(text_of(mode, "mode")),
                     file_options(options)};
@@ -107,11 +107,11 @@ plait_status plait_file_dimensions(const plait_file* file, int* dimensions) {
   return guarded(file, [&] { output(dimensions, "dimensions") = static_cast<int>(file_of(file).type().shape.size()); });
 }
 
-plait_status plait_file_shape(const plait_file* file, int room, int64_t* shape) {
+plait_status plait_file_shape(const plait_file* file, int capacity, int64_t* shape) {
   return guarded(file, [&] {
     const plait::Extents& own = file_of(file).type().shape;
-    if (room < static_cast<int>(own.size()))
-      plait::base::throw_argument_error("shape has room for ", room, " numbers, but the array has ", own.size(),
+    if (capacity < static_cast<int>(own.size()))
+      plait::base::throw_argument_error("shape has room for ", capacity, " numbers, but the array has ", own.size(),
                                         " dimensions; make it larger");
     if (!own.empty()) std::copy(own.begin(), own.end(), &output(shape, "shape"));
   });

@@ -44,10 +44,10 @@ plait_status guarded(const Handle* handle, Body&& body) noexcept {
   }
 }
 
-/// Runs checks before a collective call.  If they throw, calls `tell`, such as File::fail, with the message and the
+/// Runs checks before a collective call.  If they throw, calls `report`, such as File::fail, with the message and the
 /// system code, so that the other ranks get the error and do not wait.
-template <typename Tell, typename Body>
-decltype(auto) checked(Tell&& tell, Body&& body) {
+template <typename Report, typename Body>
+decltype(auto) checked(Report&& report, Body&& body) {
   std::string message;
   int code = 0;
   try {
@@ -61,7 +61,7 @@ decltype(auto) checked(Tell&& tell, Body&& body) {
   } catch (const std::exception& error) {
     message = base::text("an argument cannot be used: ", error.what());
   }
-  tell(message, code);
+  report(message, code);
   base::throw_argument_error(message);
 }
 

@@ -13,10 +13,10 @@ namespace {
 
 /// Stores numbers if all of them fit.
 template <typename Values, typename Number>
-void hand_out(const Values& values, std::int64_t room, Number* numbers, const char* name) {
+void hand_out(const Values& values, std::int64_t capacity, Number* numbers, const char* name) {
   const auto count = static_cast<std::int64_t>(values.size());
-  if (room < count)
-    plait::base::throw_argument_error(name, " has room for ", room, " numbers, but there are ", count,
+  if (capacity < count)
+    plait::base::throw_argument_error(name, " has room for ", capacity, " numbers, but there are ", count,
                                       "; make it larger");
   if (count > 0) std::copy(values.begin(), values.end(), &output(numbers, name));
 }
@@ -31,8 +31,8 @@ plait_status parse(const char* text, const Extents* shape, plait_layout** layout
   if (layout != nullptr) *layout = nullptr;
   return guarded(nullptr, [&] {
     plait_layout*& result = output(layout, "layout");
-    const std::string words = text_of(text, "text");
-    result = new plait_layout(shape == nullptr ? Layout::parse(words) : Layout::parse(words, *shape));
+    const std::string spelling = text_of(text, "text");
+    result = new plait_layout(shape == nullptr ? Layout::parse(spelling) : Layout::parse(spelling, *shape));
   });
 }
 
@@ -65,8 +65,8 @@ plait_status plait_layout_dimensions(const plait_layout* layout, int* dimensions
   return guarded(layout, [&] { output(dimensions, "dimensions") = layout_of(layout).dimensions(); });
 }
 
-plait_status plait_layout_shape(const plait_layout* layout, int room, int64_t* shape) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).shape(), room, shape, "shape"); });
+plait_status plait_layout_shape(const plait_layout* layout, int capacity, int64_t* shape) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).shape(), capacity, shape, "shape"); });
 }
 
 plait_status plait_layout_elements(const plait_layout* layout, int64_t* elements) {
@@ -85,23 +85,23 @@ plait_status plait_layout_has_rank(const plait_layout* layout, int64_t rank, int
   return guarded(layout, [&] { output(has_rank, "has_rank") = layout_of(layout).has_rank(rank) ? 1 : 0; });
 }
 
-plait_status plait_layout_rank_numbers(const plait_layout* layout, int64_t room, int64_t* numbers) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).rank_numbers(), room, numbers, "numbers"); });
+plait_status plait_layout_rank_numbers(const plait_layout* layout, int64_t capacity, int64_t* numbers) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).rank_numbers(), capacity, numbers, "numbers"); });
 }
 
-plait_status plait_layout_local_shape(const plait_layout* layout, int64_t rank, int room, int64_t* shape) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).local_shape(rank), room, shape, "shape"); });
+plait_status plait_layout_local_shape(const plait_layout* layout, int64_t rank, int capacity, int64_t* shape) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).local_shape(rank), capacity, shape, "shape"); });
 }
 
-plait_status plait_layout_padded_shape(const plait_layout* layout, int64_t rank, int room, int64_t* shape) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).padded_shape(rank), room, shape, "shape"); });
+plait_status plait_layout_padded_shape(const plait_layout* layout, int64_t rank, int capacity, int64_t* shape) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).padded_shape(rank), capacity, shape, "shape"); });
 }
 
-plait_status plait_layout_order(const plait_layout* layout, int room, int* order) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).order(), room, order, "order"); });
+plait_status plait_layout_order(const plait_layout* layout, int capacity, int* order) {
+  return guarded(layout, [&] { hand_out(layout_of(layout).order(), capacity, order, "order"); });
 }
 
-plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t room,
+plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t capacity,
                                   int64_t* indices) {
   return guarded(layout, [&] {
     const Layout& own = layout_of(layout);
@@ -110,8 +110,8 @@ plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int 
                                         "; they begin with 0");
     const plait::IndexSet set = own.index_sets(rank)[static_cast<std::size_t>(dimension)];
     const std::int64_t count = set.size();
-    if (room < count)
-      plait::base::throw_argument_error("indices has room for ", room, " numbers, but rank ", rank, " owns ", count,
+    if (capacity < count)
+      plait::base::throw_argument_error("indices has room for ", capacity, " numbers, but rank ", rank, " owns ", count,
                                         " indices of dimension ", dimension, "; make it larger");
     if (count == 0) return;
     int64_t* out = &output(indices, "indices");
@@ -122,12 +122,12 @@ plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int 
   });
 }
 
-plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t room, int64_t* owners,
+plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t capacity, int64_t* owners,
                                  int64_t* count) {
   return guarded(layout, [&] {
     const Layout& own = layout_of(layout);
     const std::vector<std::int64_t> ranks = own.owners(index_of(own, index, "index"));
-    if (owners != nullptr || room != 0) hand_out(ranks, room, owners, "owners");
+    if (owners != nullptr || capacity != 0) hand_out(ranks, capacity, owners, "owners");
     if (owners == nullptr || count != nullptr) output(count, "count") = static_cast<std::int64_t>(ranks.size());
   });
 }
@@ -151,8 +151,8 @@ plait_status plait_layout_held(const plait_layout* layout, const plait_comm* com
   return guarded(layout, [&] {
     const Layout& own = layout_of(layout);
     const std::vector<std::int64_t> ranks = ranks_held(own, comm_of(comm));
-    const std::int64_t room = bytes_held(own, ranks, element_bytes);
+    const std::int64_t capacity = bytes_held(own, ranks, element_bytes);
     if (arrays != nullptr) *arrays = static_cast<std::int64_t>(ranks.size());
-    if (bytes != nullptr) *bytes = room;
+    if (bytes != nullptr) *bytes = capacity;
   });
 }

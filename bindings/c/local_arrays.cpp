@@ -22,23 +22,24 @@ std::int64_t dense_bytes(const Layout& layout, std::int64_t rank, std::int64_t e
 }
 
 /// Returns the bytes from an array's first element to the end of the one at the highest address.
-std::int64_t spread_bytes(const Layout& layout, std::int64_t rank, const Extents& steps, std::int64_t element_bytes) {
+std::int64_t spread_bytes(const Layout& layout, std::int64_t rank, const Extents& strides, std::int64_t element_bytes) {
   const Extents shape = layout.padded_shape(rank);
   std::int64_t bytes = element_bytes;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0) return 0;
-    if (steps[d] <= 0) continue;
-    bytes = base::checked_add(bytes, base::checked_multiply(shape[d] - 1, steps[d], "bytes of a local array"),
+    if (strides[d] <= 0) continue;
+    bytes = base::checked_add(bytes, base::checked_multiply(shape[d] - 1, strides[d], "bytes of a local array"),
                               "bytes of a local array");
   }
   return bytes;
 }
 
-void check_room(std::int64_t room, std::int64_t needed, const std::string& whose) {
-  if (room == PLAIT_UNKNOWN) return;
-  if (room < 0) plait::base::throw_argument_error(whose, " has ", room, " bytes; give their number, or PLAIT_UNKNOWN");
-  if (room < needed)
-    plait::base::throw_argument_error(whose, " has ", room, " bytes, but needs ", needed, "; make it larger");
+void check_capacity(std::int64_t capacity, std::int64_t needed, const std::string& whose) {
+  if (capacity == PLAIT_UNKNOWN) return;
+  if (capacity < 0)
+    plait::base::throw_argument_error(whose, " has ", capacity, " bytes; give their number, or PLAIT_UNKNOWN");
+  if (capacity < needed)
+    plait::base::throw_argument_error(whose, " has ", capacity, " bytes, but needs ", needed, "; make it larger");
 }
 
 void check_element_bytes(std::int64_t element_bytes) {
@@ -59,7 +60,7 @@ std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, std::
   if (given.data == nullptr && needed > 0)
     plait::base::throw_argument_error(given.name, " is NULL, but ", ranks_text(ranks, layout), " need",
                                       ranks.size() == 1 ? "s " : " ", needed, " bytes; pass the local array");
-  check_room(given.bytes, needed, base::text(given.name, ", for ", ranks_text(ranks, layout), ','));
+  check_capacity(given.bytes, needed, base::text(given.name, ", for ", ranks_text(ranks, layout), ','));
   std::vector<ArrayPart<Byte>> parts;
   auto* at = static_cast<Byte*>(given.data);
   for (const std::int64_t rank : ranks) {
@@ -84,15 +85,15 @@ std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std:
   std::vector<ArrayPart<Byte>> result;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const Part& part = given.parts[i];
-    Extents steps;
-    if (part.steps != nullptr) steps.assign(part.steps, part.steps + layout.dimensions());
-    const std::int64_t needed = part.steps == nullptr ? dense_bytes(layout, ranks[i], element_bytes)
-                                                      : spread_bytes(layout, ranks[i], steps, element_bytes);
+    Extents strides;
+    if (part.strides != nullptr) strides.assign(part.strides, part.strides + layout.dimensions());
+    const std::int64_t needed = part.strides == nullptr ? dense_bytes(layout, ranks[i], element_bytes)
+                                                        : spread_bytes(layout, ranks[i], strides, element_bytes);
     if (part.data == nullptr && needed > 0)
       plait::base::throw_argument_error(given.name, ": the local array of rank ", ranks[i], " is NULL, but has ",
                                         needed, " bytes");
-    check_room(part.bytes, needed, base::text(given.name, ": the local array of rank ", ranks[i]));
-    result.push_back({static_cast<Byte*>(part.data), std::move(steps)});
+    check_capacity(part.bytes, needed, base::text(given.name, ": the local array of rank ", ranks[i]));
+    result.push_back({static_cast<Byte*>(part.data), std::move(strides)});
   }
   return result;
 }

@@ -66,13 +66,13 @@ void at_exit(int status, void* /*unused*/) {
     failed_end(status);
     return;
   }
-  constexpr int kMostFailures = 10000;  // maximum number of calls that the other ranks still make
+  constexpr int kMaxFailures = 10000;  // maximum number of calls that the other ranks still make
   for (int failures = 0; instance(); ++failures) {
     try {
       agree_on_the_end(instance()->comm);
       break;
     } catch (const Error& error) {
-      if (error.system_code() != EOWNERDEAD && failures < kMostFailures) continue;
+      if (error.system_code() != EOWNERDEAD && failures < kMaxFailures) continue;
       failed_end(0);
       return;  // a rank has ended without this agreement, and MPI_Finalize would wait for it
     }

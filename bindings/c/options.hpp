@@ -21,8 +21,8 @@ Options options_of(const Options* options, const char* type) {
   if (options == nullptr) return result;
   std::size_t size = 0;
   std::memcpy(&size, options, sizeof size);
-  constexpr std::size_t kMost = 4096;  // no version is larger, so such a size was never set
-  if (size < sizeof(Options) || size > kMost)
+  constexpr std::size_t kMax = 4096;  // no version is larger, so such a size was never set
+  if (size < sizeof(Options) || size > kMax)
     base::throw_argument_error("the size in ", type, " is ", size, "; set it to sizeof(", type, "), which is ",
                                sizeof(Options));
   const auto* bytes = reinterpret_cast<const unsigned char*>(options);

@@ -68,8 +68,10 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
       Parts parts;
       RedistributionOptions options;
     };
-    const auto tell = [&](const std::string& message, int code) { plait::fail_redistribute(message, everyone, code); };
-    const Wanted call = checked(tell, [&] {
+    const auto report = [&](const std::string& message, int code) {
+      plait::fail_redistribute(message, everyone, code);
+    };
+    const Wanted call = checked(report, [&] {
       const Layout& source_given = layout_of(ends.source, "source");
       const Layout& target_given = layout_of(ends.target, "target");
       return Wanted{source_given, target_given, find(source_given, target_given, everyone, element_bytes),
@@ -86,8 +88,8 @@ plait_redistribution& plan_of(plait_redistribution* plan) {
 
 template <typename Find, typename Also>
 Parts parts_of(plait_redistribution& own, Find&& find, Also&& also) {
-  const auto tell = [&](const std::string& message, int code) { own.plan->fail(message, code); };
-  return checked(tell, [&] {
+  const auto report = [&](const std::string& message, int code) { own.plan->fail(message, code); };
+  return checked(report, [&] {
     also();
     return find(*own.source, *own.target, own.comm, own.element_bytes);
   });
@@ -139,8 +141,10 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
   return guarded(comm, [&] {
     const Comm& everyone = comm_of(comm);
     std::unique_ptr<plait_redistribution> handle;
-    const auto tell = [&](const std::string& message, int code) { plait::fail_redistribute(message, everyone, code); };
-    const RedistributionOptions wanted = checked(tell, [&] {
+    const auto report = [&](const std::string& message, int code) {
+      plait::fail_redistribute(message, everyone, code);
+    };
+    const RedistributionOptions wanted = checked(report, [&] {
       output(plan, "plan");
       handle = std::make_unique<plait_redistribution>();
       handle->source = layout_of(source, "source");

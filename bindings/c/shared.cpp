@@ -14,8 +14,10 @@ plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted
   return guarded(comm, [&] {
     const plait::Comm& everyone = comm_of(comm);
     std::unique_ptr<plait_shared> handle;
-    const auto tell = [&](const std::string& message, int code) { plait::fail_redistribute(message, everyone, code); };
-    const std::int64_t bytes = checked(tell, [&] {
+    const auto report = [&](const std::string& message, int code) {
+      plait::fail_redistribute(message, everyone, code);
+    };
+    const std::int64_t bytes = checked(report, [&] {
       output(shared, "shared");
       handle = std::make_unique<plait_shared>();
       return wanted(everyone);

@@ -40,7 +40,7 @@ const Attribute& attribute_of(const plait_file* file, const char* name) {
 }
 
 /// Returns a function that reports an error to all ranks, for checked().
-auto telling(plait::File& file) {
+auto reporter(plait::File& file) {
   return [&file](const std::string& message, int code) { file.fail(message, code); };
 }
 
@@ -61,7 +61,7 @@ plait_status plait_put_text(plait_file* file, const char* name, const char* valu
 plait_status plait_begin_step(plait_file* file, int* more) {
   return guarded(file, [&] {
     plait::File& own = file_of(file);
-    int& result = checked(telling(own), [&]() -> int& { return output(more, "more"); });
+    int& result = checked(reporter(own), [&]() -> int& { return output(more, "more"); });
     result = own.begin_step(std::exchange(file->next, {})) ? 1 : 0;
   });
 }

@@ -15,7 +15,7 @@ namespace {
 
 Stream& stream_of(plait_stream* stream) { return *given(stream, "stream", "the handle from plait_stream_open").stream; }
 
-auto telling(Stream& stream) {
+auto reporter(Stream& stream) {
   return [&stream](const std::string& message, int code) { stream.fail(message, code); };
 }
 
@@ -24,7 +24,7 @@ plait_status start(plait_stream* stream, plait_request** request, Begin&& begin)
   if (request != nullptr) *request = nullptr;
   return guarded(stream, [&] {
     Stream& own = stream_of(stream);
-    auto handle = checked(telling(own), [&] {
+    auto handle = checked(reporter(own), [&] {
       output(request, "request");
       return std::make_unique<plait_request>();
     });
@@ -42,8 +42,8 @@ plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream
   if (stream != nullptr) *stream = nullptr;
   return guarded(file, [&] {
     plait::File& own = file_of(file);
-    const auto tell = [&](const std::string& message, int code) { own.fail(message, code); };
-    auto handle = checked(tell, [&] {
+    const auto report = [&](const std::string& message, int code) { own.fail(message, code); };
+    auto handle = checked(report, [&] {
       output(stream, "stream");
       if (mode < PLAIT_STREAM_OWN || mode > PLAIT_STREAM_SAME)
         plait::base::throw_argument_error("streams have the modes 0 to 4, but mode ", mode, " was given");
@@ -64,7 +64,7 @@ plait_status plait_stream_close(plait_stream** stream) {
 plait_status plait_stream_read(plait_stream* stream, void* data, int64_t elements, int64_t* done) {
   return guarded(stream, [&] {
     Stream& own = stream_of(stream);
-    std::int64_t& result = checked(telling(own), [&]() -> std::int64_t& { return output(done, "done"); });
+    std::int64_t& result = checked(reporter(own), [&]() -> std::int64_t& { return output(done, "done"); });
     result = own.read(static_cast<std::byte*>(data), elements);
   });
 }

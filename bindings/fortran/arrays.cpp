@@ -61,7 +61,7 @@ struct Wanted {
   int slices = 0;
   const std::int64_t* first = nullptr;
   const std::int64_t* count = nullptr;
-  const std::int64_t* step = nullptr;
+  const std::int64_t* stride = nullptr;
   int fill_halo = 0;
   bool write = false;
 };
@@ -83,16 +83,16 @@ plait_status access_file(plait_file* file, const Wanted& wanted, plait_request**
         file, text("the layout has ", ranks, " ranks, but the file was opened by one process; open it with plait_world")
                   .c_str());
   Extents shape(static_cast<std::size_t>(dimensions));
-  Extents steps;
+  Extents strides;
   if (mine != 0) {
     plait_layout_padded_shape(wanted.layout, wanted.rank, dimensions, shape.data());
     if (const Rejection rejection = array_rejection(*wanted.array, shape, element_bytes, wanted.rank))
       return plait_file_fail(file, rejection.reason().c_str());
     for (int d = 0; d < dimensions; ++d)
-      steps.push_back(wanted.array->base_addr == nullptr ? 0 : wanted.array->dim[d].sm);
+      strides.push_back(wanted.array->base_addr == nullptr ? 0 : wanted.array->dim[d].sm);
   }
   std::vector<plait_slice> region;
-  for (int d = 0; d < wanted.slices; ++d) region.push_back({wanted.first[d] - 1, wanted.count[d], wanted.step[d], 0});
+  for (int d = 0; d < wanted.slices; ++d) region.push_back({wanted.first[d] - 1, wanted.count[d], wanted.stride[d], 0});
   plait_access access{};
   access.size = sizeof access;
   access.region = wanted.slices == 0 ? nullptr : region.data();
@@ -100,11 +100,11 @@ plait_status access_file(plait_file* file, const Wanted& wanted, plait_request**
   access.fill_halo = wanted.fill_halo;
   const std::int64_t held = mine != 0 ? 1 : 0;
   if (wanted.write) {
-    const plait_const_part part{wanted.array->base_addr, PLAIT_UNKNOWN, steps.data()};
+    const plait_const_part part{wanted.array->base_addr, PLAIT_UNKNOWN, strides.data()};
     return request == nullptr ? plait_write_parts(file, wanted.layout, &part, held, &access)
                               : plait_start_write_parts(file, wanted.layout, &part, held, &access, request);
   }
-  const plait_part part{wanted.array->base_addr, PLAIT_UNKNOWN, steps.data()};
+  const plait_part part{wanted.array->base_addr, PLAIT_UNKNOWN, strides.data()};
   return request == nullptr ? plait_read_parts(file, wanted.layout, &part, held, &access)
                             : plait_start_read_parts(file, wanted.layout, &part, held, &access, request);
 }
@@ -156,14 +156,14 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
 /// array. With `request` the access is started. wrong: see plait_fortran_open().
 plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_cdesc_t* array, int rank, int alone,
                                   int slices, const std::int64_t* first, const std::int64_t* count,
-                                  const std::int64_t* step, int fill_halo, int write, const char* wrong,
+                                  const std::int64_t* stride, int fill_halo, int write, const char* wrong,
                                   Ticket* request) {
   plait_file* const file = find<plait_file>(file_ticket);
   if (*wrong != '\0') return plait_file_fail(file, wrong);
   if (request != nullptr && find<plait_request>(*request) != nullptr)
     return plait_file_fail(file, "the request is in use; call plait_wait first, or use another variable");
   const Wanted wanted{
-      find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, step, fill_halo, write != 0};
+      find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, stride, fill_halo, write != 0};
   try {
     if (request == nullptr) return access_file(file, wanted, nullptr);
     Table<plait_request>::instance().reserve();

@@ -59,10 +59,10 @@ plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket c
   const plait_comm* const comm = find<plait_comm>(comm_ticket);
   // Report an error to the other ranks, which may already be opening their files.
   const plait_status status = guarded(comm, [&] {
-    const auto tell = [&](const std::string& message, int code) {
+    const auto report = [&](const std::string& message, int code) {
       plait::DistantFile::fail_open(message, plait::c::comm_of(comm), code);
     };
-    plait::c::checked(tell, [&] {
+    plait::c::checked(report, [&] {
       if (find<plait_dio>(*dio) != nullptr) plait::base::throw_argument_error(kInUse);
       Table<plait_dio>::instance().reserve();
       plait::fortran::watch_the_end();

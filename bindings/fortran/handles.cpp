@@ -123,7 +123,7 @@ plait_status plait_fortran_fail(const char* message) {
 
 /// Prints an error if the caller does not take it. rank: the number of this process in a collective call, whose errors
 /// rank 0 prints; -1 for other calls, whose errors every rank prints.
-void plait_fortran_tell(const char* message, int rank) {
+void plait_fortran_report(const char* message, int rank) {
   if (rank > 0) return;
   int own = 0;
   if (rank < 0 && mpi_runs() && MPI_Comm_rank(MPI_COMM_WORLD, &own) == MPI_SUCCESS)

@@ -41,19 +41,19 @@ module plait_attributes
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int64_t), intent(inout) :: count
     end function
-    integer(c_int) function c_integers(file, name, values, room) bind(c, name='plait_file_attribute_integers')
+    integer(c_int) function c_integers(file, name, values, capacity) bind(c, name='plait_file_attribute_integers')
       import :: c_int, c_int64_t, c_ptr, c_char
       type(c_ptr), value :: file
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int64_t), intent(inout) :: values(*)
-      integer(c_int64_t), value :: room
+      integer(c_int64_t), value :: capacity
     end function
-    integer(c_int) function c_reals(file, name, values, room) bind(c, name='plait_file_attribute_reals')
+    integer(c_int) function c_reals(file, name, values, capacity) bind(c, name='plait_file_attribute_reals')
       import :: c_int, c_int64_t, c_double, c_ptr, c_char
       type(c_ptr), value :: file
       character(kind=c_char), intent(in) :: name(*)
       real(c_double), intent(inout) :: values(*)
-      integer(c_int64_t), value :: room
+      integer(c_int64_t), value :: capacity
     end function
     integer(c_int) function c_get_text(file, name, number, text) bind(c, name='plait_file_attribute_text')
       import :: c_int, c_int64_t, c_ptr, c_char
@@ -125,7 +125,7 @@ contains
     character(*), intent(in) :: name
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_remove(found_file(file%handle), c_text(name)), stat, errmsg, teller(file))
+    call report(c_remove(found_file(file%handle), c_text(name)), stat, errmsg, origin(file))
   end subroutine
 
   subroutine set_int32(file, name, value, stat, errmsg)
@@ -216,7 +216,7 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call report(c_set(found_file(file%handle), c_text(name), c_text(dtype), size(shape, kind=c_int), shape, values), &
-      stat, errmsg, teller(file))
+      stat, errmsg, origin(file))
   end subroutine
 
   subroutine set_text(file, name, value, stat, errmsg)
@@ -224,7 +224,7 @@ contains
     character(*), intent(in) :: name, value
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_set_text(found_file(file%handle), c_text(name), c_text(value)), stat, errmsg, teller(file))
+    call report(c_set_text(found_file(file%handle), c_text(name), c_text(value)), stat, errmsg, origin(file))
   end subroutine
 
   subroutine get_int64(file, name, value, stat, errmsg)
@@ -287,8 +287,8 @@ contains
   end subroutine
 
   !> Returns the rank that prints errors of collective calls.
-  pure integer function teller(file)
+  pure integer function origin(file)
     type(plait_file), intent(in) :: file
-    teller = merge(own_error, file%rank, file%alone)
+    origin = merge(own_error, file%rank, file%alone)
   end function
 end module

@@ -52,10 +52,10 @@ module plait_c
       type(c_ptr), value :: layout
       integer(c_int), intent(out) :: dimensions
     end function
-    integer(c_int) function c_shape(layout, room, shape) bind(c, name='plait_layout_shape')
+    integer(c_int) function c_shape(layout, capacity, shape) bind(c, name='plait_layout_shape')
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: layout
-      integer(c_int), value :: room
+      integer(c_int), value :: capacity
       integer(c_int64_t), intent(out) :: shape(*)
     end function
     integer(c_int) function c_ranks(layout, ranks, ranks_end) bind(c, name='plait_layout_ranks')
@@ -63,24 +63,24 @@ module plait_c
       type(c_ptr), value :: layout
       integer(c_int64_t), intent(out) :: ranks, ranks_end
     end function
-    integer(c_int) function c_local_shape(layout, rank, room, shape) bind(c, name='plait_layout_padded_shape')
+    integer(c_int) function c_local_shape(layout, rank, capacity, shape) bind(c, name='plait_layout_padded_shape')
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: layout
       integer(c_int64_t), value :: rank
-      integer(c_int), value :: room
+      integer(c_int), value :: capacity
       integer(c_int64_t), intent(out) :: shape(*)
     end function
-    integer(c_int) function c_owned_shape(layout, rank, room, shape) bind(c, name='plait_layout_local_shape')
+    integer(c_int) function c_owned_shape(layout, rank, capacity, shape) bind(c, name='plait_layout_local_shape')
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: layout
       integer(c_int64_t), value :: rank
-      integer(c_int), value :: room
+      integer(c_int), value :: capacity
       integer(c_int64_t), intent(out) :: shape(*)
     end function
-    integer(c_int) function c_indices(layout, rank, dimension, room, indices) bind(c, name='plait_layout_indices')
+    integer(c_int) function c_indices(layout, rank, dimension, capacity, indices) bind(c, name='plait_layout_indices')
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: layout
-      integer(c_int64_t), value :: rank, room
+      integer(c_int64_t), value :: rank, capacity
       integer(c_int), value :: dimension
       integer(c_int64_t), intent(out) :: indices(*)
     end function
@@ -112,7 +112,7 @@ module plait_c
       import :: c_char, c_int
       character(kind=c_char), intent(in) :: message(*)
     end function
-    subroutine c_tell(message, rank) bind(c, name='plait_fortran_tell')
+    subroutine c_report(message, rank) bind(c, name='plait_fortran_report')
       import :: c_char, c_int
       character(kind=c_char), intent(in) :: message(*)
       integer(c_int), value :: rank

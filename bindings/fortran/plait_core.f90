@@ -290,14 +290,14 @@ contains
     character(*), intent(inout), optional :: errmsg
     integer, intent(in), optional :: rank   !< rank of this process in a collective call, or own_error
     character(:), allocatable :: message
-    integer(c_int) :: teller
+    integer(c_int) :: origin
     if (present(stat)) stat = status
     if (status == 0) return
     message = plait_text_of(c_message(c_null_ptr))
     if (present(errmsg)) errmsg = message
     if (present(stat)) return
-    teller = own_error
-    if (present(rank)) teller = int(rank, c_int)
-    call c_tell(c_text(message), teller)
+    origin = own_error
+    if (present(rank)) origin = int(rank, c_int)
+    call c_report(c_text(message), origin)
   end subroutine
 end module

@@ -112,12 +112,12 @@ contains
     logical, intent(in), optional :: temporary         !< the file is removed when the handle is closed
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    integer :: teller
+    integer :: origin
     integer(c_int) :: status
-    teller = merge(own_error, comm%rank, comm%alone)
+    origin = merge(own_error, comm%rank, comm%alone)
     status = c_open(c_text(path), c_text(mode), comm%handle, flag(temporary), dio%handle)
-    if (status == 0) dio%rank = teller
-    call report(status, stat, errmsg, teller)
+    if (status == 0) dio%rank = origin
+    call report(status, stat, errmsg, origin)
   end subroutine
 
   !> Registers a file of this rank alone under a name, on a communicator that plait_dio_open has used.

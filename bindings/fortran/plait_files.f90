@@ -17,7 +17,7 @@ module plait_files
   contains
     procedure :: shape => file_shape
     procedure :: dtype => file_dtype
-    procedure, private :: teller
+    procedure, private :: origin
   end type
 
   !> An access that was started.
@@ -45,13 +45,13 @@ module plait_files
       import :: c_int, c_ptr
       type(c_ptr), intent(inout) :: file
     end function
-    integer(c_int) function c_access(file, layout, array, rank, alone, slices, first, count, step, fill_halo, write, &
+    integer(c_int) function c_access(file, layout, array, rank, alone, slices, first, count, stride, fill_halo, write, &
         wrong, request) bind(c, name='plait_fortran_access')
       import :: c_int, c_int64_t, c_ptr, c_char
       type(c_ptr), value :: file, layout
       type(*), dimension(..) :: array
       integer(c_int), value :: rank, alone, slices, fill_halo, write
-      integer(c_int64_t), intent(in) :: first(*), count(*), step(*)
+      integer(c_int64_t), intent(in) :: first(*), count(*), stride(*)
       character(kind=c_char), intent(in) :: wrong(*)
       type(c_ptr), value :: request   ! the address of a handle, or null
     end function
@@ -75,10 +75,10 @@ module plait_files
       type(c_ptr), value :: file
       integer(c_int), intent(inout) :: dimensions
     end function
-    integer(c_int) function c_file_shape(file, room, shape) bind(c, name='plait_file_shape')
+    integer(c_int) function c_file_shape(file, capacity, shape) bind(c, name='plait_file_shape')
       import :: c_int, c_int64_t, c_ptr
       type(c_ptr), value :: file
-      integer(c_int), value :: room
+      integer(c_int), value :: capacity
       integer(c_int64_t), intent(inout) :: shape(*)
     end function
     integer(c_int) function c_file_dtype(file, dtype) bind(c, name='plait_file_dtype')
@@ -197,7 +197,7 @@ contains
     type(plait_file), intent(inout) :: file
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_close(file%handle), stat, errmsg, file%teller())
+    call report(c_close(file%handle), stat, errmsg, file%origin())
   end subroutine
 
   !> Closes a file without completing it; a new one is discarded.
@@ -209,13 +209,13 @@ contains
   end subroutine
 
   !> Fills `array`, of any type, rank and strides, with this rank's part of the whole array in the file, or of a region:
-  !> the `count` indices first, first + step, ... of each dimension, counted from 1. A rank that holds no part may pass
-  !> any array. Collective.
-  subroutine plait_read(file, layout, array, first, count, step, fill_halo, stat, errmsg)
+  !> the `count` indices first, first + stride, ... of each dimension, counted from 1. A rank that holds no part may
+  !> pass any array. Collective.
+  subroutine plait_read(file, layout, array, first, count, stride, fill_halo, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
     type(*), dimension(..) :: array
-    class(*), intent(in), optional :: first(:), count(:), step(:)
+    class(*), intent(in), optional :: first(:), count(:), stride(:)
     logical, intent(in), optional :: fill_halo
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -224,34 +224,34 @@ contains
     integer(c_int) :: used, halo
     halo = 0
     if (present(fill_halo)) halo = merge(1_c_int, 0_c_int, fill_halo)
-    call region(slices, used, wrong, first, count, step)
+    call region(slices, used, wrong, first, count, stride)
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%teller())
+      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%origin())
   end subroutine
 
   !> Writes this rank's part of the whole array, or of a region; the reverse of plait_read. Collective.
-  subroutine plait_write(file, layout, array, first, count, step, stat, errmsg)
+  subroutine plait_write(file, layout, array, first, count, stride, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
     type(*), dimension(..), intent(in) :: array
-    class(*), intent(in), optional :: first(:), count(:), step(:)
+    class(*), intent(in), optional :: first(:), count(:), stride(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: wrong
     integer(c_int64_t) :: slices(32, 3)
     integer(c_int) :: used
-    call region(slices, used, wrong, first, count, step)
+    call region(slices, used, wrong, first, count, stride)
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%teller())
+      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%origin())
   end subroutine
 
   !> Starts a read like plait_read; the array must not be accessed until plait_wait. Collective.
-  subroutine plait_start_read(file, layout, array, request, first, count, step, fill_halo, stat, errmsg)
+  subroutine plait_start_read(file, layout, array, request, first, count, stride, fill_halo, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
     type(*), dimension(..), asynchronous :: array
     type(plait_request), intent(inout), target :: request   !< must not be in use
-    class(*), intent(in), optional :: first(:), count(:), step(:)
+    class(*), intent(in), optional :: first(:), count(:), stride(:)
     logical, intent(in), optional :: fill_halo
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
@@ -260,28 +260,28 @@ contains
     integer(c_int) :: used, halo
     halo = 0
     if (present(fill_halo)) halo = merge(1_c_int, 0_c_int, fill_halo)
-    call region(slices, used, wrong, first, count, step)
-    if (.not. c_associated(found_request(request%handle))) request%rank = file%teller()
+    call region(slices, used, wrong, first, count, stride)
+    if (.not. c_associated(found_request(request%handle))) request%rank = file%origin()
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%teller())
+      slices(:, 2), slices(:, 3), halo, 0_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%origin())
   end subroutine
 
   !> Starts a write like plait_write; the array must not be changed until plait_wait. Collective.
-  subroutine plait_start_write(file, layout, array, request, first, count, step, stat, errmsg)
+  subroutine plait_start_write(file, layout, array, request, first, count, stride, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
     type(*), dimension(..), intent(in), asynchronous :: array
     type(plait_request), intent(inout), target :: request   !< must not be in use
-    class(*), intent(in), optional :: first(:), count(:), step(:)
+    class(*), intent(in), optional :: first(:), count(:), stride(:)
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(:), allocatable :: wrong
     integer(c_int64_t) :: slices(32, 3)
     integer(c_int) :: used
-    call region(slices, used, wrong, first, count, step)
-    if (.not. c_associated(found_request(request%handle))) request%rank = file%teller()
+    call region(slices, used, wrong, first, count, stride)
+    if (.not. c_associated(found_request(request%handle))) request%rank = file%origin()
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
-      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%teller())
+      slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_loc(request%handle)), stat, errmsg, file%origin())
   end subroutine
 
   !> Waits for an access that was started, and releases the request. elements: the number that an access of a stream has
@@ -315,9 +315,9 @@ contains
   end function
 
   !> Returns the rank that prints errors of collective calls.
-  pure integer function teller(file)
+  pure integer function origin(file)
     class(plait_file), intent(in) :: file
-    teller = merge(own_error, file%rank, file%alone)
+    origin = merge(own_error, file%rank, file%alone)
   end function
 
   pure integer(c_int) function flag(file)
@@ -326,22 +326,22 @@ contains
   end function
 
   !> Checks the slices of the caller, none for the whole array. wrong: the error, empty if there is none.
-  subroutine region(slices, used, wrong, first, count, step)
+  subroutine region(slices, used, wrong, first, count, stride)
     integer(c_int64_t), intent(out) :: slices(32, 3)
     integer(c_int), intent(out) :: used
     character(:), allocatable, intent(out) :: wrong
-    class(*), intent(in), optional :: first(:), count(:), step(:)
+    class(*), intent(in), optional :: first(:), count(:), stride(:)
     used = 0
     slices = 1
     wrong = ''
     if (.not. present(count)) then
-      if (present(first) .or. present(step)) wrong = 'count is missing; give it with first or step'
+      if (present(first) .or. present(stride)) wrong = 'count is missing; give it with first or stride'
       return
     end if
     used = int(min(size(count), 32), c_int)
     call fill('count', count, slices(:, 2))
     if (present(first)) call fill('first', first, slices(:, 1))
-    if (present(step)) call fill('step', step, slices(:, 3))
+    if (present(stride)) call fill('stride', stride, slices(:, 3))
   contains
     subroutine fill(name, values, numbers)
       character(*), intent(in) :: name

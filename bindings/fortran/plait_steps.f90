@@ -109,7 +109,7 @@ contains
     found = 0
     status = c_begin_step(found_file(file%handle), found)
     if (present(more)) more = found /= 0
-    call report(status, stat, errmsg, teller(file))
+    call report(status, stat, errmsg, origin(file))
   end subroutine
 
   !> Ends the step: a writer passes it to the readers; a reader releases it.  Collective.
@@ -117,7 +117,7 @@ contains
     type(plait_file), intent(in) :: file
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call report(c_end_step(found_file(file%handle)), stat, errmsg, teller(file))
+    call report(c_end_step(found_file(file%handle)), stat, errmsg, origin(file))
   end subroutine
 
   !> Returns the number of the step that began last, counted from 1; 0 after an error.
@@ -290,8 +290,8 @@ contains
   end subroutine
 
   !> Returns the rank that prints errors of collective calls.
-  pure integer function teller(file)
+  pure integer function origin(file)
     type(plait_file), intent(in) :: file
-    teller = merge(own_error, file%rank, file%alone)
+    origin = merge(own_error, file%rank, file%alone)
   end function
 end module

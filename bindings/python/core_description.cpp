@@ -78,7 +78,7 @@ void bind_attribute(nb::module_& module) {
       .def_prop_ro("shape", [](const ArrayAttribute& self) { return to_tuple(self.shape); })
       .def_prop_ro("values", &bytes_of_values)
       .def_ro("texts", &ArrayAttribute::texts)
-      .def_ro("refused", &ArrayAttribute::refused)
+      .def_ro("error", &ArrayAttribute::error)
       .def(nb::self == nb::self, nb::sig(kEqual))
       .def("__getstate__",
            [](const ArrayAttribute& self) {

@@ -34,7 +34,7 @@ namespace {
 
 void bind_formats(nb::module_& module) {
   module.def(
-      "refused_attributes",
+      "rejected_attributes",
       [](const std::string& target, const ArrayAttributes& attributes, bool of_group) {
         std::vector<std::string> reasons;
         for (const ArrayAttribute& one : attributes)
@@ -116,8 +116,8 @@ void bind_member(nb::module_& module) {
   nb::class_<Member, container::Content>(module, "Member")
       .def_ro("element", &Member::element)
       .def_ro("stored", &Member::stored)
-      .def_ro("kept", &Member::storage)
-      .def_prop_ro("refused", [](const Member& self) { return self.rejection.reason(); })
+      .def_ro("storage", &Member::storage)
+      .def_prop_ro("error", [](const Member& self) { return self.rejection.reason(); })
       .def_ro("has_elements", &Member::has_elements);
 }
 
@@ -155,7 +155,7 @@ void bind_location(nb::module_& module) {
   bind_formats(module);
   bind_objects(module);
   module.def("locate_new", &driver::locate_new, "name"_a, nb::call_guard<Unlocked>());
-  module.def("files_beside", &driver::files_beside, "found"_a, nb::call_guard<Unlocked>());
+  module.def("files_beside", &driver::sibling_files, "found"_a, nb::call_guard<Unlocked>());
   module.def(
       "comes_in_steps",
       [](const std::string& name) { return driver::driver_of(name).contents() == driver::Contents::kNone; }, "name"_a);

@@ -103,10 +103,10 @@ void bind_redistribute(nb::module_& module) {
       .def("explain", &Redistribution::explain, nb::call_guard<Unlocked>());
 
   module.def("shared_bytes", &shared_bytes, "bytes"_a, "comm"_a);
-  module.attr("least_recycled") = base::kLeastRecycled;
+  module.attr("min_recycled") = base::kMinRecycled;
   module.def("recycled_bytes", &recycled_bytes, "bytes"_a);
-  module.def("most_recycled", &base::most_recycled);
-  module.def("set_most_recycled", &base::set_most_recycled, "bytes"_a);
+  module.def("max_recycled", &base::max_recycled);
+  module.def("set_max_recycled", &base::set_max_recycled, "bytes"_a);
   module.def("waiting_recycled", &base::waiting_recycled);
   // For benchmarks: makes one contiguous copy, as fast as this process can.
   module.def(
@@ -122,7 +122,7 @@ void bind_redistribute(nb::module_& module) {
         }
       },
       "target"_a, "source"_a, "bytes"_a, "past_caches"_a);
-  module.def("tell", &tell, "call"_a, "text"_a, "root"_a, "comm"_a, nb::call_guard<Unlocked>());
+  module.def("broadcast_text", &broadcast_text, "call"_a, "text"_a, "root"_a, "comm"_a, nb::call_guard<Unlocked>());
   module.def("fail_redistribute", &fail_redistribute,
              nb::sig("def fail_redistribute(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"), "message"_a,
              "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());

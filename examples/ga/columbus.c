@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
   int64_t offset;
   int64_t size;
-  int64_t room;
+  int64_t capacity;
   int64_t version;
 } slot_t;
 enum { NUMBERS = sizeof(slot_t) / sizeof(int64_t) };
@@ -44,7 +44,7 @@ static slot_t *directory, *before;
 static MPI_Win counters;
 static record_t record, expected;
 static unsigned char* packed;
-static uLong most_packed;
+static uLong max_compressed;
 
 static void fail(const char* what, int64_t number, const char* why) {
   fprintf(stderr, "process %d: %s %" PRId64 ": %s\n", me, what, number, why);
@@ -92,7 +92,7 @@ static void empty(record_t* one, int64_t number) {
 }
 
 static int64_t pack(void) {
-  uLong size = most_packed;
+  uLong size = max_compressed;
   if (compress2(packed, &size, (const unsigned char*)&record, sizeof record, 1) != Z_OK)
     fail("record", record.number, "cannot be compressed");
   return (int64_t)size;
@@ -126,9 +126,9 @@ static double read_record(int64_t number) {
  * old one. */
 static void store_record(int64_t size) {
   slot_t* slot = &directory[record.number];
-  if (size > slot->room) {
-    slot->room = size + size / SPARE;
-    slot->offset = take(0, slot->room);
+  if (size > slot->capacity) {
+    slot->capacity = size + size / SPARE;
+    slot->offset = take(0, slot->capacity);
   }
   slot->size = size;
   slot->version = record.version;
@@ -158,9 +158,9 @@ static void create(void) {
 /* Updates every record once; adds what this process read, and the seconds that it took. */
 static void iterate(int iteration, double* volume, double* seconds) {
   /* Each step leads to another record as long as it has no divisor in common with their number. */
-  const int64_t step = records % 61 != 0 ? 61 : 1;
+  const int64_t stride = records % 61 != 0 ? 61 : 1;
   for (int64_t task; (task = take(1 + iteration, 1)) < records;) {
-    const int64_t number = task * step % records;
+    const int64_t number = task * stride % records;
     *seconds += read_record(number);
     *volume += (double)directory[number].size;
     update(&record);
@@ -207,8 +207,8 @@ int main(int argc, char** argv) {
   MPI_Win_lock_all(0, counters);
   directory = calloc((size_t)records, sizeof *directory);
   before = calloc((size_t)records, sizeof *before);
-  most_packed = compressBound(sizeof record);
-  packed = malloc(most_packed);
+  max_compressed = compressBound(sizeof record);
+  packed = malloc(max_compressed);
   if (directory == NULL || before == NULL || packed == NULL) fail("memory for records", records, "is not there");
 
   /* No limit, an expected size, and the size of a usual request. */

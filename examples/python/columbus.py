@@ -86,8 +86,8 @@ def create(file: shared.SharedFile, directory: Directory, counters: Counters, co
     before = directory.copy()
     for record in range(comm.rank, len(directory), comm.size):
         data = pack(record, 0, update(np.zeros(COEFFICIENTS), record, 0))
-        room = int(SPARE * len(data))
-        directory[record] = counters.take(0, room), len(data), room, 0
+        capacity = int(SPARE * len(data))
+        directory[record] = counters.take(0, capacity), len(data), capacity, 0
         file.write(int(directory[record, OFFSET]), data)
     share(directory, before, comm)
 
@@ -101,19 +101,19 @@ def iterate(
     volume, seconds = 0, 0.0
     while (task := counters.take(1 + iteration)) < len(order):
         record = int(order[task])
-        offset, size, room, version = directory[record].tolist()
+        offset, size, capacity, version = directory[record].tolist()
         begin = time.perf_counter()
         data = file.read(offset, size)
         seconds += time.perf_counter() - begin
         volume += size
 
         data = pack(record, version + 1, update(unpack(data, record, version), record, version + 1))
-        if len(data) > room:
+        if len(data) > capacity:
             # It has outgrown its slot and moves to the end, which the first counter tells.
-            room = int(SPARE * len(data))
-            offset = counters.take(0, room)
+            capacity = int(SPARE * len(data))
+            offset = counters.take(0, capacity)
         file.write(offset, data)
-        directory[record] = offset, len(data), room, version + 1
+        directory[record] = offset, len(data), capacity, version + 1
     share(directory, before, comm)
     return volume, seconds
 
@@ -160,5 +160,5 @@ def main(records: int, iterations: int, path: str) -> None:
 
 
 if __name__ == "__main__":
-    told = sys.argv[1:4] + ["100", "3", "columbus.sf"][len(sys.argv) - 1 :]
-    main(int(told[0]), int(told[1]), told[2])
+    arguments = sys.argv[1:4] + ["100", "3", "columbus.sf"][len(sys.argv) - 1 :]
+    main(int(arguments[0]), int(arguments[1]), arguments[2])

@@ -55,7 +55,7 @@ class Picture:
         self.high: float
         self.low, self.high = options.range or (math.inf, -math.inf)
 
-    def refused(self, array: Array) -> str | None:
+    def rejection(self, array: Array) -> str | None:
         """Why an array cannot be drawn, or nothing."""
         if array.ndim not in (1, 2) or 0 in array.shape:
             return f"an array of the shape {array.shape} cannot be drawn; it takes 1 or 2 dimensions"
@@ -78,11 +78,11 @@ class Picture:
             drawn.set_data(points)
         else:
             drawn.set_ydata(points)
-        told = (
+        values = (
             f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
             for name, value in step.attributes.items()
         )
-        self.axes.set_title(", ".join([f"step {step.number}", *told]))
+        self.axes.set_title(", ".join([f"step {step.number}", *values]))
 
     def begin(self, shape: tuple[int, ...], points: Array) -> Any:
         """Draw what stays. The axes count the indices of the array."""
@@ -118,7 +118,7 @@ def draw(options: argparse.Namespace, folder: Path | None) -> tuple[int, str | N
         try:
             for step in file:
                 array = file.read(variable=options.variable)
-                if why := picture.refused(array):
+                if why := picture.rejection(array):
                     return steps, why
                 picture.show(step, array)
                 steps += 1

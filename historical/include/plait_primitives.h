@@ -97,9 +97,9 @@ plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, 
 plait_status plait_fda(int unit, int row[6]);
 /** ADT (table 13), row by row: global size, distribution code, block size, processors, of seven dimensions. */
 plait_status plait_adt(int array_descriptor, int64_t table[28]);
-/** P_INFO (table 14), row by row: N rows of coordinates and one of ranks, of P columns.  `room` is the capacity of
+/** P_INFO (table 14), row by row: N rows of coordinates and one of ranks, of P columns.  `capacity` is the capacity of
  *  `table`; `rows` and `columns` return the required size and may be NULL, as may `table` with room 0. */
-plait_status plait_p_info(int64_t room, int* table, int* rows, int* columns);
+plait_status plait_p_info(int64_t capacity, int* table, int* rows, int* columns);
 
 /** Prints the tables on the standard output of rank 0.  Not collective. */
 plait_status plait_print_fda(void);

@@ -23,7 +23,7 @@ struct ArrayAttribute {
   /// The texts in UTF-8; a kJson attribute has one, which is JSON.
   std::vector<std::string> texts{};
   /// The reason why the value cannot be read; it is empty if the value can be read.
-  std::string refused{};
+  std::string error{};
 
   static constexpr const char* kTexts = "text";
   /// The dtype of a value that is nested or of several types, as in Zarr.

@@ -27,10 +27,10 @@ plait_status plait_file_attribute_name(const plait_file* file, int number, char*
  *  PLAIT_ERROR_ARGUMENT, here and below: no attribute has that name, or its value cannot be read. */
 plait_status plait_file_attribute_type(const plait_file* file, const char* name, char** dtype, int* dimensions,
                                        int64_t* count);
-/** The numbers of an attribute, the last dimension fastest; `values` has a capacity of `room` numbers.
+/** The numbers of an attribute, the last dimension fastest; `values` has a capacity of `capacity` numbers.
  *  PLAIT_ERROR_ARGUMENT: its values are not of that kind (integers are reals as well), or there are more. */
-plait_status plait_file_attribute_integers(const plait_file* file, const char* name, int64_t* values, int64_t room);
-plait_status plait_file_attribute_reals(const plait_file* file, const char* name, double* values, int64_t room);
+plait_status plait_file_attribute_integers(const plait_file* file, const char* name, int64_t* values, int64_t capacity);
+plait_status plait_file_attribute_reals(const plait_file* file, const char* name, double* values, int64_t capacity);
 /** The text of an attribute, the text with this number (from 0) of a list, or the JSON.  plait_text_free frees it. */
 plait_status plait_file_attribute_text(const plait_file* file, const char* name, int64_t number, char** text);
 

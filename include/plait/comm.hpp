@@ -31,8 +31,8 @@ class Comm {
   ///         exists twice (EADDRINUSE); no shared memory. kArgument: the settings are wrong, or differ; the ranks run
   ///         on several hosts; an MPI launcher has started this process, so that plait/mpi.hpp has its communicator.
   /// threads  Any.
-  static Comm world(double seconds = kPatience);
-  static constexpr double kPatience = 60;
+  static Comm world(double seconds = kDefaultTimeout);
+  static constexpr double kDefaultTimeout = 60;
 
   bool alone() const { return state_ == nullptr; }
   int rank() const;

@@ -21,12 +21,12 @@ namespace plait {
 
 class Stream;
 
-/// A rank's part of an array in memory.  `steps` are the strides of the dimensions in bytes, which may be negative;
+/// A rank's part of an array in memory.  `strides` are those of the dimensions in bytes, which may be negative;
 /// empty for a dense array in the layout's order.
 template <typename Byte>
 struct ArrayPart {
   Byte* data = nullptr;
-  Extents steps;
+  Extents strides;
 };
 using MutablePart = ArrayPart<std::byte>;
 using ConstPart = ArrayPart<const std::byte>;

@@ -53,7 +53,7 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
 
 /// Broadcasts a text of at most 8000 bytes from rank `root`.  Collective; the ranks check that they pass the same
 /// `call`.
-std::string tell(const std::string& call, const std::string& text, int root, const Comm& comm);
+std::string broadcast_text(const std::string& call, const std::string& text, int root, const Comm& comm);
 
 /// Memory for a local array that all processes of a node share.  Redistributions between such arrays copy each byte
 /// once, without messages or windows.  Nothing is left in /dev/shm, even if processes are killed.

@@ -7,12 +7,12 @@
 
 namespace plait {
 
-/// The indices start, start+step, ... of one dimension, `count` of them; `single` drops the dimension, as an integer
+/// The indices start, start+stride, ... of one dimension, `count` of them; `single` drops the dimension, as an integer
 /// index does in NumPy.
 struct Slice {
   std::int64_t start = 0;
   std::int64_t count = 0;
-  std::int64_t step = 1;
+  std::int64_t stride = 1;
   bool single = false;
   bool operator==(const Slice&) const = default;
 };

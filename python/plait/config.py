@@ -86,17 +86,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help=f"with --libs: for programs that use MPI; {_listed()}",
     )
     chosen = parser.parse_args(arguments)
-    words: list[str] = []
+    options: list[str] = []
     try:
-        words += cflags() if chosen.cflags else []
-        words += libs(chosen.mpi) if chosen.libs else []
+        options += cflags() if chosen.cflags else []
+        options += libs(chosen.mpi) if chosen.libs else []
     except ValueError as error:
         parser.error(str(error))
-    words += [str(cmake_dir())] if chosen.cmake_dir else []
-    words += [str(pkg_config_dir())] if chosen.pkg_config_dir else []
-    if not words:
+    options += [str(cmake_dir())] if chosen.cmake_dir else []
+    options += [str(pkg_config_dir())] if chosen.pkg_config_dir else []
+    if not options:
         parser.error("nothing was asked for; see --help")
-    print(shlex.join(words))
+    print(shlex.join(options))
     return 0
 
 

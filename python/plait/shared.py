@@ -164,17 +164,17 @@ def open(
             what: 0 if value is None else whole(value, what)
             for what, value in (("request", request), ("unit", unit), ("limit", limit), ("expected", expected))
         }
-        words = text_of(mode, "mode"), text_of(place, "place")
+        texts = text_of(mode, "mode"), text_of(place, "place")
         flags = flag_of(persistent, "persistent"), flag_of(atomic, "atomic")
     with naming(name):
         core = call(
             fail,
             _core.SharedFile.open,
             path=name,
-            mode=words[0],
+            mode=texts[0],
             persistent=flags[0],
             atomic=flags[1],
-            place=words[1],
+            place=texts[1],
             comm=own,
             **numbers,
         )

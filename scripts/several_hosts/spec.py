@@ -8,7 +8,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-MOST_HOSTS = 32
+MAX_HOSTS = 32
 ADDRESSES = "10.77.0"  # of the private networks; it exists inside of the namespaces only
 HEAD = "head"
 HEAD_ADDRESS = f"{ADDRESSES}.254"

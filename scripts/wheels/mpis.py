@@ -23,9 +23,9 @@ class MissingError(Exception):
 
 def prefix_of(package: str) -> Path:
     """Returns the folder of a Python package's MPI: this environment, or one that is made for it."""
-    beside = Path(sys.prefix)
-    if (beside / "bin/mpicc").exists() and list(beside.glob(f"lib/python*/site-packages/{package}-*.dist-info")):
-        return beside
+    prefix = Path(sys.prefix)
+    if (prefix / "bin/mpicc").exists() and list(prefix.glob(f"lib/python*/site-packages/{package}-*.dist-info")):
+        return prefix
     made = ROOT / ".plait" / package
     if not (made / "bin/mpicc").exists():
         settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -31,14 +31,14 @@ namespace {
 /// Returns the loops that copy `count` rows from the buffer to the array. The buffer is dense, so its rows are
 /// row_bytes apart, and within a row the file's strides apply.
 std::vector<copy::Loop> to_array(const plan::ScatteredRows& rows, std::int64_t count) {
-  std::vector<copy::Loop> loops{{count, rows.row_bytes, rows.rows.b_step}};
-  for (const plan::NestLoop& loop : rows.row) loops.push_back({loop.count, loop.a_step, loop.b_step});
+  std::vector<copy::Loop> loops{{count, rows.row_bytes, rows.rows.b_stride}};
+  for (const plan::NestLoop& loop : rows.row) loops.push_back({loop.count, loop.a_stride, loop.b_stride});
   return loops;
 }
 
 std::vector<copy::Loop> to_buffer(const plan::ScatteredRows& rows, std::int64_t count) {
   std::vector<copy::Loop> loops = to_array(rows, count);
-  for (copy::Loop& loop : loops) std::swap(loop.source_step, loop.target_step);
+  for (copy::Loop& loop : loops) std::swap(loop.source_stride, loop.target_stride);
   return loops;
 }
 
@@ -72,7 +72,7 @@ class DirectPart {
   DirectPart(const Access& access, const copy::LocalArray& array) : access_(access), array_(array) {}
 
   void move() {
-    plan::for_each_direct_nest(access_.plan, array_.rank, array_.steps, [&](plan::Nest& nest) {
+    plan::for_each_direct_nest(access_.plan, array_.rank, array_.strides, [&](plan::Nest& nest) {
       if (auto rows = plan::find_scattered_rows(nest, access_.plan)) return move_rows(*rows);
       const std::int64_t run = plan::take_run(nest, access_.plan.element_bytes());
       plan::for_each_iteration(nest, [&](std::int64_t file, std::int64_t position) {

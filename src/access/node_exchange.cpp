@@ -3,10 +3,11 @@
 // Problem: if every rank sent to rank 0 first, rank 0 would be flooded and all others would wait. If ranks sent in
 // different orders, bounded queues could deadlock.
 //
-// Idea: all messages have one order, by window number (`step`) and then by distance. At distance d each worker sends to
-// worker (own + d) mod P and receives from (own - d) mod P, so each worker has one sender and one receiver at a time.
-// Sends and receives are two queues that are started in this order, independently, in_flight() messages at a time. The
-// first message in this order that has not arrived never waits for another one, so some message can always proceed.
+// Idea: all messages have one order, by window number (`window_number`) and then by distance. At distance d each worker
+// sends to worker (own + d) mod P and receives from (own - d) mod P, so each worker has one sender and one receiver at
+// a time. Sends and receives are two queues that are started in this order, independently, in_flight() messages at a
+// time. The first message in this order that has not arrived never waits for another one, so some message can always
+// proceed.
 //
 // Example: 4 workers on 4 nodes. At distance 1 the pairs are 0->1, 1->2, 2->3, 3->0; at distance 2 they are 0->2, 1->3,
 // 2->0, 3->1. If rank 1 owns no element of worker 0's window, both sides skip the pair 0->1, because each side derives
@@ -28,7 +29,7 @@ namespace plait::access {
 NodeExchange::NodeExchange(const Access& access)
     : access_(access), outgoing_(access.transport), incoming_(access.transport) {
   if (!access.transport.nodes_apart() || access.plan.each_node()) return;
-  steps_ = access.plan.windows();
+  window_count_ = access.plan.windows();
   if (!access.arrays.empty()) mine_.emplace_back(access.plan, access.arrays[0].rank);
   const auto bytes = static_cast<std::size_t>(access.plan.window_elements() * access.plan.owners().max_positions() *
                                               access.plan.element_bytes());
@@ -36,61 +37,61 @@ NodeExchange::NodeExchange(const Access& access)
   incoming_.allocate(access.plan.staging().in_flight(), bytes);
 }
 
-NodeExchange::Peer NodeExchange::peer(int worker, std::int64_t elements, bool behind) const {
+NodeExchange::Peer NodeExchange::peer(int worker, std::int64_t elements, bool reversed) const {
   const int size = access_.transport.size();
   const int rank = access_.transport.rank();
-  return {transport::ring_distance(behind ? rank : worker, behind ? worker : rank, size), worker, elements};
+  return {transport::ring_distance(reversed ? rank : worker, reversed ? worker : rank, size), worker, elements};
 }
 
 std::size_t NodeExchange::bytes(const Peer& peer) const {
   return static_cast<std::size_t>(peer.elements * access_.plan.element_bytes());
 }
 
-NodeExchange::Range NodeExchange::window_of(int worker, std::int64_t step) const {
-  return access_.plan.window(access_.plan.reader_ranks().reader_at(worker), step);
+NodeExchange::Range NodeExchange::window_of(int worker, std::int64_t window_number) const {
+  return access_.plan.window(access_.plan.reader_ranks().reader_at(worker), window_number);
 }
 
 bool NodeExchange::elsewhere(std::int64_t worker) const {
   return access_.transport.node_rank_of(static_cast<int>(worker)) < 0;
 }
 
-std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t step, bool behind) const {
-  const Range range = window_of(access_.transport.rank(), step);
+std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t window_number, bool reversed) const {
+  const Range range = window_of(access_.transport.rank(), window_number);
   std::vector<Peer> result;
   if (range.empty()) return result;
   for (const plan::RankPart& part : access_.plan.owners().parts(range))
-    if (elsewhere(part.rank)) result.push_back(peer(static_cast<int>(part.rank), part.elements, behind));
+    if (elsewhere(part.rank)) result.push_back(peer(static_cast<int>(part.rank), part.elements, reversed));
   return result;
 }
 
-std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t step, bool behind) const {
+std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t window_number, bool reversed) const {
   std::vector<Peer> result;
   if (mine_.empty()) return result;
-  for (const plan::RankPart& part :
-       access_.plan.readers_of(mine_[0].holdings(), step, [this](std::int64_t worker) { return elsewhere(worker); }))
-    result.push_back(peer(static_cast<int>(part.rank), part.elements, behind));
+  for (const plan::RankPart& part : access_.plan.readers_of(mine_[0].holdings(), window_number,
+                                                            [this](std::int64_t worker) { return elsewhere(worker); }))
+    result.push_back(peer(static_cast<int>(part.rank), part.elements, reversed));
   return result;
 }
 
 template <typename List>
 const NodeExchange::Peer* NodeExchange::next(Queue& queue, collective::FirstError& error, List&& list) {
-  while (queue.step < steps_) {
+  while (queue.window_number < window_count_) {
     if (!queue.listed) {
-      queue.peers = reserve_.again(error, [&] { return list(queue.step); });
+      queue.peers = reserve_.again(error, [&] { return list(queue.window_number); });
       std::ranges::sort(queue.peers, {}, &Peer::distance);
       queue.next = 0;
       queue.listed = true;
     }
     if (queue.next < queue.peers.size()) return &queue.peers[queue.next];
     queue.listed = false;
-    ++queue.step;
+    ++queue.window_number;
   }
   return nullptr;
 }
 
 template <typename Pack>
 bool NodeExchange::send(const Peer& to, collective::FirstError& error, Pack&& pack) {
-  return outgoing_.start({to.worker, sends_.step}, bytes(to), [&](std::span<std::byte> packed) {
+  return outgoing_.start({to.worker, sends_.window_number}, bytes(to), [&](std::span<std::byte> packed) {
     {
       const collective::Stopwatch watch(access_.times.copy);
       error.keep([&] { pack(packed.data()); });
@@ -101,9 +102,9 @@ bool NodeExchange::send(const Peer& to, collective::FirstError& error, Pack&& pa
 }
 
 bool NodeExchange::receive(const Peer& from, collective::FirstError& error) {
-  return incoming_.start({from.worker, receives_.step}, bytes(from), [&](std::span<std::byte> room) {
+  return incoming_.start({from.worker, receives_.window_number}, bytes(from), [&](std::span<std::byte> output) {
     ++receives_.next;
-    return reserve_.again(error, [&] { return access_.transport.receive(from.worker, room); });
+    return reserve_.again(error, [&] { return access_.transport.receive(from.worker, output); });
   });
 }
 
@@ -116,58 +117,59 @@ void NodeExchange::unpacked(collective::FirstError& error, Unpack&& unpack) {
 bool NodeExchange::deliver(OwnWindow own, collective::FirstError& error) {
   const plan::AccessPlan& plan = access_.plan;
   bool moved = incoming_.take([&](const Message& message, const std::byte* packed) {
-    unpacked(error,
-             [&] { mine_[0].unpack_to_array(window_of(message.worker, message.step), packed, access_.arrays[0]); });
+    unpacked(error, [&] {
+      mine_[0].unpack_to_array(window_of(message.worker, message.window_number), packed, access_.arrays[0]);
+    });
     return true;
   });
   moved = outgoing_.release() || moved;
-  const auto readers = [&](std::int64_t step) { return readers_of_my_part(step, false); };
+  const auto readers = [&](std::int64_t window_number) { return readers_of_my_part(window_number, false); };
   for (const Peer* from = next(receives_, error, readers); from != nullptr && receive(*from, error);
        from = next(receives_, error, readers))
     moved = true;
-  const auto owners = [&](std::int64_t step) { return owners_of_my_window(step, true); };
+  const auto owners = [&](std::int64_t window_number) { return owners_of_my_window(window_number, true); };
   for (const Peer* to = next(sends_, error, owners); to != nullptr; to = next(sends_, error, owners)) {
-    const std::byte* const window = own(sends_.step);
+    const std::byte* const window = own(sends_.window_number);
     if (window == nullptr) break;
-    const Range range = window_of(access_.transport.rank(), sends_.step);
+    const Range range = window_of(access_.transport.rank(), sends_.window_number);
     const int worker = to->worker;
     if (!send(*to, error,
               [&](std::byte* packed) { WindowCopier(plan, worker).pack_from_window(range, window, packed); }))
       break;
     moved = true;
   }
-  windows_done_ = sends_.step;
+  windows_done_ = sends_.window_number;
   return moved;
 }
 
 bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
   const plan::AccessPlan& plan = access_.plan;
   bool moved = incoming_.take([&](const Message& message, const std::byte* packed) {
-    std::byte* const window = own(message.step);
+    std::byte* const window = own(message.window_number);
     // A part that arrives before its window is free stays in its message buffer; take() offers it again.
     if (window == nullptr) return false;
-    const Range range = window_of(access_.transport.rank(), message.step);
+    const Range range = window_of(access_.transport.rank(), message.window_number);
     unpacked(error, [&] { WindowCopier(plan, message.worker).unpack_to_window(range, packed, window); });
-    --missing_[static_cast<std::size_t>(message.step % kAhead)];
+    --missing_[static_cast<std::size_t>(message.window_number % kAhead)];
     return true;
   });
   moved = outgoing_.release() || moved;
-  const auto owners = [&](std::int64_t step) { return owners_of_my_window(step, false); };
+  const auto owners = [&](std::int64_t window_number) { return owners_of_my_window(window_number, false); };
   const Peer* from = next(receives_, error, owners);
-  for (; from != nullptr && receives_.step < windows_done_ + kAhead; from = next(receives_, error, owners)) {
+  for (; from != nullptr && receives_.window_number < windows_done_ + kAhead; from = next(receives_, error, owners)) {
     // missing_ has kAhead counters, so receives of a step start only when the step kAhead before it is complete.
     // Without this limit a slow window would let two steps share a counter.
-    const auto slot = static_cast<std::size_t>(receives_.step % kAhead);
+    const auto slot = static_cast<std::size_t>(receives_.window_number % kAhead);
     if (!receive(*from, error)) break;
     ++missing_[slot];
     moved = true;
   }
-  while (windows_done_ < receives_.step && missing_[static_cast<std::size_t>(windows_done_ % kAhead)] == 0)
+  while (windows_done_ < receives_.window_number && missing_[static_cast<std::size_t>(windows_done_ % kAhead)] == 0)
     // A window is complete if all its receives were started (receives_ is at a later step) and none of them is missing.
     ++windows_done_;
-  const auto readers = [&](std::int64_t step) { return readers_of_my_part(step, true); };
+  const auto readers = [&](std::int64_t window_number) { return readers_of_my_part(window_number, true); };
   for (const Peer* to = next(sends_, error, readers); to != nullptr; to = next(sends_, error, readers)) {
-    const Range range = window_of(to->worker, sends_.step);
+    const Range range = window_of(to->worker, sends_.window_number);
     if (!send(*to, error, [&](std::byte* packed) { mine_[0].pack_from_array(range, access_.arrays[0], packed); }))
       break;
     moved = true;

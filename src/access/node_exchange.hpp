@@ -23,7 +23,7 @@ namespace plait::access {
 class NodeExchange {
  public:
   /// Returns this worker's window of a step if messages may be packed from it or unpacked to it now, else nullptr.
-  using OwnWindow = base::FunctionRef<std::byte*(std::int64_t step)>;
+  using OwnWindow = base::FunctionRef<std::byte*(std::int64_t window_number)>;
 
   explicit NodeExchange(const Access& access);
 
@@ -41,7 +41,9 @@ class NodeExchange {
   /// True if messages are under way.  They only proceed while the worker calls deliver() or collect().
   bool under_way() const { return outgoing_.any() || incoming_.any(); }
   /// True if all messages have been sent and received.
-  bool done() const { return sends_.step == steps_ && receives_.step == steps_ && !under_way(); }
+  bool done() const {
+    return sends_.window_number == window_count_ && receives_.window_number == window_count_ && !under_way();
+  }
 
  private:
   using Range = plan::PositionRange;
@@ -53,24 +55,25 @@ class NodeExchange {
   };
   /// The messages in one direction that have not been started.
   struct Queue {
-    std::int64_t step = 0;    // step of the next message
-    std::vector<Peer> peers;  // peers of that step, once `listed`
+    std::int64_t window_number = 0;  // step of the next message
+    std::vector<Peer> peers;         // peers of that step, once `listed`
     std::size_t next = 0;
     bool listed = false;
   };
   struct Message {
     int worker = 0;
-    std::int64_t step = 0;
+    std::int64_t window_number = 0;
   };
 
-  Range window_of(int worker, std::int64_t step) const;
+  Range window_of(int worker, std::int64_t window_number) const;
   /// True if a worker is on another node.
   bool elsewhere(std::int64_t worker) const;
-  std::vector<Peer> owners_of_my_window(std::int64_t step, bool behind) const;
-  std::vector<Peer> readers_of_my_part(std::int64_t step, bool behind) const;
-  Peer peer(int worker, std::int64_t elements, bool behind) const;
+  std::vector<Peer> owners_of_my_window(std::int64_t window_number, bool reversed) const;
+  std::vector<Peer> readers_of_my_part(std::int64_t window_number, bool reversed) const;
+  Peer peer(int worker, std::int64_t elements, bool reversed) const;
   std::size_t bytes(const Peer& peer) const;
-  /// Returns the peer of the next message, or nullptr after the last one.  `list(step)` returns the peers of a step.
+  /// Returns the peer of the next message, or nullptr after the last one.  `list(window_number)` returns the peers of a
+  /// step.
   template <typename List>
   const Peer* next(Queue& queue, collective::FirstError& error, List&& list);
   template <typename Pack>
@@ -83,7 +86,7 @@ class NodeExchange {
   static constexpr std::int64_t kAhead = 4;
 
   const Access& access_;
-  std::int64_t steps_ = 0;
+  std::int64_t window_count_ = 0;
   std::vector<WindowCopier> mine_;
   collective::MessagesInFlight<Message, plan::kInFlight> outgoing_;
   collective::MessagesInFlight<Message, plan::kInFlight> incoming_;

@@ -19,7 +19,7 @@ namespace plait::access {
 namespace {
 
 /// Smaller windows do not justify the two system calls that measure a fill.
-constexpr std::int64_t kLeastBytes = std::int64_t{64} << 10;
+constexpr std::int64_t kMinBytes = std::int64_t{64} << 10;
 /// Fills after which the unused way is measured again.  A trial of dropping costs little if dropping does not pay.  A
 /// trial without dropping costs much if it does.
 constexpr std::int64_t kTryDropping = 16;
@@ -28,7 +28,7 @@ constexpr std::int64_t kTryPlain = 64;
 constexpr double kNewest = 0.5;
 /// Dropping must be faster by this factor.  The filler saves time, but the readers of the window then load it from
 /// memory instead of a cache.
-constexpr double kLeastGain = 1.5;
+constexpr double kMinGain = 1.5;
 
 /// Returns the processor time of this thread.  It excludes the work of other threads and waits for a disk.
 double processor_seconds() {
@@ -42,7 +42,7 @@ double processor_seconds() {
 bool Refill::drops() const {
   if (plain_.last == 0) return false;
   if (dropped_.last == 0) return true;
-  const bool drop = dropped_.cost * kLeastGain < plain_.cost;
+  const bool drop = dropped_.cost * kMinGain < plain_.cost;
   return drop ? fills_ - plain_.last < kTryPlain : fills_ - dropped_.last >= kTryDropping;
 }
 
@@ -53,7 +53,7 @@ void Refill::learn(bool dropped, double seconds_per_byte) {
 }
 
 void Refill::fill(std::byte* window, std::int64_t bytes, base::FunctionRef<void()> body) {
-  if (bytes < kLeastBytes || !copy::can_drop_cache_lines()) return body();
+  if (bytes < kMinBytes || !copy::can_drop_cache_lines()) return body();
   const bool drop = drops();
   const double start = processor_seconds();
   if (drop) copy::drop_cache_lines(window, bytes);

@@ -26,7 +26,7 @@ namespace plait::access {
 
 namespace {
 
-constexpr std::int64_t kMostWindow = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxWindow = std::int64_t{1} << 20;
 constexpr int kWindows = transport::Gates::kSlots;
 
 /// The part of one worker.  The first worker of each node owns the windows.
@@ -35,16 +35,16 @@ class SharedRead {
   SharedRead(transport::Transport& transport, std::int64_t bytes, std::int64_t memory_bytes)
       : transport_(transport),
         bytes_(bytes),
-        window_(std::clamp<std::int64_t>(memory_bytes / kWindows, 1, std::min(kMostWindow, bytes))),
+        window_(std::clamp<std::int64_t>(memory_bytes / kWindows, 1, std::min(kMaxWindow, bytes))),
         windows_(transport.windows(kWindows * window_)) {}
 
   void run(store::Store& store, std::int64_t offset, std::byte* data) {
     std::exception_ptr error;
-    for (std::int64_t done = 0, step = 0; done < bytes_; done += window_, ++step) {
+    for (std::int64_t done = 0, number = 0; done < bytes_; done += window_, ++number) {
       const std::int64_t part = std::min(window_, bytes_ - done);
-      transport::Slot& slot = transport_.gates().slot(0, static_cast<int>(step % kWindows));
-      std::byte* const window = windows_.part(0) + step % kWindows * window_;
-      const auto uses = static_cast<std::uint32_t>(step / kWindows);
+      transport::Slot& slot = transport_.gates().slot(0, static_cast<int>(number % kWindows));
+      std::byte* const window = windows_.part(0) + number % kWindows * window_;
+      const auto uses = static_cast<std::uint32_t>(number / kWindows);
       if (transport_.node_rank() == 0) {
         transport_.gates().wait(slot.taken, uses * others());
         // After an error worker 0 still passes windows on, with undefined content, so that the others do not wait

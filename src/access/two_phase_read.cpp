@@ -13,12 +13,12 @@ class Reader : public WindowMove {
 
  private:
   bool moves_first() const override { return true; }
-  bool can_move(const transport::Slot& slot, std::int64_t step) const override {
+  bool can_move(const transport::Slot& slot, std::int64_t window_number) const override {
     // The window that used the slot before, step - kSlots, has been copied out by all workers.
-    return transport::reached(slot.taken, all_visits(step) - all_visits(0));
+    return transport::reached(slot.taken, all_visits(window_number) - all_visits(0));
   }
-  bool can_visit(const transport::Slot& slot, std::int64_t step) const override {
-    return transport::reached(slot.filled, uses(step));
+  bool can_visit(const transport::Slot& slot, std::int64_t window_number) const override {
+    return transport::reached(slot.filled, uses(window_number));
   }
   std::atomic<std::uint32_t>& moves(transport::Slot& slot) const override { return slot.filled; }
   std::atomic<std::uint32_t>& visits(transport::Slot& slot) const override { return slot.taken; }

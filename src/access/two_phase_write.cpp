@@ -12,12 +12,12 @@ class Writer : public WindowMove {
 
  private:
   bool moves_first() const override { return false; }
-  bool can_move(const transport::Slot& slot, std::int64_t step) const override {
-    return transport::reached(slot.filled, all_visits(step));
+  bool can_move(const transport::Slot& slot, std::int64_t window_number) const override {
+    return transport::reached(slot.filled, all_visits(window_number));
   }
-  bool can_visit(const transport::Slot& slot, std::int64_t step) const override {
+  bool can_visit(const transport::Slot& slot, std::int64_t window_number) const override {
     // The window that used the slot before, step - kSlots, has been flushed.
-    return transport::reached(slot.taken, uses(step) - 1);
+    return transport::reached(slot.taken, uses(window_number) - 1);
   }
   std::atomic<std::uint32_t>& moves(transport::Slot& slot) const override { return slot.taken; }
   std::atomic<std::uint32_t>& visits(transport::Slot& slot) const override { return slot.filled; }

@@ -39,29 +39,29 @@ constexpr std::int64_t kLargeArray = std::int64_t{4} << 20;
 /// Returns the loops of a nest that copy from side a to side b.
 std::span<const copy::Loop> a_to_b(const plan::Nest& nest, Loops& loops) {
   for (std::size_t i = 0; i < nest.loops.size(); ++i)
-    loops[i] = {nest.loops[i].count, nest.loops[i].a_step, nest.loops[i].b_step};
+    loops[i] = {nest.loops[i].count, nest.loops[i].a_stride, nest.loops[i].b_stride};
   return {loops.data(), nest.loops.size()};
 }
 
 std::span<const copy::Loop> b_to_a(const plan::Nest& nest, Loops& loops) {
   for (std::size_t i = 0; i < nest.loops.size(); ++i)
-    loops[i] = {nest.loops[i].count, nest.loops[i].b_step, nest.loops[i].a_step};
+    loops[i] = {nest.loops[i].count, nest.loops[i].b_stride, nest.loops[i].a_stride};
   return {loops.data(), nest.loops.size()};
 }
 
 /// Replaces side b of a nest by a dense array in the order of the loops. Returns its size in bytes.
 std::int64_t make_b_dense(plan::Nest& nest, std::int64_t element_bytes) {
-  std::int64_t step = element_bytes;
+  std::int64_t stride = element_bytes;
   for (std::size_t i = nest.loops.size(); i-- > 0;) {
-    nest.loops[i].b_step = step;
-    step *= nest.loops[i].count;
+    nest.loops[i].b_stride = stride;
+    stride *= nest.loops[i].count;
   }
-  return step;
+  return stride;
 }
 
 void swap_sides(plan::Nest& nest) {
   std::swap(nest.a, nest.b);
-  for (plan::NestLoop& loop : nest.loops) std::swap(loop.a_step, loop.b_step);
+  for (plan::NestLoop& loop : nest.loops) std::swap(loop.a_stride, loop.b_stride);
 }
 
 }  // namespace
@@ -103,17 +103,19 @@ void WindowCopier::for_each_product(Range range, const Extents& array_strides, V
 
 void WindowCopier::window_to_array(Range range, const std::byte* window, const copy::LocalArray& array) const {
   Loops loops;
-  for_each_product(range, plan_.owners().local_strides(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {
-    copy::strided_copy(array.data + nest.b, window + offset + nest.a, plan_.element_bytes(), a_to_b(nest, loops),
-                       array_landing_);
-  });
+  for_each_product(range, plan_.owners().local_strides(array.strides),
+                   [&](std::int64_t offset, const plan::Nest& nest) {
+                     copy::strided_copy(array.data + nest.b, window + offset + nest.a, plan_.element_bytes(),
+                                        a_to_b(nest, loops), array_landing_);
+                   });
 }
 
 void WindowCopier::array_to_window(Range range, const copy::LocalArray& array, std::byte* window) const {
   Loops loops;
-  for_each_product(range, plan_.owners().local_strides(array.steps), [&](std::int64_t offset, const plan::Nest& nest) {
-    copy::strided_copy(window + offset + nest.a, array.data + nest.b, plan_.element_bytes(), b_to_a(nest, loops));
-  });
+  for_each_product(
+      range, plan_.owners().local_strides(array.strides), [&](std::int64_t offset, const plan::Nest& nest) {
+        copy::strided_copy(window + offset + nest.a, array.data + nest.b, plan_.element_bytes(), b_to_a(nest, loops));
+      });
 }
 
 std::int64_t WindowCopier::pack_from_window(Range range, const std::byte* window, std::byte* packed) const {
@@ -141,7 +143,7 @@ std::int64_t WindowCopier::unpack_to_window(Range range, const std::byte* packed
 std::int64_t WindowCopier::unpack_to_array(Range range, const std::byte* packed, const copy::LocalArray& array) const {
   Loops loops;
   std::int64_t done = 0;
-  for_each_product(range, plan_.owners().local_strides(array.steps), [&](std::int64_t, plan::Nest nest) {
+  for_each_product(range, plan_.owners().local_strides(array.strides), [&](std::int64_t, plan::Nest nest) {
     swap_sides(nest);  // side a is the array now, side b the message
     const std::int64_t bytes = make_b_dense(nest, plan_.element_bytes());
     copy::strided_copy(array.data + nest.a, packed + done, plan_.element_bytes(), b_to_a(nest, loops));
@@ -153,7 +155,7 @@ std::int64_t WindowCopier::unpack_to_array(Range range, const std::byte* packed,
 std::int64_t WindowCopier::pack_from_array(Range range, const copy::LocalArray& array, std::byte* packed) const {
   Loops loops;
   std::int64_t done = 0;
-  for_each_product(range, plan_.owners().local_strides(array.steps), [&](std::int64_t, plan::Nest nest) {
+  for_each_product(range, plan_.owners().local_strides(array.strides), [&](std::int64_t, plan::Nest nest) {
     swap_sides(nest);
     const std::int64_t bytes = make_b_dense(nest, plan_.element_bytes());
     copy::strided_copy(packed + done, array.data + nest.a, plan_.element_bytes(), a_to_b(nest, loops));

@@ -77,7 +77,7 @@ void WindowIo::write(Range range, const std::byte* window) {
   const std::int64_t bytes = plan_.element_bytes();
   // The runs of one chunk go into one write, because the store may have to compress the chunk as a whole. The list of
   // segments is limited to half of the window's size: if runs are short, it would need more memory than the data.
-  const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->room() : 0;
+  const std::int64_t chunk = plan_.section().chunks ? plan_.section().chunks->padded_elements() : 0;
   const auto most =
       std::max(plan::kBatch, static_cast<std::size_t>(range.size() * bytes / 2) / sizeof(store::WriteSegment));
   std::int64_t last = -1;

@@ -7,8 +7,8 @@
 // Idea: no worker has a fixed task. Each slot has three counters that only grow: `claimed`, and one each for finished
 // moves (a window filled or flushed) and visits (a worker has copied its elements). A worker repeats: send or receive
 // messages, else copy its elements of a window that is ready, else claim and move a window, else sleep until a counter
-// that it waits for changes. uses(step) is the value of a counter of moves when window `step` is complete, so counters
-// are never reset.
+// that it waits for changes. uses(window_number) is the value of a counter of moves when window `window_number` is
+// complete, so counters are never reset.
 //
 // Example: reading with 2 workers, kSlots = 2. Worker 0 claims window 0 of its share (claimed 0 -> 1), fills it and
 // raises moves to 1. Both workers copy their elements: visits becomes 1, then 2 = all_visits(0). Window 2 uses the same
@@ -36,9 +36,9 @@ WindowMove::WindowMove(const Access& access)
   for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);
   for (int i = 0; i < transport_.node_size(); ++i) {
     progress(i).reader = reader_of(i);
-    std::int64_t steps = plan_.windows();
-    while (steps > 0 && range_of(i, steps - 1).empty()) --steps;
-    progress(i).steps = steps;
+    std::int64_t window_count = plan_.windows();
+    while (window_count > 0 && range_of(i, window_count - 1).empty()) --window_count;
+    progress(i).window_count = window_count;
     if (plan_.each_node()) wanting_.push_back(plan_.owners().holdings(transport_.worker_on_node(i)));
   }
 }
@@ -71,25 +71,25 @@ void WindowMove::run() {
     return error_.rethrow();
   }
   work_until([&] {
-    return all([](const Progress& one) { return one.visited == one.steps; }) && nothing_left_to_move() &&
+    return all([](const Progress& one) { return one.visited == one.window_count; }) && nothing_left_to_move() &&
            remote_.done();
   });
   error_.rethrow();
 }
 
-std::byte* WindowMove::window(int peer, std::int64_t step) const {
-  return windows_->part(peer) + step % plan::kSlots * slot_bytes_;
+std::byte* WindowMove::window(int peer, std::int64_t window_number) const {
+  return windows_->part(peer) + window_number % plan::kSlots * slot_bytes_;
 }
 
-transport::Slot& WindowMove::slot(int peer, std::int64_t step) const {
-  return transport_.gates().slot(peer, static_cast<int>(step % plan::kSlots));
+transport::Slot& WindowMove::slot(int peer, std::int64_t window_number) const {
+  return transport_.gates().slot(peer, static_cast<int>(window_number % plan::kSlots));
 }
 
 /// Processes windows that no other worker has claimed, until there are none, each in this worker's own window memory.
 void WindowMove::work_alone() {
   for (int i = 0; i < served_; ++i) {
     Progress& theirs = progress(peer(i));
-    for (; theirs.claimed < theirs.steps; ++theirs.claimed) {
+    for (; theirs.claimed < theirs.window_count; ++theirs.claimed) {
       if (failed()) return;
       const Range range = range_of(peer(i), theirs.claimed);
       if (!claim(peer(i))) continue;
@@ -102,7 +102,7 @@ void WindowMove::work_alone() {
 
 bool WindowMove::nothing_left_to_move() {
   for (int i = 0; i < served_; ++i)
-    if (progress(peer(i)).claimed < progress(peer(i)).steps) return false;
+    if (progress(peer(i)).claimed < progress(peer(i)).window_count) return false;
   return true;
 }
 
@@ -126,8 +126,8 @@ void WindowMove::work_until(base::FunctionRef<bool()> done) {
 /// Sends and receives messages. Returns true if any moved, or if one of this worker's windows is complete now.
 bool WindowMove::exchange_some() {
   if (!apart()) return false;
-  const bool moved = exchange([this](std::int64_t step) -> std::byte* {
-    return can_visit(slot(me(), step), step) ? window(me(), step) : nullptr;
+  const bool moved = exchange([this](std::int64_t window_number) -> std::byte* {
+    return can_visit(slot(me(), window_number), window_number) ? window(me(), window_number) : nullptr;
   });
   return count_own() || moved;
 }
@@ -148,34 +148,36 @@ bool WindowMove::something_to_do() {
 
 bool WindowMove::visitable(int peer) {
   const Progress& theirs = progress(peer);
-  return theirs.visited < theirs.steps && can_visit(slot(peer, theirs.visited), theirs.visited);
+  return theirs.visited < theirs.window_count && can_visit(slot(peer, theirs.visited), theirs.visited);
 }
 
 /// True if the next unclaimed window of a peer may be moved. Skips windows that other workers have claimed meanwhile.
 bool WindowMove::movable(int peer) {
   Progress& theirs = progress(peer);
-  while (theirs.claimed < theirs.steps && transport::reached(slot(peer, theirs.claimed).claimed, uses(theirs.claimed)))
+  while (theirs.claimed < theirs.window_count &&
+         transport::reached(slot(peer, theirs.claimed).claimed, uses(theirs.claimed)))
     ++theirs.claimed;
-  return theirs.claimed < theirs.steps && can_move(slot(peer, theirs.claimed), theirs.claimed);
+  return theirs.claimed < theirs.window_count && can_move(slot(peer, theirs.claimed), theirs.claimed);
 }
 
 /// Claims the next window of a peer. Returns false if another worker was faster.
 bool WindowMove::claim(int peer) {
-  const std::int64_t step = progress(peer).claimed;
-  std::uint32_t before = uses(step) - 1;
-  return slot(peer, step).claimed.compare_exchange_strong(before, uses(step), std::memory_order_acq_rel);
+  const std::int64_t window_number = progress(peer).claimed;
+  std::uint32_t before = uses(window_number) - 1;
+  return slot(peer, window_number)
+      .claimed.compare_exchange_strong(before, uses(window_number), std::memory_order_acq_rel);
 }
 
 bool WindowMove::visit_one() {
   for (int i = 0; i < transport_.node_size(); ++i) {
     const int one = peer(i);
     if (!visitable(one)) continue;
-    const std::int64_t step = progress(one).visited++;
-    visit(range_of(one, step), window(one, step));
+    const std::int64_t window_number = progress(one).visited++;
+    visit(range_of(one, window_number), window(one, window_number));
     if (one == me() && apart())
       count_own();
     else
-      count_visit(one, step);
+      count_visit(one, window_number);
     return true;
   }
   return false;
@@ -185,10 +187,10 @@ bool WindowMove::move_one() {
   for (int i = 0; i < served_; ++i) {
     const int one = peer(i);
     if (!movable(one)) continue;
-    const std::int64_t step = progress(one).claimed;
+    const std::int64_t window_number = progress(one).claimed;
     if (!claim(one)) continue;
-    move(range_of(one, step), window(one, step));
-    transport::Gates::raise(moves(slot(one, step)));
+    move(range_of(one, window_number), window(one, window_number));
+    transport::Gates::raise(moves(slot(one, window_number)));
     return true;
   }
   return false;
@@ -199,22 +201,22 @@ bool WindowMove::move_one() {
 std::atomic<std::uint32_t>& WindowMove::awaited() {
   for (int i = 0; i < transport_.node_size(); ++i) {
     const Progress& theirs = progress(peer(i));
-    if (theirs.visited < theirs.steps) return moves(slot(peer(i), theirs.visited));
+    if (theirs.visited < theirs.window_count) return moves(slot(peer(i), theirs.visited));
   }
   for (int i = 0; i < transport_.node_size(); ++i) {
     const Progress& theirs = progress(peer(i));
-    if (theirs.claimed < theirs.steps) return visits(slot(peer(i), theirs.claimed));
+    if (theirs.claimed < theirs.window_count) return visits(slot(peer(i), theirs.claimed));
   }
   return moves(slot(me(), 0));
 }
 
 /// Adds a visit. The last visitor wakes the workers that can now move the window: they sleep on `visits`, or on `moves`
 /// if they have another window to visit first.
-void WindowMove::count_visit(int peer, std::int64_t step) {
-  std::atomic<std::uint32_t>& counter = visits(slot(peer, step));
-  if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 != all_visits(step)) return;
+void WindowMove::count_visit(int peer, std::int64_t window_number) {
+  std::atomic<std::uint32_t>& counter = visits(slot(peer, window_number));
+  if (counter.fetch_add(1, std::memory_order_acq_rel) + 1 != all_visits(window_number)) return;
   transport::wake_all(counter);
-  transport::wake_all(moves(slot(peer, step)));
+  transport::wake_all(moves(slot(peer, window_number)));
 }
 
 }  // namespace plait::access

@@ -35,8 +35,8 @@ class WindowMove : public Move {
   explicit WindowMove(const Access& access);
 
   /// True if this worker can copy its elements of a window now, and true if a worker can move the window now.
-  virtual bool can_visit(const transport::Slot& slot, std::int64_t step) const = 0;
-  virtual bool can_move(const transport::Slot& slot, std::int64_t step) const = 0;
+  virtual bool can_visit(const transport::Slot& slot, std::int64_t window_number) const = 0;
+  virtual bool can_move(const transport::Slot& slot, std::int64_t window_number) const = 0;
   /// The counter of a slot's visits, and the counter of its moves, on which workers wait before they visit a window.
   virtual std::atomic<std::uint32_t>& visits(transport::Slot& slot) const = 0;
   virtual std::atomic<std::uint32_t>& moves(transport::Slot& slot) const = 0;
@@ -48,9 +48,13 @@ class WindowMove : public Move {
   virtual bool moves_first() const = 0;
 
   /// Returns how often the slot of a step has been used when this step is complete.
-  static std::uint32_t uses(std::int64_t step) { return static_cast<std::uint32_t>(step / plan::kSlots + 1); }
+  static std::uint32_t uses(std::int64_t window_number) {
+    return static_cast<std::uint32_t>(window_number / plan::kSlots + 1);
+  }
   /// Returns the visits of the slot of a step when this step is complete.
-  std::uint32_t all_visits(std::int64_t step) const { return static_cast<std::uint32_t>(sharers_) * uses(step); }
+  std::uint32_t all_visits(std::int64_t window_number) const {
+    return static_cast<std::uint32_t>(sharers_) * uses(window_number);
+  }
 
   /// Runs `body` and records its error if it is the first one.  After an error this worker only does what others wait
   /// for.
@@ -74,10 +78,10 @@ class WindowMove : public Move {
  private:
   /// This worker's progress with the windows of one worker of its node.
   struct Progress {
-    std::int64_t reader = 0;   // reader whose share the windows cover
-    std::int64_t steps = 0;    // number of windows that hold anything
-    std::int64_t visited = 0;  // windows that this worker has visited
-    std::int64_t claimed = 0;  // windows that this worker knows to be claimed
+    std::int64_t reader = 0;        // reader whose share the windows cover
+    std::int64_t window_count = 0;  // number of windows that hold anything
+    std::int64_t visited = 0;       // windows that this worker has visited
+    std::int64_t claimed = 0;       // windows that this worker knows to be claimed
   };
 
   int me() const { return transport_.node_rank(); }
@@ -89,9 +93,9 @@ class WindowMove : public Move {
   /// so that two workers rarely touch neighbouring elements at the same time.
   int peer(int i) const { return (me() + i) % transport_.node_size(); }
   Progress& progress(int peer) { return progress_[static_cast<std::size_t>(peer)]; }
-  Range range_of(int peer, std::int64_t step) { return plan_.window(progress(peer).reader, step); }
-  std::byte* window(int peer, std::int64_t step) const;
-  transport::Slot& slot(int peer, std::int64_t step) const;
+  Range range_of(int peer, std::int64_t window_number) { return plan_.window(progress(peer).reader, window_number); }
+  std::byte* window(int peer, std::int64_t window_number) const;
+  transport::Slot& slot(int peer, std::int64_t window_number) const;
 
   template <typename Test>
   bool all(Test&& test) const {
@@ -110,7 +114,7 @@ class WindowMove : public Move {
   bool exchange_some();
   bool count_own();
   std::atomic<std::uint32_t>& awaited();
-  void count_visit(int peer, std::int64_t step);
+  void count_visit(int peer, std::int64_t window_number);
 
   const plan::AccessPlan& plan_;
   transport::Transport& transport_;

@@ -20,8 +20,8 @@ namespace plait::base {
 /// The list of all open descriptors of this process, locked while it forks.
 struct OpenDescriptors {
   static std::mutex& mutex() {
-    static auto* const kept = new std::mutex;  // never destroyed: it outlives static objects with descriptors
-    return *kept;
+    static auto* const instance = new std::mutex;  // never destroyed: it outlives static objects with descriptors
+    return *instance;
   }
   static inline Descriptor* first = nullptr;
 
@@ -89,13 +89,13 @@ void Descriptor::close() {
 
 std::int64_t allow_descriptors(std::int64_t wanted) noexcept {
   // Larger than any limit, including RLIM_INFINITY.
-  constexpr rlim_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr rlim_t kMax = std::numeric_limits<std::int64_t>::max();
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
   const rlim_t before = limit.rlim_cur;
   limit.rlim_cur = std::max(before, std::min(static_cast<rlim_t>(wanted), limit.rlim_max));
   if (limit.rlim_cur != before && ::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
-  return static_cast<std::int64_t>(std::min(limit.rlim_cur, kMost));
+  return static_cast<std::int64_t>(std::min(limit.rlim_cur, kMax));
 }
 
 }  // namespace plait::base

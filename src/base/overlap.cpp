@@ -3,10 +3,10 @@
 // Problem: two boxes share a byte if two combinations of their indices give the same address. Trying all pairs of
 // elements is too slow.
 //
-// Idea: let a's low end be A and b's high end B. A position of a is A + (a sum of multiples of its steps), one of b
-// is B - (a sum of multiples of its steps). They meet if the multiples of all steps, each bounded by its dimension,
-// add up to B - A, up to `slack` bytes within the elements. reaches() searches with the largest step first, and
-// prunes by the sum that the remaining steps can reach and by their greatest common divisor.
+// Idea: let a's low end be A and b's high end B. A position of a is A + (a sum of multiples of its strides), one of b
+// is B - (a sum of multiples of its strides). They meet if the multiples of all strides, each bounded by its dimension,
+// add up to B - A, up to `slack` bytes within the elements. reaches() searches with the largest stride first, and
+// prunes by the sum that the remaining strides can reach and by their greatest common divisor.
 //
 // Example: elements of 1 byte. a has the positions 0, 4, 8 and b the positions 2, 6. A = 0 and B = 6: 4x + 4y = 6
 // with x <= 2 and y <= 1. The divisor 4 does not divide 6, so the boxes share no byte.
@@ -23,23 +23,23 @@ namespace plait::base {
 
 namespace {
 
-constexpr int kMostTries = 100'000;
+constexpr int kMaxTries = 100'000;
 
-/// A multiple of `step`, from 0 to `most` times.
+/// A multiple of `stride`, from 0 to `most` times.
 struct Term {
-  std::int64_t step = 0;
+  std::int64_t stride = 0;
   Wide most = 0;
 };
 
-/// Decides if bounded multiples of all steps and a number from 0 to `slack` add up to a target.
+/// Decides if bounded multiples of all strides and a number from 0 to `slack` add up to a target.
 class Sum {
  public:
   Sum(std::vector<Term> terms, Wide slack) : terms_(std::move(terms)), slack_(slack) {
-    std::erase_if(terms_, [](const Term& term) { return term.step == 0 || term.most == 0; });
-    std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.step > b.step; });
+    std::erase_if(terms_, [](const Term& term) { return term.stride == 0 || term.most == 0; });
+    std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.stride > b.stride; });
     std::size_t kept = 0;
     for (const Term& term : terms_) {
-      if (kept > 0 && terms_[kept - 1].step == term.step) {
+      if (kept > 0 && terms_[kept - 1].stride == term.stride) {
         terms_[kept - 1].most += term.most;
       } else {
         terms_[kept++] = term;
@@ -50,8 +50,8 @@ class Sum {
     divisor_.resize(kept + 1);
     rest_[kept] = slack_;
     for (std::size_t i = kept; i-- > 0;) {
-      rest_[i] = rest_[i + 1] + terms_[i].step * terms_[i].most;
-      divisor_[i] = std::gcd(divisor_[i + 1], terms_[i].step);
+      rest_[i] = rest_[i + 1] + terms_[i].stride * terms_[i].most;
+      divisor_[i] = std::gcd(divisor_[i + 1], terms_[i].stride);
     }
   }
 
@@ -61,14 +61,14 @@ class Sum {
     if (target <= slack_) return true;
     if (from == terms_.size() || target % divisor_[from] > slack_) return false;
     const Term& term = terms_[from];
-    const Wide least = std::max<Wide>(ceil_divide(target - rest_[from + 1], term.step), 0);
-    for (Wide times = std::min(term.most, target / term.step); times >= least; --times)
-      if (++tries_ > kMostTries || reaches(target - times * term.step, from + 1)) return true;
+    const Wide least = std::max<Wide>(ceil_divide(target - rest_[from + 1], term.stride), 0);
+    for (Wide times = std::min(term.most, target / term.stride); times >= least; --times)
+      if (++tries_ > kMaxTries || reaches(target - times * term.stride, from + 1)) return true;
     return false;
   }
 
  private:
-  std::vector<Term> terms_;  // in descending order of steps, each step once
+  std::vector<Term> terms_;  // in descending order of strides, each stride once
   Wide slack_;
   std::vector<Wide> rest_;  // for each term: the largest sum of it and the later ones
   // For each term: greatest common divisor of it and the later ones; 0 after the last.
@@ -76,24 +76,24 @@ class Sum {
   int tries_ = 0;
 };
 
-std::int64_t size_of(std::int64_t step) { return step < 0 ? -std::max(step, -INT64_MAX) : step; }
+std::int64_t size_of(std::int64_t stride) { return stride < 0 ? -std::max(stride, -INT64_MAX) : stride; }
 
 bool nothing_in(const MemoryBox& box) {
   return box.element_bytes < 1 || std::any_of(box.shape.begin(), box.shape.end(), [](auto size) { return size < 1; });
 }
 
-/// True if the step of each dimension exceeds the extent of all dimensions with smaller steps, as in slices of dense
-/// arrays.
+/// True if the stride of each dimension exceeds the extent of all dimensions with smaller strides, as in slices of
+/// dense arrays.
 bool nested(const MemoryBox& box) {
   std::vector<std::size_t> order;
   for (std::size_t d = 0; d < box.shape.size(); ++d)
     if (box.shape[d] > 1) order.push_back(d);
   std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return size_of(box.steps[a]) < size_of(box.steps[b]); });
+            [&](std::size_t a, std::size_t b) { return size_of(box.strides[a]) < size_of(box.strides[b]); });
   Wide reach = box.element_bytes;
   for (const std::size_t d : order) {
-    if (size_of(box.steps[d]) < reach) return false;
-    reach += Wide{size_of(box.steps[d])} * (box.shape[d] - 1);
+    if (size_of(box.strides[d]) < reach) return false;
+    reach += Wide{size_of(box.strides[d])} * (box.shape[d] - 1);
   }
   return true;
 }
@@ -105,7 +105,7 @@ Bounds bounds_of(const MemoryBox& box) {
   Wide low = reinterpret_cast<std::uintptr_t>(box.first);
   Wide high = low + box.element_bytes;
   for (std::size_t d = 0; d < box.shape.size(); ++d)
-    (box.steps[d] < 0 ? low : high) += Wide{box.steps[d]} * (box.shape[d] - 1);
+    (box.strides[d] < 0 ? low : high) += Wide{box.strides[d]} * (box.shape[d] - 1);
   const auto inside = [](Wide position) {
     return position < 0             ? std::uintptr_t{0}
            : position > UINTPTR_MAX ? UINTPTR_MAX
@@ -122,7 +122,7 @@ bool share_memory(const MemoryBox& a, const MemoryBox& b) {
   // their sums equal the distance of both ends.
   std::vector<Term> terms;
   for (const MemoryBox* box : {&a, &b})
-    for (std::size_t d = 0; d < box->shape.size(); ++d) terms.push_back({size_of(box->steps[d]), box->shape[d] - 1});
+    for (std::size_t d = 0; d < box->shape.size(); ++d) terms.push_back({size_of(box->strides[d]), box->shape[d] - 1});
   const Wide slack = Wide{a.element_bytes} + b.element_bytes - 2;
   return Sum(std::move(terms), slack).reaches(Wide{other.high} - 1 - Wide{one.low});
 }
@@ -133,11 +133,11 @@ bool overlaps_itself(const MemoryBox& box) {
   // dimensions they differ by any number of positions.
   for (std::size_t k = 0; k < box.shape.size(); ++k) {
     if (box.shape[k] < 2) continue;
-    std::vector<Term> terms{{size_of(box.steps[k]), box.shape[k] - 2}};
-    Wide target = Wide{size_of(box.steps[k])} * (box.shape[k] - 1) + box.element_bytes - 1;
+    std::vector<Term> terms{{size_of(box.strides[k]), box.shape[k] - 2}};
+    Wide target = Wide{size_of(box.strides[k])} * (box.shape[k] - 1) + box.element_bytes - 1;
     for (std::size_t d = k + 1; d < box.shape.size(); ++d) {
-      terms.push_back({size_of(box.steps[d]), 2 * Wide{box.shape[d] - 1}});
-      target += Wide{size_of(box.steps[d])} * (box.shape[d] - 1);
+      terms.push_back({size_of(box.strides[d]), 2 * Wide{box.shape[d] - 1}});
+      target += Wide{size_of(box.strides[d])} * (box.shape[d] - 1);
     }
     if (Sum(std::move(terms), 2 * (Wide{box.element_bytes} - 1)).reaches(target)) return true;
   }

@@ -7,11 +7,11 @@
 
 namespace plait::base {
 
-/// The elements of a box: the first one, and for each dimension the count and the step in bytes, of any sign.
+/// The elements of a box: the first one, and for each dimension the count and the stride in bytes, of any sign.
 struct MemoryBox {
   const std::byte* first = nullptr;
   std::span<const std::int64_t> shape;
-  std::span<const std::int64_t> steps;
+  std::span<const std::int64_t> strides;
   std::int64_t element_bytes = 1;
 };
 

@@ -50,8 +50,8 @@ struct Watches {
 };
 
 Watches& watches() {
-  static PerProcess<Watches> kept;
-  return kept.get();
+  static PerProcess<Watches> instance;
+  return instance.get();
 }
 
 [[maybe_unused]] bool allow_more_descriptors() {

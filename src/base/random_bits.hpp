@@ -13,12 +13,12 @@ inline std::uint64_t mixed(std::uint64_t z) {
 }
 
 /// The increment of the generator's state for each number.
-inline constexpr std::uint64_t kRandomStep = 0x9e3779b97f4a7c15U;
+inline constexpr std::uint64_t kRandomIncrement = 0x9e3779b97f4a7c15U;
 
 class RandomBits {
  public:
   explicit RandomBits(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() { return mixed(state_ += kRandomStep); }
+  std::uint64_t next() { return mixed(state_ += kRandomIncrement); }
   /// Returns a number from 0 to below `limit`, which is above 0.
   std::int64_t below(std::int64_t limit) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(limit));

@@ -21,10 +21,10 @@ constexpr std::uint64_t kFirstOperation = std::uint64_t{1} << 40U;
 
 std::string command() {
   std::ifstream in("/proc/self/cmdline", std::ios::binary);
-  std::string words{std::istreambuf_iterator<char>(in), {}};
-  while (!words.empty() && words.back() == '\0') words.pop_back();
-  std::replace(words.begin(), words.end(), '\0', ' ');
-  return words;
+  std::string line{std::istreambuf_iterator<char>(in), {}};
+  while (!line.empty() && line.back() == '\0') line.pop_back();
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  return line;
 }
 
 /// True, after a search for the library that records foreign programs, which is loaded before this one if it exists.
@@ -38,8 +38,9 @@ const char* setting(const char* name) { return std::getenv(name); }
 void begin(int rank) {
   const char* path = std::getenv("PLAIT_TRACE");
   if (path == nullptr || *path == '\0') return;
-  const int told = plait_events_job_rank(setting);
-  const int error = plait_events_begin(path, command().c_str(), told >= 0 ? told : rank, kFirstFile, kFirstOperation);
+  const int job_rank = plait_events_job_rank(setting);
+  const int error =
+      plait_events_begin(path, command().c_str(), job_rank >= 0 ? job_rank : rank, kFirstFile, kFirstOperation);
   if (error == 0) {
     std::atexit(plait_events_end);
   } else if (error == EEXIST) {
@@ -82,7 +83,7 @@ void RecordedCall::begin() {
 }
 
 void RecordedCall::end(plait_event_kind kind, const RecordedAccess& access, unsigned flags) const {
-  if (!kept()) return;
+  if (!is_recorded()) return;
   plait_event event{};
   event.start = start_;
   event.operation = operation_;
@@ -101,12 +102,12 @@ void RecordedRequest::resume() const noexcept {
 
 void RecordedRequest::end(const RecordedAccess& access) const noexcept {
   if (start_ == 0) return;
-  const int kept = errno;
+  const int saved = errno;
   plait_event event{};
   event.start = start_;
   event.operation = OperationScope::operation();
   keep(event, PLAIT_INTERFACE_POSIX, kind_, access);
-  errno = kept;
+  errno = saved;
 }
 
 }  // namespace plait::base

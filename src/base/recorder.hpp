@@ -36,7 +36,7 @@ class RecordedCall {
   RecordedCall() {
     if (recording()) begin();
   }
-  bool kept() const noexcept { return operation_ != 0; }
+  bool is_recorded() const noexcept { return operation_ != 0; }
   std::uint64_t operation() const noexcept { return operation_; }
   /// Records the request as complete.
   void end(plait_event_kind kind, const RecordedAccess& access, unsigned flags) const;
@@ -75,7 +75,7 @@ class RecordedRequest {
   RecordedRequest(const RecordedRequest&) = delete;
   RecordedRequest& operator=(const RecordedRequest&) = delete;
 
-  bool kept() const noexcept { return start_ != 0; }
+  bool is_recorded() const noexcept { return start_ != 0; }
   /// Records that the call has returned. Does not change errno.
   void end(const RecordedAccess& access) const noexcept;
 

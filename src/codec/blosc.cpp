@@ -47,12 +47,12 @@ constexpr std::size_t kHead = 16;  // BLOSC_MAX_OVERHEAD
 class BloscCodec : public Codec {
  public:
   explicit BloscCodec(BloscOptions options) : options_(std::move(options)) {
-    constexpr int kMostElement = 255;
-    if (options_.element_bytes < 1 || options_.element_bytes > kMostElement) options_.element_bytes = 1;
+    constexpr int kMaxElement = 255;
+    if (options_.element_bytes < 1 || options_.element_bytes > kMaxElement) options_.element_bytes = 1;
   }
-  std::string words() const override { return base::text("blosc ", options_.compressor); }
+  std::string describe() const override { return base::text("blosc ", options_.compressor); }
   base::Rejection missing_library() const override { return base::Rejection(loaded() == nullptr ? kMissing : ""); }
-  std::size_t most_encoded(std::size_t bytes) const override { return bytes + kHead; }
+  std::size_t max_encoded(std::size_t bytes) const override { return bytes + kHead; }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
     if (plain.size() > std::numeric_limits<int>::max() - kHead)
       base::throw_argument_error("blosc packs at most 2 GiB at once, but a chunk has ", plain.size(),

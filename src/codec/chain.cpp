@@ -25,10 +25,10 @@ std::array<Buffer, 2>& buffers() {
 
 }  // namespace
 
-std::string Chain::words() const {
+std::string Chain::describe() const {
   if (codecs_.empty()) return "not packed";
   std::string out;
-  for (const auto& one : codecs_) base::append_parts(out, out.empty() ? "" : ", ", one->words());
+  for (const auto& one : codecs_) base::append_parts(out, out.empty() ? "" : ", ", one->describe());
   return out;
 }
 
@@ -38,8 +38,8 @@ base::Rejection Chain::missing_library() const {
   return {};
 }
 
-std::size_t Chain::most_encoded(std::size_t bytes, std::size_t steps) const {
-  for (std::size_t i = 0; i < steps; ++i) bytes = codecs_[i]->most_encoded(bytes);
+std::size_t Chain::max_encoded(std::size_t bytes, std::size_t count) const {
+  for (std::size_t i = 0; i < count; ++i) bytes = codecs_[i]->max_encoded(bytes);
   return bytes;
 }
 
@@ -54,7 +54,7 @@ std::optional<std::size_t> Chain::always_encoded(std::size_t bytes) const {
 
 std::span<const std::byte> Chain::encode(std::span<const std::byte> plain) const {
   for (std::size_t i = 0; i < codecs_.size(); ++i) {
-    const std::span<std::byte> output = buffers()[i % 2].of(codecs_[i]->most_encoded(plain.size()));
+    const std::span<std::byte> output = buffers()[i % 2].of(codecs_[i]->max_encoded(plain.size()));
     plain = output.first(codecs_[i]->encode(plain, output));
   }
   return plain;
@@ -67,7 +67,7 @@ void Chain::decode(std::span<const std::byte> packed, std::span<std::byte> chunk
   }
   for (std::size_t i = codecs_.size(); i-- > 0;) {
     // No encoder produces more than this.
-    const std::span<std::byte> output = i == 0 ? chunk : buffers()[i % 2].of(most_encoded(chunk.size(), i));
+    const std::span<std::byte> output = i == 0 ? chunk : buffers()[i % 2].of(max_encoded(chunk.size(), i));
     made = codecs_[i]->decode(packed, output, what);
     packed = output.first(made);
   }

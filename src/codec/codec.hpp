@@ -17,14 +17,14 @@ class Codec {
  public:
   virtual ~Codec() = default;
   /// Returns the name for the user: `zstd`.
-  virtual std::string words() const = 0;
+  virtual std::string describe() const = 0;
   /// Names the library that the codec needs if it is not installed, with advice.
   virtual base::Rejection missing_library() const { return {}; }
   /// Returns the maximum number of bytes that encode() makes of `bytes`.
-  virtual std::size_t most_encoded(std::size_t bytes) const = 0;
+  virtual std::size_t max_encoded(std::size_t bytes) const = 0;
   /// Returns the number of bytes that encode() makes of `bytes`, if it depends on nothing else.
   virtual std::optional<std::size_t> always_encoded(std::size_t /*bytes*/) const { return std::nullopt; }
-  /// Encodes `plain` into `output`, which has most_encoded() bytes. Returns the number of encoded bytes.
+  /// Encodes `plain` into `output`, which has max_encoded() bytes. Returns the number of encoded bytes.
   /// errors  kArgument: the codec can only decode. kSystem: its library is not installed; std::bad_alloc.
   virtual std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const = 0;
   /// Decodes into `output` and returns the number of decoded bytes, which is at most the size of `output`.
@@ -45,12 +45,12 @@ class Chain {
   bool empty() const { return codecs_.empty(); }
   const std::vector<std::shared_ptr<const Codec>>& codecs() const { return codecs_; }
   /// `not packed`, `zstd`, `shuffle, gzip`.
-  std::string words() const;
+  std::string describe() const;
   /// Returns missing_library() of the first codec that cannot be used.
   base::Rejection missing_library() const;
-  /// Returns the maximum number of encoded bytes, of the whole chain or of its first `steps` codecs.
-  std::size_t most_encoded(std::size_t bytes) const { return most_encoded(bytes, codecs_.size()); }
-  std::size_t most_encoded(std::size_t bytes, std::size_t steps) const;
+  /// Returns the maximum number of encoded bytes, of the whole chain or of its first `count` codecs.
+  std::size_t max_encoded(std::size_t bytes) const { return max_encoded(bytes, codecs_.size()); }
+  std::size_t max_encoded(std::size_t bytes, std::size_t count) const;
   /// Returns the number of encoded bytes, if it depends on nothing else.
   std::optional<std::size_t> always_encoded(std::size_t bytes) const;
 

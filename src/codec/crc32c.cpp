@@ -54,8 +54,8 @@ __attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::uint32_t sum
 
 class Crc32c : public Codec {
  public:
-  std::string words() const override { return "crc32c"; }
-  std::size_t most_encoded(std::size_t bytes) const override { return bytes + kSum; }
+  std::string describe() const override { return "crc32c"; }
+  std::size_t max_encoded(std::size_t bytes) const override { return bytes + kSum; }
   std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes + kSum; }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
     std::ranges::copy(plain, output.begin());

@@ -13,7 +13,7 @@ namespace plait::codec {
 
 namespace {
 
-constexpr std::size_t kMostAtOnce = std::numeric_limits<uInt>::max();  // zlib counts bytes with 32 bits
+constexpr std::size_t kMaxAtOnce = std::numeric_limits<uInt>::max();  // zlib counts bytes with 32 bits
 
 Bytef* bytes_of(const std::byte* data) {
   return reinterpret_cast<Bytef*>(const_cast<std::byte*>(data));  // zlib's type is not const
@@ -31,13 +31,13 @@ class Inflation {
   std::size_t run(std::span<const std::byte> packed, std::span<std::byte> output, const std::string& what) {
     std::size_t taken = 0;
     std::size_t made = 0;
-    std::byte behind{};  // destination of a byte too many
+    std::byte past_end{};  // destination of a byte too many
     for (int result = Z_OK; result != Z_STREAM_END;) {
-      const std::size_t in = std::min(packed.size() - taken, kMostAtOnce);
-      const std::size_t out = std::min(output.size() - made, kMostAtOnce);
+      const std::size_t in = std::min(packed.size() - taken, kMaxAtOnce);
+      const std::size_t out = std::min(output.size() - made, kMaxAtOnce);
       zlib_.next_in = bytes_of(packed.data() + taken);
       zlib_.avail_in = static_cast<uInt>(in);
-      zlib_.next_out = bytes_of(out > 0 ? output.data() + made : &behind);
+      zlib_.next_out = bytes_of(out > 0 ? output.data() + made : &past_end);
       zlib_.avail_out = out > 0 ? static_cast<uInt>(out) : 1;
       result = inflate(&zlib_, Z_NO_FLUSH);
       const std::size_t now = (out > 0 ? out : 1) - zlib_.avail_out;
@@ -72,8 +72,8 @@ class Deflation {
     std::size_t taken = 0;
     std::size_t made = 0;
     for (int result = Z_OK; result != Z_STREAM_END;) {
-      const std::size_t in = std::min(plain.size() - taken, kMostAtOnce);
-      const std::size_t out = std::min(output.size() - made, kMostAtOnce);
+      const std::size_t in = std::min(plain.size() - taken, kMaxAtOnce);
+      const std::size_t out = std::min(output.size() - made, kMaxAtOnce);
       zlib_.next_in = bytes_of(plain.data() + taken);
       zlib_.avail_in = static_cast<uInt>(in);
       zlib_.next_out = bytes_of(output.data() + made);
@@ -93,8 +93,8 @@ class Deflation {
 class Deflate : public Codec {
  public:
   Deflate(bool gzip, int level) : gzip_(gzip), level_(level) {}
-  std::string words() const override { return gzip_ ? "gzip" : "zlib"; }
-  std::size_t most_encoded(std::size_t bytes) const override {
+  std::string describe() const override { return gzip_ ? "gzip" : "zlib"; }
+  std::size_t max_encoded(std::size_t bytes) const override {
     // Frame of gzip, which is larger than that of zlib.
     constexpr std::size_t kFrame = 32;
     return bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + kFrame;  // same bound as compressBound()

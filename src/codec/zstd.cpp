@@ -25,8 +25,8 @@ Pool<Contexts>::Borrowed contexts() {
 class Zstd : public Codec {
  public:
   Zstd(int level, bool checksum) : level_(level), checksum_(checksum) {}
-  std::string words() const override { return "zstd"; }
-  std::size_t most_encoded(std::size_t bytes) const override { return ZSTD_compressBound(bytes); }
+  std::string describe() const override { return "zstd"; }
+  std::size_t max_encoded(std::size_t bytes) const override { return ZSTD_compressBound(bytes); }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
     const auto held = contexts();
     auto& context = held->packing;

@@ -47,12 +47,12 @@ struct Wire {
   }
   std::string get() const { return std::string(view()); }
 };
-static_assert(sizeof(Wire) <= transport::Transport::kMostBroadcast);
+static_assert(sizeof(Wire) <= transport::Transport::kMaxBroadcast);
 
 /// Stores as much of the text as fits.
-void put(Wire& wire, std::string_view words) {
-  wire.length = static_cast<std::int32_t>(std::min(words.size(), wire.text.size()));
-  std::copy_n(words.begin(), wire.length, wire.text.begin());
+void put(Wire& wire, std::string_view text) {
+  wire.length = static_cast<std::int32_t>(std::min(text.size(), wire.text.size()));
+  std::copy_n(text.begin(), wire.length, wire.text.begin());
 }
 
 Wire broadcast(transport::Transport& transport, Wire wire, int root) {
@@ -172,7 +172,7 @@ void agree_on(transport::Transport& transport, const Brought& brought) {
   std::array<std::int64_t, 8> values{hash,         -hash,  mine ? transport.rank() : kNone,
                                      mine ? 1 : 0, number, number == kNone ? kNone : -number,
                                      kNone,        kNone};
-  static_assert(values.size() <= transport::Transport::kMostValues);
+  static_assert(values.size() <= transport::Transport::kMaxValues);
   const std::span<std::int64_t, 2> numbers = std::span(values).last<2>();
   if (brought.numbers != nullptr && transport.rank() == 0) std::ranges::copy(*brought.numbers, numbers.begin());
   if (brought.smallest != nullptr) numbers[0] = *brought.smallest;
@@ -196,8 +196,8 @@ void agree(transport::Transport& transport, const std::string& call, const std::
 
 void agree(transport::Transport& transport, const std::exception_ptr& mine) { agree(transport, std::string(), mine); }
 
-void tell_numbers(transport::Transport& transport, const std::exception_ptr& mine,
-                  std::array<std::int64_t, 2>& numbers) {
+void broadcast_numbers(transport::Transport& transport, const std::exception_ptr& mine,
+                       std::array<std::int64_t, 2>& numbers) {
   agree_on(transport, {std::string(), mine, kNone, &numbers});
 }
 

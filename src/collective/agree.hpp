@@ -35,8 +35,8 @@ void agree_smallest(transport::Transport& transport, const std::string& call, co
 /// Sets two numbers, below the largest one, to those of worker 0.  The values of the others are ignored.  Collective.
 /// errors  As agree(); the numbers are undefined then.
 /// cost    One reduction.
-void tell_numbers(transport::Transport& transport, const std::exception_ptr& mine,
-                  std::array<std::int64_t, 2>& numbers);
+void broadcast_numbers(transport::Transport& transport, const std::exception_ptr& mine,
+                       std::array<std::int64_t, 2>& numbers);
 
 /// Contributes the error `mine` of a worker that gives up the object with the number `number`, and records that
 /// everywhere.

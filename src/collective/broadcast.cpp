@@ -16,21 +16,21 @@ std::string broadcast_text(transport::Transport& transport, const std::string& m
   // The beginning of the text is sent with the length, so that short texts need one broadcast.
   constexpr std::size_t kFirst = 504;
   auto length = static_cast<std::int64_t>(mine.size());
-  std::array<std::byte, sizeof length + kFirst> front{};
-  std::memcpy(front.data(), &length, sizeof length);
-  std::memcpy(front.data() + sizeof length, mine.data(), std::min(mine.size(), kFirst));
-  transport.broadcast(front, 0);
-  std::memcpy(&length, front.data(), sizeof length);
+  std::array<std::byte, sizeof length + kFirst> head{};
+  std::memcpy(head.data(), &length, sizeof length);
+  std::memcpy(head.data() + sizeof length, mine.data(), std::min(mine.size(), kFirst));
+  transport.broadcast(head, 0);
+  std::memcpy(&length, head.data(), sizeof length);
   const auto whole = static_cast<std::size_t>(length);
   std::string result;
   FirstError lacking;  // of memory: this worker still takes part in all broadcasts
-  const auto take = [&](const void* words, std::size_t bytes) {
-    lacking.keep([&] { result.append(static_cast<const char*>(words), bytes); });
+  const auto take = [&](const void* chunk, std::size_t bytes) {
+    lacking.keep([&] { result.append(static_cast<const char*>(chunk), bytes); });
   };
-  take(front.data() + sizeof length, std::min(whole, kFirst));
-  std::array<char, transport::Transport::kMostBroadcast> words{};
-  for (std::size_t done = kFirst; done < whole; done += words.size()) {
-    const std::span part(words.data(), std::min(words.size(), whole - done));
+  take(head.data() + sizeof length, std::min(whole, kFirst));
+  std::array<char, transport::Transport::kMaxBroadcast> chunk{};
+  for (std::size_t done = kFirst; done < whole; done += chunk.size()) {
+    const std::span part(chunk.data(), std::min(chunk.size(), whole - done));
     if (transport.rank() == 0) std::copy_n(mine.data() + done, part.size(), part.data());
     transport.broadcast(std::as_writable_bytes(part), 0);
     take(part.data(), part.size());

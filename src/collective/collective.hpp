@@ -49,17 +49,17 @@ class Collective {
 
   /// Runs one phase of this worker.
   template <typename Body>
-  void step(Body&& body) {
+  void run_phase(Body&& body) {
     agree(transport_, caught(body));
   }
   /// Runs a phase whose body sets a number, which becomes the smallest one of all workers.
   template <typename Body>
-  void step(Body&& body, std::int64_t& number) {
+  void run_phase(Body&& body, std::int64_t& number) {
     const std::exception_ptr mine = caught(body);
     agree_smallest(transport_, std::string(), mine, number);
   }
   /// Ends a phase that this worker has completed, or failed with an error.
-  void step_done(const std::exception_ptr& mine) { agree(transport_, mine); }
+  void end_phase(const std::exception_ptr& mine) { agree(transport_, mine); }
 
   /// Contributes the error of a worker that gives up the object with the number `number`, and records that on every
   /// worker.

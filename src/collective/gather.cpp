@@ -55,15 +55,15 @@ std::vector<std::string> gather(transport::Transport& transport, MakeText make, 
         }));
   auto longest = -static_cast<std::int64_t>(mine.size());
   transport.reduce_min({&longest, 1});
-  const auto room = static_cast<std::size_t>(-longest);
+  const auto capacity = static_cast<std::size_t>(-longest);
   std::vector<std::string> all;
   MessageBuffer message(transport);
   std::optional<Reserve> reserve;
   agree(transport, caught([&] {
-          message.allocate(kHeader + room);
+          message.allocate(kHeader + capacity);
           if (me == first)
             all.assign(static_cast<std::size_t>((next - first + groups.stride - 1) / groups.stride),
-                       std::string(room, '\0'));
+                       std::string(capacity, '\0'));
           reserve.emplace();
         }));
   if (!member) return all;
@@ -83,21 +83,21 @@ std::vector<std::string> gather(transport::Transport& transport, MakeText make, 
   return all;
 }
 
-std::string tell(transport::Transport& transport, MakeText make) {
+std::string agree_on_text(transport::Transport& transport, MakeText make) {
   std::string text;
   agree(transport, caught([&] { text = make(); }));
   auto length = static_cast<std::int64_t>(text.size());
   transport.broadcast(std::as_writable_bytes(std::span(&length, 1)), 0);
   agree(transport, caught([&] { text.resize(static_cast<std::size_t>(length)); }));
-  constexpr std::size_t kMost = transport::Transport::kMostBroadcast;
-  for (std::size_t done = 0; done < text.size(); done += kMost)
-    transport.broadcast(std::as_writable_bytes(std::span(text).subspan(done, std::min(kMost, text.size() - done))), 0);
+  constexpr std::size_t kMax = transport::Transport::kMaxBroadcast;
+  for (std::size_t done = 0; done < text.size(); done += kMax)
+    transport.broadcast(std::as_writable_bytes(std::span(text).subspan(done, std::min(kMax, text.size() - done))), 0);
   return text;
 }
 
 std::vector<std::string> gather_to_all(transport::Transport& transport, MakeText make) {
   const std::vector<std::string> each = gather(transport, make);
-  const std::string all = tell(transport, [&] { return base::encode(each); });
+  const std::string all = agree_on_text(transport, [&] { return base::encode(each); });
   std::vector<std::string> decoded;
   agree(transport, caught([&] { base::decode(all, base::kAnotherRank, decoded); }));
   return decoded;

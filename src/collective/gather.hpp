@@ -33,6 +33,6 @@ std::vector<std::string> gather(transport::Transport& transport, MakeText make, 
 std::vector<std::string> gather_to_all(transport::Transport& transport, MakeText make);
 /// Returns the text of rank 0, on all ranks.  Collective.
 /// errors  The same on all ranks.
-std::string tell(transport::Transport& transport, MakeText make);
+std::string agree_on_text(transport::Transport& transport, MakeText make);
 
 }  // namespace plait::collective

@@ -15,19 +15,19 @@ namespace plait::collective {
 
 /// Buffers of messages with their tickets, and with a note of the caller about each.
 /// Note  A value that can be copied.
-template <typename Note, int kMost>
+template <typename Note, int kMax>
 class MessagesInFlight {
  public:
   explicit MessagesInFlight(const transport::Transport& transport) {
     for (auto& slot : slots_) slot.emplace(transport);
   }
 
-  /// Allocates `most` buffers of this size.  Called once, before any message. pre most <= kMost
+  /// Allocates `most` buffers of this size.  Called once, before any message. pre most <= kMax
   void allocate(int most, std::size_t bytes) {
-    most_ = static_cast<std::size_t>(most);
-    for (std::size_t i = 0; i < most_; ++i) slots_[i]->buffer.allocate(bytes);
+    max_ = static_cast<std::size_t>(most);
+    for (std::size_t i = 0; i < max_; ++i) slots_[i]->buffer.allocate(bytes);
   }
-  std::size_t size() const { return most_ * slots_[0]->buffer.size(); }
+  std::size_t size() const { return max_ * slots_[0]->buffer.size(); }
   bool any() const {
     for (const auto& slot : slots_)
       if (slot->ticket || slot->come) return true;
@@ -37,7 +37,7 @@ class MessagesInFlight {
   /// Calls `start(bytes of a buffer)`, which returns a ticket, if a buffer is free.  Returns false if none is.
   template <typename Start>
   bool start(const Note& note, std::size_t bytes, Start&& start) {
-    for (std::size_t i = 0; i < most_; ++i) {
+    for (std::size_t i = 0; i < max_; ++i) {
       auto& slot = slots_[i];
       if (slot->ticket || slot->come) continue;
       slot->ticket = start(slot->buffer.first(bytes));
@@ -77,8 +77,8 @@ class MessagesInFlight {
     bool come = false;  // arrived and not taken
     Note note{};
   };
-  std::array<std::optional<Slot>, kMost> slots_;
-  std::size_t most_ = 0;  // buffers in use
+  std::array<std::optional<Slot>, kMax> slots_;
+  std::size_t max_ = 0;  // buffers in use
 };
 
 }  // namespace plait::collective

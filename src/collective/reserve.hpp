@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 #include "collective/first_error.hpp"
 
 namespace plait::collective {
@@ -17,10 +17,10 @@ class Reserve {
  public:
   Reserve() : held_(new std::byte[kBytes]) {}
 
-  /// Returns the result of `body`, as base::patiently() does.
+  /// Returns the result of `body`, as base::retry_allocation() does.
   template <typename Body>
   auto again(FirstError& error, Body&& body) {
-    return base::patiently("go on with an exchange that other ranks wait for", body, [&] {
+    return base::retry_allocation("go on with an exchange that other ranks wait for", body, [&] {
       error.keep([] { throw; });
       held_ = nullptr;
     });

@@ -35,8 +35,8 @@ std::int64_t value_of(const Word& bytes) {
 }
 
 std::int64_t add(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  return a > kMost - b ? kMost : a + b;
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  return a > kMax - b ? kMax : a + b;
 }
 
 }  // namespace

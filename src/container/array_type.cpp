@@ -25,7 +25,7 @@ namespace plait::container {
 using base::text;
 
 std::int64_t Content::bytes() const {
-  const std::int64_t elements = plan::elements_with_room(type.shape, chunk_shape(), shard_shape());
+  const std::int64_t elements = plan::count_padded_elements(type.shape, chunk_shape(), shard_shape());
   return base::checked_add(data_offset, base::checked_multiply(elements, type.element_bytes, "bytes of the array"),
                            "bytes of the file");
 }

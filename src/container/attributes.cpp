@@ -46,8 +46,8 @@ void check_attributes(const ArrayAttributes& attributes, const std::string& wher
     if (!names.insert(one.name).second)
       base::throw_argument_error(where, ": two attributes have the name \"", one.name,
                                  "\"; give each a name of its own");
-    if (!one.refused.empty())
-      base::throw_argument_error(where, ": the attribute \"", one.name, "\" has no value: ", one.refused);
+    if (!one.error.empty())
+      base::throw_argument_error(where, ": the attribute \"", one.name, "\" has no value: ", one.error);
     if (!std::ranges::all_of(one.texts, npy::is_utf8))
       base::throw_argument_error(where, ": the attribute \"", one.name,
                                  "\" has a text that is no UTF-8; use that encoding");

@@ -10,7 +10,7 @@
 namespace plait::container {
 
 /// Limit for the bytes of an attribute. A larger size is the result of damage.
-inline constexpr std::int64_t kMostAttributeBytes = std::int64_t{1} << 28;
+inline constexpr std::int64_t kMaxAttributeBytes = std::int64_t{1} << 28;
 
 /// Returns the attribute of that name; nullptr if there is none.
 const ArrayAttribute* find_attribute(const ArrayAttributes& attributes, std::string_view name);

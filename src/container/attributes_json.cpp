@@ -263,10 +263,10 @@ ArrayAttributes attributes_of_json(const Json& object) {
 }
 
 Rejection json_rejection(const ArrayAttribute& attribute) {
-  if (!attribute.refused.empty()) return Rejection(attribute.refused);
+  if (!attribute.error.empty()) return Rejection(attribute.error);
   const std::size_t nesting = attribute.is_json() ? nesting_of(attribute.texts.front()) : attribute.shape.size();
-  if (nesting + kAround > kMostNesting)
-    return Rejection::because("it is nested ", nesting, " deep, and Plait reads at most ", kMostNesting - kAround);
+  if (nesting + kAround > kMaxNesting)
+    return Rejection::because("it is nested ", nesting, " deep, and Plait reads at most ", kMaxNesting - kAround);
   if (attribute.is_texts() || attribute.is_json()) return {};
   if (attribute.dtype.size() < 2 || std::string_view("biufc").find(attribute.dtype[1]) == std::string_view::npos)
     return Rejection::because("JSON has no place for values of the type ", attribute.dtype);
@@ -329,11 +329,11 @@ std::string json_text(const Json& value, int indent) {
       out += quoted;
       continue;
     }
-    const std::string_view behind = quoted.substr(kQuotedMark.size());
-    if (behind.starts_with(kQuotedMark.substr(1)))
-      base::append_parts(out, '"', behind);
+    const std::string_view rest = quoted.substr(kQuotedMark.size());
+    if (rest.starts_with(kQuotedMark.substr(1)))
+      base::append_parts(out, '"', rest);
     else
-      out += behind.substr(0, behind.size() - 1);
+      out += rest.substr(0, rest.size() - 1);
   }
   return out;
 }

@@ -12,7 +12,7 @@
 namespace plait::container {
 
 /// Limit for the nesting of lists and objects, which functions here follow by recursion. Deeper values are not read.
-inline constexpr std::size_t kMostNesting = 256;
+inline constexpr std::size_t kMaxNesting = 256;
 
 /// Converts JSON of Python's writers to strict JSON: NaN and infinities become strings, as Zarr writes them in fill
 /// values.

@@ -19,12 +19,12 @@ void fields(Codec& codec, base::Record<Codec, ArrayType>& type) {
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Slice>& slice) {
-  codec(slice.start, slice.count, slice.step, slice.single);
+  codec(slice.start, slice.count, slice.stride, slice.single);
 }
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, ArrayAttribute>& attribute) {
-  codec(attribute.name, attribute.dtype, attribute.shape, attribute.values, attribute.texts, attribute.refused);
+  codec(attribute.name, attribute.dtype, attribute.shape, attribute.values, attribute.texts, attribute.error);
 }
 
 template <class Codec>

@@ -17,13 +17,13 @@ using base::text;
 
 namespace {
 
-constexpr std::size_t kMostShown = 12;
+constexpr std::size_t kMaxShown = 12;
 
 std::string names_shown(const std::vector<Member>& members) {
   std::string out;
-  for (std::size_t i = 0; i < std::min(members.size(), kMostShown); ++i)
+  for (std::size_t i = 0; i < std::min(members.size(), kMaxShown); ++i)
     base::append_parts(out, i == 0 ? "" : ", ", members[i].name);
-  if (members.size() > kMostShown) base::append_parts(out, " and ", members.size() - kMostShown, " more");
+  if (members.size() > kMaxShown) base::append_parts(out, " and ", members.size() - kMaxShown, " more");
   return out;
 }
 

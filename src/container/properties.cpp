@@ -46,8 +46,8 @@ void append_value(std::string& out, const ArrayAttributes& attributes) {
 
 const char* given_property(const ArrayProperties& array) {
   const char* given = nullptr;
-  for_each_property([&](const char*, const char* words, auto member) {
-    if (given == nullptr && is_given(array.*member)) given = words;
+  for_each_property([&](const char*, const char* title, auto member) {
+    if (given == nullptr && is_given(array.*member)) given = title;
   });
   return given;
 }

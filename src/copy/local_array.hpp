@@ -13,7 +13,7 @@ namespace plait::copy {
 struct LocalArray {
   std::int64_t rank = 0;
   std::byte* data = nullptr;
-  Extents steps;
+  Extents strides;
 };
 
 }  // namespace plait::copy

@@ -1,9 +1,9 @@
 // The normal form of a copy: as few loops as possible around a run as long as possible.
 //
-// Two rules are applied until neither matches. A loop whose step is the run's length on both sides lengthens the run.
-// A loop whose step on both sides is the whole extent of another one multiplies its count.
+// Two rules are applied until neither matches. A loop whose stride is the run's length on both sides lengthens the run.
+// A loop whose stride on both sides is the whole extent of another one multiplies its count.
 //
-// Example: elements of 8 bytes, a dense array of 3 x 4 elements copied into a dense one. The loop (count 4, steps 8,
+// Example: elements of 8 bytes, a dense array of 3 x 4 elements copied into a dense one. The loop (count 4, strides 8,
 // 8) lengthens the run to 32 bytes, and the loop (3, 32, 32) to 96 bytes: one memcpy. If the target's rows are 64
 // bytes apart, (3, 32, 64) remains as a loop around runs of 32 bytes.
 
@@ -25,7 +25,7 @@ void remove_loop(Nest& nest, int position) {
 bool absorb_one(Nest& nest) {
   for (int i = 0; i < nest.depth; ++i) {
     const Loop& loop = nest.loops[i];
-    if (loop.source_step == nest.run_bytes && loop.target_step == nest.run_bytes) {
+    if (loop.source_stride == nest.run_bytes && loop.target_stride == nest.run_bytes) {
       nest.run_bytes *= loop.count;
       remove_loop(nest, i);
       return true;
@@ -40,8 +40,8 @@ bool fuse_one(Nest& nest) {
     for (int j = 0; j < nest.depth; ++j) {
       Loop& inner = nest.loops[i];
       const Loop& outer = nest.loops[j];
-      if (i != j && outer.source_step == inner.count * inner.source_step &&
-          outer.target_step == inner.count * inner.target_step) {
+      if (i != j && outer.source_stride == inner.count * inner.source_stride &&
+          outer.target_stride == inner.count * inner.target_stride) {
         inner.count *= outer.count;
         remove_loop(nest, j);
         return true;
@@ -63,21 +63,21 @@ Nest normalise(std::byte* target, const std::byte* source, std::int64_t element_
     if (loop.count == 1) continue;
     if (nest.depth == kMaximumLoops) {
       base::throw_argument_error(
-          "A copy has more than 64 loops of two or more steps, which no memory holds; "
+          "A copy has more than 64 loops of two or more iterations, which no memory holds; "
           "check the counts of its loops.");
     }
-    if (loop.target_step < 0) {  // iterates in the other direction
-      nest.target += (loop.count - 1) * loop.target_step;
-      nest.source += (loop.count - 1) * loop.source_step;
-      loop.target_step = -loop.target_step;
-      loop.source_step = -loop.source_step;
+    if (loop.target_stride < 0) {  // iterates in the other direction
+      nest.target += (loop.count - 1) * loop.target_stride;
+      nest.source += (loop.count - 1) * loop.source_stride;
+      loop.target_stride = -loop.target_stride;
+      loop.source_stride = -loop.source_stride;
     }
     nest.loops[nest.depth++] = loop;
   }
   while (absorb_one(nest) || fuse_one(nest)) {
   }
   std::sort(nest.loops, nest.loops + nest.depth,
-            [](const Loop& a, const Loop& b) { return a.target_step < b.target_step; });
+            [](const Loop& a, const Loop& b) { return a.target_stride < b.target_stride; });
   return nest;
 }
 

@@ -13,7 +13,7 @@ namespace plait::copy {
 /// deeper nest.
 inline constexpr int kMaximumLoops = 64;
 
-/// A copy in normal form: no count below 2, every target step positive, loops sorted by target step, loops that
+/// A copy in normal form: no count below 2, every target stride positive, loops sorted by target stride, loops that
 /// continue each other joined, and the bytes that are contiguous on both sides gathered in `run_bytes`.
 struct Nest {
   std::byte* target = nullptr;

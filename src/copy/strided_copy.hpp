@@ -10,8 +10,8 @@ namespace plait::copy {
 /// One loop of a nest: `count` iterations, each of which advances both sides by a number of BYTES.
 struct Loop {
   std::int64_t count = 1;
-  std::int64_t source_step = 0;
-  std::int64_t target_step = 0;
+  std::int64_t source_stride = 0;
+  std::int64_t target_stride = 0;
 };
 
 /// The destination of a target's bytes. Non-temporal stores make dense copies up to 1.6 times as fast, because no

@@ -16,7 +16,7 @@ Disks::~Disks() {
 void Disks::run(std::function<void()> task) {
   {
     const std::scoped_lock lock(mutex_);
-    if (tasks_.all_busy() && threads_.size() < kMostThreads) {
+    if (tasks_.all_busy() && threads_.size() < kMaxThreads) {
       try {
         threads_.emplace_back([this] {
           // Signals of the program must be handled by the program's own threads.

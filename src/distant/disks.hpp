@@ -16,7 +16,7 @@ namespace plait::distant {
 class Disks {
  public:
   /// Maximum number of threads, and so of requests to a disk at a time.
-  static constexpr std::size_t kMostThreads = 8;
+  static constexpr std::size_t kMaxThreads = 8;
 
   Disks() = default;
   /// Finishes all tasks.

@@ -79,7 +79,7 @@ void DistantFile::Impl::open_together(std::int64_t number, const DistantOptions&
         write_note(keeps);
       });
   if (neighbours) open_neighbours();
-  opening.step_done(nullptr);  // from here on the notes may change
+  opening.end_phase(nullptr);  // from here on the notes may change
 }
 
 void DistantFile::Impl::open_own(const DistantOptions& options, bool named) {
@@ -154,15 +154,15 @@ void DistantFile::Impl::end() {
     forget_name();
   }
   const std::exception_ptr error = drop();
-  const std::exception_ptr told = collective::caught([&] {
+  const std::exception_ptr failure = collective::caught([&] {
     if (failed) std::rethrow_exception(failed);
     if (closing) {
-      closing->step_done(error);
+      closing->end_phase(error);
     } else if (error) {
       std::rethrow_exception(error);
     }
   });
-  if (told) std::rethrow_exception(told);
+  if (failure) std::rethrow_exception(failure);
 }
 
 void DistantFile::Impl::give_up() {
@@ -220,14 +220,14 @@ void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::I
   });
 }
 
-void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::byte> room,
+void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::byte> output,
                                    std::span<const std::byte> payload, DistantRequest::Impl::Done done) {
   head.file = number_;
   transport::Call call;
   call.to = rank;
   call.head = distant::packed(head);
   call.payload = payload;
-  call.room = room;
+  call.output = output;
   call.request = done.request();
   call.done = std::move(done);
   service_->active()->call(std::move(call));
@@ -331,8 +331,8 @@ void DistantFile::Impl::resize(std::int64_t bytes, int rank) {
 /// Sends a request to the rank that keeps this name in the directory.
 distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::string& name,
                                                 const distant::Entry& entry) {
-  if (name.empty() || name.size() > distant::kMostNameBytes)
-    base::throw_argument_error("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMostNameBytes);
+  if (name.empty() || name.size() > distant::kMaxNameBytes)
+    base::throw_argument_error("a name of ", name.size(), " bytes was given; pass 1 to ", distant::kMaxNameBytes);
   // FNV-1a instead of the C++ library's hash, because all ranks must compute the same keeper.
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
@@ -351,7 +351,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
     call.to = keeper;
     call.head = distant::packed({kind, entry.file, entry.rank, 0});
     call.payload = std::as_bytes(std::span(name));
-    if (kind != RequestKind::kForget) call.room = std::as_writable_bytes(std::span(&found, 1));
+    if (kind != RequestKind::kForget) call.output = std::as_writable_bytes(std::span(&found, 1));
     call.request = done.request();
     call.done = std::move(done);
     service_->active()->call(std::move(call));

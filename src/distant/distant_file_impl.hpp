@@ -68,7 +68,7 @@ class DistantFile::Impl {
   /// called once, on any thread, and must not throw.
   /// errors  An error before the access began, such as std::bad_alloc; `done` is not called then.
   void begin_here(std::function<void()> work, DistantRequest::Impl::Done done);
-  void begin_call(distant::Head head, int rank, std::span<std::byte> room, std::span<const std::byte> payload,
+  void begin_call(distant::Head head, int rank, std::span<std::byte> output, std::span<const std::byte> payload,
                   DistantRequest::Impl::Done done);
   /// Removes this rank's file from the server; no rank may have accesses to it under way.
   void withdraw();

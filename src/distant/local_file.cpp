@@ -20,7 +20,7 @@ namespace plait::distant {
 namespace {
 
 /// Linux transfers at most 2 GiB - 4 KiB per call.
-constexpr std::size_t kMostBytesACall = std::size_t{1} << 30;
+constexpr std::size_t kMaxBytesACall = std::size_t{1} << 30;
 
 int flags_of(DistantMode mode, bool create) {
   const int access = mode == DistantMode::kRead ? O_RDONLY : O_RDWR;
@@ -65,7 +65,7 @@ void LocalFile::fail(const std::string& what, int code) const {
 std::size_t LocalFile::read_there(std::int64_t offset, std::span<std::byte> into) const {
   std::size_t done = 0;
   while (done < into.size()) {
-    const std::size_t part = std::min(into.size() - done, kMostBytesACall);
+    const std::size_t part = std::min(into.size() - done, kMaxBytesACall);
     const ssize_t got = ::pread(file_.number(), into.data() + done, part, offset + static_cast<std::int64_t>(done));
     if (got == 0) break;
     if (got > 0) {
@@ -89,8 +89,8 @@ void LocalFile::read_part(std::int64_t offset, std::span<std::byte> into) const 
 }
 
 bool LocalFile::read_cached(std::int64_t offset, std::span<std::byte> into) const noexcept {
-  iovec room{into.data(), into.size()};
-  return ::preadv2(file_.number(), &room, 1, offset, RWF_NOWAIT) == static_cast<ssize_t>(into.size());
+  iovec target{into.data(), into.size()};
+  return ::preadv2(file_.number(), &target, 1, offset, RWF_NOWAIT) == static_cast<ssize_t>(into.size());
 }
 
 void LocalFile::write(std::int64_t offset, std::span<const std::byte> from) const {

@@ -21,7 +21,7 @@
 
 #include "base/errors.hpp"
 #include "base/wait/interruption.hpp"
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 #include "collective/agree.hpp"
 #include "distant/server.hpp"
 #include "plait/error.hpp"
@@ -125,7 +125,7 @@ std::optional<transport::CallFailure> DistantRequest::Impl::begin_piece(std::int
 
 void DistantRequest::Impl::piece_ended(std::int64_t at, const transport::CallFailure* failure) {
   std::optional<transport::CallFailure> kept;
-  if (failure != nullptr) base::patiently("keep why an access failed", [&] { kept = *failure; });
+  if (failure != nullptr) base::retry_allocation("keep why an access failed", [&] { kept = *failure; });
   {
     const std::scoped_lock lock(mutex_);
     --under_way_;
@@ -159,7 +159,7 @@ void DistantRequest::Impl::wait() {
 }
 
 void DistantRequest::Impl::cancel() noexcept {
-  const auto why = base::patiently("cancel an access", [] {
+  const auto why = base::retry_allocation("cancel an access", [] {
     return transport::CallFailure{ErrorKind::kSystem, EINTR, "the access to a distant file was interrupted"};
   });
   {

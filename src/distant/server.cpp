@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 #include "collective/agree.hpp"
 #include "plait/error.hpp"
 
@@ -30,13 +30,13 @@ namespace {
 
 /// Maximum bytes of writes that go to the page cache at once if no thread is waiting for a disk: passing them to a
 /// thread would cost more.
-constexpr std::int64_t kMostAtOnce = std::int64_t{64} << 10;
+constexpr std::int64_t kMaxAtOnce = std::int64_t{64} << 10;
 
 /// Runs `body`, which a caller waits for, until it succeeds: it is repeated if memory is short, and must change nothing
 /// before it fails.
 template <typename Body>
 void surely(Body&& body) {
-  base::patiently("answer a rank that waits", body);
+  base::retry_allocation("answer a rank that waits", body);
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ transport::CallFailure description_of(const std::exception_ptr& error) {
 }  // namespace
 
 transport::CallFailure failure_of(const std::exception_ptr& error) {
-  return base::patiently("say why an access failed", [&] { return description_of(error); });
+  return base::retry_allocation("say why an access failed", [&] { return description_of(error); });
 }
 
 Server::Server(int rank, int ranks) : rank_(rank), queues_(static_cast<std::size_t>(ranks)) {
@@ -233,7 +233,7 @@ void Server::begin_access(const Job& job) {
           return std::size_t{0};
         });
       };
-      if (head.bytes <= kMostAtOnce && !disks_->busy()) return work();
+      if (head.bytes <= kMaxAtOnce && !disks_->busy()) return work();
       return disks_->run(std::move(work));
     }
     case RequestKind::kSize:

@@ -19,9 +19,9 @@ std::mutex& keeping() {
   return mutex.get();
 }
 
-std::shared_ptr<Service> kept_service(transport::Transport& transport) {
+std::shared_ptr<Service> attached_service(transport::Transport& transport) {
   const std::scoped_lock lock(keeping());
-  return std::static_pointer_cast<Service>(transport.kept());
+  return std::static_pointer_cast<Service>(transport.attachment());
 }
 
 }  // namespace
@@ -32,15 +32,15 @@ void in_turn(const Comm& comm, base::FunctionRef<void()> call) {
 }
 
 std::shared_ptr<Service> start_service(transport::Transport& transport) {
-  if (auto running = kept_service(transport)) return running;
+  if (auto running = attached_service(transport)) return running;
   auto made = std::make_shared<Service>(transport);
   const std::scoped_lock lock(keeping());
-  transport.kept() = made;
+  transport.attachment() = made;
   return made;
 }
 
 std::shared_ptr<Service> running_service(transport::Transport& transport) {
-  auto running = kept_service(transport);
+  auto running = attached_service(transport);
   if (!running)
     base::throw_argument_error(
         "no distant file has been opened on this communicator; open one on all of its ranks first, which may "

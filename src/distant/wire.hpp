@@ -49,6 +49,6 @@ inline Head unpacked(const transport::CallHead& packed) {
 /// Maximum bytes of a piece of a request, which is the size of the server's buffers.
 inline constexpr std::int64_t kPieceBytes = std::int64_t{256} << 10;
 /// The longest name in a directory.
-inline constexpr std::size_t kMostNameBytes = 4096;
+inline constexpr std::size_t kMaxNameBytes = 4096;
 
 }  // namespace plait::distant

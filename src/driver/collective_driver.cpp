@@ -9,12 +9,12 @@ std::unique_ptr<core::Source> CollectiveDriver::open(Opening& opening) const {
   const bool first = call.transport().rank() == 0;
   const bool is_new = opening.mode() == Mode::kWrite;
   store::NewFileOptions made;
-  call.step([&] {
+  call.run_phase([&] {
     if (is_new) made = opening.make();
   });
   std::unique_ptr<core::Source> source = open_together(opening, made.bytes);
   std::string encoded;
-  call.step([&] {
+  call.run_phase([&] {
     if (!first) return;
     if (!is_new) opening.inspect(source->store());
     encoded = opening.encode();
@@ -22,7 +22,7 @@ std::unique_ptr<core::Source> CollectiveDriver::open(Opening& opening) const {
     source->store()->write({{0, made.head.data(), static_cast<std::int64_t>(made.head.size())}});
   });
   encoded = collective::broadcast_text(call.transport(), encoded);
-  call.step([&] { opening.adopt(encoded, *source); });
+  call.run_phase([&] { opening.adopt(encoded, *source); });
   return source;
 }
 

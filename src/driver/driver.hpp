@@ -64,7 +64,7 @@ class Driver {
   virtual Located locate(const std::string& name) const;
   /// Returns the other files that hold or describe the bytes of a store of this kind at `path`, which is a real path.
   /// Not collective. By default there are none.
-  virtual std::vector<std::string> files_beside(const std::string& /*path*/) const { return {}; }
+  virtual std::vector<std::string> sibling_files(const std::string& /*path*/) const { return {}; }
 };
 
 }  // namespace plait::driver

@@ -8,7 +8,7 @@
 // repeat from the beginning.
 // Example: rank 0 has found inode 7. Before rank 1 opens the name, a program renames inode 9 to it. Rank 1 fails with
 // ESTALE on all ranks. In the second attempt rank 0 finds inode 9, and so does rank 1. If rank 0 finds the same
-// identities 20 times although other ranks do not (kMostSameAttempts), the hosts have different files under this name,
+// identities 20 times although other ranks do not (kMaxSameAttempts), the hosts have different files under this name,
 // and the error is final. With constant replacement it is final after 2,000 attempts.
 
 #include "driver/file_driver.hpp"
@@ -74,7 +74,7 @@ Findings FileSource::look(Opening& opening) {
   const bool alone = call.transport().size() == 1;
   Findings found;
   std::string encoded;
-  call.step([&] {
+  call.run_phase([&] {
     driver_.check_ranks(opening.name(), call.transport());
     if (call.transport().rank() != 0) return;
     if (opening.mode() == Mode::kWrite) {
@@ -95,7 +95,7 @@ Findings FileSource::look(Opening& opening) {
 }
 
 void FileSource::open(const Findings& found, Opening& opening) {
-  opening.call().step([&] {
+  opening.call().run_phase([&] {
     if (!store_) store_ = driver_.open(found.location, opening.mode() != Mode::kRead);
     opening.adopt(found.array, *this);
   });
@@ -103,7 +103,7 @@ void FileSource::open(const Findings& found, Opening& opening) {
 
 void FileSource::resize(collective::Collective& call, std::int64_t bytes) {
   store::Location location;
-  call.step([&] {
+  call.run_phase([&] {
     if (!made_) return;
     made_->resize(bytes);
     location = made_->location();
@@ -111,7 +111,7 @@ void FileSource::resize(collective::Collective& call, std::int64_t bytes) {
   const std::string encoded = collective::broadcast_text(call.transport(), base::encode(location));
   location = base::decode<store::Location>(encoded, base::kAnotherRank);
   // An open store does not notice that its file has grown.
-  call.step([&] { store_ = driver_.open(location, true); });
+  call.run_phase([&] { store_ = driver_.open(location, true); });
 }
 
 void FileSource::check_name() const {
@@ -133,10 +133,10 @@ void FileSource::check_name() const {
 }
 
 void FileSource::finish(collective::Collective& call, bool written) {
-  call.step([&] {
+  call.run_phase([&] {
     if (written) store_->sync();
   });
-  call.step([&] {
+  call.run_phase([&] {
     if (made_) made_->commit();
   });
 }
@@ -162,11 +162,10 @@ std::unique_ptr<core::Source> FileDriver::open(Opening& opening) const {
     } catch (const Error& error) {
       // The file was replaced after rank 0 had found it: other ranks have found the new file, or no component files.
       const int code = error.system_code();
-      if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == store::kMostAttempts)
-        throw;
+      if (opening.mode() == Mode::kWrite || (code != ESTALE && code != ENOENT) || attempt == store::kMaxAttempts) throw;
       std::string now = base::encode(found.location);
       same = now == before ? same + 1 : 0;
-      if (same == store::kMostSameAttempts || (same > 0 && code == ENOENT)) throw;
+      if (same == store::kMaxSameAttempts || (same > 0 && code == ENOENT)) throw;
       before = std::move(now);
       source->drop();
     }

@@ -261,7 +261,7 @@ void FileOpening::share() {
   container::DeferredChanges* const changes = file_.storage().deferred_changes();
   if (changes == nullptr || !changes->needs_counter()) return;
   transport::Transport& transport = call_.transport();
-  call_.step([&] { changes->share(transport.counter(), transport.size() == 1); });
+  call_.run_phase([&] { changes->share(transport.counter(), transport.size() == 1); });
 }
 
 }  // namespace plait::driver

@@ -68,8 +68,9 @@ void remove_unfinished(const std::string& name) {
   if (!found.keeps_unfinished || found.path.empty()) return;
   // The unfinished folder of an array in a hierarchy is next to the hierarchy.
   const std::string target =
-      found.adds_arrays ? store::posix::beside_of(real_path(found.file), container::array_name(name).array.value_or(""))
-                        : found.path;
+      found.adds_arrays
+          ? store::posix::sibling_path(real_path(found.file), container::array_name(name).array.value_or(""))
+          : found.path;
   store::posix::remove_unfinished(target, [&](const std::string& left) {
     if (!clear(left, target)) return;
     std::error_code ignored;
@@ -87,12 +88,12 @@ std::vector<GroupAttributes> groups_in(const std::string& name) {
   return format.open(opened, whole)->groups();
 }
 
-std::vector<std::string> files_beside(const Located& found) {
+std::vector<std::string> sibling_files(const Located& found) {
   std::vector<std::string> result;
   for (const ComponentFile& component : found.components) result.push_back(component.path);
   if (found.path.empty()) return result;
   for (const Driver* driver : drivers())
-    for (std::string& path : driver->files_beside(found.path)) result.push_back(std::move(path));
+    for (std::string& path : driver->sibling_files(found.path)) result.push_back(std::move(path));
   return result;
 }
 

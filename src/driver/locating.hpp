@@ -30,6 +30,6 @@ std::vector<GroupAttributes> groups_in(const std::string& name);
 
 /// Returns the files next to a store's path that hold or describe its bytes, for any driver. They may be removed when
 /// another store is written to that path. Not collective. Files that this process does not see are left out.
-std::vector<std::string> files_beside(const Located& found);
+std::vector<std::string> sibling_files(const Located& found);
 
 }  // namespace plait::driver

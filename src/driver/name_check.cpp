@@ -105,7 +105,7 @@ std::string url_advice(const std::string& name) {
   return {};
 }
 
-void check_name_behind_prefix(const std::string& name, bool is_new) {
+void check_name_after_prefix(const std::string& name, bool is_new) {
   const std::string_view whole = driver::without_prefix(name);
   const std::string_view path = whole.substr(0, whole.find('?'));
   const container::Format& named = container::format_named(path);
@@ -142,7 +142,7 @@ void check_name(const std::string& name, bool is_new) {
   if (plain)
     check_plain_name(name, is_new);
   else
-    check_name_behind_prefix(name, is_new);
+    check_name_after_prefix(name, is_new);
 }
 
 }  // namespace plait::driver

@@ -18,10 +18,10 @@ std::vector<const FileDriver*> file_drivers() {
 
 }  // namespace
 
-bool clear(const std::string& left_behind, const std::string& target) noexcept {
+bool clear(const std::string& leftover, const std::string& target) noexcept {
   try {
     bool result = true;
-    for (const FileDriver* driver : file_drivers()) result = driver->clear(left_behind, target) && result;
+    for (const FileDriver* driver : file_drivers()) result = driver->clear(leftover, target) && result;
     return result;
   } catch (...) {
     return false;  // the next new file tries again

@@ -8,7 +8,7 @@
 namespace plait::driver {
 
 /// Calls FileDriver::clear() of all drivers. Returns true if the file of a killed process may be removed.
-bool clear(const std::string& left_behind, const std::string& target) noexcept;
+bool clear(const std::string& leftover, const std::string& target) noexcept;
 
 /// Gives a new file of any kind its final name. If the replaced file was the description of a store, the files of that
 /// store are removed afterwards.

@@ -29,7 +29,7 @@ namespace {
 
 /// Maximum number of targets that are filled together. With more of them, their stretches of a source would be too
 /// short.
-constexpr std::size_t kMostNeighbours = 8;
+constexpr std::size_t kMaxNeighbours = 8;
 
 /// One worker's description of an array, for the other workers of its node.
 struct ArrayNote {
@@ -37,7 +37,7 @@ struct ArrayNote {
   std::int64_t kind = kNone;
   transport::SharedAddress address;
   std::int64_t own_address = 0;  // address in the worker's process
-  std::array<std::int64_t, kMaxDimensions> steps{};
+  std::array<std::int64_t, kMaxDimensions> strides{};
 };
 struct Note {
   ArrayNote source;
@@ -58,7 +58,7 @@ ArrayNote note_of(const copy::LocalArray* array, const transport::Transport& tra
   if (array == nullptr) return note;
   note.kind = ArrayNote::kPrivate;
   note.own_address = reinterpret_cast<std::intptr_t>(array->data);
-  std::copy(array->steps.begin(), array->steps.end(), note.steps.begin());
+  std::copy(array->strides.begin(), array->strides.end(), note.strides.begin());
   if (transport.one_process()) {
     note.kind = ArrayNote::kShared;
     note.address.offset = reinterpret_cast<std::intptr_t>(array->data);
@@ -73,7 +73,7 @@ ArrayNote note_of(const copy::LocalArray* array, const transport::Transport& tra
 copy::LocalArray view_of(const ArrayNote& note, std::int64_t rank, std::size_t dimensions,
                          const transport::Transport& transport) {
   copy::LocalArray array{rank, nullptr, Extents(dimensions, 0)};
-  std::copy_n(note.steps.begin(), dimensions, array.steps.begin());
+  std::copy_n(note.strides.begin(), dimensions, array.strides.begin());
   if (transport.one_process()) {
     array.data = reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(note.address.offset));
     return array;
@@ -85,7 +85,7 @@ copy::LocalArray view_of(const ArrayNote& note, std::int64_t rank, std::size_t d
   return array;
 }
 
-const char* words(Reach reach) {
+const char* reach_name(Reach reach) {
   switch (reach) {
     case Reach::kBoth: return "shared memory, one copy, work shared out by memory";
     case Reach::kSources: return "shared sources, one copy by the receiver";
@@ -119,12 +119,12 @@ Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t m
       element_bytes_(element_bytes),
       transport_(transport),
       pairwise_(pairs_, element_bytes, memory_bytes, transport),
-      window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::most_window_bytes(memory_bytes))),
+      window_bytes_(std::max(plan::kSlots * pairwise_.chunk_bytes(), Phases::max_window_bytes(memory_bytes))),
       memory_bytes_(memory_bytes) {
   // Messages between nodes have buffers of their own.
   const std::int64_t inside = memory_bytes - (transport.nodes_apart() ? pairwise_.message_bytes() : 0);
   if (Phases::chunk_bytes(element_bytes, inside, transport.node_size()) >=
-      std::max(Phases::kLeastChunkBytes, element_bytes))
+      std::max(Phases::kMinChunkBytes, element_bytes))
     phases_.emplace(pairs_, element_bytes, inside, transport);
 }
 
@@ -159,10 +159,10 @@ bool Exchange::may_pull(const copy::LocalArray* source, const copy::LocalArray* 
   if (!transport_.peer_memory().able() || transport_.node_size() == 1) return false;
   const Layout& longest = pairs_.target();
   if (pairs_.elements() / std::max<std::int64_t>(longest.size(), 1) * element_bytes_ <
-      least_pulled.load(std::memory_order_relaxed))
+      min_pulled.load(std::memory_order_relaxed))
     return false;
   const auto is_dense = [&](const copy::LocalArray* array, const Layout& layout) {
-    return array == nullptr || array->steps == dense(layout, transport_.rank()).steps;
+    return array == nullptr || array->strides == dense(layout, transport_.rank()).strides;
   };
   if (!is_dense(source, pairs_.source()) || !is_dense(target, pairs_.target())) return false;
   if (source != nullptr && !transport::PeerMemory::readable(source->data)) return false;
@@ -195,7 +195,7 @@ void Exchange::look_around(Views& views) const {
     if (reach_ == Reach::kSystem && worker != transport_.rank()) {
       copy::LocalArray there{worker, reinterpret_cast<std::byte*>(static_cast<std::intptr_t>(note.source.own_address)),
                              Extents(dimensions, 0)};
-      std::copy_n(note.source.steps.begin(), dimensions, there.steps.begin());
+      std::copy_n(note.source.strides.begin(), dimensions, there.strides.begin());
       views.sources.push_back(std::move(there));
       views.targets.push_back({worker, nullptr, Extents(dimensions, 0)});
       continue;
@@ -296,8 +296,8 @@ std::vector<std::int64_t> Exchange::neighbours() const {
       alike.push_back(rank);
   }
   const auto at = static_cast<std::size_t>(std::find(alike.begin(), alike.end(), me) - alike.begin());
-  const std::size_t first = at / kMostNeighbours * kMostNeighbours;
-  const std::size_t last = std::min(first + kMostNeighbours, alike.size());
+  const std::size_t first = at / kMaxNeighbours * kMaxNeighbours;
+  const std::size_t last = std::min(first + kMaxNeighbours, alike.size());
   return {alike.begin() + static_cast<std::ptrdiff_t>(first), alike.begin() + static_cast<std::ptrdiff_t>(last)};
 }
 
@@ -329,9 +329,9 @@ Exchange::Group& Exchange::scattered() {
   }
   // Each worker begins with the target after its own, so that two workers rarely write neighbouring elements at the
   // same time.
-  const auto behind = std::upper_bound(group.ranks.begin(), group.ranks.end(), me) - group.ranks.begin();
-  std::rotate(group.ranks.begin(), group.ranks.begin() + behind, group.ranks.end());
-  std::rotate(group.gathers.begin(), group.gathers.begin() + behind, group.gathers.end());
+  const auto position = std::upper_bound(group.ranks.begin(), group.ranks.end(), me) - group.ranks.begin();
+  std::rotate(group.ranks.begin(), group.ranks.begin() + position, group.ranks.end());
+  std::rotate(group.gathers.begin(), group.gathers.begin() + position, group.gathers.end());
   return scattered_.emplace(std::move(group));
 }
 
@@ -383,7 +383,8 @@ std::string Exchange::explain() const {
                    receiver == me ? " boxes, its own" : " boxes", on_node(receiver) ? "" : ", on another node", '\n');
   }
   text += base::text("moves    ", base::bytes_text(bytes), " from this rank\n");
-  text += base::text("inside   ", reach_ ? words(*reach_) : "decided at the first run, by where the arrays lie", '\n');
+  text +=
+      base::text("inside   ", reach_ ? reach_name(*reach_) : "decided at the first run, by where the arrays lie", '\n');
   text += base::text("staging  at most ", base::bytes_text(staging_bytes()), " a rank, in chunks of ",
                      base::bytes_text(phases_ ? phases_->chunk_bytes() : pairwise_.chunk_bytes()), '\n');
   return text;

@@ -5,7 +5,7 @@
 // one more loop.  It is repeated until nothing changes, so that sequences of sequences become nested loops.
 //
 // Example: pieces of length 1 at b = 0, 1, 3, 5 and 7, with a = b.  The pair (0, 1) is not joined, because 3 does not
-// continue it.  From 1 on four pieces are 2 apart: one family with the loop (count 4, a_step 2, b_step 2).  Joining
+// continue it.  From 1 on four pieces are 2 apart: one family with the loop (count 4, a_stride 2, b_stride 2).  Joining
 // pairs first would have made (0, 1), (3, 5) and 7.
 
 #include "exchange/families.hpp"
@@ -27,15 +27,16 @@ Families joined(const Families& families) {
   for (std::size_t i = 0; i < families.size();) {
     const Family& first = families[i];
     std::size_t end = i + 1;
-    if (first.depth < Family::kMostLoops && end < families.size() && alike(first, families[end])) {
-      const std::int64_t a_step = families[end].a - first.a;
-      const std::int64_t b_step = families[end].b - first.b;
-      while (end < families.size() && alike(first, families[end]) && families[end].a - families[end - 1].a == a_step &&
-             families[end].b - families[end - 1].b == b_step)
+    if (first.depth < Family::kMaxLoops && end < families.size() && alike(first, families[end])) {
+      const std::int64_t a_stride = families[end].a - first.a;
+      const std::int64_t b_stride = families[end].b - first.b;
+      while (end < families.size() && alike(first, families[end]) &&
+             families[end].a - families[end - 1].a == a_stride && families[end].b - families[end - 1].b == b_stride)
         ++end;
       if (end - i > 2 || families.size() == 2) {
         Family family = first;
-        family.loops[static_cast<std::size_t>(family.depth++)] = {static_cast<std::int64_t>(end - i), a_step, b_step};
+        family.loops[static_cast<std::size_t>(family.depth++)] = {static_cast<std::int64_t>(end - i), a_stride,
+                                                                  b_stride};
         result.push_back(family);
         i = end;
         continue;
@@ -55,17 +56,17 @@ Families families_of(const plan::Pieces& pieces) {
   for (const plan::Piece& piece : pieces) {
     Family family{piece.length, piece.a, piece.b, 0, {}};
     if (piece.count > 1)
-      family.loops[static_cast<std::size_t>(family.depth++)] = {piece.count, piece.a_step, piece.b_step};
+      family.loops[static_cast<std::size_t>(family.depth++)] = {piece.count, piece.a_stride, piece.b_stride};
     result.push_back(family);
   }
   for (std::size_t before = result.size() + 1; result.size() < before && result.size() > 1;) {
     before = result.size();
     result = joined(result);
   }
-  // Copies advance first in the loop with the smallest target step, so that writes are as contiguous as possible.
+  // Copies advance first in the loop with the smallest target stride, so that writes are as contiguous as possible.
   for (Family& family : result)
     std::sort(family.loops.begin(), family.loops.begin() + family.depth,
-              [](const Family::Loop& x, const Family::Loop& y) { return x.b_step < y.b_step; });
+              [](const Family::Loop& x, const Family::Loop& y) { return x.b_stride < y.b_stride; });
   return result;
 }
 

@@ -26,12 +26,12 @@ struct Range {
 };
 
 // Returns units * step / steps, rounded down, without overflow.
-std::int64_t scaled(std::int64_t units, std::int64_t step, std::int64_t steps) {
-  return units / steps * step + units % steps * step / steps;
+std::int64_t scaled(std::int64_t units, std::int64_t turn, std::int64_t turns) {
+  return units / turns * turn + units % turns * turn / turns;
 }
 
-Range range_of(std::int64_t units, std::int64_t step, std::int64_t steps) {
-  return {scaled(units, step, steps), scaled(units, step + 1, steps)};
+Range range_of(std::int64_t units, std::int64_t turn, std::int64_t turns) {
+  return {scaled(units, turn, turns), scaled(units, turn + 1, turns)};
 }
 
 }  // namespace
@@ -49,9 +49,9 @@ Gather::Gather(const Extents& target_shape, const DimensionOrder& source_order, 
 }
 
 void Gather::fit(std::span<const copy::LocalArray> sources, const copy::LocalArray& target) {
-  by_rows_ = rows_ && rows_->fits(target.steps) && std::all_of(shares_.begin(), shares_.end(), [&](const Share& share) {
-               return rows_->fits(sources[share.source].steps);
-             });
+  by_rows_ = rows_ && rows_->fits(target.strides) &&
+             std::all_of(shares_.begin(), shares_.end(),
+                         [&](const Share& share) { return rows_->fits(sources[share.source].strides); });
   if (!by_rows_ && !tiles_) tiles_.emplace(shape_, source_order_, target_order_, element_bytes_, shares_);
 }
 
@@ -61,25 +61,25 @@ std::int64_t Gather::stage_bytes() const {
 
 void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalArray> sources,
             std::span<const copy::LocalArray> targets, std::byte* stage, WorkPart part) {
-  std::int64_t steps = 0;
-  for (const Gather* one : gathers) steps = std::max(steps, one->units());
-  const Range mine = range_of(steps, part.number, part.of);
+  std::int64_t turns = 0;
+  for (const Gather* one : gathers) turns = std::max(turns, one->units());
+  const Range mine = range_of(turns, part.number, part.of);
   Prefetch prefetch;
-  for (std::int64_t step = mine.begin; step < mine.end; ++step) {
+  for (std::int64_t turn = mine.begin; turn < mine.end; ++turn) {
     // While the rows of one step are assembled, the memory that the next step reads is prefetched.
     prefetch.clear();
     std::int64_t pauses = 0;
     for (const Gather* one : gathers) {
       if (!one->by_rows_) continue;
-      const Range now = range_of(one->units(), step, steps);
-      for (std::int64_t row = now.begin; row < now.end; ++row) pauses += one->rows_->steps(row);
-      if (step + 1 == mine.end) continue;
-      const Range next = range_of(one->units(), step + 1, steps);
+      const Range now = range_of(one->units(), turn, turns);
+      for (std::int64_t row = now.begin; row < now.end; ++row) pauses += one->rows_->ticks(row);
+      if (turn + 1 == mine.end) continue;
+      const Range next = range_of(one->units(), turn + 1, turns);
       for (std::int64_t row = next.begin; row < next.end; ++row) one->rows_->reads(row, sources, prefetch);
     }
     prefetch.spread(pauses);
     for (std::size_t i = 0; i < gathers.size(); ++i) {
-      const Range now = range_of(gathers[i]->units(), step, steps);
+      const Range now = range_of(gathers[i]->units(), turn, turns);
       if (!gathers[i]->by_rows_) {
         gathers[i]->tiles_->run(sources, targets[i], stage, now.begin, now.end);
         continue;

@@ -26,7 +26,7 @@ class Gather {
   Gather(const Extents& target_shape, const DimensionOrder& source_order, const DimensionOrder& target_order,
          std::int64_t element_bytes, std::vector<Share> shares);
 
-  /// Prepares for arrays with these steps.  cost  Makes a plan of tiles when an array has gaps in its rows for the
+  /// Prepares for arrays with these strides.  cost  Makes a plan of tiles when an array has gaps in its rows for the
   /// first time.
   void fit(std::span<const copy::LocalArray> sources, const copy::LocalArray& target);
   /// Returns the number of pieces of work.  They follow each other in the target's memory.

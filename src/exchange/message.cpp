@@ -39,29 +39,29 @@ PackedMessage::PackedMessage(std::vector<plan::Product> products, const Dimensio
 /// Calls visit(offset in the array in bytes, offset in the packed range, loops from source to target) for each nest of
 /// the elements [begin, end).
 template <typename Visit>
-void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& steps, bool packing,
+void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& strides, bool packing,
                                      Visit&& visit) const {
-  Extents array_steps;
-  for (const std::size_t d : order_) array_steps.push_back(steps[d]);
+  Extents array_strides;
+  for (const std::size_t d : order_) array_strides.push_back(strides[d]);
   std::vector<Families> families(order_.size());
   std::vector<const Families*> each(order_.size());
   for (const Part& part : parts_) {
     const std::int64_t from = std::max(begin, part.first);
     const std::int64_t to = std::min(end, part.first + part.elements);
     if (from >= to) continue;
-    const Extents packed_steps = plan::in_bytes(plan::dense_strides(part.counts), element_bytes_);
+    const Extents packed_strides = plan::in_bytes(plan::dense_strides(part.counts), element_bytes_);
     for (const plan::Box& box : plan::boxes_of(part.counts, from - part.first, to - part.first)) {
       for (std::size_t d = 0; d < order_.size(); ++d) {
         plan::Pieces pieces = plan::clip(part.pieces[d], box.lo[d], box.hi[d]);
         for (plan::Piece& piece : pieces) {
           (packing ? piece.b : piece.a) = piece.common;
-          (packing ? piece.b_step : piece.a_step) = piece.common_step;
+          (packing ? piece.b_stride : piece.a_stride) = piece.common_stride;
         }
         families[d] = families_of(pieces);
         each[d] = &families[d];
       }
       const std::int64_t offset = (box.position + from - begin) * element_bytes_;
-      for_each_nest(each, packing ? array_steps : packed_steps, packing ? packed_steps : array_steps,
+      for_each_nest(each, packing ? array_strides : packed_strides, packing ? packed_strides : array_strides,
                     [&](std::int64_t a, std::int64_t b, std::span<const copy::Loop> loops) {
                       visit(packing ? a : b, offset + (packing ? b : a), loops);
                     });
@@ -70,15 +70,16 @@ void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const
 }
 
 void PackedMessage::pack(std::int64_t begin, std::int64_t end, const copy::LocalArray& from, std::byte* packed) const {
-  for_each_nest_in(
-      begin, end, from.steps, true, [&](std::int64_t array, std::int64_t position, std::span<const copy::Loop> loops) {
-        copy::strided_copy(packed + position, from.data + array, element_bytes_, loops, copy::Landing::kCaches);
-      });
+  for_each_nest_in(begin, end, from.strides, true,
+                   [&](std::int64_t array, std::int64_t position, std::span<const copy::Loop> loops) {
+                     copy::strided_copy(packed + position, from.data + array, element_bytes_, loops,
+                                        copy::Landing::kCaches);
+                   });
 }
 
 void PackedMessage::unpack(std::int64_t begin, std::int64_t end, const std::byte* packed,
                            const copy::LocalArray& to) const {
-  for_each_nest_in(begin, end, to.steps, false,
+  for_each_nest_in(begin, end, to.strides, false,
                    [&](std::int64_t array, std::int64_t position, std::span<const copy::Loop> loops) {
                      copy::strided_copy(to.data + array, packed + position, element_bytes_, loops);
                    });

@@ -29,7 +29,8 @@ class PackedMessage {
     std::int64_t elements = 1;
   };
   template <typename Visit>
-  void for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& steps, bool packing, Visit&& visit) const;
+  void for_each_nest_in(std::int64_t begin, std::int64_t end, const Extents& strides, bool packing,
+                        Visit&& visit) const;
 
   std::int64_t element_bytes_;
   std::int64_t elements_ = 0;

@@ -24,8 +24,8 @@ namespace plait::exchange {
 namespace {
 
 /// Limits of stamps: 19 bits count the chunks of a message, 12 bits the rounds.
-constexpr std::int64_t kMostChunks = (std::int64_t{1} << 19) - 2;
-constexpr int kMostNodeSize = 4096;
+constexpr std::int64_t kMaxChunks = (std::int64_t{1} << 19) - 2;
+constexpr int kMaxNodeSize = 4096;
 
 /// Returns the elements of the longest local array, including its halo.
 std::int64_t longest_array(const Layout& layout) {
@@ -45,12 +45,12 @@ std::int64_t chunk_for(const plan::Pairs& pairs, std::int64_t element_bytes, std
   // A halo that wraps around receives elements more than once, so the sender's array does not limit the message then.
   std::int64_t longest = longest_array(pairs.target());
   if (!pairs.fill_halo()) longest = std::min(longest, longest_array(pairs.source()));
-  const std::int64_t needed = std::max<std::int64_t>(base::ceil_divide(longest, kMostChunks), 1);
+  const std::int64_t needed = std::max<std::int64_t>(base::ceil_divide(longest, kMaxChunks), 1);
   if (most < needed)
     base::throw_argument_error("memory=", memory_bytes, " bytes are too few for this redistribution; use at least ",
                                buffers * needed * element_bytes);
-  if (transport.node_size() > kMostNodeSize)
-    base::throw_argument_error(transport.node_size(), " ranks on one node; at most ", kMostNodeSize,
+  if (transport.node_size() > kMaxNodeSize)
+    base::throw_argument_error(transport.node_size(), " ranks on one node; at most ", kMaxNodeSize,
                                " can redistribute together");
   return std::max(needed, std::min(most, std::max<std::int64_t>(plan::kWindowBytes / element_bytes, 1)));
 }
@@ -58,7 +58,7 @@ std::int64_t chunk_for(const plan::Pairs& pairs, std::int64_t element_bytes, std
 /// Returns the stamp of a chunk. It grows from chunk to chunk and from round to round, and is equal at both ends of a
 /// pair.
 std::uint32_t stamp(std::int64_t distance, std::int64_t chunk) {
-  return static_cast<std::uint32_t>(distance * (kMostChunks + 2) + chunk + 1);
+  return static_cast<std::uint32_t>(distance * (kMaxChunks + 2) + chunk + 1);
 }
 
 }  // namespace
@@ -186,8 +186,8 @@ bool Pairwise::unpack_what_came() {
 
 bool Pairwise::receive(Chunk& next_one) {
   if (next_one.partner == nullptr) return false;
-  const bool begun = incoming_.start(next_one, bytes_of(next_one), [&](std::span<std::byte> room) {
-    return reserve_.again(error_, [&] { return transport_.receive(next_one.partner->worker, room); });
+  const bool begun = incoming_.start(next_one, bytes_of(next_one), [&](std::span<std::byte> output) {
+    return reserve_.again(error_, [&] { return transport_.receive(next_one.partner->worker, output); });
   });
   if (begun) next_one = next(from_, next_one);
   return begun;

@@ -34,7 +34,7 @@ std::int64_t Phases::chunk_bytes(std::int64_t element_bytes, std::int64_t memory
   return slot / node_size / element_bytes * element_bytes;
 }
 
-std::int64_t Phases::most_window_bytes(std::int64_t memory_bytes) {
+std::int64_t Phases::max_window_bytes(std::int64_t memory_bytes) {
   return plan::kSlots * std::min(kSlotBytes, memory_bytes / plan::kSlots);
 }
 

@@ -22,13 +22,13 @@ namespace plait::exchange {
 class Phases {
  public:
   /// Minimum size of a chunk.  With less memory Pairwise is faster.
-  static constexpr std::int64_t kLeastChunkBytes = 4096;
+  static constexpr std::int64_t kMinChunkBytes = 4096;
 
   /// Returns the bytes of a chunk, equal on all workers of a node.
   static std::int64_t chunk_bytes(std::int64_t element_bytes, std::int64_t memory_bytes, int node_size);
 
   /// Returns the maximum number of window bytes that are used, for any number of workers on a node.
-  static std::int64_t most_window_bytes(std::int64_t memory_bytes);
+  static std::int64_t max_window_bytes(std::int64_t memory_bytes);
 
   /// Plans the messages of this worker.  Not collective.
   Phases(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_t memory_bytes,

@@ -21,8 +21,8 @@ class Prefetch {
     position_ = 0;
   }
   void add(const std::byte* begin, std::int64_t bytes) { stretches_.push_back({begin, bytes}); }
-  /// Distributes the stretches over this number of calls of step().
-  void spread(std::int64_t steps) {
+  /// Distributes the stretches over this number of calls of tick().
+  void spread(std::int64_t ticks) {
     std::sort(stretches_.begin(), stretches_.end(), [](const auto& x, const auto& y) { return x.begin < y.begin; });
     std::size_t kept = 0;
     std::int64_t lines = 0;
@@ -36,9 +36,9 @@ class Prefetch {
     }
     stretches_.resize(kept);
     for (const Stretch& stretch : stretches_) lines += stretch.bytes / kLine + 1;
-    quota_ = (lines / std::max<std::int64_t>(steps, 1) + 1) * kLine;
+    quota_ = (lines / std::max<std::int64_t>(ticks, 1) + 1) * kLine;
   }
-  void step() {
+  void tick() {
     for (std::int64_t left = quota_; left > 0 && at_ < stretches_.size();) {
       const Stretch& stretch = stretches_[at_];
       const std::int64_t stop = std::min(stretch.bytes, position_ + left);

@@ -10,7 +10,7 @@
 // Example: rows of 1,000 doubles, cyclic(1) over 4 sources. A target row interleaves 250 doubles of each source. In the
 // target these are 1,000 runs of 8 bytes, but in each source they are one stretch of 2,000 bytes, which one entry
 // reads. The next row's stretch follows it in the source's memory, so take_in() extends the entry instead of adding
-// another. Gaps of up to kLeastGap are read as well. When the region of one source is full, the band's rows are
+// another. Gaps of up to kMinGap are read as well. When the region of one source is full, the band's rows are
 // assembled and the next band begins.
 
 #include "exchange/pull.hpp"
@@ -28,15 +28,15 @@ namespace {
 using transport::PeerCopy;
 
 /// From this length on, one system copy of a run is faster than two copies through a window.
-constexpr std::int64_t kLeastRun = 2048;
+constexpr std::int64_t kMinRun = 2048;
 /// The stretches of a row may have at most this multiple of the row's bytes.
-constexpr std::int64_t kMostExcess = 3;
+constexpr std::int64_t kMaxExcess = 3;
 /// Gaps up to this length are copied together with the stretches on both sides, which costs less than another entry.
-constexpr std::int64_t kLeastGap = 2048;
+constexpr std::int64_t kMinGap = 2048;
 /// Calls for less than 256 KiB cost more than their bytes. Much larger buffers would leave the caches.
 constexpr std::int64_t kPeerBytes = std::int64_t{512} << 10;
 constexpr std::int64_t kCacheBytes = std::int64_t{4} << 20;
-constexpr std::int64_t kMostAtOnce = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxAtOnce = std::int64_t{64} << 20;
 
 /// Calls visit(nest) for each nest of loops of a share, in normal form.
 template <typename Visit>
@@ -49,7 +49,7 @@ void for_each_normal_nest(const Share& share, const copy::LocalArray& source, co
     if (one.empty()) return;
     each.push_back(&one);
   }
-  for_each_nest(each, source.steps, target.steps,
+  for_each_nest(each, source.strides, target.strides,
                 [&](std::int64_t a, std::int64_t b, std::span<const copy::Loop> loops) {
                   visit(copy::normalise(target.data + b, source.data + a, element_bytes, loops));
                 });
@@ -64,7 +64,7 @@ void for_each_run(const copy::Nest& nest, int depth, std::byte* target, const st
   }
   const copy::Loop& loop = nest.loops[depth - 1];
   for (std::int64_t i = 0; i < loop.count; ++i)
-    for_each_run(nest, depth - 1, target + i * loop.target_step, source + i * loop.source_step, visit);
+    for_each_run(nest, depth - 1, target + i * loop.target_stride, source + i * loop.source_stride, visit);
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ bool Pull::has_long_runs(std::span<const copy::LocalArray> dense, const copy::Lo
     if (share.source == mine_) continue;
     bool all_long = true;
     for_each_normal_nest(share, dense[share.source], target, element_bytes_, [&](const copy::Nest& nest) {
-      all_long = all_long && (nest.run_bytes == 0 || nest.run_bytes >= kLeastRun);
+      all_long = all_long && (nest.run_bytes == 0 || nest.run_bytes >= kMinRun);
     });
     if (!all_long) return false;
   }
@@ -101,10 +101,10 @@ void Pull::plan_rows(const copy::LocalArray& target, std::int64_t memory) {
   const Rows& rows = *gather_.rows();
   const auto peers = static_cast<std::int64_t>(std::max<std::size_t>(peers_.size(), 1));
   const std::int64_t wanted =
-      std::min({kPeerBytes * peers, std::max(kCacheBytes, 2 * rows.most_read() * peers), memory});
-  const bool few_gaps = rows.most_read() <= kMostExcess * rows.row_bytes();
+      std::min({kPeerBytes * peers, std::max(kCacheBytes, 2 * rows.max_read() * peers), memory});
+  const bool few_gaps = rows.max_read() <= kMaxExcess * rows.row_bytes();
   // In the worst case a row reads everything from one process.
-  if (!rows.fits(target.steps) || !few_gaps || rows.most_read() > wanted / peers) return;
+  if (!rows.fits(target.strides) || !few_gaps || rows.max_read() > wanted / peers) return;
   buffer_bytes_ = wanted;
   way_ = Way::kRows;
 }
@@ -122,7 +122,7 @@ void Pull::run(std::span<const copy::LocalArray> sources, const copy::LocalArray
 
 void Pull::pull_runs(const Share& share, const copy::LocalArray& source, const copy::LocalArray& target,
                      const transport::PeerMemory& memory) const {
-  constexpr std::size_t kMostCopies = 512;
+  constexpr std::size_t kMaxCopies = 512;
   std::vector<PeerCopy> copies;
   std::int64_t bytes = 0;
   const auto read = [&] {
@@ -132,10 +132,10 @@ void Pull::pull_runs(const Share& share, const copy::LocalArray& source, const c
   };
   for_each_normal_nest(share, source, target, element_bytes_, [&](const copy::Nest& nest) {
     for_each_run(nest, nest.depth, nest.target, nest.source, [&](std::byte* to, const std::byte* from) {
-      for (std::int64_t done = 0; done < nest.run_bytes; done += kMostAtOnce) {
-        copies.push_back({from + done, to + done, std::min(kMostAtOnce, nest.run_bytes - done)});
+      for (std::int64_t done = 0; done < nest.run_bytes; done += kMaxAtOnce) {
+        copies.push_back({from + done, to + done, std::min(kMaxAtOnce, nest.run_bytes - done)});
         bytes += copies.back().bytes;
-        if (copies.size() == kMostCopies || bytes >= kMostAtOnce) read();
+        if (copies.size() == kMaxCopies || bytes >= kMaxAtOnce) read();
       }
     });
   });
@@ -211,7 +211,7 @@ class Pull::Band {
   static bool goes_on(const Region& region, const Stretch& stretch) {
     if (region.copies.empty() || stretch.begin == nullptr) return false;
     const PeerCopy& last = region.copies.back();
-    return stretch.begin >= last.from && stretch.begin - (last.from + last.bytes) <= kLeastGap;
+    return stretch.begin >= last.from && stretch.begin - (last.from + last.bytes) <= kMinGap;
   }
 
   /// Returns the number of bytes by which a stretch extends its region, including the gap before it.
@@ -261,7 +261,7 @@ void Pull::pull_rows(std::span<const copy::LocalArray> sources, const copy::Loca
       // While one row is assembled, the next one is prefetched.
       prefetch.clear();
       if (row + 1 < band.end()) rows.reads(row + 1, band.sources(row + 1), prefetch);
-      prefetch.spread(rows.steps(row));
+      prefetch.spread(rows.ticks(row));
       rows.run(row, band.sources(row), target, stage.data(), prefetch);
     }
   }

@@ -14,7 +14,7 @@
 namespace plait::exchange {
 
 /// Smaller arrays do not justify the system calls.  Tests lower it.
-inline std::atomic<std::int64_t> least_pulled{std::int64_t{256} << 10};
+inline std::atomic<std::int64_t> min_pulled{std::int64_t{256} << 10};
 
 /// The elements that one target takes from the processes of its node.
 ///

@@ -11,8 +11,8 @@
 // caches.
 //
 // Example: 4 sources hold cyclic(1) of rows of 1,000 doubles, and the target holds whole rows. Source s gives the run
-// (a = 0, b = 8*s, 8 bytes, repeated 250 times by a_step 8 and b_step 32). find_zips() sees that the four runs begin 8
-// bytes apart, repeat equally often and fill b_step: one zip of 4 ways makes the whole row.
+// (a = 0, b = 8*s, 8 bytes, repeated 250 times by a_stride 8 and b_stride 32). find_zips() sees that the four runs
+// begin 8 bytes apart, repeat equally often and fill b_stride: one zip of 4 ways makes the whole row.
 
 #include "exchange/rows.hpp"
 
@@ -32,10 +32,10 @@ namespace plait::exchange {
 
 namespace {
 
-constexpr std::int64_t kLeastRows = 16;
+constexpr std::int64_t kMinRows = 16;
 constexpr std::int64_t kLongRun = 1024;  // bytes of runs for which one nest of loops is as fast
 constexpr std::int64_t kPartBytes = 16 << 10;
-constexpr std::int64_t kZippedBytes = 1024;  // between two calls of Prefetch::step()
+constexpr std::int64_t kZippedBytes = 1024;  // between two calls of Prefetch::tick()
 constexpr std::int64_t kJoinedBytes = 1024;  // bytes of one call of copy::join()
 constexpr std::int64_t kJoinedRun = 96;      // bytes of runs; shorter ones are faster through the stage
 constexpr std::int64_t kLine = 64;
@@ -45,22 +45,23 @@ std::int64_t period_of(const std::vector<Share>& shares, std::size_t fast) {
   std::int64_t period = 1;
   for (const Share& share : shares)
     for (const plan::Piece& piece : share.pieces[fast])
-      if (piece.count > 1) period = std::max(period, piece.b_step);
+      if (piece.count > 1) period = std::max(period, piece.b_stride);
   for (const Share& share : shares)
     for (const plan::Piece& piece : share.pieces[fast])
-      if (piece.count > 1 && period % piece.b_step != 0) return 1;
+      if (piece.count > 1 && period % piece.b_stride != 0) return 1;
   return period;
 }
 
-/// Returns the repeats of a zip between two calls of Prefetch::step(), which make whole lines.
-std::int64_t zipped_at_once(std::int64_t step) {
-  const std::int64_t whole = kLine / std::gcd(kLine, step);
-  return base::ceil_divide(kZippedBytes, step * whole) * whole;
+/// Returns the repeats of a zip between two calls of Prefetch::tick(), which make whole lines.
+std::int64_t zipped_at_once(std::int64_t stride) {
+  const std::int64_t whole = kLine / std::gcd(kLine, stride);
+  return base::ceil_divide(kZippedBytes, stride * whole) * whole;
 }
 
 template <std::size_t kBytes>
-void strided(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_step, std::int64_t from_step) {
-  for (std::int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_step, from + i * from_step, kBytes);
+void strided(std::byte* to, const std::byte* from, std::int64_t count, std::int64_t to_stride,
+             std::int64_t from_stride) {
+  for (std::int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, kBytes);
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
     elements += plan::elements(share.pieces[rows.fast_]);
     runs += plan::runs(share.pieces[rows.fast_]);
   }
-  if (rows.count_ < kLeastRows || runs == 0) return std::nullopt;
+  if (rows.count_ < kMinRows || runs == 0) return std::nullopt;
   if (elements * element_bytes >= runs * kLongRun || elements * element_bytes < runs * 4) return std::nullopt;
   // The origins of all positions of the slower dimensions must be small compared with the rows themselves.
   std::int64_t positions = 0;
@@ -128,9 +129,9 @@ bool Rows::classify(const Extents& shape, const std::vector<Share>& shares, std:
       for (const plan::Piece& piece : pieces)
         for (std::int64_t t = 0; t < piece.count; ++t)
           for (std::int64_t k = 0; k < piece.length; ++k) {
-            Origin& origin = origins_[d][static_cast<std::size_t>(piece.b + t * piece.b_step + k)];
+            Origin& origin = origins_[d][static_cast<std::size_t>(piece.b + t * piece.b_stride + k)];
             if (origin.kind >= 0) return false;
-            origin = {kind, piece.a + t * piece.a_step + k};
+            origin = {kind, piece.a + t * piece.a_stride + k};
           }
     }
   }
@@ -148,20 +149,20 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
     for (const Family& family : families_of(plan::clip_target(shares[k]->pieces[fast_], lo, hi))) {
       // Short runs at equal distances stay together. All others are written out one by one.
       Run run{0, 0, family.length * element_bytes_, 1, 0, 0, static_cast<std::uint32_t>(k), 1};
-      std::array<Family::Loop, Family::kMostLoops> loops = family.loops;
+      std::array<Family::Loop, Family::kMaxLoops> loops = family.loops;
       if (family.depth > 0 && run.bytes <= kLine) {
         run.count = loops[0].count;
-        run.a_step = loops[0].a_step * element_bytes_;
-        run.b_step = loops[0].b_step * element_bytes_;
+        run.a_stride = loops[0].a_stride * element_bytes_;
+        run.b_stride = loops[0].b_stride * element_bytes_;
         loops[0] = {};
       }
       for (std::int64_t i = 0; i < loops[2].count; ++i)
         for (std::int64_t j = 0; j < loops[1].count; ++j)
           for (std::int64_t l = 0; l < loops[0].count; ++l) {
-            run.a = (family.a + i * loops[2].a_step + j * loops[1].a_step + l * loops[0].a_step) * element_bytes_;
-            run.b = (family.b + i * loops[2].b_step + j * loops[1].b_step + l * loops[0].b_step) * element_bytes_;
+            run.a = (family.a + i * loops[2].a_stride + j * loops[1].a_stride + l * loops[0].a_stride) * element_bytes_;
+            run.b = (family.b + i * loops[2].b_stride + j * loops[1].b_stride + l * loops[0].b_stride) * element_bytes_;
             slot.lo = std::min(slot.lo, run.a);
-            slot.hi = std::max(slot.hi, run.a + (run.count - 1) * run.a_step + run.bytes);
+            slot.hi = std::max(slot.hi, run.a + (run.count - 1) * run.a_stride + run.bytes);
             filled += run.count * run.bytes;
             part.runs.push_back(run);
           }
@@ -176,7 +177,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   if (!part.joined) find_zips(part.runs);
   part.lines = part.whole && !part.joined && in_lines(part.runs);
   for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.lines ? part.runs[i].ways : 1))
-    program.steps += part.lines ? base::ceil_divide(part.runs[i].count, zipped_at_once(part.runs[i].b_step)) : 1;
+    program.ticks += part.lines ? base::ceil_divide(part.runs[i].count, zipped_at_once(part.runs[i].b_stride)) : 1;
   program.parts.push_back(std::move(part));
 }
 
@@ -185,7 +186,7 @@ void Rows::write_out(std::vector<Run>& runs) {
   std::vector<Run> each;
   for (Run run : runs) {
     const std::int64_t count = std::exchange(run.count, 1);
-    for (std::int64_t i = 0; i < count; ++i, run.a += run.a_step, run.b += run.b_step) each.push_back(run);
+    for (std::int64_t i = 0; i < count; ++i, run.a += run.a_stride, run.b += run.b_stride) each.push_back(run);
   }
   runs = std::move(each);
 }
@@ -204,12 +205,12 @@ void Rows::find_zips(std::vector<Run>& runs) {
   for (std::size_t i = 0; i < runs.size();) {
     Run& first = runs[i];
     std::size_t end = i + 1;
-    while (end < runs.size() && first.count > 1 && first.a_step == first.bytes && runs[end].count == first.count &&
-           runs[end].bytes == first.bytes && runs[end].a_step == first.a_step && runs[end].b_step == first.b_step &&
-           runs[end].b == runs[end - 1].b + first.bytes)
+    while (end < runs.size() && first.count > 1 && first.a_stride == first.bytes && runs[end].count == first.count &&
+           runs[end].bytes == first.bytes && runs[end].a_stride == first.a_stride &&
+           runs[end].b_stride == first.b_stride && runs[end].b == runs[end - 1].b + first.bytes)
       ++end;
     const auto ways = static_cast<std::int64_t>(end - i);
-    if (ways > 1 && ways <= kMostZipped && ways * first.bytes == first.b_step) {
+    if (ways > 1 && ways <= kMaxZipped && ways * first.bytes == first.b_stride) {
       first.ways = static_cast<std::int32_t>(ways);
       i = end;
     } else {
@@ -218,7 +219,7 @@ void Rows::find_zips(std::vector<Run>& runs) {
   }
 }
 
-Rows::Found Rows::find(std::int64_t row, const Extents* target_steps) const {
+Rows::Found Rows::find(std::int64_t row, const Extents* target_strides) const {
   Found found;
   found.a.resize(origins_.size());
   Extents kind(slow_.size());
@@ -230,19 +231,19 @@ Rows::Found Rows::find(std::int64_t row, const Extents* target_steps) const {
     const Origin& origin = origins_[d][static_cast<std::size_t>(position)];
     kind[i] = origin.kind;
     found.a[d] = origin.a;
-    if (target_steps != nullptr) found.offset += position * (*target_steps)[d];
+    if (target_strides != nullptr) found.offset += position * (*target_strides)[d];
   }
   const auto program = programs_.find(kind);
   if (program != programs_.end()) found.program = &program->second;
   return found;
 }
 
-std::int64_t Rows::steps(std::int64_t row) const {
+std::int64_t Rows::ticks(std::int64_t row) const {
   const Found found = find(row, nullptr);
-  return found.program == nullptr ? 0 : found.program->steps;
+  return found.program == nullptr ? 0 : found.program->ticks;
 }
 
-std::int64_t Rows::most_read() const {
+std::int64_t Rows::max_read() const {
   std::int64_t most = 0;
   for (const auto& [kind, program] : programs_) {
     std::map<std::size_t, std::pair<std::int64_t, std::int64_t>> of_sources;
@@ -265,7 +266,7 @@ void Rows::reads(std::int64_t row, std::span<const copy::LocalArray> sources, Pr
 
 void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
                std::byte* stage, Prefetch& prefetch) const {
-  const Found found = find(row, &target.steps);
+  const Found found = find(row, &target.strides);
   if (found.program == nullptr) return;
   std::array<const std::byte*, 64> few;
   std::vector<const std::byte*> many;
@@ -275,7 +276,7 @@ void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, cons
   for (std::size_t k = 0; k < slots; ++k) {
     const copy::LocalArray& source = sources[found.program->slots[k].source];
     bases[k] = source.data;
-    for (const std::size_t d : slow_) bases[k] += found.a[d] * source.steps[d];
+    for (const std::size_t d : slow_) bases[k] += found.a[d] * source.strides[d];
   }
   for (const Part& part : found.program->parts) {
     std::byte* const to = target.data + found.offset + part.lo;
@@ -312,14 +313,14 @@ void Rows::join(const Part& part, std::span<const std::byte* const> bases, std::
   std::size_t count = 0;
   std::int64_t bytes = 0;
   for (const Run& run : part.runs) {
-    prefetch.step();
+    prefetch.tick();
     const std::byte* const from = bases[run.slot] + run.a;
     runs[count++] = {from, run.bytes};
     bytes += run.bytes;
     if (bytes < kJoinedBytes && count < runs.size()) continue;
     // The bytes after the last whole line are joined with the next runs.
-    const auto behind = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to + bytes) % kLine);
-    const std::int64_t rest = behind < run.bytes ? behind : 0;
+    const auto overhang = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to + bytes) % kLine);
+    const std::int64_t rest = overhang < run.bytes ? overhang : 0;
     runs[count - 1].bytes -= rest;
     copy::join(to, {runs.data(), count});
     to += bytes - rest;
@@ -335,11 +336,11 @@ void Rows::move_lines(const Part& part, std::span<const std::byte* const> bases,
   for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.runs[i].ways)) {
     const Run& run = part.runs[i];
     Sources sources = sources_of(part, i, bases);
-    const std::int64_t once = zipped_at_once(run.b_step);
+    const std::int64_t once = zipped_at_once(run.b_stride);
     for (std::int64_t k = 0; k < run.count; k += once) {
-      prefetch.step();
+      prefetch.tick();
       const std::int64_t count = std::min(once, run.count - k);
-      copy::zip(to + run.b + k * run.b_step, sources.data(), run.ways, run.bytes, count, copy::Landing::kUnsettled);
+      copy::zip(to + run.b + k * run.b_stride, sources.data(), run.ways, run.bytes, count, copy::Landing::kUnsettled);
       for (std::int32_t way = 0; way < run.ways; ++way) sources[static_cast<std::size_t>(way)] += count * run.bytes;
     }
   }
@@ -348,11 +349,11 @@ void Rows::move_lines(const Part& part, std::span<const std::byte* const> bases,
 void Rows::move(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const {
   for (std::size_t i = 0; i < part.runs.size(); ++i) {
     const Run& run = part.runs[i];
-    prefetch.step();
+    prefetch.tick();
     if (run.ways > 1) {
       const Sources sources = sources_of(part, i, bases);
       if (copy::zip(to + run.b, sources.data(), run.ways, run.bytes, run.count)) {
-        for (std::int32_t way = 1; way < run.ways; ++way) prefetch.step();
+        for (std::int32_t way = 1; way < run.ways; ++way) prefetch.tick();
         i += static_cast<std::size_t>(run.ways) - 1;
         continue;
       }
@@ -364,16 +365,16 @@ void Rows::move(const Part& part, std::span<const std::byte* const> bases, std::
       continue;
     }
     switch (run.bytes) {
-      case 1: strided<1>(position, from, run.count, run.b_step, run.a_step); break;
-      case 2: strided<2>(position, from, run.count, run.b_step, run.a_step); break;
-      case 4: strided<4>(position, from, run.count, run.b_step, run.a_step); break;
-      case 8: strided<8>(position, from, run.count, run.b_step, run.a_step); break;
-      case 16: strided<16>(position, from, run.count, run.b_step, run.a_step); break;
-      case 32: strided<32>(position, from, run.count, run.b_step, run.a_step); break;
-      case 64: strided<64>(position, from, run.count, run.b_step, run.a_step); break;
+      case 1: strided<1>(position, from, run.count, run.b_stride, run.a_stride); break;
+      case 2: strided<2>(position, from, run.count, run.b_stride, run.a_stride); break;
+      case 4: strided<4>(position, from, run.count, run.b_stride, run.a_stride); break;
+      case 8: strided<8>(position, from, run.count, run.b_stride, run.a_stride); break;
+      case 16: strided<16>(position, from, run.count, run.b_stride, run.a_stride); break;
+      case 32: strided<32>(position, from, run.count, run.b_stride, run.a_stride); break;
+      case 64: strided<64>(position, from, run.count, run.b_stride, run.a_stride); break;
       default:
         for (std::int64_t k = 0; k < run.count; ++k)
-          std::memcpy(position + k * run.b_step, from + k * run.a_step, static_cast<std::size_t>(run.bytes));
+          std::memcpy(position + k * run.b_stride, from + k * run.a_stride, static_cast<std::size_t>(run.bytes));
     }
   }
 }

@@ -33,13 +33,13 @@ class Rows {
 
   std::int64_t count() const { return count_; }
   std::int64_t stage_bytes() const { return stage_bytes_; }
-  /// True if arrays with these steps can be moved, that is, if their rows have no gaps.
-  bool fits(const Extents& steps) const { return steps[fast_] == element_bytes_; }
+  /// True if arrays with these strides can be moved, that is, if their rows have no gaps.
+  bool fits(const Extents& strides) const { return strides[fast_] == element_bytes_; }
 
   std::int64_t row_bytes() const { return row_bytes_; }
   /// Returns the maximum number of bytes that a row reads, including everything between the first and the last one of
   /// each source.
-  std::int64_t most_read() const;
+  std::int64_t max_read() const;
   /// Calls visit(source, first byte, bytes) for each stretch that a row reads, at the addresses of `sources`.
   template <typename Visit>
   void for_each_read(std::int64_t row, std::span<const copy::LocalArray> sources, Visit&& visit) const {
@@ -49,13 +49,13 @@ class Rows {
       if (slot.lo >= slot.hi) continue;
       const copy::LocalArray& source = sources[slot.source];
       const std::byte* begin = source.data + slot.lo;
-      for (const std::size_t d : slow_) begin += found.a[d] * source.steps[d];
+      for (const std::size_t d : slow_) begin += found.a[d] * source.strides[d];
       visit(slot.source, begin, slot.hi - slot.lo);
     }
   }
 
-  /// Returns the number of calls of Prefetch::step() in run() for a row.
-  std::int64_t steps(std::int64_t row) const;
+  /// Returns the number of calls of Prefetch::tick() in run() for a row.
+  std::int64_t ticks(std::int64_t row) const;
   /// Adds the stretches that a row reads to a prefetch.
   void reads(std::int64_t row, std::span<const copy::LocalArray> sources, Prefetch& prefetch) const;
   void run(std::int64_t row, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
@@ -68,8 +68,8 @@ class Rows {
     std::int64_t b = 0;
     std::int64_t bytes = 0;
     std::int64_t count = 1;
-    std::int64_t a_step = 0;
-    std::int64_t b_step = 0;
+    std::int64_t a_stride = 0;
+    std::int64_t b_stride = 0;
     std::uint32_t slot = 0;
     std::int32_t ways = 1;
   };
@@ -90,7 +90,7 @@ class Rows {
   struct Program {
     std::vector<Slot> slots;
     std::vector<Part> parts;
-    std::int64_t steps = 0;  // calls of Prefetch::step() for the next row
+    std::int64_t ticks = 0;  // calls of Prefetch::tick() for the next row
   };
   /// The origin of a position of a slower dimension: the shares of one class, at their position `a`.
   struct Origin {
@@ -107,13 +107,13 @@ class Rows {
   Rows() = default;
   bool classify(const Extents& shape, const std::vector<Share>& shares, std::vector<Extents>& kinds);
   void compile(Program& program, const std::vector<const Share*>& shares, std::int64_t lo, std::int64_t hi) const;
-  static constexpr std::int64_t kMostZipped = 16;
-  using Sources = std::array<const std::byte*, kMostZipped>;
+  static constexpr std::int64_t kMaxZipped = 16;
+  using Sources = std::array<const std::byte*, kMaxZipped>;
   static Sources sources_of(const Part& part, std::size_t first, std::span<const std::byte* const> bases);
   static bool in_lines(std::span<const Run> runs);
   static void find_zips(std::vector<Run>& runs);
   static void write_out(std::vector<Run>& runs);
-  Found find(std::int64_t row, const Extents* target_steps) const;
+  Found find(std::int64_t row, const Extents* target_strides) const;
   void move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
   static void join(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch);
   void move(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;

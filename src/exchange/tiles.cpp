@@ -30,7 +30,7 @@ constexpr std::int64_t kRowBytes = 16 << 10;
 constexpr std::int64_t kAcrossTarget = 2048;
 constexpr std::int64_t kAcrossSource = 1024;
 
-std::int64_t end_of(const plan::Piece& piece) { return piece.b + (piece.count - 1) * piece.b_step + piece.length; }
+std::int64_t end_of(const plan::Piece& piece) { return piece.b + (piece.count - 1) * piece.b_stride + piece.length; }
 
 }  // namespace
 
@@ -149,36 +149,36 @@ void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> source
   std::byte* position = target.data;
   for (std::size_t d = 0; d < dimensions; ++d) {
     volume *= dimensions_[d].size(at[d]);
-    position += (dimensions_[d].lo + at[d] * dimensions_[d].interval) * target.steps[d];
+    position += (dimensions_[d].lo + at[d] * dimensions_[d].interval) * target.strides[d];
   }
   // A stage writes whole lines past the caches. It needs a tile without gaps. A single nest of loops is copied
   // directly.
-  bool staged = streamed_ && elements == volume && target.steps[order_.back()] == element_bytes_;
+  bool staged = streamed_ && elements == volume && target.strides[order_.back()] == element_bytes_;
   if (staged && pieces.size() == 1) {
     const bool one = std::all_of(pieces[0].families.begin(), pieces[0].families.end(),
                                  [](const Families* families) { return families->size() == 1; });
-    staged = !one || sources[shares_[pieces[0].share].source].steps[order_.back()] != element_bytes_;
+    staged = !one || sources[shares_[pieces[0].share].source].strides[order_.back()] != element_bytes_;
   }
-  Extents steps = target.steps;
+  Extents strides = target.strides;
   if (staged) {
-    std::int64_t step = element_bytes_;
+    std::int64_t stride = element_bytes_;
     for (std::size_t i = dimensions; i-- > 0;) {
-      steps[order_[i]] = step;
-      step *= dimensions_[order_[i]].size(at[order_[i]]);
+      strides[order_[i]] = stride;
+      stride *= dimensions_[order_[i]].size(at[order_[i]]);
     }
   }
   std::byte* const to = staged ? stage : position;
   const copy::Landing landing = streamed_ && !staged ? copy::Landing::kUnsettled : copy::Landing::kCaches;
   for (const Piece& piece : pieces) {
     const copy::LocalArray& from = sources[shares_[piece.share].source];
-    for_each_nest(piece.families, from.steps, steps,
+    for_each_nest(piece.families, from.strides, strides,
                   [&](std::int64_t a, std::int64_t b, std::span<const copy::Loop> loops) {
                     copy::strided_copy(to + b, from.data + a, element_bytes_, loops, landing);
                   });
   }
   if (!staged) return;
   std::array<copy::Loop, kMaxDimensions> loops;
-  for (std::size_t d = 0; d < dimensions; ++d) loops[d] = {dimensions_[d].size(at[d]), steps[d], target.steps[d]};
+  for (std::size_t d = 0; d < dimensions; ++d) loops[d] = {dimensions_[d].size(at[d]), strides[d], target.strides[d]};
   copy::strided_copy(position, stage, element_bytes_, {loops.data(), dimensions}, copy::Landing::kUnsettled);
 }
 

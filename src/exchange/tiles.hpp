@@ -28,7 +28,7 @@ class Tiles {
   /// Returns the bytes of the stage that run() needs.
   std::int64_t stage_bytes() const { return stage_bytes_; }
 
-  /// Fills the tiles [begin, end) of the target.  The arrays may have any steps.
+  /// Fills the tiles [begin, end) of the target.  The arrays may have any strides.
   void run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target, std::byte* stage,
            std::int64_t begin, std::int64_t end) const;
 

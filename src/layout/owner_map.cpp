@@ -151,8 +151,8 @@ std::int64_t BlockOwnerMap::block_of(std::int64_t position) const {
     case Kind::kBalanced: {
       const std::int64_t share = template_size() / extent();
       const std::int64_t more = template_size() % extent();
-      const std::int64_t front = more * (share + 1);
-      return position < front ? position / (share + 1) : more + (position - front) / share;
+      const std::int64_t boundary = more * (share + 1);
+      return position < boundary ? position / (share + 1) : more + (position - boundary) / share;
     }
     case Kind::kGenBlock: return std::upper_bound(starts_->begin(), starts_->end(), position) - starts_->begin() - 1;
     default: return 0;

@@ -1,8 +1,8 @@
 // The assignment of ranks to grid positions.
 //
 // A position is the number of a grid point in row-major or column-major order; its digits are the coordinates on the
-// axes. Example: on the grid (3, 2) the row-major steps are (2, 1), so rank 4 has the coordinates 4 div 2 mod 3 = 2
-// and 4 div 1 mod 2 = 0. Column-major steps are (1, 3), and rank 4 has the coordinates (1, 1). A list replaces the
+// axes. Example: on the grid (3, 2) the row-major strides are (2, 1), so rank 4 has the coordinates 4 div 2 mod 3 = 2
+// and 4 div 1 mod 2 = 0. Column-major strides are (1, 3), and rank 4 has the coordinates (1, 1). A list replaces the
 // rank of each position.
 
 #include "layout/rank_map.hpp"
@@ -22,12 +22,12 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
     if (extent < 1)
       base::throw_argument_error("the grid ", base::tuple_text(grid_), " has an extent below 1; use 1 or more");
   positions_ = base::checked_product(grid_, "number of ranks");
-  steps_.resize(grid_.size());
-  std::int64_t step = 1;
+  strides_.resize(grid_.size());
+  std::int64_t stride = 1;
   for (std::size_t i = 0; i < grid_.size(); ++i) {
     const std::size_t axis = fortran ? i : grid_.size() - 1 - i;
-    steps_[axis] = step;
-    step *= grid_[axis];
+    strides_[axis] = stride;
+    stride *= grid_[axis];
     if (pinned_[axis] < 0) size_ *= grid_[axis];
   }
   if (!list.empty()) {
@@ -73,21 +73,21 @@ std::int64_t RankMap::position_of(std::int64_t rank) const {
   if (position < 0 || position >= positions_) return -1;
   if (size_ != positions_)
     for (std::size_t a = 0; a < grid_.size(); ++a)
-      if (pinned_[a] >= 0 && position / steps_[a] % grid_[a] != pinned_[a]) return -1;
+      if (pinned_[a] >= 0 && position / strides_[a] % grid_[a] != pinned_[a]) return -1;
   return position;
 }
 
 Extents RankMap::coordinates(std::int64_t rank) const {
   const std::int64_t position = position_of(rank);
   Extents result(grid_.size());
-  for (std::size_t a = 0; a < grid_.size(); ++a) result[a] = position / steps_[a] % grid_[a];
+  for (std::size_t a = 0; a < grid_.size(); ++a) result[a] = position / strides_[a] % grid_[a];
   return result;
 }
 
 std::int64_t RankMap::rank_at(const Extents& coordinates) const {
   std::int64_t position = 0;
   for (std::size_t a = 0; a < grid_.size(); ++a)
-    position += (pinned_[a] >= 0 ? pinned_[a] : coordinates[a]) * steps_[a];
+    position += (pinned_[a] >= 0 ? pinned_[a] : coordinates[a]) * strides_[a];
   return list_ ? list_->ranks[static_cast<std::size_t>(position)] : position;
 }
 

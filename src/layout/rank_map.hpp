@@ -30,7 +30,7 @@ class RankMap {
   Extents coordinates(std::int64_t rank) const;
   std::int64_t rank_at(const Extents& coordinates) const;
   /// Returns the difference between ranks whose coordinates on an axis differ by one; only without a list.
-  std::int64_t step(std::size_t axis) const { return steps_[axis]; }
+  std::int64_t stride(std::size_t axis) const { return strides_[axis]; }
   bool listed() const { return list_ != nullptr; }
   /// Returns all ranks in ascending order.
   /// cost  O(ranks).
@@ -45,7 +45,7 @@ class RankMap {
   std::int64_t position_of(std::int64_t rank) const;
 
   Extents grid_;
-  Extents steps_;
+  Extents strides_;
   Extents pinned_;
   std::int64_t size_ = 1;
   std::int64_t positions_ = 1;

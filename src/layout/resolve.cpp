@@ -357,7 +357,7 @@ ResolvedLayout resolve(LayoutArguments arguments) {
   // Replicas are numbered in the order of their ranks.
   if (!result.map.listed())
     std::sort(result.copied.begin(), result.copied.end(), [&](int a, int b) {
-      return result.map.step(static_cast<std::size_t>(a)) > result.map.step(static_cast<std::size_t>(b));
+      return result.map.stride(static_cast<std::size_t>(a)) > result.map.stride(static_cast<std::size_t>(b));
     });
 
   result.order = result.options.order.empty() ? dimensions_in(order, static_cast<int>(dimensions))

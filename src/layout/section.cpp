@@ -1,6 +1,6 @@
 // The layout of a part of an array.
 //
-// A section is an array that is aligned with the whole one: its index i is index start + step * i. Example: 8
+// A section is an array that is aligned with the whole one: its index i is index start + stride * i. Example: 8
 // elements `(block) onto (2)`, the section of 4 elements from index 3 on. It has the template 8 and the alignment
 // d0+3, so that rank 0 owns its index 0 (element 3) and rank 1 its indices 1 to 3.
 
@@ -47,7 +47,7 @@ Layout section(const Layout& whole, const Region& region) {
     if (alignment.kind != Alignment::Kind::kDimension) continue;
     const auto d = static_cast<std::size_t>(alignment.dimension);
     alignment.offset += alignment.scale * region[d].start;
-    alignment.scale *= region[d].step;
+    alignment.scale *= region[d].stride;
     if (kept[d] < 0) alignment.kind = Alignment::Kind::kConstant;
     alignment.dimension = kept[d] < 0 ? 0 : kept[d];
   }

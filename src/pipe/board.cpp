@@ -48,12 +48,12 @@ Board::Entry& Board::entry(std::int64_t step) const {
   return shared().entries[static_cast<std::size_t>(step % kEntries)];
 }
 
-void Board::announce(std::int64_t step, std::string_view words) {
+void Board::announce(std::int64_t step, std::string_view message) {
   // A reader may still read the entry that would be overwritten.
-  if (words.size() > kMostWords || step - kEntries > shared().reader.finished.load()) return;
+  if (message.size() > kMaxMessage || step - kEntries > shared().reader.finished.load()) return;
   Entry& here = entry(step);
-  here.bytes = static_cast<std::int64_t>(words.size());
-  std::memcpy(here.words.data(), words.data(), words.size());
+  here.bytes = static_cast<std::int64_t>(message.size());
+  std::memcpy(here.message.data(), message.data(), message.size());
   // Release: a reader that sees the number also sees the description.
   here.step.store(step, std::memory_order_release);
 }
@@ -70,13 +70,13 @@ Board::Progress Board::progress() const {
 
 void Board::want_word(bool wanted) { shared().writer.notify_writer.store(wanted ? 1 : 0); }
 
-bool Board::begin(std::int64_t step, std::string& words) {
+bool Board::begin(std::int64_t step, std::string& message) {
   if (shared().writer.closed.load() != 0) return false;
   const Entry& here = entry(step);
   if (here.step.load(std::memory_order_acquire) != step) return false;
   // The other process writes this memory, so the length is checked.
-  const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(here.bytes, 0, kMostWords));
-  words.assign(here.words.data(), bytes);
+  const auto bytes = static_cast<std::size_t>(std::clamp<std::int64_t>(here.bytes, 0, kMaxMessage));
+  message.assign(here.message.data(), bytes);
   begun(step);
   return true;
 }

@@ -29,7 +29,7 @@ namespace plait::pipe {
 class Board {
  public:
   /// Longer descriptions are sent on the connection.
-  static constexpr std::size_t kMostWords = 2032;
+  static constexpr std::size_t kMaxMessage = 2032;
   /// Further steps are announced on the connection.
   static constexpr std::int64_t kEntries = 16;
 
@@ -42,7 +42,7 @@ class Board {
   // For the writer.
 
   /// Announces a step.  If it does not fit, the reader requests it on the connection.
-  void announce(std::int64_t step, std::string_view words);
+  void announce(std::int64_t step, std::string_view message);
   /// Closes the board; the reader continues on the connection.
   void close();
   bool joined() const;
@@ -60,7 +60,7 @@ class Board {
   /// The first step for the reader.
   std::int64_t first() const { return progress().finished + 1; }
   /// If the step is announced here, copies its description, begins it and returns true.  pre  Steps ascend by one.
-  bool begin(std::int64_t step, std::string& words);
+  bool begin(std::int64_t step, std::string& message);
   /// Records that a step was begun on the connection.
   void begun(std::int64_t step);
   /// Returns true if the writer has requested a notification.
@@ -70,7 +70,7 @@ class Board {
   struct Entry {
     std::atomic<std::int64_t> step;
     std::int64_t bytes;
-    std::array<char, kMostWords> words;
+    std::array<char, kMaxMessage> message;
   };
   /// Each end writes to cache lines of its own.
   struct WriterState {
@@ -112,13 +112,13 @@ class Polling {
       return ready();
     }
     const bool found = look(ready);
-    in_vain_ = found ? 0 : std::clamp(2 * in_vain_, 1, kMostLeftOut);
+    in_vain_ = found ? 0 : std::clamp(2 * in_vain_, 1, kMaxOmitted);
     left_out_ = in_vain_;
     return found;
   }
 
  private:
-  static constexpr int kMostLeftOut = 32;
+  static constexpr int kMaxOmitted = 32;
 
   template <typename Ready>
   static bool look(Ready& ready) {

@@ -23,31 +23,31 @@ bool parse_number(std::string_view text, Number& number) {
 }
 
 int count_of(const std::string& url, const store::UrlOption& option, int least, const char* expected) {
-  constexpr int kMost = 1 << 20;
+  constexpr int kMax = 1 << 20;
   int number = 0;
-  if (!parse_number(option.value, number) || number < least || number > kMost)
+  if (!parse_number(option.value, number) || number < least || number > kMax)
     throw_invalid_option(url, option, expected);
   return number;
 }
 
 void set_ports(Options& options, const std::string& url, const store::UrlOption& option) {
-  constexpr int kMost = 65535;
+  constexpr int kMax = 65535;
   const std::size_t dash = option.value.find('-');
   const std::string_view value = option.value;
   const std::string_view last = dash == std::string_view::npos ? value : value.substr(dash + 1);
   if (!parse_number(value.substr(0, dash), options.first_port) || !parse_number(last, options.last_port) ||
-      options.first_port < 1 || options.last_port > kMost || options.first_port > options.last_port)
+      options.first_port < 1 || options.last_port > kMax || options.first_port > options.last_port)
     throw_invalid_option(url, option, "a range of ports, such as 4700-4800");
 }
 
 }  // namespace
 
 Options parse_options(const std::string& url) {
-  const store::Url told = store::parse_url(url, "pipe:", "pipe:flow?queue=2");
+  const store::Url url_parts = store::parse_url(url, "pipe:", "pipe:flow?queue=2");
   Options options;
-  options.name = told.path;
+  options.name = url_parts.path;
   check_pipe_name(options.name, url);
-  for (const store::UrlOption& option : told.options) {
+  for (const store::UrlOption& option : url_parts.options) {
     if (option.key == "queue") {
       options.queue = count_of(url, option, 1, "a number of steps, 1 or more");
     } else if (option.key == "readers") {

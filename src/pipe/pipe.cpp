@@ -21,7 +21,7 @@ namespace {
 using transport::native::Clock;
 using transport::native::Link;
 
-constexpr std::chrono::seconds kMostPatience{10};
+constexpr std::chrono::seconds kMaxTimeout{10};
 
 PipeProgram program_of(const std::string& who, std::int64_t processes) {
   const pipe::Program found = pipe::parse_program(who);
@@ -70,8 +70,8 @@ PipeStatus parse_status(const std::string& bytes) {
 
 PipeStatus pipe_status(const std::string& url) {
   const pipe::Options options = pipe::parse_options(url);
-  const auto patience = std::min<std::chrono::duration<double>>(options.timeout, kMostPatience);
-  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(patience);
+  const auto timeout = std::min<std::chrono::duration<double>>(options.timeout, kMaxTimeout);
+  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(timeout);
   const std::string folder = pipe::meeting_folder();
   const auto absent = [&] {
     return Error(ErrorKind::kSystem,

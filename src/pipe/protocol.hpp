@@ -42,7 +42,7 @@ inline constexpr int kGroup = 64;
 inline constexpr std::size_t kAskedAhead = 32;
 
 /// Maximum length of a request.  Requests longer than a frame are sent in parts.
-inline constexpr std::uint64_t kMostRequest = std::uint64_t{64} << 20;
+inline constexpr std::uint64_t kMaxRequest = std::uint64_t{64} << 20;
 
 /// The argument of kWhere: the first process of each group (asked of process 0), or all processes of one group (asked
 /// of its first process).

@@ -22,7 +22,7 @@ Step StepDescription::shown() const {
   return step;
 }
 
-std::string words(const ArrayType& type) {
+std::string describe_array_type(const ArrayType& type) {
   if (type.element_bytes == 0) return "arrays of which each step says what they are";
   return base::text(shape_to_string(type.shape), ' ',
                     type.dtype.empty() ? base::text("elements of ", type.element_bytes, " bytes") : type.dtype);

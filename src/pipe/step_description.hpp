@@ -49,7 +49,7 @@ void fields(Codec& codec, base::Record<Codec, StepDescription>& step) {
 inline constexpr std::size_t kPositionBytes = sizeof(StepDescription::number) + sizeof(StepDescription::slot);
 
 /// Formats a type, as in `6000x6000 <f8`.
-std::string words(const ArrayType& type);
+std::string describe_array_type(const ArrayType& type);
 
 /// The offsets of local arrays in the memory that a process has for a step.  Variables follow each other; each has the
 /// local arrays of the ranks of the process, ascending, at multiples of 64 bytes.

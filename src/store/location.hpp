@@ -31,8 +31,8 @@ struct Found {
 
 /// Maximum number of attempts to open a name whose file is being replaced, of some milliseconds each, and maximum
 /// number of attempts with the same result.
-inline constexpr int kMostAttempts = 2000;
-inline constexpr int kMostSameAttempts = 20;
+inline constexpr int kMaxAttempts = 2000;
+inline constexpr int kMaxSameAttempts = 20;
 
 /// Checks that this process has opened the files of another one. shown: the name in errors.
 /// errors  kSystem, ESTALE: the files differ, because they have been replaced, or because another host has others under

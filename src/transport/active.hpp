@@ -33,13 +33,13 @@ struct Call {
   int to = 0;
   CallHead head{};
   std::span<const std::byte> payload;  ///< sent with the call; must not change until `done`
-  std::span<std::byte> room;           ///< receives the data of the answer, which fill it
+  std::span<std::byte> output;         ///< receives the data of the answer, which fill it
   /// Called once, on any thread, with nullptr if the call was answered.  It must neither throw nor wait.
   std::function<void(const CallFailure*)> done;
   const void* request = nullptr;  ///< the request that the call is a part of, for Active::cancel
 };
 /// Maximum size of the payload and of the answer of a call.
-inline constexpr std::int64_t kMostCallBytes = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMaxCallBytes = std::int64_t{1} << 30;
 
 /// A call as it arrives at the worker that serves it.
 struct Arrival {
@@ -47,7 +47,7 @@ struct Arrival {
   std::uint64_t id = 0;  ///< number of the call in the transport
   CallHead head{};
   std::int64_t payload_bytes = 0;
-  std::int64_t room_bytes = 0;
+  std::int64_t output_bytes = 0;
 };
 
 class Active;

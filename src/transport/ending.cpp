@@ -25,8 +25,8 @@ struct Endings {
 
 /// Never destroyed: MPI may end after the destruction of static objects.
 Endings& endings() {
-  static auto* const kept = new Endings;
-  return *kept;
+  static auto* const instance = new Endings;
+  return *instance;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace plait::transport {
 /// number on which they have agreed, even if memory is short.
 class GivenUp {
  public:
-  GivenUp() { numbers_.reserve(kRoom); }
+  GivenUp() { numbers_.reserve(kCapacity); }
   /// Reserves capacity for one agreement.
   /// errors  std::bad_alloc: the capacity is unchanged.
   void prepare() {
@@ -29,7 +29,7 @@ class GivenUp {
   }
 
  private:
-  static constexpr std::size_t kRoom = 16;
+  static constexpr std::size_t kCapacity = 16;
   static constexpr std::size_t kOfOneAgreement = 2;
   std::vector<std::int64_t> numbers_;
 };

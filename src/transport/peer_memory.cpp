@@ -16,7 +16,7 @@ namespace plait::transport {
 
 namespace {
 
-constexpr std::size_t kMostCopies = 512;  // maximum copies per call; the system allows 1024
+constexpr std::size_t kMaxCopies = 512;  // maximum copies per call; the system allows 1024
 
 /// A word whose value no other process has at the same address, as far as process numbers and clocks differ.
 struct Word {
@@ -67,16 +67,16 @@ void PeerMemory::try_all(std::span<const PeerToken> tokens) {
 }
 
 void PeerMemory::read(int node_rank, std::span<const PeerCopy> copies) const {
-  std::array<iovec, kMostCopies> from;
-  std::array<iovec, kMostCopies> to;
+  std::array<iovec, kMaxCopies> from;
+  std::array<iovec, kMaxCopies> to;
   const std::int64_t process = processes_[static_cast<std::size_t>(node_rank)];
   while (!copies.empty()) {
     std::size_t count = 0;
     std::size_t targets = 0;
     std::int64_t bytes = 0;
-    for (; count < std::min(copies.size(), kMostCopies); ++count) {
+    for (; count < std::min(copies.size(), kMaxCopies); ++count) {
       const PeerCopy& one = copies[count];
-      if (count > 0 && bytes + one.bytes > kMostPeerCopy) break;
+      if (count > 0 && bytes + one.bytes > kMaxPeerCopy) break;
       from[count] = vector_of(one.from, one.bytes);
       if (count > 0 && copies[count - 1].to + copies[count - 1].bytes == one.to) {
         to[targets - 1].iov_len += static_cast<std::size_t>(one.bytes);

@@ -9,9 +9,9 @@
 namespace plait::transport {
 
 /// Maximum bytes per copy of the system.
-inline constexpr std::int64_t kMostPeerCopy = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMaxPeerCopy = std::int64_t{1} << 30;
 
-/// A range of another process's memory, at its address there, and the destination; at most kMostPeerCopy bytes.
+/// A range of another process's memory, at its address there, and the destination; at most kMaxPeerCopy bytes.
 struct PeerCopy {
   const std::byte* from = nullptr;
   std::byte* to = nullptr;

@@ -99,11 +99,11 @@ class Transport {
   /// Returns true if a wait for messages was abandoned because a process has left: memory that was passed must stay.
   virtual bool messages_abandoned() const { return false; }
 
-  /// Each value becomes the smallest value that any worker has passed.  Collective; at most kMostValues values.
-  static constexpr int kMostValues = 8;
+  /// Each value becomes the smallest value that any worker has passed.  Collective; at most kMaxValues values.
+  static constexpr int kMaxValues = 8;
   virtual void reduce_min(std::span<std::int64_t> values) = 0;
-  /// Copies the bytes of `root` to all workers.  Collective; at most kMostBroadcast bytes.
-  static constexpr int kMostBroadcast = 8192;
+  /// Copies the bytes of `root` to all workers.  Collective; at most kMaxBroadcast bytes.
+  static constexpr int kMaxBroadcast = 8192;
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
   /// Copies bytes of worker 0 to the worker of rank 0 of every other node, by a tree or a pipeline.  Collective over
   /// the workers of rank 0; any number of bytes.
@@ -131,10 +131,10 @@ class Transport {
   /// Returns the access to the private memory of other workers of the node.
   PeerMemory& peer_memory() { return peer_memory_; }
   /// Returns an object that a layer above stores in the transport, which destroys it.
-  std::shared_ptr<void>& kept() { return kept_; }
+  std::shared_ptr<void>& attachment() { return attachment_; }
 
  private:
-  std::shared_ptr<void> kept_;
+  std::shared_ptr<void> attachment_;
   std::atomic<std::int64_t> numbers_{0};  // atomic: any thread of a single process may open files
   GivenUp given_up_;
   PeerMemory peer_memory_;

@@ -153,7 +153,7 @@ contains
     own = part%indices(comm%rank, 1)
     allocate (array(size(own), 4))
     call plait_open(file, 'matrix.npy', 'r+', comm)
-    call plait_start_read(file, part, array, request, first=[1, 3], count=[9, 4], step=[1, 2])
+    call plait_start_read(file, part, array, request, first=[1, 3], count=[9, 4], stride=[1, 2])
     call plait_wait(request)
     do j = 1, 4
       do i = 1, size(own)
@@ -161,7 +161,7 @@ contains
       end do
     end do
     array = -array
-    call plait_start_write(file, part, array, request, first=[1_int64, 3_int64], count=[9, 4], step=[1, 2])
+    call plait_start_write(file, part, array, request, first=[1_int64, 3_int64], count=[9, 4], stride=[1, 2])
     do while (.not. plait_test(request))
     end do
     call plait_wait(request)

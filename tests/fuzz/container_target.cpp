@@ -32,8 +32,8 @@ using container::Format;
 using container::Member;
 using store::memory::MemoryStore;
 
-constexpr std::size_t kMostOpened = 8;
-constexpr std::int64_t kMostRead = std::int64_t{64} << 10;
+constexpr std::size_t kMaxOpen = 8;
+constexpr std::int64_t kMaxRead = std::int64_t{64} << 10;
 
 void demand_of_file(bool holds, const char* what) {
   if (holds) return;
@@ -48,7 +48,7 @@ std::shared_ptr<MemoryStore> stored(std::string_view bytes) {
 }
 
 std::vector<std::byte> header_of(store::Store& view, const Content& content) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(kMostRead, content.bytes() - content.data_offset)));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(kMaxRead, content.bytes() - content.data_offset)));
   view.read({{content.data_offset, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
   return bytes;
 }
@@ -91,7 +91,7 @@ void run(const Format& format, std::string_view bytes) {
   // Each takes some bytes of the header.
   demand_of_file(members.size() <= bytes.size(), "more arrays than the bytes can hold");
   open_array(format, file, name);
-  for (std::size_t i = 0; i < std::min(members.size(), kMostOpened); ++i)
+  for (std::size_t i = 0; i < std::min(members.size(), kMaxOpen); ++i)
     open_array(format, file, name + "::" + members[i].name);
 }
 
@@ -136,12 +136,12 @@ void run_zarr_chunk(std::string_view bytes) {
   constexpr int kKinds = 5;
   std::vector<std::byte> chunk(kChunk);  // what is written behind it is seen
   const int kind = static_cast<unsigned char>(bytes.front()) % kKinds;
-  std::vector<std::shared_ptr<const codec::Codec>> steps;
-  if (kind == 0 || kind == 4) steps.push_back(codec::gzip(1));
-  if (kind == 1) steps.push_back(codec::zlib(1));
-  if (kind == 2) steps.push_back(codec::zstd(1));
-  if (kind >= 3) steps.push_back(codec::crc32c());
-  const codec::Chain packing(std::move(steps));
+  std::vector<std::shared_ptr<const codec::Codec>> codecs;
+  if (kind == 0 || kind == 4) codecs.push_back(codec::gzip(1));
+  if (kind == 1) codecs.push_back(codec::zlib(1));
+  if (kind == 2) codecs.push_back(codec::zstd(1));
+  if (kind >= 3) codecs.push_back(codec::crc32c());
+  const codec::Chain packing(std::move(codecs));
   const std::string error =
       error_of([&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "the chunk input.zarr/c/0"); });
   demand_of_file(error.empty() || error.find("input.zarr/c/0") != std::string::npos, "an error names no file");
@@ -152,23 +152,23 @@ void run_hdf5_chunk(std::string_view bytes) {
   using namespace container::hdf5;
   if (bytes.empty()) return;
   constexpr std::size_t kChunk = 96;
-  constexpr int kSteps = 3;
+  constexpr int kCodecs = 3;
   std::vector<std::byte> chunk(kChunk);
   int kinds = static_cast<unsigned char>(bytes.front());
-  std::vector<std::shared_ptr<const codec::Codec>> steps;
-  for (int i = 0; i < kSteps; ++i, kinds /= 4) {
-    if (kinds % 4 == 1) steps.push_back(lzf());
-    if (kinds % 4 == 2) steps.push_back(fletcher32());
-    if (kinds % 4 == 3) steps.push_back(shuffle(1 + static_cast<std::size_t>(kinds) % 9));
+  std::vector<std::shared_ptr<const codec::Codec>> codecs;
+  for (int i = 0; i < kCodecs; ++i, kinds /= 4) {
+    if (kinds % 4 == 1) codecs.push_back(lzf());
+    if (kinds % 4 == 2) codecs.push_back(fletcher32());
+    if (kinds % 4 == 3) codecs.push_back(shuffle(1 + static_cast<std::size_t>(kinds) % 9));
   }
   constexpr std::size_t kSzipValues = 4;
-  if (steps.empty() && bytes.size() > kSzipValues) {
+  if (codecs.empty() && bytes.size() > kSzipValues) {
     std::vector<std::uint32_t> values;
     for (const char value : bytes.substr(1, kSzipValues)) values.push_back(static_cast<unsigned char>(value));
-    steps.push_back(szip(values));
+    codecs.push_back(szip(values));
     bytes.remove_prefix(kSzipValues);
   }
-  const codec::Chain packing(std::move(steps));
+  const codec::Chain packing(std::move(codecs));
   const std::string error =
       error_of([&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "chunk (0) of input.h5"); });
   demand_of_file(error.empty() || error.find("input.h5") != std::string::npos, "an error names no file");
@@ -200,10 +200,10 @@ std::vector<std::string> right_told() {
 void run_zarr_shard(std::string_view bytes) {
   using namespace container::zarr;
   if (bytes.empty()) return;
-  constexpr std::int64_t kMost = 9;
+  constexpr std::int64_t kMax = 9;
   const auto first = static_cast<unsigned char>(bytes.front());
   Shards shards;
-  shards.count = 1 + first % kMost;
+  shards.count = 1 + first % kMax;
   shards.index_at_end = first % 2 == 0;
   if (first >= 128) shards.index = codec::Chain({codec::crc32c()});
   shards.index_bytes =

@@ -9,8 +9,8 @@ namespace plait::fuzz {
 namespace {
 
 constexpr std::size_t kLongest = 4096;
-constexpr std::size_t kMostInputs = 8192;
-constexpr std::size_t kMostWords = 2048;
+constexpr std::size_t kMaxInputs = 8192;
+constexpr std::size_t kMaxMessage = 2048;
 constexpr std::array<std::string_view, 20> kNumbers{"0",
                                                     "1",
                                                     "-1",
@@ -41,13 +41,13 @@ bool is_word(char letter) {
 
 void Corpus::add(std::string input) {
   input.resize(std::min(input.size(), kLongest));
-  for (std::size_t at = 0; at < input.size() && words_.size() < kMostWords;) {
+  for (std::size_t at = 0; at < input.size() && words_.size() < kMaxMessage;) {
     std::size_t end = at;
     while (end < input.size() && is_word(input[end])) ++end;
     if (end > at && end - at < 32) words_.push_back(input.substr(at, end - at));
     at = end + 1;
   }
-  if (inputs_.size() < kMostInputs)
+  if (inputs_.size() < kMaxInputs)
     inputs_.push_back(std::move(input));
   else
     inputs_[below(inputs_.size())] = std::move(input);

@@ -44,10 +44,10 @@ void run_hello(std::string_view bytes) {
   ServerHandshake greeting(kKey);
   std::size_t step = 1;
   for (auto rest = std::as_bytes(std::span(bytes)); !rest.empty(); step = step % 97 + 1) {
-    const auto room = greeting.room();
-    demand_of_pipe(!room.empty() && room.size() <= sizeof(Hello), "a stranger is given more room than a hello");
-    const std::size_t count = std::min({step, room.size(), rest.size()});
-    std::memcpy(room.data(), rest.data(), count);
+    const auto buffer = greeting.input_space();
+    demand_of_pipe(!buffer.empty() && buffer.size() <= sizeof(Hello), "a stranger is given more room than a hello");
+    const std::size_t count = std::min({step, buffer.size(), rest.size()});
+    std::memcpy(buffer.data(), rest.data(), count);
     rest = rest.subspan(count);
     const ServerHandshake::Status outcome = greeting.took(count);
     demand_of_pipe(outcome != ServerHandshake::Status::kProved, "a stranger proved what it cannot know");
@@ -72,10 +72,10 @@ class Sink : public Peer {
     demand_of_pipe(head.bytes == body.size(), "a frame whose head is wrong");
   }
   void stream(FrameHead /*head*/, std::uint64_t bytes, Produce produce, std::function<void(bool)> ended) override {
-    static std::vector<std::byte> piece(kMostStreamed);
+    static std::vector<std::byte> piece(kMaxStream);
     bool whole = true;
-    for (std::uint64_t done = 0; done < bytes && whole; done += kMostStreamed)
-      whole = produce(done, std::span(piece).first(std::min(kMostStreamed, bytes - done)));
+    for (std::uint64_t done = 0; done < bytes && whole; done += kMaxStream)
+      whole = produce(done, std::span(piece).first(std::min(kMaxStream, bytes - done)));
     if (ended) ended(whole);
   }
   void close() override { closed = true; }
@@ -128,12 +128,12 @@ void run_frames(std::string_view bytes) {
   std::array<std::byte, 1000> common;
   auto rest = std::as_bytes(std::span(bytes));
   while (!rest.empty() && !peer->closed) {
-    const auto room = reader.room(common);
-    demand_of_pipe(!room.empty(), "a frame that is awaited has no room");
-    const std::size_t count = std::min(room.size(), rest.size());
-    std::memcpy(room.data(), rest.data(), count);
+    const auto buffer = reader.input_space(common);
+    demand_of_pipe(!buffer.empty(), "a frame that is awaited has no room");
+    const std::size_t count = std::min(buffer.size(), rest.size());
+    std::memcpy(buffer.data(), rest.data(), count);
     rest = rest.subspan(count);
-    const auto outcome = reader.took(room.first(count), [&](const FrameHead& head, std::span<const std::byte> body) {
+    const auto outcome = reader.took(buffer.first(count), [&](const FrameHead& head, std::span<const std::byte> body) {
       service.received(peer, head, body);
       return !peer->closed;
     });

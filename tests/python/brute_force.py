@@ -102,9 +102,9 @@ def distributions(size: int, coordinates: int) -> list[str]:
 
 
 @st.composite
-def models(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, most_ranks: int = 6) -> LayoutModel:
+def models(draw: st.DrawFn, shape: tuple[int, ...], ranks: int | None = None, max_ranks: int = 6) -> LayoutModel:
     """Draw a model of a shape, on `ranks` ranks if given."""
-    wanted = ranks if ranks is not None else draw(st.integers(1, most_ranks if shape else 1))
+    wanted = ranks if ranks is not None else draw(st.integers(1, max_ranks if shape else 1))
     left = wanted
     last = draw(st.integers(0, len(shape) - 1)) if shape else -1
     dist: list[str] = []

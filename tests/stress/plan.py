@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-MOST_OPERATIONS = 1000  # of a rank in a phase
+MAX_OPERATIONS = 1000  # of a rank in a phase
 
 
 @dataclass
@@ -69,7 +69,7 @@ def plan(seed: int, phase: int, rank: int, shape: Shape, ends: list[int]) -> Pla
     kinds = random.choice(["write", "read", "size", "sync"], shape.operations, p=[0.5, 0.4, 0.05, 0.05])
     for number, kind in enumerate(kinds):
         file = int(random.integers(shape.files))
-        tag = (phase * MOST_OPERATIONS + number) * 64 + rank
+        tag = (phase * MAX_OPERATIONS + number) * 64 + rank
         made.operations.append(Operation(rank, tag, str(kind), file))
         if kind in ("read", "write"):
             put(random, made.operations[-1], shape, ends[file])

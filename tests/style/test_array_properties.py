@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 from sources import ROOT, files_with, read
 
-MOST_FILES = 6
+MAX_FILES = 6
 COMPUTING = {
     "bindings/python/core_description.cpp": "binds the dimensions of groups, which may be unlimited as well",
     "python/plait/_copying/checking.py": "finds coordinates by the names of dimensions",
@@ -69,7 +69,7 @@ def test_few_files_name_a_property(name):
     naming = {path.as_posix() for path in SOURCES if name in names_in(path)}
     carrying = naming - set(COMPUTING)
     assert "include/plait/array_description.hpp" in carrying
-    assert len(carrying) <= MOST_FILES, f"pass descriptions as a whole instead of {name} in some of {sorted(carrying)}"
+    assert len(carrying) <= MAX_FILES, f"pass descriptions as a whole instead of {name} in some of {sorted(carrying)}"
 
 
 def test_files_that_compute_are_named_by_need():

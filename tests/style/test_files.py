@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from sources import CODE, ROOT, TEXT, files_with, read
 
-MOST_LINES = 400
-MOST_LETTERS = 120
-MOST_FILES = 25
+MAX_LINES = 400
+MAX_LETTERS = 120
+MAX_FILES = 25
 # Longer files, each with the length that it must not pass; an entry leaves when its file shrinks below the limit.
 LONGER: dict[str, int] = {}
 
@@ -28,23 +28,23 @@ FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 def test_files_are_short() -> None:
     lengths = {str(path): len(read(path).splitlines()) for path in files_with(CODE)}
     lengths |= {path: len(read(Path(path)).splitlines()) for path in ("CMakeLists.txt", "Makefile")}
-    long = {path: lines for path, lines in lengths.items() if lines > LONGER.get(path, MOST_LINES)}
-    assert not long, f"files of more than {MOST_LINES} lines; split them by idea: {long}"
-    spare = [path for path in LONGER if lengths.get(path, 0) <= MOST_LINES]
+    long = {path: lines for path, lines in lengths.items() if lines > LONGER.get(path, MAX_LINES)}
+    assert not long, f"files of more than {MAX_LINES} lines; split them by idea: {long}"
+    spare = [path for path in LONGER if lengths.get(path, 0) <= MAX_LINES]
     assert not spare, f"no longer long, so drop them from LONGER: {spare}"
 
 
 def test_folders_are_small() -> None:
     numbers = Counter(str(path.parent) for path in files_with(CODE))
-    full = {folder: number for folder, number in numbers.items() if number > MOST_FILES}
-    assert not full, f"folders of more than {MOST_FILES} sources; divide them by idea: {full}"
+    full = {folder: number for folder, number in numbers.items() if number > MAX_FILES}
+    assert not full, f"folders of more than {MAX_FILES} sources; divide them by idea: {full}"
 
 
 @pytest.mark.parametrize("path", files_with({".js", ".css", ".html"}), ids=str)
 def test_lines_of_the_page_are_short(path: Path) -> None:
     """The formatters see to this in the other languages."""
-    long = [number for number, line in enumerate(read(path).splitlines(), start=1) if len(line) > MOST_LETTERS]
-    assert not long, f"{path}: lines {long} have more than {MOST_LETTERS} letters"
+    long = [number for number, line in enumerate(read(path).splitlines(), start=1) if len(line) > MAX_LETTERS]
+    assert not long, f"{path}: lines {long} have more than {MAX_LETTERS} letters"
 
 
 @pytest.mark.parametrize("path", files_with(TEXT), ids=str)

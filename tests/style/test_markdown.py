@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sources import files_with, read
 
-MOST_LETTERS = 120
+MAX_LETTERS = 120
 DOCUMENTS = [path for path in files_with({".md"}) if path.suffix == ".md"]
 
 FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -73,7 +73,7 @@ def long_lines(text: str) -> list[str]:
     return [
         f"{number}: {line}"
         for number, line in prose
-        if len(line) > MOST_LETTERS and " " in UNBROKEN.sub("code", ITEM.sub("", line)).strip()
+        if len(line) > MAX_LETTERS and " " in UNBROKEN.sub("code", ITEM.sub("", line)).strip()
     ]
 
 
@@ -91,7 +91,7 @@ def test_prose_has_single_blanks(path: Path) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_prose_is_not_wide(path: Path) -> None:
     found = long_lines(read(path))
-    assert not found, f"{path}: lines of more than {MOST_LETTERS} letters: {found}"
+    assert not found, f"{path}: lines of more than {MAX_LETTERS} letters: {found}"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ struct Value {
 };
 class Hidden {
  public:
-  static constexpr int kMost = 1 << 20;
+  static constexpr int kMax = 1 << 20;
   struct Inner { int field = 0; };
   void change() { if (number_ > 0) --number_; }
  private:

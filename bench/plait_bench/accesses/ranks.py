@@ -48,7 +48,7 @@ class _Ranks(Ranks):
             samples = [self._span(access) for _ in range(self._job.rounds + 1)][1:]
             if case.operation == "write":
                 file.read(layout, out=found)
-        self._tell("case", number=number, samples=samples, correct=self._all(same_bytes(found, local)))
+        self._report("case", number=number, samples=samples, correct=self._all(same_bytes(found, local)))
 
 
 def main() -> None:

@@ -109,8 +109,8 @@ class _Blocks(Ranks):
                         wrong.add(f"{operation} {way}")
                     if round_ >= 0:
                         samples[f"{operation} {way}"].append(seconds)
-            self._tell("round", case=number, gaps=gaps, round=round_)
-        self._tell("case", case=number, gaps=gaps, samples=samples, wrong=sorted(wrong))
+            self._report("round", case=number, gaps=gaps, round=round_)
+        self._report("case", case=number, gaps=gaps, samples=samples, wrong=sorted(wrong))
 
     def _file_holds(self, round_: int) -> bool:
         self._comm.Barrier()

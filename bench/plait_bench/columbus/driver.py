@@ -39,7 +39,7 @@ class ColumbusSettings:
 class ColumbusWay:
     """One location of the records."""
 
-    words: str
+    description: str
     """A description of the location."""
     bytes: int
     """Bytes of all records at the start."""

@@ -19,7 +19,7 @@ from plait_bench.records import (
     DamagedError,
     count_for,
     first_values,
-    most_bytes,
+    max_bytes,
     next_values,
     pack,
     unpack,
@@ -47,7 +47,7 @@ class _Columbus(Ranks):
         super().__init__()
         self._job = job
         self._count = self._comm.bcast(count_for(job.size) if self._comm.rank == 0 else 0)
-        self._room = bytearray(most_bytes(self._count))
+        self._buffer = bytearray(max_bytes(self._count))
         folder = Path(job.folder)
         folder.mkdir(parents=True, exist_ok=True)
         self._stores = {way: open_store(way, folder, job.memory, job.size, self._comm) for way in WAYS}
@@ -58,16 +58,16 @@ class _Columbus(Ranks):
         self._greet()
         for way, store in self._stores.items():
             self._directories[way] = self._fill(store)
-            self._tell("filled", way=way, words=store.words, bytes=int(self._directories[way].size.sum()))
+            self._report("filled", way=way, description=store.description, bytes=int(self._directories[way].size.sum()))
         for number in range(self._job.rounds + 1):
             # The locations alternate, so that neither always follows the writes of the other.
             for way in WAYS if number % 2 else reversed(WAYS):
                 found = self._round(way, number)
                 if number:  # the first one warms up
-                    self._tell("round", way=way, **found)
+                    self._report("round", way=way, **found)
         for way in WAYS:
             self._check(way)
-            self._tell("checked", way=way, updates=int(self._directories[way].version.sum()))
+            self._report("checked", way=way, updates=int(self._directories[way].version.sum()))
         for store in self._stores.values():
             store.close()
 
@@ -89,7 +89,7 @@ class _Columbus(Ranks):
     def _round(self, way: str, number: int) -> dict[str, Any]:
         """Update every record once, in any order; return the sums of all ranks."""
         store, directory = self._stores[way], self._directories[way]
-        changes = Changes(directory, len(self._room), self._comm)
+        changes = Changes(directory, len(self._buffer), self._comm)
         tasks = Path(self._job.scratch) / f"tasks-{way}-{number}.npy"
         if self._comm.rank == 0:
             np.save(tasks, np.random.default_rng(number).permutation(self._job.records))
@@ -116,7 +116,7 @@ class _Columbus(Ranks):
     def _update(self, record: int, round_: _Round) -> None:
         store, directory, counts, times = round_.store, round_.directory, round_.counts, round_.times
         version = int(directory.version[record])
-        data = memoryview(self._room)[: directory.size[record]]
+        data = memoryview(self._buffer)[: directory.size[record]]
         begin = time.perf_counter()
         store.read(int(directory.offset[record]), data)
         times["read_seconds"] += time.perf_counter() - begin
@@ -139,7 +139,7 @@ class _Columbus(Ranks):
         store, directory = self._stores[way], self._directories[way]
         for record in range(self._comm.rank, self._job.records, self._comm.size):
             version = int(directory.version[record])
-            data = memoryview(self._room)[: directory.size[record]]
+            data = memoryview(self._buffer)[: directory.size[record]]
             store.read(int(directory.offset[record]), data)
             if not np.array_equal(unpack(data, record, version), values_of(record, version, self._count)):
                 raise DamagedError(f"record {record} is not what its {version} updates make")

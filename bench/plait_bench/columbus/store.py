@@ -18,7 +18,7 @@ from plait_bench.page_cache import Allowance, drop_files
 class Store(ABC):
     """A file for all ranks, of which each node may cache a limited part in memory."""
 
-    words: str
+    description: str
     """A description for the table."""
 
     def __init__(self, prefix: str, memory: float) -> None:
@@ -53,7 +53,7 @@ class _SharedFile(Store):
     def __init__(self, prefix: str, memory: int, request: int, comm: MPI.Intracomm) -> None:
         super().__init__(prefix, memory)
         self._file = shared.open(prefix, "w", comm=comm, request=request, place="striped")
-        self.words = f"{self._file.components} component files, stripes of {self._file.unit >> 10} KiB"
+        self.description = f"{self._file.components} component files, stripes of {self._file.unit >> 10} KiB"
 
     def read(self, offset: int, out: Any) -> None:
         self._file.read(offset, out)
@@ -68,7 +68,7 @@ class _SharedFile(Store):
 class _PlainFile(Store):
     """One file that all ranks see, by pread and pwrite."""
 
-    words = "by pread and pwrite"
+    description = "by pread and pwrite"
 
     def __init__(self, prefix: str, memory: int, descriptor: int) -> None:
         super().__init__(prefix, memory)
@@ -95,7 +95,7 @@ class _PlainFile(Store):
 class _ServedFile(Store):
     """One file of rank 0, whose disk the other ranks access through Distant I/O, as clients of a server."""
 
-    words = "on the disk of rank 0, served by Distant I/O"
+    description = "on the disk of rank 0, served by Distant I/O"
 
     def __init__(self, prefix: str, memory: int, comm: MPI.Intracomm) -> None:
         self._file = distant.open(prefix if comm.rank == 0 else None, "w", comm=comm, temporary=True)

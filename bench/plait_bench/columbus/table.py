@@ -59,7 +59,7 @@ def _notes(results: ColumbusResults) -> Text:
     shared, one = results.ways[SHARED], results.ways[ONE]
     tasks = shared.updates + one.updates
     lines = [
-        *(_words(title, way) for title, way in ways.items()),
+        *(_describe(title, way) for title, way in ways.items()),
         f"Shared Files read {factor(shared.rate('read') / one.rate('read'))} and write "
         f"{factor(shared.rate('write') / one.rate('write'))} as fast as one file; in 1998 it was 3.85x for reading.",
         "I/O time: summed over the ranks, without the time that computing and compressing take.",
@@ -72,10 +72,10 @@ def _notes(results: ColumbusResults) -> Text:
     return Text("\n".join(lines), style="dim")
 
 
-def _words(title: str, way: ColumbusWay) -> str:
+def _describe(title: str, way: ColumbusWay) -> str:
     disk = f", for each byte {way.from_disk:.2f} from the disk" if way.from_disk else ""
     moved = counted(round(way.median("moved")), "record")
-    return f"{title}: {way.words}; {way.request / 1e3:.1f} KB a read{disk}; {moved} moved."
+    return f"{title}: {way.description}; {way.request / 1e3:.1f} KB a read{disk}; {moved} moved."
 
 
 def draw_columbus_chart(results: ColumbusResults, path: Path) -> None:

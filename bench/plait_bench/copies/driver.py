@@ -171,10 +171,10 @@ def _run(name: str, row: Row, ends: tuple[Path, Path], settings: CopySettings, t
     if worker.returncode != 0:
         tool.failed = wrong.strip().splitlines()[-1] if wrong.strip() else f"exit code {worker.returncode}"
         return
-    told = json.loads(said.splitlines()[-1])
-    tool.seconds.append(told["seconds"])
-    tool.peaks.append(told["peak"])
-    tool.before.append(told["before"])
+    report = json.loads(said.splitlines()[-1])
+    tool.seconds.append(report["seconds"])
+    tool.peaks.append(report["peak"])
+    tool.before.append(report["before"])
 
 
 def _remove(path: Path) -> None:

@@ -41,8 +41,8 @@ def _new_zarr(row: Row, target: str) -> Any:
         "zstd": lambda: ZstdCodec(level=level),
         "blosc": lambda: BloscCodec(typesize=ITEMSIZE, cname="lz4", clevel=level, shuffle="shuffle"),
     }
-    told: dict[str, Any] = {"chunks": row.target.chunks, "shards": row.target.shards, "compressors": codecs[name]()}
-    return zarr.create_array(target, shape=row.shape, dtype="f4", **told)
+    options: dict[str, Any] = {"chunks": row.target.chunks, "shards": row.target.shards, "compressors": codecs[name]()}
+    return zarr.create_array(target, shape=row.shape, dtype="f4", **options)
 
 
 def _opened(row: Row, source: str) -> Any:
@@ -102,9 +102,9 @@ def by_dask(row: Row, source: str, target: str, memory: int) -> None:
     arrays.store(lazy.rechunk(wanted), _new_zarr(row, target), lock=False)
 
 
-def _rows_of(row: Row, room: int) -> tuple[int, ...]:
+def _rows_of(row: Row, budget: int) -> tuple[int, ...]:
     width = row.bytes // row.shape[0]
-    return (max(1, room // width), *row.shape[1:])
+    return (max(1, budget // width), *row.shape[1:])
 
 
 def by_memory_map(row: Row, source: str, target: str, memory: int) -> None:
@@ -130,9 +130,9 @@ def by_tensorstore(row: Row, source: str, target: str, memory: int) -> None:
     if row.target.shards:
         codecs = [{"name": "sharding_indexed", "configuration": {"chunk_shape": row.target.chunks, "codecs": codecs}}]
     grid = {"name": "regular", "configuration": {"chunk_shape": row.target.shards or row.target.chunks}}
-    told = {"shape": row.shape, "data_type": "float32", "chunk_grid": grid, "codecs": codecs}
+    options = {"shape": row.shape, "data_type": "float32", "chunk_grid": grid, "codecs": codecs}
     made = ts.open(
-        {**base, "kvstore": {"driver": "file", "path": target}, "metadata": told}, create=True, delete_existing=True
+        {**base, "kvstore": {"driver": "file", "path": target}, "metadata": options}, create=True, delete_existing=True
     ).result()
     made.write(given).result()
 

@@ -78,5 +78,5 @@ def by_h5repack(row: Row, source: str, target: str, memory: int) -> None:
 def by_nccopy(row: Row, source: str, target: str, memory: int) -> None:
     """Copy by nccopy of the netCDF library, which divides the memory between its buffer and its cache of chunks."""
     chunks = f"{VARIABLE}:{_sizes(row.target.chunks, ',')}"
-    room = ["-m", str(memory // 4), "-h", str(memory // 2)]
-    RAN.run("nccopy", "-d", str(row.target.packer[1]), "-c", chunks, *room, source, target)
+    limits = ["-m", str(memory // 4), "-h", str(memory // 2)]
+    RAN.run("nccopy", "-d", str(row.target.packer[1]), "-c", chunks, *limits, source, target)

@@ -15,7 +15,7 @@ from plait_bench.copies.rows import ITEMSIZE, Row, values
 
 _BLOCK = 4 << 20
 _CHUNKS = 8
-_MOST = 4 << 20
+_MAX = 4 << 20
 """Bytes of a chunk that are taken."""
 
 
@@ -84,7 +84,7 @@ def _chunk(row: Row, shape: tuple[int, ...], number: int) -> bytes:
         region.append(slice(begin, min(begin + count, size)))
     first = region[0]
     rest = math.prod(part.stop - part.start for part in region[1:]) * ITEMSIZE
-    region[0] = slice(first.start, min(first.stop, first.start + max(_MOST // rest, 1)))
+    region[0] = slice(first.start, min(first.stop, first.start + max(_MAX // rest, 1)))
     return values(row.shape, tuple(region)).tobytes()
 
 

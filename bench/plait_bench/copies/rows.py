@@ -118,24 +118,24 @@ def values(shape: tuple[int, ...], region: tuple[slice, ...]) -> np.ndarray[Any,
 
 def make_source(row: Row, path: Path, progress: Callable[[], None] = lambda: None) -> None:
     """Write the source of a copy."""
-    step = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
+    block = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
     if row.source.chunks:
-        step = -(-step // row.source.chunks[0]) * row.source.chunks[0]
+        block = -(-block // row.source.chunks[0]) * row.source.chunks[0]
     with plait.open(path, "w", shape=row.shape, dtype="f4", memory="256M", **row.source.options) as file:
-        for begin in range(0, row.shape[0], step):
-            region = (slice(begin, min(begin + step, row.shape[0])), *(slice(0, size) for size in row.shape[1:]))
+        for begin in range(0, row.shape[0], block):
+            region = (slice(begin, min(begin + block, row.shape[0])), *(slice(0, size) for size in row.shape[1:]))
             file.write(values(row.shape, region), region=region)
             progress()
 
 
 def same(row: Row, source: Path, target: Path) -> bool:
     """Return True if a copy has all elements of its source."""
-    step = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
+    block = max(1, _BLOCK // max(1, math.prod(row.shape[1:]) * ITEMSIZE))
     with plait.open(source, memory="256M") as one, plait.open(target, memory="256M") as other:
         if one.shape != other.shape or one.dtype != other.dtype:
             return False
-        for begin in range(0, row.shape[0], max(step, -(-row.shape[0] // 8))):
-            region = np.s_[begin : min(begin + max(step, -(-row.shape[0] // 8)), row.shape[0])]
+        for begin in range(0, row.shape[0], max(block, -(-row.shape[0] // 8))):
+            region = np.s_[begin : min(begin + max(block, -(-row.shape[0] // 8)), row.shape[0])]
             if not np.array_equal(one.read(region=region), other.read(region=region)):
                 return False
     return True

@@ -36,14 +36,14 @@ class _Distant(Ranks):
         self._data = np.random.default_rng(self._comm.rank).integers(0, 256, job.bytes, "u1")
         self._file.write(0, self._data, self._comm.rank)
         self._remote = np.random.default_rng(1).integers(0, 256, job.bytes, "u1")
-        self._room = np.empty(job.bytes, "u1")
+        self._buffer = np.empty(job.bytes, "u1")
 
     def run(self) -> None:
         """Run the whole job."""
         self._greet()
         for cell in self._job.cells():
             times = [self._rate(cell) for _ in range(self._job.rounds)]
-            self._tell("cell", cell=vars(cell), samples=times)
+            self._report("cell", cell=vars(cell), samples=times)
         self._latencies()
         self._idle()
         self._loss()
@@ -65,7 +65,7 @@ class _Distant(Ranks):
             read = cell.kind == READ
             values = self._data if server == 0 else self._remote
             start = self._file.iread if read else self._file.iwrite
-            array = self._room if read else values
+            array = self._buffer if read else values
             if read:
                 array.fill(0)
             requests: deque[Any] = deque()
@@ -94,14 +94,14 @@ class _Distant(Ranks):
                     self._small(name)
                     times.append(time.perf_counter() - begin)
         self._wait_asleep()
-        self._tell("latency", samples=samples)
+        self._report("latency", samples=samples)
 
     def _small(self, name: str) -> None:
         server = 0 if name.startswith(LOCAL) else 1
         if name.endswith("trip"):
             self._file.size(server)
         elif name.endswith(READ):
-            self._file.read(0, self._room[:SMALL], server)
+            self._file.read(0, self._buffer[:SMALL], server)
         else:
             self._file.write(0, self._remote[:SMALL] if server else self._data[:SMALL], server)
 
@@ -111,7 +111,7 @@ class _Distant(Ranks):
         cpu, begin = time.process_time(), time.perf_counter()
         time.sleep(_IDLE_SECONDS)
         share = (time.process_time() - cpu) / (time.perf_counter() - begin)
-        self._tell("idle", shares=self._comm.gather(share))
+        self._report("idle", shares=self._comm.gather(share))
 
     def _loss(self) -> None:
         """Report the time of a computation on rank 1 alone, and while rank 0 reads its disk."""
@@ -132,12 +132,12 @@ class _Distant(Ranks):
 
         samples = []
         for _ in range(self._job.rounds):
-            alone = self._beside(compute, lambda: time.sleep(0.01))
-            served = self._beside(compute, lambda: self._file.read(0, self._room[: 1 << 15], 1))
+            alone = self._overlapped(compute, lambda: time.sleep(0.01))
+            served = self._overlapped(compute, lambda: self._file.read(0, self._buffer[: 1 << 15], 1))
             samples.append({"alone": alone, "served": served})
-        self._tell("loss", samples=samples)
+        self._report("loss", samples=samples)
 
-    def _beside(self, compute: Callable[[], dict[str, float]], other: Callable[[], Any]) -> dict[str, float]:
+    def _overlapped(self, compute: Callable[[], dict[str, float]], other: Callable[[], Any]) -> dict[str, float]:
         """Run `compute` on rank 1, and `other` repeatedly on rank 0 meanwhile; return the result on rank 0."""
         self._wait_asleep()
         if self._comm.rank == 1:

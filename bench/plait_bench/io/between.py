@@ -79,7 +79,7 @@ class Hosts:
         pairs = min(len(ranks) for ranks in members)
         mine = self.of_rank[self._comm.rank]
         position = members[mine].index(self._comm.rank)
-        to, source = (members[(mine + step) % self.count][position % pairs] for step in (1, -1))
+        to, source = (members[(mine + shift) % self.count][position % pairs] for shift in (1, -1))
         buffers = np.ones((4, _MESSAGE), np.uint8)
 
         def seconds(count: int) -> float:

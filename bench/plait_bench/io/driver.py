@@ -81,7 +81,7 @@ def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) 
         Path(settings.directory).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.directory) as name:
         folder = Path(name)
-        _check_room(folder, cases)
+        _check_space(folder, cases)
         machine = describe_machine(folder)
         results = []
         for number, case in enumerate(cases):
@@ -94,7 +94,7 @@ def run_io(settings: IoSettings, progress: Progress = lambda text, share: None) 
     return IoResults(machine, asdict(settings), results)
 
 
-def _check_room(folder: Path, cases: list[Case]) -> None:
+def _check_space(folder: Path, cases: list[Case]) -> None:
     sizes = [case.extent**2 * (8 if case.dtype == "float64" else 1) for case in cases]
     free = shutil.disk_usage(folder).free
     if max(sizes) * 2 > free:
@@ -140,7 +140,7 @@ class _CaseRun:
         return Trials(
             start=lambda tried: self._start(True, self._risky, tried, limit),
             named=lambda event: (event["cell"], event["access"]),
-            words=", ".join,
+            describe=", ".join,
             note=self._note_trial,
             cut=self._settings.cut,
         )

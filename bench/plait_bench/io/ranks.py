@@ -34,7 +34,7 @@ class _Ranks(Ranks):
         self._greet()
         self._make_file()
         if not self._job.trial and self._hosts.count > 1:
-            self._tell("hosts", count=self._hosts.count, bare=self._hosts.bare_rate())
+            self._report("hosts", count=self._hosts.count, bare=self._hosts.bare_rate())
         for name in self._job.cells:
             if self._job.trial:
                 self._try_cell(by_name(name))
@@ -55,11 +55,11 @@ class _Ranks(Ranks):
         self._comm.Barrier()
         begin, end = (extent * rank // self._comm.size for rank in (self._comm.rank, self._comm.rank + 1))
         column_bytes = max(1, extent * self._dtype.itemsize)
-        step = max(1, _CHUNK // column_bytes)
+        block = max(1, _CHUNK // column_bytes)
         rows = np.arange(extent, dtype=np.int64)
         with self._path.open("r+b") as file:
-            for first in range(begin, end, step):
-                columns = np.arange(first, min(first + step, end), dtype=np.int64)
+            for first in range(begin, end, block):
+                columns = np.arange(first, min(first + block, end), dtype=np.int64)
                 file.seek(first * column_bytes)
                 file.write(pattern(rows, columns, extent, self._dtype).T.tobytes())
         self._comm.Barrier()
@@ -79,12 +79,12 @@ class _Ranks(Ranks):
             try:
                 with self._open(cell, [access]) as files:
                     files.prepare(0)
-                    self._tell("start", cell=cell.name, access=access)
+                    self._report("start", cell=cell.name, access=access)
                     seconds, view = self._time(files, access)
             except (plait.Error, MPI.Exception) as error:
-                self._tell("failed", cell=cell.name, access=access, text=str(error))
+                self._report("failed", cell=cell.name, access=access, text=str(error))
             else:
-                self._tell("done", cell=cell.name, access=access, seconds=seconds + view)
+                self._report("done", cell=cell.name, access=access, seconds=seconds + view)
 
     def _measure_cell(self, cell: Cell) -> None:
         """Measure all accesses round by round and check all data.
@@ -120,10 +120,10 @@ class _Ranks(Ranks):
                 seen = watch.end()
                 if number >= 0:
                     surroundings.append(seen.to_json())
-                    self._tell("round", cell=cell.name, round=number)
+                    self._report("round", cell=cell.name, round=number)
             layout = str(files.layout)
         trips.append(round_trip(self._comm))
-        self._tell("cell", cell=cell.name, layout=layout, samples=samples, views=views, wrong=sorted(wrong),
+        self._report("cell", cell=cell.name, layout=layout, samples=samples, views=views, wrong=sorted(wrong),
                    timers={access: times for access, times in timers.items() if times}, surroundings=surroundings,
                    trips=trips, least=self._least(cell), crossed=crossed)  # fmt: skip
 

@@ -74,8 +74,8 @@ class _Overlap(Ranks):
                 samples[way].append(self._span(actions[way]))
                 if way != COMPUTE and not access.write:
                     wrong = wrong or not self._all(np.array_equal(self._array, self._values))
-            self._tell("round", access=access.name, round=number)
-        self._tell("access", access=access.name, samples=samples, wrong=wrong)
+            self._report("round", access=access.name, round=number)
+        self._report("access", access=access.name, samples=samples, wrong=wrong)
 
     def _compute(self, amount: int) -> None:
         """Work that neither memory nor the file has a part in."""

@@ -93,15 +93,15 @@ class _Ranks(Ranks):
             runs = [_CellRun(self._comm, cell, files[cell.file], buffer) for cell in self._job.cells]
             for salt, run in enumerate(runs):
                 run.wrong = not self._all(run.correct(salt))
-                self._tell("checked", cell=self._words(run.cell))
+                self._report("checked", cell=self._describe(run.cell))
             for number in range(self._job.rounds):
                 for run in runs if number % 2 == 0 else runs[::-1]:
                     if sum(run.samples) < self._job.cut:
                         run.rewind()
                         run.samples.append(self._span(run.run))
-                self._tell("round", round=number)
+                self._report("round", round=number)
         for run in runs:
-            self._tell(
+            self._report(
                 "cell", cell=vars(run.cell), samples=run.samples, requests=run.requests, moved=run.moved,
                 wrong=run.wrong,
             )  # fmt: skip
@@ -117,7 +117,7 @@ class _Ranks(Ranks):
         )  # fmt: skip
 
     @staticmethod
-    def _words(cell: Cell) -> str:
+    def _describe(cell: Cell) -> str:
         return f"{cell.ranks} ranks, {cell.disks} disks: {cell.kind} {cell.pattern}, mode {cell.mode}"
 
 

@@ -51,7 +51,7 @@ class _Tokens:
     def wake(self, rank: int) -> None:
         os.write(self._ends[rank], bytes([self._comm.rank]))
 
-    def hear(self, rank: int) -> None:
+    def wait_for(self, rank: int) -> None:
         while self._waiting[rank] == 0:
             for sender in os.read(self._ends[self._comm.rank], 64):
                 self._waiting[sender] += 1
@@ -92,21 +92,21 @@ class Contiguous:
         for step in range(steps):
             slot = self._slots[step % _SLOTS][self._part]
             if not self._writes or step >= _SLOTS:
-                self._hear()
+                self._wait_for_partners()
             if self._writes:
                 np.copyto(slot, self.array)
             else:
                 np.copyto(self.array, slot)
             if self._writes or step < steps - _SLOTS:
-                self._tell()
+                self._notify_partners()
 
-    def _tell(self) -> None:
+    def _notify_partners(self) -> None:
         for partner in self._partners:
             self._tokens.wake(partner)
 
-    def _hear(self) -> None:
+    def _wait_for_partners(self) -> None:
         for partner in self._partners:
-            self._tokens.hear(partner)
+            self._tokens.wait_for(partner)
 
     def free(self) -> None:
         """Release the memory.  Collective."""

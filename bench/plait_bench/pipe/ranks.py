@@ -158,7 +158,7 @@ class _PipeRanks(Ranks):
         self._greet()
         if self._job.small > 0:
             small = SmallSteps(self._comm, self._end, self._job.writers)
-            self._tell("small", **small.measure(self._job.small))
+            self._report("small", **small.measure(self._job.small))
         for name in self._job.cells:
             self._measure(by_name(name))
 
@@ -178,8 +178,8 @@ class _PipeRanks(Ranks):
                         wrong.add(way)
                     if number >= 0:
                         samples[way].append(seconds / (self._job.steps if way in (PIPE, BOUND, SST) else 1))
-                self._tell("round", cell=cell.name, round=number)
-        self._tell("cell", cell=cell.name, samples=samples, wrong=sorted(wrong), opening=ready.opening)
+                self._report("round", cell=cell.name, round=number)
+        self._report("cell", cell=cell.name, samples=samples, wrong=sorted(wrong), opening=ready.opening)
 
 
 def main() -> None:

@@ -68,5 +68,5 @@ class SmallSteps:
                 for _ in range(count):
                     pipe.read(layout, out=local)
                     found.append(time.clock_gettime(time.CLOCK_MONOTONIC) - float(local[0]))
-        told: list[list[float]] = self._world.allgather(found)
-        return told[-1]
+        samples: list[list[float]] = self._world.allgather(found)
+        return samples[-1]

@@ -52,10 +52,10 @@ def _draw_extent(axis: Axes, results: list[PlanResult]) -> None:
     _draw_series(axis, results)
     styles = (("by_blocks", "block by block", "--"), ("by_elements", "element by element", ":"))
     for number, (_, members) in enumerate(by_series(results)):
-        for attribute, words, line in styles:
+        for attribute, parts, line in styles:
             points = [(result.case.at, getattr(result, attribute)) for result in members]
             points = [(x, seconds * 1e6) for x, seconds in points if seconds is not None]
-            label = f"{words}, NumPy" if number == 0 else None
+            label = f"{parts}, NumPy" if number == 0 else None
             axis.plot(*zip(*points, strict=True), line, color=line_style(number)["color"], linewidth=1.4, label=label)
     _finish(axis, _ELEMENTS, "upper right")
     axis.set_title("The array grows", fontsize=13, loc="left")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from plait_bench.plan.cases import Cyclic, PlanCase
 
-MOST = 4_000_000  # elements, or blocks, of one rank that are enumerated
+MAX = 4_000_000  # elements, or blocks, of one rank that are enumerated
 
 Counts = dict[int, tuple[int, int]]
 """Receiver → elements and runs."""
@@ -17,7 +17,7 @@ Counts = dict[int, tuple[int, int]]
 
 def by_elements(case: PlanCase, rank: int) -> tuple[float, Counts] | None:
     """Return the seconds and the counts of looking at each element of the rank; None where they are too many."""
-    if case.cyclic is None or case.at // case.cyclic[0].ranks > MOST:
+    if case.cyclic is None or case.at // case.cyclic[0].ranks > MAX:
         return None
     source, target = case.cyclic
     begin = time.thread_time()
@@ -40,7 +40,7 @@ def by_blocks(case: PlanCase, rank: int) -> float | None:
         return None
     source, target = case.cyclic
     each = source.block // target.block + 2
-    if case.at // (source.ranks * source.block) * each > MOST:
+    if case.at // (source.ranks * source.block) * each > MAX:
         return None
     begin = time.thread_time()
     starts = _begins(source, case.at, rank)

@@ -60,7 +60,7 @@ def _group_table(group: Group, title: str, results: list[PlanResult]) -> Table:
                 row.append(_each(result.seconds, result.pieces))
             row.append(kibibytes(result.memory))
             if naive:
-                row += [_beside(result.by_blocks, result.seconds), _beside(result.by_elements, result.seconds)]
+                row += [_relative(result.by_blocks, result.seconds), _relative(result.by_elements, result.seconds)]
             table.add_row(*row, style="" if result.exact else "red", end_section=number == len(members) - 1)
     return table
 
@@ -69,7 +69,7 @@ def _each(seconds: float, count: int | None) -> str:
     return f"{seconds * 1e6 / count:.2f}" if count else NOTHING
 
 
-def _beside(naive: float | None, seconds: float) -> str:
+def _relative(naive: float | None, seconds: float) -> str:
     return NOTHING if naive is None else f"{microseconds(naive)} ({factor(naive / seconds)})"
 
 

@@ -68,7 +68,7 @@ def reader(folder: Path) -> None:
 def solver(folder: Path) -> None:
     """Factor a matrix that is swapped through a file: each panel is updated by all before it, past the page cache."""
     file = os.open(folder / "panels.dat", os.O_RDWR | os.O_DIRECT)
-    room = mmap.mmap(-1, PANEL * MIB)
+    buffer = mmap.mmap(-1, PANEL * MIB)
     other = mmap.mmap(-1, PANEL * MIB)
 
     def swap(into: mmap.mmap, panel: int, *, out: bool) -> None:
@@ -78,12 +78,12 @@ def solver(folder: Path) -> None:
                     (os.pwritev if out else os.preadv)(file, [one], (panel * PANEL + part) * MIB)
 
     for panel in range(os.fstat(file).st_size // (PANEL * MIB)):
-        swap(room, panel, out=False)
+        swap(buffer, panel, out=False)
         for before in range(panel):
             swap(other, before, out=False)
             with memoryview(other) as data:
                 compute(data)
-        swap(room, panel, out=True)
+        swap(buffer, panel, out=True)
     os.fsync(file)
     os.close(file)
 

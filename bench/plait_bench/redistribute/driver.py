@@ -140,7 +140,7 @@ class _Run:
         Trials(
             start=lambda tried: self._start(True, tried),
             named=lambda event: str(event["cell"]),
-            words=lambda name: f"MPI_Alltoallw, {name}",
+            describe=lambda name: f"MPI_Alltoallw, {name}",
             note=self._note_trial,
             cut=self._settings.cut,
         ).run(len(self._cells), self._steps)

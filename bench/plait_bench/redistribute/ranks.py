@@ -114,10 +114,10 @@ class _Ranks(Ranks):
             return
         with _CellRun(self._comm, cell, self._job.extent, [ALLTOALLW]) as ready:
             ready.prepare(ALLTOALLW, True)
-            self._tell("start", cell=cell.name)
+            self._report("start", cell=cell.name)
             seconds = self._span(lambda: ready.run(ALLTOALLW))
             correct = self._all(ready.correct(ALLTOALLW))
-        self._tell("done", cell=cell.name, seconds=seconds, correct=correct)
+        self._report("done", cell=cell.name, seconds=seconds, correct=correct)
 
     def _measure_cell(self, cell: Cell) -> None:
         """Measure all ways round by round; every other round runs them backwards."""
@@ -136,9 +136,9 @@ class _Ranks(Ranks):
                         wrong.add(way)
                     if number >= 0:
                         samples[way].append(seconds)
-                self._tell("round", cell=cell.name, round=number)
+                self._report("round", cell=cell.name, round=number)
             layouts = [str(ready.source), str(ready.target)]
-        self._tell("cell", cell=cell.name, layouts=layouts, samples=samples, wrong=sorted(wrong))
+        self._report("cell", cell=cell.name, layouts=layouts, samples=samples, wrong=sorted(wrong))
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ class _Shared(Ranks):
                 f"{most} ranks of a host share {self._job.bytes >> 20} MiB, which is less than a request of "
                 f"{self._job.request} bytes for each; start fewer ranks, give more megabytes or smaller requests"
             )
-        self._tell("hosts", numbers=numbers, ranks=self._comm.size)
+        self._report("hosts", numbers=numbers, ranks=self._comm.size)
         for round_ in range(self._job.rounds):
             for hosts in numbers:
                 for way in WAYS if round_ % 2 else reversed(WAYS):
@@ -65,8 +65,8 @@ class _Shared(Ranks):
         if part == MPI.COMM_NULL:
             return
         comm = MPI.Intracomm(part)
-        beside = comm.allgather(self._host).count(self._host)
-        requests = self._job.bytes // beside // self._job.request
+        neighbours = comm.allgather(self._host).count(self._host)
+        requests = self._job.bytes // neighbours // self._job.request
         file = open_measured(way, self._folder, self._job.request, comm)
         data = np.random.default_rng(comm.rank).integers(0, 256, (requests, self._job.request), "u1")
         found = np.zeros_like(data)
@@ -76,7 +76,7 @@ class _Shared(Ranks):
         file.close()
         total = comm.allreduce(data.nbytes)
         comm.Free()
-        self._tell("cell", hosts=hosts, way=way, bytes=total, seconds=times)
+        self._report("cell", hosts=hosts, way=way, bytes=total, seconds=times)
 
     def _move(self, comm: MPI.Intracomm, file: Measured, kind: str, rows: npt.NDArray[np.uint8]) -> float:
         """Return the seconds in which all ranks move their rows, each of which is a request, from or to the disks."""

@@ -19,7 +19,7 @@ from plait.trace import EVENT, Flag, Kind
 from plait_bench.machine import describe_machine
 from plait_bench.steps import Progress, Steps
 
-LEAST = 5e6
+MIN = 5e6
 """Requests a second of processor time that LRU takes at least."""
 CURVES: list[tuple[str, dict[str, Any]]] = [
     ("curve of LRU", {}),
@@ -84,7 +84,7 @@ class SimulateResults:
     def bound(self) -> tuple[float, bool] | None:
         """Return the rate of LRU and whether it is LEAST or more; None where LRU was not measured."""
         found = next((one.rate for one in self.policies if one.name == "lru"), None)
-        return None if found is None else (found, found >= LEAST)
+        return None if found is None else (found, found >= MIN)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""

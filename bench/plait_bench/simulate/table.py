@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from plait_bench.simulate.measure import LEAST, Measured, SimulateResults
+from plait_bench.simulate.measure import MIN, Measured, SimulateResults
 from plait_bench.text import NOTHING, machine_line, power, three_digits, titled_table, version_line
 
 
@@ -34,8 +34,7 @@ def simulate_table(results: SimulateResults) -> RenderableType:
         rate, holds = bound
         lines.append(
             Text(
-                f"{'holds' if holds else 'fails'}: lru {rate / 1e6:,.1f} million requests/s, "
-                f"at least {LEAST / 1e6:,.0f}",
+                f"{'holds' if holds else 'fails'}: lru {rate / 1e6:,.1f} million requests/s, at least {MIN / 1e6:,.0f}",
                 style="green" if holds else "bold red",
             )
         )

@@ -29,7 +29,7 @@ _HOPELESS = 4.0
 _LEARNING = 40
 """Number of accesses after which Plait has tried the promising strategies."""
 
-_LEAST_SECONDS, _MOST_TIMES = 2e-3, 20
+_MIN_SECONDS, _MAX_TIMES = 2e-3, 20
 """Minimum duration of a measurement, which repeats a short access at most this many times."""
 
 
@@ -42,8 +42,8 @@ def values_at(positions: npt.NDArray[np.int64], dtype: np.dtype[Any], round_: in
 
 def positions_of(layout: plait.Layout, rank: int) -> npt.NDArray[np.int64]:
     """Return where the elements of a rank are in a file in Fortran order."""
-    steps = np.cumprod([1, *layout.shape[:-1]])
-    own = [indices * step for indices, step in zip(layout.indices(rank), steps, strict=True)]
+    strides = np.cumprod([1, *layout.shape[:-1]])
+    own = [indices * stride for indices, stride in zip(layout.indices(rank), strides, strict=True)]
     return np.asfortranarray(reduce(np.add, np.ix_(*own)))
 
 
@@ -227,7 +227,7 @@ class _Ranks(Ranks):
                 self._run_programs(ready, fast, found)
             elif possible:
                 self._run_rounds(ready, fast, found)
-        self._tell("case", number=number, possible=possible, **found)
+        self._report("case", number=number, possible=possible, **found)
 
     def _run_programs(self, ready: _CaseRun, ways: list[str], found: dict[str, Any]) -> None:
         found["programs"] = {way: [] for way in ways}
@@ -253,7 +253,7 @@ class _Ranks(Ranks):
 
 def _times(seconds: float) -> int:
     """Return how often an access is done in one measurement, so that starting late does not count for most of it."""
-    return max(1, min(_MOST_TIMES, round(_LEAST_SECONDS / seconds)))
+    return max(1, min(_MAX_TIMES, round(_MIN_SECONDS / seconds)))
 
 
 def _requests(plan: str) -> int:

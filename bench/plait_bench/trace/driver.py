@@ -31,9 +31,9 @@ CALLS = (
 """The timed calls: name and size in bytes."""
 BOUND = ("pread", 4096)
 """The call to which the bounds apply: the smallest request to a file in the page cache, one page."""
-MOST_NANOSECONDS = 200.0
-MOST_SHARE = 0.15
-MOST_BYTES = 8.0
+MAX_NANOSECONDS = 200.0
+MAX_SHARE = 0.15
+MAX_BYTES = 8.0
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class TraceResults:
         """Return each bound: its name, the measured value, the maximum, and whether it holds."""
         one = next(one for one in self.calls if (one.call, one.size) == BOUND)
         found = [
-            ("ns for a cached pread of 4 KiB", one.cost, MOST_NANOSECONDS),
-            ("% of that call", 100 * one.share, 100 * MOST_SHARE),
-            ("bytes of trace an event", self.bytes_per_event, MOST_BYTES),
+            ("ns for a cached pread of 4 KiB", one.cost, MAX_NANOSECONDS),
+            ("% of that call", 100 * one.share, 100 * MAX_SHARE),
+            ("bytes of trace an event", self.bytes_per_event, MAX_BYTES),
         ]
         return [(what, value, most, value <= most) for what, value, most in found]
 

@@ -66,16 +66,17 @@ Extents largest_share(const Layout& layout, std::size_t ranks) {
 
 /// True if the local array, which is not empty, fits into size1 x size2 with its first dimension along the columns.
 bool fits(const Extents& shape, std::int64_t size1, std::int64_t size2) {
-  return shape.front() <= size1 && base::checked_product(shape, "number of local elements") / shape.front() <= size2;
+  return shape.leading() <= size1 &&
+         base::checked_product(shape, "number of local elements") / shape.leading() <= size2;
 }
 
 /// True if size1 is the product of two or more of the first dimensions, and size2 has capacity for the others.
 bool is_folded(const Extents& shape, std::int64_t size1, std::int64_t size2) {
   const std::int64_t elements = base::checked_product(shape, "number of local elements");
-  std::int64_t front = shape.front();
+  std::int64_t leading = shape.leading();
   for (std::size_t d = 1; d + 1 < shape.size(); ++d) {
-    front *= shape[d];
-    if (front == size1 && elements / front <= size2) return true;
+    leading *= shape[d];
+    if (leading == size1 && elements / leading <= size2) return true;
   }
   return false;
 }
@@ -128,50 +129,50 @@ const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descr
   return *array.layout;
 }
 
-Extents local_steps(const Extents& shape, const Extents& largest, const DeclaredArray& local,
-                    std::int64_t element_bytes, const std::string& array) {
+Extents local_strides(const Extents& shape, const Extents& largest, const DeclaredArray& local,
+                      std::int64_t element_bytes, const std::string& array) {
   const std::int64_t size1 = local.size1;
   const std::int64_t size2 = local.size2;
   const std::int64_t elements = base::checked_product(shape, "number of local elements");
   if (size1 < 0 || size2 < 0)
     base::throw_argument_error("a local array of ", size1, " x ", size2,
                                " elements is impossible; give its declared sizes");
-  const std::int64_t room = base::checked_multiply(size1, size2, "elements of the local array");
-  if (elements > room)
+  const std::int64_t capacity = base::checked_multiply(size1, size2, "elements of the local array");
+  if (elements > capacity)
     base::throw_argument_error("the share of ", array, " is ", shape_to_string(shape), ", which is ", elements,
-                               " elements, but the local array of ", size1, " x ", size2, " has room for ", room,
+                               " elements, but the local array of ", size1, " x ", size2, " has room for ", capacity,
                                "; declare it larger");
   if (elements == 0) return {};
-  const bool of_largest = base::checked_product(largest, "number of local elements") <= room;
+  const bool of_largest = base::checked_product(largest, "number of local elements") <= capacity;
   Extents declared = of_largest ? largest : shape;
   if (fits(declared, size1, size2)) {
-    declared.front() = size1;
+    declared.leading() = size1;
   } else if (size2 == 1) {
     return {};
   } else if (!is_folded(declared, size1, size2)) {
-    const bool matrix_too = shape.front() < size1 && elements > shape.front() && fits(shape, size1, size2);
+    const bool matrix_too = shape.leading() < size1 && elements > shape.leading() && fits(shape, size1, size2);
     if (shape.size() > 2 || matrix_too)
       base::throw_argument_error("the position of the share ", shape_to_string(shape), " of ", array,
                                  " in a local array of ", size1, " x ", size2,
                                  " is not clear; declare the array for the largest share, ", shape_to_string(largest),
-                                 ", with at least ", largest.front(), " x ",
-                                 base::checked_product(largest, "number of local elements") / largest.front(),
+                                 ", with at least ", largest.leading(), " x ",
+                                 base::checked_product(largest, "number of local elements") / largest.leading(),
                                  ", or pass its number of elements and 1 for a dense one");
     return {};
   }
-  Extents steps;
-  std::int64_t step = element_bytes;
+  Extents strides;
+  std::int64_t stride = element_bytes;
   for (const std::int64_t extent : declared) {
-    steps.push_back(step);
-    step = base::checked_multiply(step, extent, "bytes of the local array");
+    strides.push_back(stride);
+    stride = base::checked_multiply(stride, extent, "bytes of the local array");
   }
-  return declared == shape ? Extents{} : steps;
+  return declared == shape ? Extents{} : strides;
 }
 
 Extents table_of(const MappedArray& array) {
   Extents table;
   for (const Extents* row : {&array.size, &array.codes, &array.blocks, &array.grid})
-    for (std::size_t d = 0; d < kMostDimensions; ++d) table.push_back(d < row->size() ? (*row)[d] : kNone);
+    for (std::size_t d = 0; d < kMaxPrimitiveDimensions; ++d) table.push_back(d < row->size() ? (*row)[d] : kNone);
   return table;
 }
 
@@ -181,8 +182,8 @@ std::string to_string(const MappedArray& array) {
   const char* const names[] = {"Global Size", "Distribution Code", "Block Size", "nprocs"};
   for (std::size_t row = 0; row < 4; ++row) {
     out += base::aligned_left(names[row], 18);
-    for (std::size_t d = 0; d < kMostDimensions; ++d)
-      base::append_parts(out, ' ', base::aligned_right(base::text(table[row * kMostDimensions + d]), 6));
+    for (std::size_t d = 0; d < kMaxPrimitiveDimensions; ++d)
+      base::append_parts(out, ' ', base::aligned_right(base::text(table[row * kMaxPrimitiveDimensions + d]), 6));
     out += '\n';
   }
   return out;

@@ -51,7 +51,7 @@ struct DeclaredArray {
 /// errors  kArgument: the grid is not the one to which the array was mapped.
 const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descriptor);
 
-/// Returns the steps in bytes of a rank's share in a local array; empty for a dense one.
+/// Returns the strides in bytes of a rank's share in a local array; empty for a dense one.
 ///
 /// The positions are determined by the largest share, so that ranks with equal sizes use equal positions. Element (i,
 /// j, k) is at (i, j, k) of an array that is declared for the largest share: with its extents, but possibly a larger
@@ -60,8 +60,8 @@ const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descr
 /// share. In a vector (size2 is 1) the share is dense, as it is if it has at most two dimensions and does not fit the
 /// matrix.
 /// errors  kArgument: no capacity for the share, or ambiguous sizes.
-Extents local_steps(const Extents& shape, const Extents& largest, const DeclaredArray& local,
-                    std::int64_t element_bytes, const std::string& array);
+Extents local_strides(const Extents& shape, const Extents& largest, const DeclaredArray& local,
+                      std::int64_t element_bytes, const std::string& array);
 
 /// Returns the four rows and seven columns of the thesis's table 13, row by row.
 Extents table_of(const MappedArray& array);

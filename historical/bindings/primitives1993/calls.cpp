@@ -19,13 +19,13 @@ namespace plait::primitives {
 namespace {
 
 /// An access between nodes needs at least two windows and two messages.
-constexpr std::int64_t kLeastWindow = 4;
+constexpr std::int64_t kMinWindow = 4;
 
 std::int64_t memory_of(std::int64_t io_size, std::int64_t element_bytes) {
   if (io_size == kNone) return 0;
   if (io_size < 1)
     base::throw_argument_error("io_size is ", io_size, "; give the elements of io_buffer, or -1 for the default");
-  return base::checked_multiply(std::max(io_size, kLeastWindow), element_bytes, "bytes of io_buffer");
+  return base::checked_multiply(std::max(io_size, kMinWindow), element_bytes, "bytes of io_buffer");
 }
 
 /// Returns a type in the spelling of .npy files, for the readers of a pipe; empty if they have no spelling for it.
@@ -116,14 +116,14 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
   Unit* target = nullptr;
   const Layout* layout = nullptr;
   std::int64_t bytes = 0;
-  Extents steps;
+  Extents strides;
   const auto mine = collective::caught([&] {
     unit_of(state, unit);
     target = &state.units.at(unit);
     MappedArray& mapped = array_of(state, descriptor);
     layout = &layout_of(mapped, grid_of(state), descriptor);
-    steps = local_steps(layout->local_shape(state.comm.rank()), mapped.largest, local, mapped.element_bytes,
-                        base::text("array '", mapped.name, "' (descriptor ", descriptor, ')'));
+    strides = local_strides(layout->local_shape(state.comm.rank()), mapped.largest, local, mapped.element_bytes,
+                            base::text("array '", mapped.name, "' (descriptor ", descriptor, ')'));
     // A reader may have specified nothing but the bytes of its type.
     const std::string dtype = write && target->is_pipe() ? spelled(mapped.type) : "";
     target->file.select({mapped.size, dtype, mapped.element_bytes, Order::kFortran}, target->position,
@@ -133,10 +133,10 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
   if (mine) fail_together(state, mine);
   auto* const data = static_cast<std::byte*>(local.data);
   if (write) {
-    const ConstPart part{data, std::move(steps)};
+    const ConstPart part{data, std::move(strides)};
     target->file.write(*layout, {&part, 1});
   } else {
-    const MutablePart part{data, std::move(steps)};
+    const MutablePart part{data, std::move(strides)};
     target->file.read(*layout, {&part, 1});
   }
   if (target->access == 0) target->position += bytes;

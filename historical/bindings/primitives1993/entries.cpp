@@ -17,9 +17,9 @@ using plait::Extents;
 
 std::string text_of(const char* text) { return text == nullptr ? "" : text; }
 
-void check_room(std::int64_t room, std::size_t needed) {
-  if (room < static_cast<std::int64_t>(needed))
-    plait::base::throw_argument_error("the table has room for ", room, " integers, but needs ", needed);
+void check_capacity(std::int64_t capacity, std::size_t needed) {
+  if (capacity < static_cast<std::int64_t>(needed))
+    plait::base::throw_argument_error("the table has room for ", capacity, " integers, but needs ", needed);
 }
 
 }  // namespace
@@ -94,14 +94,14 @@ plait_status plait_adt(int array_descriptor, int64_t table[28]) {
   });
 }
 
-plait_status plait_p_info(int64_t room, int* table, int* rows, int* columns) {
+plait_status plait_p_info(int64_t capacity, int* table, int* rows, int* columns) {
   return plait::c::guarded(nullptr, [&] {
     const primitives::Grid& grid = primitives::grid_of(primitives::started());
     if (rows != nullptr) *rows = static_cast<int>(grid.shape.size()) + 1;
     if (columns != nullptr) *columns = static_cast<int>(grid.ranks.size());
-    if (table == nullptr && room == 0) return;
+    if (table == nullptr && capacity == 0) return;
     const Extents found = primitives::table_of(grid);
-    check_room(table == nullptr ? 0 : room, found.size());
+    check_capacity(table == nullptr ? 0 : capacity, found.size());
     std::transform(found.begin(), found.end(), table, [](auto value) { return static_cast<int>(value); });
   });
 }

@@ -9,19 +9,19 @@ namespace plait::primitives {
 
 namespace {
 
-/// Returns the position of step `step` of a path through the whole grid that only proceeds to neighbours: each time a
-/// coordinate has reached its end, it runs backwards.
+/// Returns the position with the number `number` of a path through the whole grid that only proceeds to neighbours:
+/// each time a coordinate has reached its end, it runs backwards.
 ///
 /// Example: on the grid (3, 2) the path is (0,0) (1,0) (2,0) (2,1) (1,1) (0,1).
-std::int64_t snake_position(const Extents& shape, std::int64_t step) {
-  // The digits of `step`, the first one fastest. A digit counts down if the number formed by the higher digits is
+std::int64_t snake_position(const Extents& shape, std::int64_t number) {
+  // The digits of `number`, the first one fastest. A digit counts down if the number formed by the higher digits is
   // odd.
   std::int64_t position = 0;
   std::int64_t stride = 1;
   for (const std::int64_t extent : shape) {
-    const std::int64_t digit = step % extent;
-    step /= extent;
-    position += (step % 2 == 0 ? digit : extent - 1 - digit) * stride;
+    const std::int64_t digit = number % extent;
+    number /= extent;
+    position += (number % 2 == 0 ? digit : extent - 1 - digit) * stride;
     stride *= extent;
   }
   return position;

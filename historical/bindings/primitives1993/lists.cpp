@@ -18,7 +18,7 @@ Extents entries_of(const Extents& list, std::string_view what) {
     result.push_back(list[i]);
   }
   if (result.empty())
-    base::throw_argument_error(what, " has no entries; give one for each of 1 to ", kMostDimensions,
+    base::throw_argument_error(what, " has no entries; give one for each of 1 to ", kMaxPrimitiveDimensions,
                                " dimensions, then -1");
   return result;
 }

@@ -11,7 +11,7 @@
 namespace plait::primitives {
 
 /// Maximum number of dimensions of arrays and grids.
-inline constexpr int kMostDimensions = 7;
+inline constexpr int kMaxPrimitiveDimensions = 7;
 /// Don't care, or the end of a list.
 inline constexpr std::int64_t kNone = -1;
 
@@ -19,8 +19,8 @@ inline constexpr std::int64_t kNone = -1;
 /// shorter.
 template <typename Integer>
 Extents seven(const Integer* list) {
-  Extents result(kMostDimensions, kNone);
-  for (int i = 0; list != nullptr && i < kMostDimensions && list[i] != -1; ++i)
+  Extents result(kMaxPrimitiveDimensions, kNone);
+  for (int i = 0; list != nullptr && i < kMaxPrimitiveDimensions && list[i] != -1; ++i)
     result[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(list[i]);
   return result;
 }
@@ -28,8 +28,8 @@ Extents seven(const Integer* list) {
 /// Converts all seven entries, for lists that may contain -1 between other entries.
 template <typename Integer>
 Extents all_seven(const Integer* list) {
-  Extents result(kMostDimensions, kNone);
-  for (int i = 0; list != nullptr && i < kMostDimensions; ++i)
+  Extents result(kMaxPrimitiveDimensions, kNone);
+  for (int i = 0; list != nullptr && i < kMaxPrimitiveDimensions; ++i)
     result[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(list[i]);
   return result;
 }

@@ -32,7 +32,7 @@ std::unique_ptr<Runtime>& instance() {
   return *holder;
 }
 
-std::string& untold() {
+std::string& unreported_text() {
   static auto* const text = new std::string;
   return *text;
 }
@@ -42,7 +42,7 @@ bool is_owner() { return !instance() || instance()->owner.here(); }
 
 void let_go() noexcept {
   if (!is_owner()) return;
-  tell_now();
+  report_now();
   std::unique_ptr<Runtime> state = std::move(instance());
   if (!state) return;
   for (const auto& [number, unit] : state->units)
@@ -55,7 +55,7 @@ void let_go() noexcept {
 /// Reports what a program leaves behind that ends without MPI_Finalize.
 void on_failed_end(int status) noexcept {
   if (!is_owner()) return;
-  tell_now();
+  report_now();
   if (status == 0 || !instance()) return;
   for (const auto& [number, unit] : instance()->units)
     if (unit.status == 1)
@@ -67,7 +67,7 @@ void on_failed_end(int status) noexcept {
 }  // namespace
 
 Runtime& runtime() {
-  tell_now();
+  report_now();
   if (instance()) return *instance();
   int ended = 0;
   MPI_Finalized(&ended);
@@ -84,7 +84,7 @@ Runtime& runtime() {
 }
 
 Runtime& started() {
-  tell_now();
+  report_now();
   if (instance()) return *instance();
   base::throw_argument_error(
       "no unit is open, no array and no grid is mapped yet; call popen, array_map or proc_map first");
@@ -113,17 +113,17 @@ void print(const Runtime& state, const std::string& text) {
   std::fflush(stdout);
 }
 
-void tell_later(const std::string& text) {
+void report_later(const std::string& text) {
   // Registered even if MPI was never initialised.
-  [[maybe_unused]] static const int registered = std::atexit(tell_now);
-  untold() = text;
+  [[maybe_unused]] static const int registered = std::atexit(report_now);
+  unreported_text() = text;
 }
 
-void forget() { untold().clear(); }
+void forget() { unreported_text().clear(); }
 
-void tell_now() noexcept {
-  if (untold().empty() || !is_owner()) return;
-  const std::string text = std::exchange(untold(), std::string());
+void report_now() noexcept {
+  if (unreported_text().empty() || !is_owner()) return;
+  const std::string text = std::exchange(unreported_text(), std::string());
   if (!instance() || instance()->comm.rank() == 0) std::fprintf(stderr, "plait: %s\n", text.c_str());
 }
 

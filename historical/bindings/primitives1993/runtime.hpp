@@ -84,8 +84,8 @@ void print(const Runtime& state, const std::string& text);
 
 /// Stores an error that the program has not queried. Rank 0 prints it on the standard error with the next call of a
 /// primitive, or at the end, unless forget() discards it first.
-void tell_later(const std::string& text);
+void report_later(const std::string& text);
 void forget();
-void tell_now() noexcept;
+void report_now() noexcept;
 
 }  // namespace plait::primitives

@@ -116,11 +116,11 @@ int reject_argument(const char* message) noexcept {
   return guarded(kFailed, [&] { throw_error(message); });
 }
 
-std::size_t put_text(std::int64_t code, char* buffer, std::size_t room) noexcept {
+std::size_t put_text(std::int64_t code, char* buffer, std::size_t capacity) noexcept {
   try {
     constexpr std::int64_t kFar = 1000000;  // beyond all codes
     const std::string text = text_of(static_cast<int>(std::clamp(code, -kFar, kFar)));
-    const std::size_t length = std::min(room, text.size());
+    const std::size_t length = std::min(capacity, text.size());
     std::copy_n(text.begin(), length, buffer);
     return length;
   } catch (...) {  // no memory for the text

@@ -28,6 +28,6 @@ int wait_all(Integer* ids, std::int64_t count) noexcept;
 int reject_argument(const char* message) noexcept;
 
 /// Writes the text of a code to a buffer. Returns the number of characters.
-std::size_t put_text(std::int64_t code, char* buffer, std::size_t room) noexcept;
+std::size_t put_text(std::int64_t code, char* buffer, std::size_t capacity) noexcept;
 
 }  // namespace plait::ga

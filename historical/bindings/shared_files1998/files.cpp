@@ -19,7 +19,7 @@ using base::text;
 
 /// Handles are slot numbers plus this number.
 constexpr std::int64_t kFirstHandle = -3000;
-constexpr std::int64_t kMostFiles = 3000;  // so that all handles are below 0
+constexpr std::int64_t kMaxFiles = 3000;  // so that all handles are below 0
 
 struct Table {
   std::mutex mutex;
@@ -47,7 +47,7 @@ std::int64_t free_slot() {
 }
 
 void check_free(const std::string& path, std::int64_t slot) {
-  if (slot >= kMostFiles) throw_error(text("there are ", slot, " shared files already; destroy some first"));
+  if (slot >= kMaxFiles) throw_error(text("there are ", slot, " shared files already; destroy some first"));
   const std::lock_guard lock(table().mutex);
   for (const auto& [other, entry] : table().entries)
     if (entry->path == path)

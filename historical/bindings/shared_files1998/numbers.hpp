@@ -14,7 +14,7 @@
 namespace plait::ga {
 
 /// The largest number up to which every whole number has a double of its own.
-inline constexpr double kMostWhole = 9007199254740992.0;
+inline constexpr double kMaxWhole = 9007199254740992.0;
 
 /// Reports wrong arguments, with a code that tells programs what is wrong.  errors  kArgument, always.
 [[noreturn]] inline void throw_error(const std::string& message, int code = 0) {
@@ -30,7 +30,7 @@ inline constexpr double kMostWhole = 9007199254740992.0;
 /// Converts a size or offset.
 /// errors  kArgument, EDOM: not a whole number in the range.
 inline std::int64_t whole(double number, const char* what) {
-  if (!(number >= 0 && number <= kMostWhole && std::floor(number) == number))
+  if (!(number >= 0 && number <= kMaxWhole && std::floor(number) == number))
     throw_invalid_number(number, what, "a whole number from 0 to 2^53");
   return static_cast<std::int64_t>(number);
 }
@@ -38,8 +38,8 @@ inline std::int64_t whole(double number, const char* what) {
 /// Converts a size that need not be exact: 0 if it is unknown or too large to be meaningful.
 inline std::int64_t hint(double number, const char* what) {
   if (std::isnan(number)) throw_invalid_number(number, what, "a number, or -1 where it is not known");
-  constexpr double kMost = 9.2e18;
-  return number <= 0 || number > kMost ? 0 : static_cast<std::int64_t>(number);
+  constexpr double kMax = 9.2e18;
+  return number <= 0 || number > kMax ? 0 : static_cast<std::int64_t>(number);
 }
 
 }  // namespace plait::ga

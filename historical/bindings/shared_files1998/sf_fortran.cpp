@@ -87,9 +87,9 @@ Integer sf_waitall_(Integer* list, const Integer* num) { return ga::wait_all(lis
 
 /// Fills the rest of the text with blanks.
 void sf_errmsg_(const Integer* code, char* message, Length message_length) {
-  const std::size_t room = length_of(message_length);
-  const std::size_t length = ga::put_text(*code, message, room);
-  std::fill_n(message + length, room - length, ' ');
+  const std::size_t capacity = length_of(message_length);
+  const std::size_t length = ga::put_text(*code, message, capacity);
+  std::fill_n(message + length, capacity - length, ' ');
 }
 
 }  // extern "C"

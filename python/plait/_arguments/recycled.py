@@ -16,14 +16,14 @@ from .sizes import bytes_of
 from .values import Array
 from .words import shown
 
-_MOST_BYTES = 1 << 62
-_MOST_RECYCLED = 1 << 60  # no machine has more; the error of NumPy is more specific
+_MAX_BYTES = 1 << 62
+_MAX_RECYCLED = 1 << 60  # no machine has more; the error of NumPy is more specific
 
 
 def new_array(shape: Sequence[int], dtype: np.dtype[Any], order: str = "C") -> Array:
     """Make an uninitialised array for a result, in Fortran's order for "F": large ones in recycled memory."""
     size = math.prod(shape) * dtype.itemsize
-    if _core.least_recycled <= size <= _MOST_RECYCLED and not dtype.hasobject and dtype.subdtype is None:
+    if _core.min_recycled <= size <= _MAX_RECYCLED and not dtype.hasobject and dtype.subdtype is None:
         with contextlib.suppress(MemoryError):  # the error of NumPy is more specific
             return np.ndarray(tuple(shape), dtype, _core.recycled_bytes(size), order="F" if order == "F" else "C")
     return np.empty(tuple(shape), dtype, "F" if order == "F" else "C")
@@ -44,9 +44,9 @@ def set_recycled_memory(most: int | str) -> int:
     if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
         raise ArgumentError(f"most={shown(given)} is not a number of bytes; use one such as 268435456, or 0 for none")
     number = operator.index(given)
-    if not 0 <= number <= _MOST_BYTES:
+    if not 0 <= number <= _MAX_BYTES:
         raise ArgumentError(
             f"most={number} bytes are too {'few' if number < 0 else 'many'}; use a number such as 268435456, or 0 for "
             "none"
         )
-    return _core.set_most_recycled(number)
+    return _core.set_max_recycled(number)

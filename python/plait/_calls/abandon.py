@@ -27,9 +27,9 @@ def abandon(give_up: Callable[[], None], what: object, error: BaseException | No
 
 
 def _show(what: object, error: BaseException | None) -> None:
-    told = "".join(traceback.format_exception(error)) if error is not None else ""
+    traceback_text = "".join(traceback.format_exception(error)) if error is not None else ""
     sys.stderr.write(
         f"plait: a rank has given up {what!r} because of the error below, and waits until the others make a "
-        f"collective call of Plait and hear of it; if they wait for this rank in MPI, end the job\n{told}"
+        f"collective call of Plait and hear of it; if they wait for this rank in MPI, end the job\n{traceback_text}"
     )
     sys.stderr.flush()

@@ -113,7 +113,7 @@ def world(timeout: float = 60.0) -> CommLike:
             if MPI.COMM_WORLD.size > 1:
                 return MPI.COMM_WORLD
     made = Comm(_core.Comm.world(min(timeout, _LONGEST)))
-    _tell_the_end()
+    _report_end()
     return made
 
 
@@ -122,7 +122,7 @@ _LONGEST = 1e9  # seconds, some thirty years
 _registered = False
 
 
-def _tell_the_end() -> None:
+def _report_end() -> None:
     global _registered
     if not _registered:
         _registered = True
@@ -148,7 +148,7 @@ def comm_of(comm: CommLike) -> _core.Comm:
     from .._base.libraries.families import mpi_module
 
     module = mpi_module()
-    _tell_the_end()
+    _report_end()
     return module.make_comm(comm.py2f())  # type: ignore[no-any-return]
 
 
@@ -157,8 +157,8 @@ def _leave() -> None:
     if forks.mpi_process is not None:
         return
     error = getattr(sys, "last_value", None)  # the exception that ended the program, as the interpreter prints it
-    told = "" if error is None or hasattr(sys, "ps1") else f"{type(error).__name__}: {error}"
-    told = told.partition("\n")[0]
-    _core.set_leaving(told)
+    reason = "" if error is None or hasattr(sys, "ps1") else f"{type(error).__name__}: {error}"
+    reason = reason.partition("\n")[0]
+    _core.set_leaving(reason)
     if "plait._mpi" in sys.modules:
-        sys.modules["plait._mpi"].leave(told)
+        sys.modules["plait._mpi"].leave(reason)

@@ -66,7 +66,7 @@ class checks:  # noqa: N801
         if isinstance(error, AgreedError):
             raise error.error from None
         if isinstance(error, Exception):
-            self._fail(words_of(error), code=_code_of(error))
+            self._fail(error_text(error), code=_code_of(error))
 
 
 def call(
@@ -89,7 +89,7 @@ def call(
         name = getattr(function, "__name__", "the call")
         message = f"{name}({given}) has an argument of a wrong type, or a number or text that is out of range"
     except Exception as error:
-        message, code = words_of(error), _code_of(error)
+        message, code = error_text(error), _code_of(error)
     return fail(_plain(message), code=code)
 
 
@@ -104,11 +104,11 @@ def alone(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
         except Error:
             raise
         except TypeError as error:
-            wrong = ArgumentTypeError(words_of(error))
+            wrong = ArgumentTypeError(error_text(error))
         except MemoryError as error:
-            wrong = store_error(words_of(error), errno.ENOMEM)
+            wrong = store_error(error_text(error), errno.ENOMEM)
         except Exception as error:
-            wrong = ArgumentError(words_of(error))
+            wrong = ArgumentError(error_text(error))
         raise wrong
 
     return guarded
@@ -130,7 +130,7 @@ def entry(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
         except Error:
             raise
         except MemoryError as error:
-            raise store_error(words_of(error), errno.ENOMEM) from error
+            raise store_error(error_text(error), errno.ENOMEM) from error
         except ImportError as error:
             wrong = ArgumentError(f"{function.__name__} needs the package {error.name}; install it")
         except Exception as error:
@@ -166,15 +166,15 @@ def _code_of(error: Exception) -> int:
     return errno.ENOMEM if isinstance(error, MemoryError) else 0
 
 
-def words_of(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return the text of an exception, as UTF-8 for C++."""
     try:
-        words = str(error)
+        text = str(error)
     except Exception:
-        words = ""
+        text = ""
     if isinstance(error, MemoryError):
-        return _plain(f"there is not enough memory: {words or 'allocating failed'}; use smaller arrays")
-    return _plain(words or f"an argument raised {type(error).__name__} when it was looked at")
+        return _plain(f"there is not enough memory: {text or 'allocating failed'}; use smaller arrays")
+    return _plain(text or f"an argument raised {type(error).__name__} when it was looked at")
 
 
 def _plain(text: str) -> str:

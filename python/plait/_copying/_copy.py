@@ -201,8 +201,8 @@ def copy(
                 sources = [*names_of_parts(without_streams(sources), own)]
         check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
-        told = SourceOptions(comm, shape, dtype, order, offset, most)
-        job = Job(sources, target, name, told, storage, concat)
+        options = SourceOptions(comm, shape, dtype, order, offset, most)
+        job = Job(sources, target, name, options, storage, concat)
         job.choose(chosen, shaping, raw=raw, layout=layout)
         job.adapt(unpack=flag_of(unpack, "unpack"), skip=flag_of(skip_unsupported, "skip_unsupported"))
         job.check(dry_run=dry_run, verify=verify, resume=resume)

@@ -14,7 +14,7 @@ from .._file.arrays_in import BETWEEN, GroupInfo, fill_of
 from .._file.location import locate_new
 from .steps import StepArray
 
-_MOST_SHOWN = 8
+_MAX_SHOWN = 8
 
 
 class TargetAttributes:
@@ -50,11 +50,11 @@ class TargetAttributes:
                 made.append(GroupAttributes(group.name.strip("/"), its))
         return made if found.keeps_chunks or any(group.attributes for group in made) else []
 
-    def tell(self) -> None:
+    def warn(self) -> None:
         """Warn about attributes that are not copied."""
         for why, names in self._lost.items():
-            shown = ", ".join(names[:_MOST_SHOWN]) + (
-                f" and {len(names) - _MOST_SHOWN} more" if names[_MOST_SHOWN:] else ""
+            shown = ", ".join(names[:_MAX_SHOWN]) + (
+                f" and {len(names) - _MAX_SHOWN} more" if names[_MAX_SHOWN:] else ""
             )
             warnings.warn(f"attributes are not copied: {shown}: {why}", UserWarning, stacklevel=2)
         self._lost.clear()
@@ -64,7 +64,7 @@ class TargetAttributes:
     ) -> list[ArrayAttribute]:
         if not stored:
             return stored
-        refused = _core.refused_attributes(target, stored, of_group)
+        refused = _core.rejected_attributes(target, stored, of_group)
         self._remember(whose, {one.name: why for one, why in zip(stored, refused, strict=True) if why})
         return [one for one, why in zip(stored, refused, strict=True) if not why]
 

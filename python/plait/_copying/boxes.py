@@ -31,10 +31,10 @@ _REQUEST = 4e-6  # seconds per contiguous stretch of a file
 _OPENING = 40e-6  # seconds per chunk
 _CHUNKED = 1e-3  # seconds per end in chunks
 _WINDOW = 1e-3
-_MOST_TRIED = {1: 4096, 2: 160, 3: 40, 4: 16}
+_MAX_TRIED = {1: 4096, 2: 160, 3: 40, 4: 16}
 _FEWEST_TRIED = 6
-_MOST_COMBINATIONS = 200_000
-_MOST_COUNTED = 1 << 16
+_MAX_COMBINATIONS = 200_000
+_MAX_COUNTED = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def boxes(array: Content, source: Storage, target: Storage, memory: int) -> Boxe
         raise ArgumentError(
             f"the memory for windows, {memory} bytes, holds no element of {itemsize} bytes; give more with memory="
         )
-    most = _MOST_TRIED.get(len(shape), _FEWEST_TRIED)
+    most = _MAX_TRIED.get(len(shape), _FEWEST_TRIED)
     tried = [
         _sizes(size, [end.chunks[d] for end in (source, target) if end.chunks], most, memory // itemsize)
         for d, size in enumerate(shape)
@@ -182,7 +182,7 @@ def _sizes(size: int, units: list[int], most: int, elements: int) -> list[int]:
 
 def _bound(tried: list[list[int]], order: str) -> None:
     """Leave out sizes until all combinations can be tried: with many dimensions there are too many."""
-    while math.prod(map(len, tried)) > _MOST_COMBINATIONS:
+    while math.prod(map(len, tried)) > _MAX_COMBINATIONS:
         longest = max(tried, key=len)
         if len(longest) > 2:
             longest[1:-1] = longest[1:-1:2] if len(longest) > 3 else []
@@ -235,7 +235,7 @@ def _run(fastest: list[int], whole: list[int], parts: list[_Seconds]) -> _Second
 def _touched(size: int, unit: int, window: int) -> int:
     """Return how often windows along a dimension touch a unit, counted for each of them."""
     count = -(-size // window)
-    if count > _MOST_COUNTED:
+    if count > _MAX_COUNTED:
         return count + size // unit
     begin = np.arange(count, dtype=np.int64) * window
     end = np.minimum(begin + window, size)

@@ -64,11 +64,11 @@ def without_streams(sources: Sequence[Any]) -> Sequence[Any]:
     return sources
 
 
-def source_of(sources: Sequence[Any], told: SourceOptions, raw: bool, fail: Reporter) -> Source:
+def source_of(sources: Sequence[Any], options: SourceOptions, raw: bool, fail: Reporter) -> Source:
     if is_stream(sources[0]):
-        return (RawSource if raw else SerialSource)(sources[0], told.shape, told.dtype, told.order)
+        return (RawSource if raw else SerialSource)(sources[0], options.shape, options.dtype, options.order)
     if comes_in_steps(sources[0]):
-        return PipeSource(sources[0], told)
+        return PipeSource(sources[0], options)
     if len(sources) == 1 and holds_arrays(sources[0]):
-        return NamedSource(sources[0], told, fail)
-    return FileSource(sources, told)
+        return NamedSource(sources[0], options, fail)
+    return FileSource(sources, options)

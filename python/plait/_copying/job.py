@@ -30,8 +30,8 @@ from .storage_request import StorageRequest
 from .targets import FileTarget, Making, PipeTarget, key_of
 from .unpacking import UnpackedSource
 
-_MOST_THREADS = 8
-_LEAST_STAGING = 64 << 10
+_MAX_THREADS = 8
+_MIN_STAGING = 64 << 10
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Job:
     target: Any
     name: TargetName | None
     """The name of the target; None for a stream."""
-    told: SourceOptions
+    options: SourceOptions
     """The options of the source. Their memory is that of the whole copy."""
     storage: StorageRequest
     concat: int | str | None = None
@@ -110,19 +110,19 @@ class Job:
     def run(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> Done:
         """Carry it out.  Collective."""
         begin = time.perf_counter()
-        alone = self.told.comm is None
+        alone = self.options.comm is None
         # The windows take at most half. The staging of each file takes a quarter with several ranks. A process alone
         # uses its staging only while it reads or writes; if a window were smaller than a chunk, it would decode chunks
         # repeatedly.
-        staging = max(self.told.memory // (2 if alone else 4) // comm.size, _LEAST_STAGING)
-        threads = 1 if self._alone else min(os.cpu_count() or 1, _MOST_THREADS)
+        staging = max(self.options.memory // (2 if alone else 4) // comm.size, _MIN_STAGING)
+        threads = 1 if self._alone else min(os.cpu_count() or 1, _MAX_THREADS)
         ranks = Ranks(comm, alone, threads if alone else comm.size, fail)
-        mover = Mover(ranks, self.layout, self.told.memory, progress)
+        mover = Mover(ranks, self.layout, self.options.memory, progress)
         text = self.name.text if self.name else ""
         mover.journal = open_journal(self, comm, fail) if text and not self.dry_run else None
-        run = Run(self, mover, Scratch(self.told.comm, staging, text), fail)
+        run = Run(self, mover, Scratch(self.options.comm, staging, text), fail)
         try:
-            first = run.all(replace(self.told, memory=staging))
+            first = run.all(replace(self.options, memory=staging))
         except BaseException:
             if mover.journal is not None:
                 # A journal that no later copy would resume from is removed.
@@ -147,17 +147,17 @@ class Run:
         self.skipped: list[Skipped] = []
         """The arrays that were left out."""
 
-    def all(self, told: SourceOptions) -> StepArray:
+    def all(self, options: SourceOptions) -> StepArray:
         """Copy all steps.  Returns the first array."""
         job = self._job
-        with self._source_of(told) as opened:
+        with self._source_of(options) as opened:
             source: Source = opened
             if job.unpack and job.concat is None:
                 source = UnpackedSource(source, self._fail)
             if job.shaping.changes:
                 source = ShapedSource(source, job.shaping, self._fail)
             found = Checks(job.chosen, job.skip, source.name, _shown_target(job))
-            with self._target_of(opened, told) as target:
+            with self._target_of(opened, options) as target:
                 for step in source.steps():
                     with checks(self._fail):
                         arrays = found.arrays(step, source, target)
@@ -170,23 +170,23 @@ class Run:
                         break
                 target.finish()
             self.skipped = found.skipped
-            if comm_of(job.told.comm).rank == 0:
+            if comm_of(job.options.comm).rank == 0:
                 found.warn()
             first = self._mover.first or (opened.opened if isinstance(opened, PipeSource) else None)
         assert first is not None  # files and streams have an array in each step
         return first
 
-    def _source_of(self, told: SourceOptions) -> Source:
+    def _source_of(self, options: SourceOptions) -> Source:
         job = self._job
         if job.concat is not None:
-            return JoinedSource(job.sources, job.concat, told, self._fail, unpack=job.unpack)
-        return source_of(job.sources, told, job.raw, self._fail)
+            return JoinedSource(job.sources, job.concat, options, self._fail, unpack=job.unpack)
+        return source_of(job.sources, options, job.raw, self._fail)
 
-    def _target_of(self, opened: Source, told: SourceOptions) -> Target:
+    def _target_of(self, opened: Source, options: SourceOptions) -> Target:
         job = self._job
         journal = self._mover.journal
         stages = journal is None and not job.dry_run
-        making = (PlannedMaking if job.dry_run else Making)(told.comm, told.memory, job.storage, journal, stages)
+        making = (PlannedMaking if job.dry_run else Making)(options.comm, options.memory, job.storage, journal, stages)
         if job.name is None:
             return SerialTarget(job.target, job.raw)
         if comes_in_steps(job.name.text):

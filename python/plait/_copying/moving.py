@@ -187,7 +187,7 @@ class Mover:
     def _check_memory(self, array: StepArray, route: Route) -> None:
         """Check that the memory suffices for the windows, which an earlier copy has chosen."""
         most = max(int(np.prod(parts.window, dtype=np.int64)) for parts in route.passes)
-        needed = most * (array.dtype.itemsize + array.beside)
+        needed = most * (array.dtype.itemsize + array.extra_bytes)
         with checks(self._ranks.fail):
             if 2 * needed > self._memory:
                 raise ArgumentError(

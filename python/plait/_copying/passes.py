@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from .._core import Content
 from .boxes import Boxes, Storage, boxes, make_storage
 
-_LEAST_GAIN = 0.8
+_MIN_GAIN = 0.8
 """Writing twice must save so much: disks are slower than the page cache."""
 
 _IGNORED = 1 << 20
@@ -95,6 +95,6 @@ def passes(array: Content, source: Storage, target: Storage, memory: int, twice:
     chunks = tuple(max(min(a, b), 1) for a, b in zip(first.window, second.window, strict=True))
     between = make_storage(source.order, chunks)
     parts = tuple(boxes(array, one, other, memory) for one, other in ((source, between), (between, target)))
-    if sum(one.seconds for one in parts) < _LEAST_GAIN * once.seconds:
+    if sum(one.seconds for one in parts) < _MIN_GAIN * once.seconds:
         return Plan(parts, chunks)
     return Plan((once,), None)

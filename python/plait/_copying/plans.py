@@ -102,7 +102,7 @@ def planned(step: int, array: StepArray, route: Route, target: Storage) -> Array
         array.dtype,
         tuple(passes),
         array.bytes if route.between is not None else 0,
-        most * (array.dtype.itemsize + array.beside),
+        most * (array.dtype.itemsize + array.extra_bytes),
     )
 
 

@@ -197,7 +197,7 @@ class SerialTarget:
         """Wrap a stream. Its buffer is bypassed, because it would retain data after a failed write."""
         self.name = stream_name(stream)
         self._number = 0
-        with self._told():
+        with self._reported():
             stream.flush()
         self._stream, self._raw = getattr(stream, "raw", stream), raw
         self._begun: int | None = None  # position of the array that is being written, in an ordinary file
@@ -231,11 +231,11 @@ class SerialTarget:
         if not self._raw:
             header = io.BytesIO()
             descr = np.lib.format.dtype_to_descr(array.dtype)
-            told = {"descr": descr, "fortran_order": array.order == "F", "shape": array.shape}
+            header_fields = {"descr": descr, "fortran_order": array.order == "F", "shape": array.shape}
             try:
-                np.lib.format.write_array_header_1_0(header, told)
+                np.lib.format.write_array_header_1_0(header, header_fields)
             except ValueError:  # of a type with many fields
-                np.lib.format.write_array_header_2_0(header, told)
+                np.lib.format.write_array_header_2_0(header, header_fields)
             self._put(header.getbuffer())
         return None
 
@@ -245,7 +245,7 @@ class SerialTarget:
 
     def end(self) -> None:
         """Flush the array to the stream."""
-        with self._told():
+        with self._reported():
             self._stream.flush()
         self._begun = None
 
@@ -253,7 +253,7 @@ class SerialTarget:
         """Do nothing: each array was flushed at its end."""
 
     def _put(self, memory: memoryview) -> None:
-        with self._told():
+        with self._reported():
             while memory:
                 done = self._stream.write(memory[:_PIECE])
                 if done is None:  # a pipe that does not wait by itself
@@ -261,7 +261,7 @@ class SerialTarget:
                 memory = memory[done or 0 :]
 
     @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
+    def _reported(self) -> Iterator[None]:
         try:
             with _said(f"{self.name}, step {self._number}"):
                 yield

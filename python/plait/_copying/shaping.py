@@ -277,7 +277,7 @@ class ShapedSource(WrappedSource):
             array,
             content=content,
             axes=None if order == sorted(order) else _slowest_first(array, order),
-            beside=array.dtype.itemsize if dtype != array.dtype else 0,
+            extra_bytes=array.dtype.itemsize if dtype != array.dtype else 0,
         )
         return _View(array, shaped, tuple(slices), tuple(order))
 

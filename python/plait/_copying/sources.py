@@ -58,10 +58,10 @@ class FileSource:
     whole = False
     serial = False
 
-    def __init__(self, names: Sequence[str | os.PathLike[str]], told: SourceOptions) -> None:
+    def __init__(self, names: Sequence[str | os.PathLike[str]], options: SourceOptions) -> None:
         """Store the names of the files."""
         self.name = os.fsdecode(names[0])
-        self._names, self._told = names, told
+        self._names, self._options = names, options
         self._stack = contextlib.ExitStack()
         self._file: File | None = None
 
@@ -69,12 +69,12 @@ class FileSource:
         """Check all files first if there are several, so that an unsuitable file is found before anything is copied."""
         first: StepArray | None = None
         for name in self._names if len(self._names) > 1 else []:
-            with self._told.open(name) as file:
+            with self._options.open(name) as file:
                 found = _array_of(file, VARIABLE)
             first = first or found
             if (found.shape, found.dtype) != (first.shape, first.dtype):
                 raise ArgumentError(
-                    f"{os.fsdecode(name)} has {_words(found)}, but {self.name} has {_words(first)}; the steps of one "
+                    f"{os.fsdecode(name)} has {_label(found)}, but {self.name} has {_label(first)}; the steps of one "
                     "copy must have the same shape and type; copy files that differ one by one"
                 )
         return self
@@ -88,7 +88,7 @@ class FileSource:
     def steps(self) -> Iterator[SourceStep]:
         """Open one after the other."""
         for number, name in enumerate(self._names):
-            self._file = self._stack.enter_context(self._told.open(name))
+            self._file = self._stack.enter_context(self._options.open(name))
             yield SourceStep(number, (_array_of(self._file, VARIABLE),), is_all=len(self._names) == 1)
             self._stack.close()
 
@@ -111,10 +111,10 @@ class NamedSource:
     whole = False
     serial = False
 
-    def __init__(self, name: str | os.PathLike[str], told: SourceOptions, fail: Reporter) -> None:
+    def __init__(self, name: str | os.PathLike[str], options: SourceOptions, fail: Reporter) -> None:
         """Find the arrays of the file."""
         self.name = os.fsdecode(name)
-        self._told, self._fail = told, fail
+        self._options, self._fail = options, fail
         self._file: File | None = None
         self._opened = ""
         with checks(fail):
@@ -142,9 +142,9 @@ class NamedSource:
         """Return all of it."""
         arrays, unreadable = [], []
         for one in self._arrays:
-            name, (dtype, refused) = one.name or VARIABLE, element_type(one)
-            if dtype is None or refused:
-                reason = refused or f"elements of type {one.element} cannot be read"
+            name, (dtype, reason) = one.name or VARIABLE, element_type(one)
+            if dtype is None or reason:
+                reason = reason or f"elements of type {one.element} cannot be read"
                 reason = f"{self._path}{BETWEEN if one.name else ''}{one.name}: {reason}"
                 unreadable.append(UnreadableArray(name, reason, has_elements=one.has_elements))
             else:
@@ -159,7 +159,7 @@ class NamedSource:
             if self._file is not None:
                 self._file.close()
             root = len(self._arrays) == 1 and not self._arrays[0].name
-            self._file = self._told.open(f"{self._path}{BETWEEN}{'' if root else array.name}")
+            self._file = self._options.open(f"{self._path}{BETWEEN}{'' if root else array.name}")
             self._opened = array.name
             with checks(self._fail):
                 if _state_of(self._on_disk) != self._state:
@@ -188,7 +188,7 @@ class JoinedSource:
     serial = False
 
     def __init__(
-        self, names: Sequence[str], axis: int | str, told: SourceOptions, fail: Reporter, *, unpack: bool
+        self, names: Sequence[str], axis: int | str, options: SourceOptions, fail: Reporter, *, unpack: bool
     ) -> None:
         """Open all files."""
         self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
@@ -197,19 +197,19 @@ class JoinedSource:
         self._joined = concat(
             names,
             axis,
-            comm=told.comm,
-            shape=told.shape,
-            dtype=told.dtype,
-            order=told.order,
-            offset=told.offset,
-            memory=told.memory,
+            comm=options.comm,
+            shape=options.shape,
+            dtype=options.dtype,
+            order=options.order,
+            offset=options.offset,
+            memory=options.memory,
             unpack=unpack,
         )
         whole = self._joined
         one = known[0] if len(known) == 1 else Content()
         content = _content_of(one, array_type(whole.shape, whole.dtype, whole.order))
         content.attributes = whole.attrs.stored
-        self._array = StepArray(content, beside=whole._stored_bytes, named=bool(one.name))
+        self._array = StepArray(content, extra_bytes=whole._stored_bytes, named=bool(one.name))
 
     def __enter__(self) -> JoinedSource:
         """Return itself."""
@@ -236,11 +236,11 @@ class PipeSource:
     whole = False
     serial = False
 
-    def __init__(self, name: str | os.PathLike[str], told: SourceOptions) -> None:
+    def __init__(self, name: str | os.PathLike[str], options: SourceOptions) -> None:
         """Open the pipe."""
         self.name = os.fsdecode(name)
-        self._file = told.open(name)
-        self._order = told.order or "C"
+        self._file = options.open(name)
+        self._order = options.order or "C"
 
     def __enter__(self) -> PipeSource:
         """Return the source; the constructor has connected to the writer already."""
@@ -301,5 +301,5 @@ def _content_of(array: Content, described: ArrayType) -> Content:
     return content
 
 
-def _words(array: StepArray) -> str:
+def _label(array: StepArray) -> str:
     return f"shape {'x'.join(map(str, array.shape)) or 'scalar'} and type {array.dtype}"

@@ -28,7 +28,7 @@ Region = tuple[slice, ...] | None
 class StepArray(Storage):
     """An array of a step: its description, and further properties for the copy."""
 
-    beside: int = 0
+    extra_bytes: int = 0
     """Additional bytes per element that reading it needs."""
     is_coordinate: bool = False
     """True if it has one dimension, and arrays with more dimensions that are copied with it have that dimension too."""
@@ -71,7 +71,7 @@ class StepArray(Storage):
 
     def in_memory(self, copies: int = 1) -> Content:
         """Return an array of this shape whose elements are as large as the memory for copying one element."""
-        return Content(self.shape, self.order, copies * self.dtype.itemsize + self.beside)
+        return Content(self.shape, self.order, copies * self.dtype.itemsize + self.extra_bytes)
 
 
 @dataclass(frozen=True)

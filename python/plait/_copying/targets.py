@@ -294,7 +294,7 @@ class FileTarget:
         for root in self._consolidated if self._making.writes else []:
             consolidate(root, comm_of(self._making.comm))
         if comm_of(self._making.comm).rank == 0:
-            self._making.attributes.tell()
+            self._making.attributes.warn()
 
     def _finish(self) -> None:
         with self._naming():

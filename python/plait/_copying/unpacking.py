@@ -63,9 +63,9 @@ class UnpackedSource(WrappedSource):
         content = array.content_with(
             type=array_type(array.shape, packing.dtype, array.order),
             fill=b"" if value is None else _decoded_fill(np.asarray(value, array.dtype), packing),
-            attributes=[*given_attributes(decoded), *(one for one in attributes.stored if one.refused)],
+            attributes=[*given_attributes(decoded), *(one for one in attributes.stored if one.error)],
         )
-        return replace(array, content=content, beside=array.beside + array.dtype.itemsize)
+        return replace(array, content=content, extra_bytes=array.extra_bytes + array.dtype.itemsize)
 
 
 def _decoded_fill(value: Array, packing: Packing) -> bytes:

@@ -37,7 +37,7 @@ class ArrayInfo:
     """The format's name for the type of its elements, such as ``BF16``."""
     stored: int
     """The bytes that it occupies in the file."""
-    kept: str
+    storage: str
     """A description of how it is stored, such as ``deflated``."""
     chunks: tuple[int, ...] | None
     """The shape of its chunks; None if it is stored in one piece."""
@@ -45,7 +45,7 @@ class ArrayInfo:
     """True if a part of a chunk costs as much as the whole chunk, because a chunk is compressed as a whole."""
     dimension_names: tuple[str, ...]
     """The names of the dimensions, with empty texts for dimensions without names; or an empty tuple."""
-    refused: str
+    error: str
     """The reason why it cannot be opened; empty if it can. The other fields then contain the metadata that could be
     read.
     """
@@ -131,9 +131,9 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
 def element_type(one: _core.Member) -> tuple[np.dtype[Any] | None, str]:
     """Return the type of the elements, None if Plait does not know it; and why the array cannot be opened, if so."""
     try:
-        return type_of(one.type) if one.type.dtype else None, one.refused
+        return type_of(one.type) if one.type.dtype else None, one.error
     except ArgumentError as error:  # the other arrays can be read
-        return None, one.refused or str(error)
+        return None, one.error or str(error)
 
 
 def fill_of(content: _core.Content, dtype: np.dtype[Any] | None) -> Any:
@@ -144,10 +144,10 @@ def fill_of(content: _core.Content, dtype: np.dtype[Any] | None) -> Any:
 
 
 def _info(one: _core.Member) -> ArrayInfo:
-    dtype, refused = element_type(one)
+    dtype, reason = element_type(one)
     own = {
         "dtype": dtype,
-        "refused": refused,
+        "error": reason,
         "chunks": one.chunks or None,
         "fill_value": fill_of(one, dtype),
         "attributes": Attributes(one.attributes),

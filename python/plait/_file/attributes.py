@@ -33,26 +33,26 @@ class Attributes(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         """Return the value of an attribute. Raises plait.ArgumentError if Plait cannot read its value."""
         one = self._stored[name]
-        if one.refused:
-            raise ArgumentError(f"the attribute {name!r} cannot be read: {one.refused}")
+        if one.error:
+            raise ArgumentError(f"the attribute {name!r} cannot be read: {one.error}")
         return _value_of(one)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of those that have values."""
-        return (name for name, one in self._stored.items() if not one.refused)
+        return (name for name, one in self._stored.items() if not one.error)
 
     def __len__(self) -> int:
         """Count those that have values."""
-        return sum(not one.refused for one in self._stored.values())
+        return sum(not one.error for one in self._stored.values())
 
     def __repr__(self) -> str:
         """Show them as a dict."""
         return f"Attributes({dict(self)})"
 
     @property
-    def refused(self) -> dict[str, str]:
+    def unreadable(self) -> dict[str, str]:
         """The names of the attributes whose values cannot be read, with the reasons."""
-        return {name: one.refused for name, one in self._stored.items() if one.refused}
+        return {name: one.error for name, one in self._stored.items() if one.error}
 
     @property
     def stored(self) -> list[ArrayAttribute]:

@@ -81,7 +81,7 @@ def files_of(url: str | os.PathLike[str]) -> tuple[str | None, set[FileNumber], 
     found = _found(url)
     if found is None:
         return None, set(), set()
-    parts = _core.files_beside(found) if found.path else []
+    parts = _core.sibling_files(found) if found.path else []
     return found.path or found.id, _numbers([found.path] if found.path else []), _numbers(parts)
 
 
@@ -109,8 +109,8 @@ def same_components(one: str | os.PathLike[str], other: str | os.PathLike[str]) 
     first, second = _found(one), _found(other)
     if first is None or second is None or not first.path or not second.path:
         return False
-    return any(_same(path, second.path) for path in _core.files_beside(first)) or any(
-        _same(first.path, path) for path in _core.files_beside(second)
+    return any(_same(path, second.path) for path in _core.sibling_files(first)) or any(
+        _same(first.path, path) for path in _core.sibling_files(second)
     )
 
 

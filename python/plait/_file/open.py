@@ -147,8 +147,8 @@ def open(
         set_properties(options, properties)
     file = open_as(path, mode, comm, options)
     if comm is None and mode == "r" and not comes_in_steps(path):
-        told = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
-        file._again = _open_again, (path, {**told, "strategy": strategy, "readers": readers})
+        options = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
+        file._again = _open_again, (path, {**options, "strategy": strategy, "readers": readers})
     return file
 
 
@@ -163,9 +163,9 @@ def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) ->
     return file
 
 
-def _open_again(path: str, told: dict[str, Any]) -> File:
+def _open_again(path: str, options: dict[str, Any]) -> File:
     """Open the file of a pickled object, which is never closed explicitly."""
-    file = open(path, **told)
+    file = open(path, **options)
     file._kept = True
     return file
 

@@ -18,7 +18,7 @@ from .._base.errors import ArgumentError
 from .._calls.guard import call
 from .._core import Layout
 
-_MOST_BYTES = 1 << 62
+_MAX_BYTES = 1 << 62
 
 
 def ranks_taking_part(layout: Layout, comm: _core.Comm, alone: bool) -> list[int]:
@@ -71,7 +71,7 @@ def memory_of(memory: int | str | None) -> int:
     if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
         raise ArgumentError(f"memory={shown(given)} is not a number of bytes; leave it out for 32 MiB")
     number = operator.index(given)
-    if not 1 <= number <= _MOST_BYTES:
+    if not 1 <= number <= _MAX_BYTES:
         raise ArgumentError(f"memory={number} bytes are too {'few' if number < 1 else 'many'}; leave it out for 32 MiB")
     return number
 
@@ -82,8 +82,8 @@ def flag_of(value: object, what: str) -> bool:
     return bool(value)
 
 
-def check_room(layout: Layout, dtype: np.dtype[Any]) -> None:
+def check_memory(layout: Layout, dtype: np.dtype[Any]) -> None:
     """Raise ArgumentError where local arrays could have more bytes than can be addressed."""
     largest = layout.elements + sum(map(sum, layout.halo))
-    if largest * dtype.itemsize > _MOST_BYTES:
+    if largest * dtype.itemsize > _MAX_BYTES:
         raise ArgumentError(f"{layout} of {dtype} has more bytes than memory can have; use a smaller shape")

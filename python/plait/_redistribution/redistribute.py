@@ -26,7 +26,7 @@ from .._calls.request import Request
 from .._core import Layout
 from .held import (
     as_given,
-    check_room,
+    check_memory,
     checked_dtype,
     flag_of,
     memory_of,
@@ -50,7 +50,7 @@ def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Ar
         layout = layout_of(layout)
         wanted = checked_dtype(dtype_of(dtype))
         ranks = ranks_taking_part(layout, own, comm is None)
-        check_room(layout, wanted)
+        check_memory(layout, wanted)
     return as_given(shared_arrays(LocalArrays(layout, ranks, wanted), own, comm is None), comm is None)
 
 
@@ -139,7 +139,7 @@ class Redistribution:
             ends = _Ends(src, dst, source_region, target_region)
             self._layouts = ends.layouts()
             for layout in self._layouts:
-                check_room(layout, self._dtype)
+                check_memory(layout, self._dtype)
             self._needed = [
                 LocalArrays(layout, ranks_taking_part(layout, self._comm, self._alone), self._dtype)
                 for layout in self._layouts
@@ -359,8 +359,8 @@ def _dtype_of(given: _LocalArrays, layouts: tuple[Layout, Layout], comm: _core.C
     first = int(src.rank_numbers[0])
     text = "" if own is None else repr(np.lib.format.dtype_to_descr(own))
     with agreed_already():
-        told = _core.tell(f"redistribute({src} -> {dst})", text, first, comm)
-    if not told:
+        text_of_type = _core.broadcast_text(f"redistribute({src} -> {dst})", text, first, comm)
+    if not text_of_type:
         raise ArgumentError(f"array is missing on rank {first}; pass its local array")
-    learnt: Any = np.lib.format.descr_to_dtype(ast.literal_eval(told))
+    learnt: Any = np.lib.format.descr_to_dtype(ast.literal_eval(text_of_type))
     return own if own is not None else checked_dtype(np.dtype(learnt))

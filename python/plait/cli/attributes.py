@@ -18,7 +18,7 @@ Document = dict[str, Any]
 def described(attributes: plait.Attributes) -> Document:
     """Return attributes as JSON values, and those that cannot be read with the reasons."""
     values = {name: json_value(value) for name, value in attributes.items()}
-    return {"attributes": values, "refused_attributes": attributes.refused}
+    return {"attributes": values, "unreadable_attributes": attributes.unreadable}
 
 
 def groups_of(name: str) -> list[Document]:
@@ -49,8 +49,8 @@ def print_attributes(document: Document) -> None:
 
 
 def _print(head: str, document: Document) -> None:
-    values = {name: _words(value) for name, value in document.get("attributes", {}).items()}
-    values |= {name: f"cannot be read: {why}" for name, why in document.get("refused_attributes", {}).items()}
+    values = {name: _label(value) for name, value in document.get("attributes", {}).items()}
+    values |= {name: f"cannot be read: {why}" for name, why in document.get("unreadable_attributes", {}).items()}
     _print_values(head, values)
 
 
@@ -59,10 +59,10 @@ def _print_values(head: str, values: dict[str, str]) -> None:
         return
     output().print(head, soft_wrap=True, markup=False)
     width = max(map(len, map(shown, values)))
-    for name, words in values.items():
-        output().print(f"  {shown(name):<{width}}  {words}", soft_wrap=True, markup=False)
+    for name, text in values.items():
+        output().print(f"  {shown(name):<{width}}  {text}", soft_wrap=True, markup=False)
 
 
-def _words(value: Any) -> str:
+def _label(value: Any) -> str:
     text = shown(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."

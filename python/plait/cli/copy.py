@@ -184,8 +184,8 @@ def copy_command(
 
         print_plan(job, result)
     elif first and (json_ or target != "-"):
-        told = json.dumps({"source": source, "target": target, **asdict(result)}) if json_ else _line(job, result)
-        click.echo(told, err=target == "-")
+        line = json.dumps({"source": source, "target": target, **asdict(result)}) if json_ else _line(job, result)
+        click.echo(line, err=target == "-")
 
 
 def _check_streams(sources: tuple[str, ...], target: str, ranks: int | None) -> None:

@@ -17,7 +17,7 @@ from plait.cli.support import UserError
 Document = dict[str, Any]
 
 
-def describe(name: str, told: dict[str, Any]) -> Document:
+def describe(name: str, options: dict[str, Any]) -> Document:
     """Return the description of a store or pipe.  errors  plait.Error, OSError, UserError"""
     if name == "-":
         raise UserError(
@@ -29,7 +29,7 @@ def describe(name: str, told: dict[str, Any]) -> Document:
     found = locate(name)
     if found.only_in:
         raise UserError(f"{name} is in {found.only_in}, where no other process sees it; give a file or a pipe")
-    return _store(found, name, told)
+    return _store(found, name, options)
 
 
 def _pipe(name: str) -> Document:
@@ -67,15 +67,17 @@ def _array(shape: tuple[int, ...] | None, dtype: str | None, order: str | None) 
 
 def _held(one: plait.ArrayInfo) -> Document:
     dtype = one.dtype.str if one.dtype is not None else None
-    held = _array(None if one.refused and not one.shape else one.shape, dtype, one.order)
-    told: Document = {"element": one.element, "offset": one.offset, "stored": one.stored, "kept": one.kept}
+    held = _array(None if one.error and not one.shape else one.shape, dtype, one.order)
+    details: Document = {"element": one.element, "offset": one.offset, "stored": one.stored, "storage": one.storage}
     held["bytes"] = math.prod(one.shape) * one.dtype.itemsize if one.dtype is not None else None
     properties = {name: getattr(one, name) for name in PROPERTIES if hasattr(one, name) and name != "attributes"}
-    told |= {name: list(value) if isinstance(value, tuple) else json_value(value) for name, value in properties.items()}
-    return {"name": one.name, **held, **told, **described(one.attributes), "refused": one.refused or None}
+    details |= {
+        name: list(value) if isinstance(value, tuple) else json_value(value) for name, value in properties.items()
+    }
+    return {"name": one.name, **held, **details, **described(one.attributes), "error": one.error or None}
 
 
-def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
+def _store(found: Located, name: str, options: dict[str, Any]) -> Document:
     array = _array(None, None, None)
     note = None
     if found.names_arrays and found.file == found.name:
@@ -84,13 +86,13 @@ def _store(found: Located, name: str, told: dict[str, Any]) -> Document:
         size = os.stat(found.path).st_size if in_one_file else sum(one["stored"] for one in held)
         return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held, "groups": groups_of(name)}
     try:
-        with plait.open(found.name, **told) as file:
+        with plait.open(found.name, **options) as file:
             array = _array(file.shape, file.dtype.str, file.order)
             array["bytes"] = math.prod(file.shape) * file.dtype.itemsize
             array |= described(file.attrs) if found.names_arrays else {}
     except plait.ArgumentError as error:
         # The bytes are there, whatever they are.
-        if found.states_type or "shape" in told or "dtype" in told or not os.path.isfile(found.path):
+        if found.states_type or "shape" in options or "dtype" in options or not os.path.isfile(found.path):
             raise
         note = str(error)
     parts = [{"path": part.path, "size": part.bytes} for part in found.components]

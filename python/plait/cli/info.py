@@ -46,8 +46,8 @@ def info_command(names: tuple[str, ...], json_: bool, **given: Any) -> None:
     from plait.cli.attributes import print_attributes, print_dimensions
     from plait.cli.describing import describe
 
-    told = {name: value for name, value in given.items() if value is not None}
-    found = _all_pipes() if not names else (describe(name, told) for name in names)
+    options = {name: value for name, value in given.items() if value is not None}
+    found = _all_pipes() if not names else (describe(name, options) for name in names)
     number = -1
     for number, document in enumerate(found):
         if json_:
@@ -125,15 +125,15 @@ def _store_lines(found: Document) -> list[tuple[str, str]]:
 
 def _print_arrays(arrays: list[dict[str, Any]]) -> None:
     """Print a line for each array of a file."""
-    rows = [("", "array", "type", "order", "at byte", "bytes", "kept")]
+    rows = [("", "array", "type", "order", "at byte", "bytes", "storage")]
     for one in arrays:
         shape = "?" if one["shape"] is None else "x".join(map(str, one["shape"])) or "scalar"
-        words = one["element"] if one["dtype"] in (one["element"], None) else f"{one['element']} ({one['dtype']})"
-        kept = f"{one['kept']}; cannot be opened: {one['refused']}" if one["refused"] else one["kept"]
+        element = one["element"] if one["dtype"] in (one["element"], None) else f"{one['element']} ({one['dtype']})"
+        storage = f"{one['storage']}; cannot be opened: {one['error']}" if one["error"] else one["storage"]
         if one["bytes"] and one["stored"] < one["bytes"]:
-            kept = f"{kept}, {one['bytes'] / max(one['stored'], 1):.3g} times smaller"
+            storage = f"{storage}, {one['bytes'] / max(one['stored'], 1):.3g} times smaller"
         numbers = (f"{one['offset']:,}", f"{one['stored']:,}")
-        rows.append((shown(one["name"]) or "/", shape, shown(words) or "?", one["order"], *numbers, shown(kept)))
+        rows.append((shown(one["name"]) or "/", shape, shown(element) or "?", one["order"], *numbers, shown(storage)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         cells = [

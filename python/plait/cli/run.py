@@ -18,7 +18,7 @@ Examples:
   plait trace record -- plait run -n 4 python simulate.py
 """
 
-_MOST_RANKS = 4096
+_MAX_RANKS = 4096
 
 
 @click.command(
@@ -29,7 +29,7 @@ _MOST_RANKS = 4096
 @click.option(
     "-n",
     "--ranks",
-    type=click.IntRange(1, _MOST_RANKS),
+    type=click.IntRange(1, _MAX_RANKS),
     help="Number of ranks.  [default: the available cores]",
 )
 @click.option("-l", "--label", is_flag=True, help="Begin each line of output with the rank that wrote it.")

@@ -60,9 +60,9 @@ def divide_around(layout: plait.Layout, dimension: int, rank: int, limit: int, u
     if unit == "index" or highest - lowest <= limit:
         return Axis(extent, tuple(Band(k, k + 1) for k in range(lowest, min(highest, lowest + limit))))
     side = max((limit - 1) // 2, 1)
-    in_front = [*_pieces(layout, dimension, lowest, begin, side), *_pieces(layout, dimension, begin, block.begin, side)]
-    behind = [*_pieces(layout, dimension, block.end, end, side), *_pieces(layout, dimension, end, highest, side)]
-    return Axis(extent, (*in_front[-side:], block, *behind[:side]))
+    before = [*_pieces(layout, dimension, lowest, begin, side), *_pieces(layout, dimension, begin, block.begin, side)]
+    after = [*_pieces(layout, dimension, block.end, end, side), *_pieces(layout, dimension, end, highest, side)]
+    return Axis(extent, (*before[-side:], block, *after[:side]))
 
 
 def _pieces(layout: plait.Layout, dimension: int, begin: int, end: int, limit: int) -> list[Band]:

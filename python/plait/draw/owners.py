@@ -41,8 +41,8 @@ def group_meaning(group: tuple[int, ...]) -> str | None:
 
 def _progression(group: tuple[int, ...]) -> str:
     """Return ``0, 4 … 60`` for ranks that are equally far apart, else their stretches."""
-    step = group[1] - group[0]
-    if step > 1 and all(b - a == step for a, b in itertools.pairwise(group)):
+    stride = group[1] - group[0]
+    if stride > 1 and all(b - a == stride for a, b in itertools.pairwise(group)):
         return f"{group[0]}, {group[1]} … {group[-1]}"
     return numbers_text(group)
 

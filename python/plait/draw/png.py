@@ -108,7 +108,7 @@ def _draw_matrix(axis: Axes, traffic: Traffic, itemsize: int | None) -> None:
         ticks = range(0, min(len(ranks), _MATRIX), -(-min(len(ranks), _MATRIX) // 24))
         line.set_ticks(ticks, labels=[str(ranks[k]) for k in ticks])
     unit = "bytes" if itemsize else "elements"
-    total = traffic.kept + traffic.moved
+    total = traffic.stationary + traffic.moved
     share = f"{traffic.moved / total:.0%} moves" if total else "nothing moves"
     if traffic.halo:
         share += f", {traffic.halo / total:.0%} fills halos"

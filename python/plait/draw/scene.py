@@ -14,7 +14,7 @@ from plait.draw.axis import Axis, Band, Unit, divide
 from plait.draw.halo import Kind, block_of, divide_around, first_position, has_halo, kinds_along
 from plait.draw.owners import OwnerGroups, group_text, owner_groups
 
-_MOST_OWNERS = 1_000_000  # owners of all cells together
+_MAX_OWNERS = 1_000_000  # owners of all cells together
 _ONE = Axis(1, (Band(0, 1),))
 
 
@@ -94,14 +94,14 @@ class Scene:
 
 def build(layout: plait.Layout, view: View, limits: Limits) -> Scene:
     """Return the cells that show a layout.  pre  it has elements."""
-    most = max(4, math.isqrt(_MOST_OWNERS // layout.replicas))
+    most = max(4, math.isqrt(_MAX_OWNERS // layout.replicas))
     rows, columns, slabs = min(limits.rows, most), min(limits.columns, most), limits.slabs
     axes: list[Axis] = []
     for dimension in reversed(range(layout.ndim)):
         from_last = layout.ndim - 1 - dimension
         limit = (columns, rows)[from_last] if from_last < 2 else slabs
         unit: Unit = view.unit if from_last < 2 or view.positions else "band"
-        axes.insert(0, _axis(layout, dimension, view, _Room(limit, unit, limits.tail)))
+        axes.insert(0, _axis(layout, dimension, view, _Space(limit, unit, limits.tail)))
         if from_last >= 2:
             slabs = max(1, slabs // len(axes[0].bands))
     return _fill(layout, view, axes)
@@ -121,7 +121,7 @@ def _position(layout: plait.Layout, local: list[int], rank: int) -> int:
 
 
 @dataclass(frozen=True)
-class _Room:
+class _Space:
     """The capacity of a picture along one dimension."""
 
     bands: int
@@ -129,11 +129,11 @@ class _Room:
     tail: bool
 
 
-def _axis(layout: plait.Layout, dimension: int, view: View, room: _Room) -> Axis:
+def _axis(layout: plait.Layout, dimension: int, view: View, space: _Space) -> Axis:
     if view.rank is not None and view.surrounds(layout):
-        return divide_around(layout, dimension, view.rank, room.bands, room.unit)
+        return divide_around(layout, dimension, view.rank, space.bands, space.unit)
     focus = first_position(layout, view.rank)[dimension] if view.rank is not None and view.owns(layout) else None
-    return divide(layout, dimension, room.bands, unit=room.unit, tail=room.tail, focus=focus)
+    return divide(layout, dimension, space.bands, unit=space.unit, tail=space.tail, focus=focus)
 
 
 def _fill(layout: plait.Layout, view: View, axes: list[Axis]) -> Scene:

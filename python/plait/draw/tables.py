@@ -137,7 +137,7 @@ def _amount(value: int, stays: bool) -> Text:
 
 def traffic_summary(traffic: Traffic, itemsize: int | None) -> Text:
     """Return the totals of a conversion as text."""
-    total = traffic.kept + traffic.moved
+    total = traffic.stationary + traffic.moved
     unit = itemsize or 1
     noun = "bytes" if itemsize else "elements"
 
@@ -150,7 +150,7 @@ def traffic_summary(traffic: Traffic, itemsize: int | None) -> Text:
         block += f", {traffic.block * itemsize:,} bytes"
     lines = [
         f"block size  {block}: the length that every run has at least",
-        f"kept        {line(traffic.kept)} stay on their rank, in brackets above{scope}",
+        f"kept        {line(traffic.stationary)} stay on their rank, in brackets above{scope}",
         f"moved       {line(traffic.moved)} in {traffic.messages:,} messages{scope}",
     ]
     if traffic.halo:

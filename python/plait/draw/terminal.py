@@ -63,13 +63,13 @@ def _remarks(scene: Scene) -> list[Text]:
     if view.surrounds(scene.layout):
         own, other = ("5", "5") if view.positions else (str(rank), "r")
         source = "" if view.positions else ", from rank r"
-        words = {
+        legend = {
             Kind.OWNED: f"{own}: owned by rank {rank}.",
             Kind.HALO: f"{other}': its halo{source}.",
             Kind.WRAPPED: f"{other}~: its halo, wrapped around.",
             Kind.UNTOUCHED: f"{'5' if view.positions else ''}-: its halo outside the array, never touched.",
         }
-        lines.append(Text("  ".join(text for kind, text in words.items() if (scene.kinds == kind).any()), "italic"))
+        lines.append(Text("  ".join(text for kind, text in legend.items() if (scene.kinds == kind).any()), "italic"))
     elif rank is not None and not view.owns(scene.layout):
         holds = "owns nothing" if scene.layout.has_rank(rank) else "is not one of the ranks"
         lines.append(Text(f"Rank {rank} {holds} here.", style="italic"))

@@ -43,14 +43,14 @@ class Traffic:
         return np.asarray(same, dtype=np.bool_)
 
     @property
-    def kept(self) -> int:
+    def stationary(self) -> int:
         """Elements that stay on their rank, as far as the table reaches."""
         return int(self.elements[self.staying].sum())
 
     @property
     def moved(self) -> int:
         """Number of elements that go to another rank, within the table."""
-        return int(self.elements.sum()) - self.kept
+        return int(self.elements.sum()) - self.stationary
 
     @property
     def messages(self) -> int:

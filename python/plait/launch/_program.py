@@ -133,14 +133,14 @@ class RankProgram:
     def _finish(self) -> None:
         status = self._process.wait()
         if status != 0:
-            raise LaunchError(f"the ranks ended with status {status}: {self._last_words()}")
+            raise LaunchError(f"the ranks ended with status {status}: {self._last_message()}")
 
-    def _last_words(self) -> str:
+    def _last_message(self) -> str:
         self._errors.seek(0)
         lines = [*self._noise, *self._errors.read().splitlines()]
         lines = [line.strip() for line in lines if any(letter.isalnum() for letter in line)]
-        telling = [line for line in lines if "error" in line.lower()]
-        return telling[-1] if telling else " ".join(lines[:3]) or "they left no message"
+        errors = [line for line in lines if "error" in line.lower()]
+        return errors[-1] if errors else " ".join(lines[:3]) or "they left no message"
 
     def end(self) -> None:
         """End the ranks if they still run, and release everything."""

@@ -28,7 +28,7 @@ GRACE = 5.0
 
 _HANDED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 _SEEN = struct.Struct("=ii")  # a signal as _core.watch_signals() reports it: its number and its si_code
-_MOST_SLEEP = 1.0  # maximum seconds between checks of the ranks, whether or not a signal arrives
+_MAX_SLEEP = 1.0  # maximum seconds between checks of the ranks, whether or not a signal arrives
 _OUTPUT, _ERRORS = 1, 2  # without buffers of this process
 _FROM_THE_KERNEL = 0x80  # si_code of signals that a terminal sends
 _PR_SET_PDEATHSIG = 1
@@ -99,9 +99,9 @@ def _write(target: int, text: bytes) -> None:
         try:
             text = text[os.write(target, text) :]
         except BlockingIOError:
-            room = select.poll()
-            room.register(target, select.POLLOUT)
-            room.poll()
+            poller = select.poll()
+            poller.register(target, select.POLLOUT)
+            poller.poll()
 
 
 class _Signals:
@@ -215,10 +215,10 @@ class Ranks:
         """Copy lines, each with the rank as a prefix. If the reader has closed the output, the rank gets SIGPIPE or
         EPIPE.
         """
-        front = f"[{rank}] ".encode()
+        prefix = f"[{rank}] ".encode()
         with stream, contextlib.suppress(OSError):
             for line in stream:
-                rest = front + line if line.endswith(b"\n") else front + line + b"\n"
+                rest = prefix + line if line.endswith(b"\n") else prefix + line + b"\n"
                 with self._output:
                     _write(target, rest)
 
@@ -247,8 +247,8 @@ class Ranks:
         return 0 if self._failure is None else self._failure.status
 
     def _until_look(self) -> float:
-        left = _MOST_SLEEP if self._kill_at is None else self._kill_at - time.monotonic()
-        return min(max(left, 0.0), _MOST_SLEEP)
+        left = _MAX_SLEEP if self._kill_at is None else self._kill_at - time.monotonic()
+        return min(max(left, 0.0), _MAX_SLEEP)
 
     def _take(self, number: int, code: int, remark: Remark) -> None:
         """Act on a signal. SIGCHLD needs no action, because the state of the ranks is checked after every signal."""

@@ -69,9 +69,9 @@ def _owners_of(indices: Sequence[npt.ArrayLike], size: int | None) -> npt.NDArra
     for owner, each in enumerate(lists):
         if each.size == 0:
             continue
-        steps = np.diff(each)
-        if np.any(steps <= 0):
-            position = int(np.argmax(steps <= 0)) + 1
+        differences = np.diff(each)
+        if np.any(differences <= 0):
+            position = int(np.argmax(differences <= 0)) + 1
             raise ArgumentError(
                 f"indices[{owner}] does not ascend: {each[position]} follows {each[position - 1]}; a layout keeps "
                 f"local indices in ascending order, each once"

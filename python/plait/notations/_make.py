@@ -95,15 +95,15 @@ def make_on_axes(shape: Sequence[int], dimensions: Sequence[Levels], table: Rank
 
 def _parse(shape: Sequence[int], dist: Sequence[str], table: Ranks, **options: Any) -> Layout:
     """Make a layout by its text; options of None or () are left out, and pairs are written as low:high."""
-    words = ["x".join(map(str, shape)) or "scalar", f"({', '.join(dist)})"]
+    parts = ["x".join(map(str, shape)) or "scalar", f"({', '.join(dist)})"]
     if table.ndim:
-        words.append(f"onto ({', '.join(map(str, table.shape))})")
+        parts.append(f"onto ({', '.join(map(str, table.shape))})")
     for name, value in {**options, "ranks": numbering(table)}.items():
         if value is None or value == ():
             continue
         entries = [":".join(map(str, entry)) if isinstance(entry, tuple) else str(entry) for entry in value]
-        words.append(f"{name}={value}" if isinstance(value, str) else f"{name}=({', '.join(entries)})")
-    return Layout.parse(" ".join(words))
+        parts.append(f"{name}={value}" if isinstance(value, str) else f"{name}=({', '.join(entries)})")
+    return Layout.parse(" ".join(parts))
 
 
 def unless_zero(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -124,8 +124,8 @@ def indirect(owners: npt.NDArray[np.int64]) -> str:
         return "block"
     starts = np.flatnonzero(np.concatenate(([True], owners[1:] != owners[:-1])))
     lengths = np.diff(np.append(starts, len(owners)))
-    words = [f"{c}*{n}" if n > 1 else f"{c}" for c, n in zip(owners[starts], lengths, strict=True)]
-    return f"indirect({', '.join(words)})"
+    parts = [f"{c}*{n}" if n > 1 else f"{c}" for c, n in zip(owners[starts], lengths, strict=True)]
+    return f"indirect({', '.join(parts)})"
 
 
 def _axes(axes: tuple[int, ...]) -> str:

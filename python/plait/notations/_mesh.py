@@ -26,15 +26,15 @@ def fits(notation: str, table: Table, mesh: Ranks) -> list[tuple[int, ...]] | No
     taken: set[int] = set()
     coordinates = table.coordinates(mesh)
     for d in range(layout.ndim):
-        steps = {}
+        strides = {}
         for axis in range(mesh.ndim):
             change = np.diff(coordinates[d], axis=axis)
             if change.any():
-                steps[axis] = int(np.abs(change).max())
-        if not taken.isdisjoint(steps):
+                strides[axis] = int(np.abs(change).max())
+        if not taken.isdisjoint(strides):
             return None
-        taken |= set(steps)
-        found.append(tuple(sorted(steps, key=lambda axis: -steps[axis])))
+        taken |= set(strides)
+        found.append(tuple(sorted(strides, key=lambda axis: -strides[axis])))
     return found
 
 

@@ -61,8 +61,8 @@ def integers(text: str) -> tuple[int, ...]:
 
 def pairs(text: str) -> tuple[tuple[int, int], ...]:
     """Return the pairs of "(1, 2:0)"; a single number is both entries of its pair."""
-    words = [word.partition(":") for word in text.strip().strip("()").split(",") if word.strip()]
-    return tuple((int(low), int(high) if colon else int(low)) for low, colon, high in words)
+    parts = [word.partition(":") for word in text.strip().strip("()").split(",") if word.strip()]
+    return tuple((int(low), int(high) if colon else int(low)) for low, colon, high in parts)
 
 
 def _parenthesised(text: str) -> tuple[str, str]:

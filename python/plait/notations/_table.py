@@ -22,7 +22,7 @@ from . import _spelling, _tiles
 from ._make import Ranks, gen_block, indirect, make, rank_table, refusal, shown, unless_zero
 
 #: Maximum size of dimensions that are examined index by index; that takes some 16 bytes per index.
-MOST_INDICES = 1 << 30
+MAX_INDICES = 1 << 30
 
 Numbers = npt.NDArray[np.int64]
 Runs = tuple[Numbers, Numbers]
@@ -326,10 +326,10 @@ def _dimension(layout: Layout, ranks: Ranks, d: int, spelled: _DimensionText) ->
             filled = lengths > 0
             return Dimension(size, coordinates, runs=((np.cumsum(lengths) - lengths)[filled], turn[filled]))
     # Other distributions are examined index by index, through one rank for each coordinate.
-    if size > MOST_INDICES:
+    if size > MAX_INDICES:
         raise ArgumentError(
             f"dimension {d} of {shown(layout)} is distributed by a map, an offset or in several steps, which other "
-            f"notations know index by index; of its {size} indices {MOST_INDICES} at most are looked at"
+            f"notations know index by index; of its {size} indices {MAX_INDICES} at most are looked at"
         )
     line = np.moveaxis(ranks, d, 0).reshape(coordinates, -1)[:, 0]
     sets = [layout.indices(int(rank))[d] for rank in line]
@@ -348,9 +348,9 @@ def _key_of_runs(begins: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> 
     """Return the key of a set of stretches; regular stretches get the same key as a round robin."""
     if len(begins) < 2:
         return () if not len(begins) else (int(begins[0]), int(ends[0]))
-    lengths, steps = ends - begins, np.diff(begins)
-    if (steps == steps[0]).all() and (lengths[:-1] == lengths[0]).all() and lengths[-1] <= lengths[0]:
-        return int(begins[0]), int(ends[0]), int(steps[0]), int(ends[-1])
+    lengths, distances = ends - begins, np.diff(begins)
+    if (distances == distances[0]).all() and (lengths[:-1] == lengths[0]).all() and lengths[-1] <= lengths[0]:
+        return int(begins[0]), int(ends[0]), int(distances[0]), int(ends[-1])
     return begins.tobytes(), ends.tobytes()
 
 

@@ -70,15 +70,15 @@ def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
     """
     if not layout.ndim:
         raise refusal(_NAME, layout, "it has no dimensions, so it has no chunks")
-    steps = [max(dimension.step, 1) for dimension in table_of(layout).dimensions]
+    sizes = [max(dimension.step, 1) for dimension in table_of(layout).dimensions]
     if most is None:
-        return tuple(steps)
+        return tuple(sizes)
     if most < 1:
         raise ArgumentError(f"most is {most}; expected 1 element or more")
-    for d in range(len(steps)):
-        others = math.prod(steps[:d] + steps[d + 1 :])
-        steps[d] = _largest_divisor(steps[d], max(most // others, 1))
-    return tuple(steps)
+    for d in range(len(sizes)):
+        others = math.prod(sizes[:d] + sizes[d + 1 :])
+        sizes[d] = _largest_divisor(sizes[d], max(most // others, 1))
+    return tuple(sizes)
 
 
 def _largest_divisor(number: int, most: int) -> int:

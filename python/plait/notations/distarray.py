@@ -254,9 +254,9 @@ def _order_of(buffers: Sequence[Any]) -> str:
     for buffer in buffers:
         if buffer is not None:
             array = np.asarray(buffer)
-            steps = [abs(step) for step, size in zip(array.strides, array.shape, strict=True) if size > 1]
-            if array.size and steps != sorted(steps, reverse=True):
-                found.add("F" if steps == sorted(steps) else "C")
-            elif array.size and len(steps) > 1:
+            strides = [abs(stride) for stride, size in zip(array.strides, array.shape, strict=True) if size > 1]
+            if array.size and strides != sorted(strides, reverse=True):
+                found.add("F" if strides == sorted(strides) else "C")
+            elif array.size and len(strides) > 1:
                 found.add("C")
     return "F" if found == {"F"} else "C"

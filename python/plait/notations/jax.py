@@ -59,10 +59,10 @@ def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any
     dimensions: list[list[tuple[str, tuple[int, ...]]]] = []
     used: dict[str, int] = {}
     for d, one in enumerate(spec_of_dimensions(spec, len(sizes), "the spec")):
-        words = () if one is None else (one,) if isinstance(one, str) else one
-        if not isinstance(words, (tuple, list)) or not all(isinstance(word, str) for word in words):
+        axis_names = () if one is None else (one,) if isinstance(one, str) else one
+        if not isinstance(axis_names, (tuple, list)) or not all(isinstance(word, str) for word in axis_names):
             raise ArgumentError(f"the spec of dimension {d} is {one!r}; expected None, an axis or a tuple of axes")
-        for word in words:
+        for word in axis_names:
             if word not in names:
                 raise ArgumentError(f"the spec of dimension {d} names axis {word!r}; the mesh has {list(names)}")
             if word in used:
@@ -70,7 +70,7 @@ def from_spec(spec: Sequence[Any], shape: Sequence[int], mesh: Any, devices: Any
                     f"axis {word!r} is named for dimensions {used[word]} and {d}; expected once at most"
                 )
             used[word] = d
-        axes = tuple(names.index(word) for word in words)
+        axes = tuple(names.index(word) for word in axis_names)
         parts = math.prod(extents[axis] for axis in axes)
         if sizes[d] % parts:
             raise ArgumentError(
@@ -118,8 +118,8 @@ def _fitted(table: Table, names: tuple[str, ...] | None, ids: Ranks) -> Spec | N
         return None
     if names is None:
         names = tuple(_AXES[axis] if axis < len(_AXES) else f"axis{axis}" for axis in range(ids.ndim))
-    words = [tuple(names[axis] for axis in own) for own in axes]
-    spec = tuple(None if not own else own[0] if len(own) == 1 else own for own in words)
+    axis_names = [tuple(names[axis] for axis in own) for own in axes]
+    spec = tuple(None if not own else own[0] if len(own) == 1 else own for own in axis_names)
     result = Spec(spec, dict(zip(names, map(int, ids.shape), strict=True)), ids)
     return result if from_spec(result.spec, table.shape, result.mesh, ids) == table.layout else None
 

@@ -114,8 +114,8 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
             raise refusal(_NAME, layout, f"the blocks of dimension {d} are not balanced")
     # The array dimensions in the order of the grid: the ranks of the slowest one have the largest distance.
     ranks = table.ranks[..., 0]
-    steps = [abs(int(np.diff(ranks, axis=d).flat[0])) if extent > 1 else 0 for d, extent in enumerate(table.extents)]
-    distributed = sorted((d for d in range(layout.ndim) if d not in whole), key=lambda d: -steps[d])
+    gaps = [abs(int(np.diff(ranks, axis=d).flat[0])) if extent > 1 else 0 for d, extent in enumerate(table.extents)]
+    distributed = sorted((d for d in range(layout.ndim) if d not in whole), key=lambda d: -gaps[d])
     positions = iter(distributed)
     by_position = [d if d in whole else next(positions) for d in range(layout.ndim)]
     found = Pencil(
@@ -145,7 +145,7 @@ def to_pencil_object(layout: Layout, comm: Any, axis: int | None = None) -> Any:
 def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...], tuple[int, ...]]:
     """Return the plain data of a pencil; the distances of ranks in each dimension determine the grid's order."""
     sizes = [int(sub.Get_size()) for sub in pencil.subcomm]
-    steps = [0] * len(sizes)
+    gaps = [0] * len(sizes)
     if max(sizes) > 1:
         if comm is None:
             from mpi4py import MPI
@@ -157,14 +157,14 @@ def _read(pencil: Any, comm: Any) -> tuple[tuple[int, ...], int, tuple[int, ...]
                 own = sub.Get_group()
                 ranks = own.Translate_ranks([0, 1], group)
                 own.Free()
-                steps[d] = ranks[1] - ranks[0]
+                gaps[d] = ranks[1] - ranks[0]
         group.Free()
-    distributed = sorted((d for d, size in enumerate(sizes) if size > 1), key=lambda d: -steps[d])
+    distributed = sorted((d for d, size in enumerate(sizes) if size > 1), key=lambda d: -gaps[d])
     expected = math.prod(sizes)
     for d in distributed:
         expected //= sizes[d]
-        if steps[d] != expected:
-            raise ArgumentError(f"the ranks of dimension {d} are {steps[d]} apart in the communicator, not {expected}")
+        if gaps[d] != expected:
+            raise ArgumentError(f"the ranks of dimension {d} are {gaps[d]} apart in the communicator, not {expected}")
     positions = iter(distributed)
     by_position = [next(positions) if size > 1 else d for d, size in enumerate(sizes)]
     dims = tuple(sizes[d] for d in by_position)

@@ -94,9 +94,9 @@ int64_t plait_clock_ask(void) {
   /* Times that the thread has already returned are at most those of its counter, and of the end of its window. */
   const uint64_t passed = before - clock->counter;
   const uint64_t most = passed < clock->window ? passed : clock->window;
-  const int64_t told = clock->time + (int64_t)(most * clock->rate >> 32);
+  const int64_t bound = clock->time + (int64_t)(most * clock->rate >> 32);
   clock->window = 0; /* first: a handler that reads the clock meanwhile asks the kernel */
-  clock->least = told;
+  clock->least = bound;
   if (took <= LONGEST_QUESTION) {
     measure(before + took / 2, time);
     clock->counter = before + took / 2;
@@ -104,7 +104,7 @@ int64_t plait_clock_ask(void) {
     clock->time = time;
     clock->window = rate == 0 ? 0 : (uint64_t)(WINDOW * 4294967296.0 / (double)rate);
   }
-  if (told > time) time = told;
+  if (bound > time) time = bound;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   clock->busy = 0;
   return time;

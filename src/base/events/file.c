@@ -81,10 +81,10 @@ static void pause_capture(int paused) {
 int plait_process_id(void) { return (int)syscall(SYS_getpid); }
 int plait_thread_id(void) { return (int)syscall(SYS_gettid); }
 
-long plait_file_read(const char* path, char* room, size_t bytes) {
+long plait_file_read(const char* path, char* buffer, size_t bytes) {
   pause_capture(1);
   const int file = sys_open(path, O_RDONLY);
-  const long got = file < 0 ? -1 : (long)syscall(SYS_read, file, room, bytes);
+  const long got = file < 0 ? -1 : (long)syscall(SYS_read, file, buffer, bytes);
   if (file >= 0) sys_close(file);
   pause_capture(0);
   return got;
@@ -268,7 +268,7 @@ static int map_chunk(struct plait_mapping* mapping, uint64_t position, uint32_t 
 int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* reserved, uint32_t size, uint32_t kind,
                      uint32_t thread) {
   if (reserved->retry != 0 && plait_events_now() < reserved->retry) return EAGAIN;
-  const int kept = errno;
+  const int saved = errno;
   if (reserved->size < size) {
     /* Relaxed order suffices: each process writes only into its own range, and this counter publishes no written
      * data. */
@@ -278,7 +278,7 @@ int plait_file_chunk(struct plait_mapping* mapping, struct plait_reservation* re
   pause_capture(1);
   const int error = map_chunk(mapping, reserved->position, reserved->size);
   pause_capture(0);
-  errno = kept;
+  errno = saved;
   if (error != 0) {
     reserved->retry = plait_events_now() + 1000000000;
     return error;

@@ -69,7 +69,7 @@ void plait_file_publish(struct plait_mapping* mapping, unsigned char* at);
 /* Returns one or more pages of memory that do not come from malloc; null: none. */
 void* plait_file_memory(size_t bytes);
 /* Reads all of a small file; returns its bytes, -1: it does not exist. */
-long plait_file_read(const char* path, char* room, size_t bytes);
+long plait_file_read(const char* path, char* buffer, size_t bytes);
 int plait_process_id(void);
 int plait_thread_id(void);
 

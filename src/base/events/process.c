@@ -116,7 +116,7 @@ static int make_live(void) {
 
 int plait_events_begin(const char* path, const char* command, int rank, uint32_t file, uint64_t operation) {
   if (plait_events_active()) return EALREADY;
-  const int kept = errno;
+  const int saved = errno;
   plait_local.inside = PLAIT_FRAME();
   plait_clock_begin();
   int error = make_live();
@@ -135,13 +135,13 @@ int plait_events_begin(const char* path, const char* command, int rank, uint32_t
     __atomic_store_n(&plait_on, 1, __ATOMIC_RELEASE); /* last: a thread that sees it set sees all of the above */
   }
   plait_local.inside = 0;
-  errno = kept;
+  errno = saved;
   return error;
 }
 
 void plait_events_forked(void) {
   if (!plait_events_active() || (uint32_t)plait_process_id() == plait_this_process.id) return;
-  const int kept = errno;
+  const int saved = errno;
   const uintptr_t inside = plait_local.inside;
   if (inside == 0) plait_local.inside = PLAIT_FRAME();
   __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); /* its holder is not in this process */
@@ -156,7 +156,7 @@ void plait_events_forked(void) {
     plait_on = 0;
   }
   plait_local.inside = inside;
-  errno = kept;
+  errno = saved;
 }
 
 struct plait_account* plait_events_account(void) {
@@ -172,7 +172,7 @@ struct plait_account* plait_events_account(void) {
   return (struct plait_account*)(void*)at;
 }
 
-static void tell_end(struct plait_process_block* block) {
+static void record_end(struct plait_process_block* block) {
   struct timespec used;
   if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0)
     block->cpu = (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
@@ -184,7 +184,7 @@ void plait_events_replaced(int replaced) {
   if (!plait_events_active() || (uint32_t)plait_process_id() != plait_this_process.id) return; /* vfork's child */
   struct plait_process_block* block = plait_this_process.block;
   if (replaced) {
-    tell_end(block);
+    record_end(block);
   } else {
     __atomic_store_n(&block->ended, 0, __ATOMIC_RELEASE); /* first, for the same reason */
     block->end = 0;
@@ -196,7 +196,7 @@ void plait_events_end(void) {
   if (!plait_events_active()) return;
   if (plait_live->generation == 0) plait_events_forked(); /* a child that has recorded nothing yet */
   if (!plait_events_active() || (uint32_t)plait_process_id() != plait_this_process.id) return; /* vfork's child */
-  tell_end(plait_this_process.block);
+  record_end(plait_this_process.block);
   __atomic_store_n(&plait_on, 0, __ATOMIC_RELEASE);
 }
 

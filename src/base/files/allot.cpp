@@ -10,14 +10,14 @@ namespace plait::base {
 int allot(int file, std::int64_t begin, std::int64_t bytes) noexcept {
   constexpr std::int64_t kLargest = std::int64_t{64} << 20;
   constexpr std::int64_t kSmallest = std::int64_t{64} << 10;
-  constexpr int kMostAttempts = 1000;  // maximum for one piece
+  constexpr int kMaxAttempts = 1000;  // maximum for one piece
   const std::int64_t end = begin + bytes;
   std::int64_t most = bytes;  // everything at first: the system rejects too large requests at once
   int attempts = 0;
   while (begin < end) {
     const std::int64_t piece = std::min(most, end - begin);
     const int code = ::posix_fallocate(file, begin, piece);
-    if (code == EINTR && ++attempts < kMostAttempts) {
+    if (code == EINTR && ++attempts < kMaxAttempts) {
       most = std::clamp(most / 2, kSmallest, kLargest);
     } else if (code != 0) {
       return code;

@@ -16,7 +16,7 @@ constexpr unsigned kSilence = 9000;  // ms
 
 LocalAddress::LocalAddress(std::string_view text) {
   address.sun_family = AF_UNIX;
-  text = text.substr(0, kMostBytes);
+  text = text.substr(0, kMaxBytes);
   std::copy(text.begin(), text.end(), address.sun_path + 1);
   length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
 }

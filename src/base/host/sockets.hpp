@@ -15,7 +15,7 @@ struct LocalAddress {
   explicit LocalAddress(std::string_view text);
   const sockaddr* name() const { return reinterpret_cast<const sockaddr*>(&address); }
 
-  static constexpr std::size_t kMostBytes = sizeof(sockaddr_un::sun_path) - 1;
+  static constexpr std::size_t kMaxBytes = sizeof(sockaddr_un::sun_path) - 1;
   sockaddr_un address{};
   socklen_t length = 0;
 };

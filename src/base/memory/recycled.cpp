@@ -33,14 +33,14 @@ namespace {
 
 constexpr std::int64_t kLargePage = std::int64_t{2} << 20;
 /// No system has more addresses, and the sums of larger sizes could overflow.
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 60;
 
 /// Rounds up to one of few sizes, so that blocks of almost the same size can be reused for each other.
 std::int64_t rounded(std::int64_t bytes) {
-  if (bytes > kMostBytes) throw std::bad_alloc();
-  bytes = std::max(bytes, kLeastRecycled);
-  const auto step = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes))) / 8;
-  return ceil_divide(bytes, step) * step;
+  if (bytes > kMaxBytes) throw std::bad_alloc();
+  bytes = std::max(bytes, kMinRecycled);
+  const auto granule = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes))) / 8;
+  return ceil_divide(bytes, granule) * granule;
 }
 
 /// Maps fresh memory. A block that can contain a large page begins at one.
@@ -164,7 +164,7 @@ Waiting& waiting() {
   return all.get();
 }
 
-std::int64_t most_by_default() {
+std::int64_t max_by_default() {
   if (const char* given = std::getenv("PLAIT_RECYCLED_MEMORY"); given != nullptr && *given != '\0') {
     char* end = nullptr;
     errno = 0;
@@ -181,7 +181,7 @@ std::int64_t most_by_default() {
 }  // namespace
 
 RecycledBlock::RecycledBlock(std::int64_t bytes) : bytes_(rounded(bytes)), data_(nullptr) {
-  if (most_recycled() > 0) data_ = waiting().take(bytes_);
+  if (max_recycled() > 0) data_ = waiting().take(bytes_);
   if (data_ == nullptr) data_ = mapped(bytes_);
   if (data_ != nullptr) return;
   waiting().keep(0);
@@ -191,16 +191,16 @@ RecycledBlock::RecycledBlock(std::int64_t bytes) : bytes_(rounded(bytes)), data_
 
 RecycledBlock::~RecycledBlock() { waiting().add({data_, bytes_}); }
 
-std::int64_t most_recycled() {
+std::int64_t max_recycled() {
   std::int64_t known = most.load();
   if (known != kUnknown) return known;
-  const std::int64_t found = most_by_default();
+  const std::int64_t found = max_by_default();
   return most.compare_exchange_strong(known, found) ? found : known;
 }
 
-std::int64_t set_most_recycled(std::int64_t bytes) {
+std::int64_t set_max_recycled(std::int64_t bytes) {
   if (bytes < 0) throw_argument_error(bytes, " bytes of recycled memory are too few; use 0 for none");
-  const std::int64_t before = most_recycled();
+  const std::int64_t before = max_recycled();
   most.store(bytes);
   waiting().keep(bytes);
   return before;

@@ -7,14 +7,14 @@
 namespace plait::base {
 
 /// Smaller results use the ordinary allocator, which caches memory of that size anyway.
-inline constexpr std::int64_t kLeastRecycled = std::int64_t{1} << 20;
+inline constexpr std::int64_t kMinRecycled = std::int64_t{1} << 20;
 
 /// Memory of at least `bytes`, with any content, from the begin of a page; in large pages if the system has them.
 ///
 /// The system clears fresh memory at its first use, which takes as long as a copy of it. A destroyed block is
 /// therefore cached for the next one of its size. The system may take the memory of cached blocks at any time,
 /// without a notice or a write to a disk, when memory is short (MADV_FREE). Children of a fork do not get them.
-/// set_most_recycled() limits their total size, and the oldest ones are released first. Cached blocks keep their
+/// set_max_recycled() limits their total size, and the oldest ones are released first. Cached blocks keep their
 /// addresses, so nothing is cached if RLIMIT_AS or RLIMIT_DATA limits these.
 /// threads  Any. A child of a fork may destroy its copies of blocks that its parent made.
 class RecycledBlock {
@@ -38,11 +38,11 @@ class RecycledBlock {
 /// Returns the maximum number of cached bytes in this process: PLAIT_RECYCLED_MEMORY; by default a quarter of the
 /// machine's memory, divided by its cores.
 /// errors  As of a block.
-std::int64_t most_recycled();
+std::int64_t max_recycled();
 
 /// Sets the maximum, and releases the blocks above it; 0 disables the cache. Returns the previous maximum.
 /// errors  kArgument: below 0; as of a block.
-std::int64_t set_most_recycled(std::int64_t bytes);
+std::int64_t set_max_recycled(std::int64_t bytes);
 
 /// Returns the bytes of all cached blocks in this process.
 std::int64_t waiting_recycled();

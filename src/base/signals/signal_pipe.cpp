@@ -27,18 +27,18 @@ std::atomic<int> written_to{-1};
 std::atomic<pid_t> watching{0};
 int read_from = -1;
 std::vector<std::pair<int, struct sigaction>>& before() {
-  static auto* const kept = new std::vector<std::pair<int, struct sigaction>>;
-  return *kept;
+  static auto* const instance = new std::vector<std::pair<int, struct sigaction>>;
+  return *instance;
 }
 
 void hand_on(int number, siginfo_t* info, void* /*context*/) {
   // A forked child inherits the handler and the pipe, but its signals are not its parent's.
   if (::getpid() != watching.load(std::memory_order_relaxed)) return;
-  const int kept = errno;
+  const int saved = errno;
   const SignalRecord seen{number, info->si_code};
   // A full pipe already contains thousands of records, so one more adds nothing.
   [[maybe_unused]] const ssize_t put = ::write(written_to.load(std::memory_order_relaxed), &seen, sizeof seen);
-  errno = kept;
+  errno = saved;
 }
 
 [[noreturn]] void fail(const char* what) {

@@ -18,7 +18,7 @@ namespace plait::container::gzip {
 
 namespace {
 
-constexpr std::size_t kMostIdle = 4;
+constexpr std::size_t kMaxIdle = 4;
 
 class PendingInflation : public store::Pending {
  public:
@@ -45,7 +45,7 @@ GzipStore::GzipStore(std::shared_ptr<store::Store> file, Index index)
 
 std::string GzipStore::description() const {
   const std::string below = file_->description();
-  return base::text(words(index_.framing), ", ", base::bytes_text(index_.unpacked), " in ",
+  return base::text(to_string(index_.framing), ", ", base::bytes_text(index_.unpacked), " in ",
                     base::bytes_text(index_.packed), ", ", index_.points.size(),
                     index_.points.size() == 1 ? " restart point" : " restart points", below.empty() ? "" : "; ", below);
 }
@@ -77,7 +77,7 @@ std::unique_ptr<Inflater> GzipStore::take(std::int64_t offset) {
 void GzipStore::recycle(std::unique_ptr<Inflater> inflater) {
   std::unique_ptr<Inflater> oldest;  // destroyed after the lock is released
   const std::scoped_lock lock(mutex_);
-  if (idle_.size() == kMostIdle) {
+  if (idle_.size() == kMaxIdle) {
     oldest = std::move(idle_.front());
     idle_.erase(idle_.begin());
   }

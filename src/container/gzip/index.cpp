@@ -4,7 +4,7 @@
 // GiB. With a copy of the last 32 KiB of content, the window, inflating can restart at the border of two deflate
 // blocks. A window for each MiB of a large file would be an index of unlimited size.
 //
-// Idea: points are at least `spacing` bytes of content apart. If there are kMostPoints of them and another one is due,
+// Idea: points are at least `spacing` bytes of content apart. If there are kMaxPoints of them and another one is due,
 // every second one is removed and the spacing doubles.
 //
 // Example: 300 MiB of content. Up to 128 MiB points are about 1 MiB apart and 128 in number. Then 64 remain, 2 MiB
@@ -31,7 +31,7 @@ namespace plait::container::gzip {
 namespace {
 
 /// Maximum ratio of deflate: a byte of input yields at most this many bytes.
-constexpr std::size_t kMostInflation = 1032;
+constexpr std::size_t kMaxInflation = 1032;
 
 /// Removes every second point.
 void thin_out(std::vector<RestartPoint>& points) {
@@ -67,11 +67,11 @@ std::string inflated(std::string_view packed, std::size_t bytes) {
 
 }  // namespace
 
-std::string_view words(Framing framing) { return framing == Framing::kGzip ? "gzip" : "deflate"; }
+std::string_view to_string(Framing framing) { return framing == Framing::kGzip ? "gzip" : "deflate"; }
 
 const RestartPoint& Index::before(std::int64_t offset) const {
-  const auto behind = std::ranges::upper_bound(points, offset, {}, &RestartPoint::unpacked);
-  return behind == points.begin() ? *behind : *(behind - 1);
+  const auto after = std::ranges::upper_bound(points, offset, {}, &RestartPoint::unpacked);
+  return after == points.begin() ? *after : *(after - 1);
 }
 
 std::string Index::to_text() const {
@@ -84,7 +84,7 @@ Index Index::parse(std::string_view text) {
   std::size_t bytes = 0;
   decoder(bytes);
   const std::string_view packed = text.substr(sizeof bytes);
-  if (bytes / kMostInflation > packed.size()) decoder.fail("it states more than deflate can hold");
+  if (bytes / kMaxInflation > packed.size()) decoder.fail("it states more than deflate can hold");
   auto index = base::decode<Index>(inflated(packed, bytes), base::kAnotherRank);
   if (index.points.empty()) decoder.fail("an index has no restart point");
   return index;
@@ -101,12 +101,12 @@ Index indexed(store::Store& file, Framing framing, const Unpacked& unpacked) {
   index.points.emplace_back().inside = framing == Framing::kNone;
   Inflater inflater(file, index.packed, index.points.front(), framing);
   std::vector<std::byte> content(std::size_t{64} << 10);
-  std::int64_t spacing = kLeastSpacing;
+  std::int64_t spacing = kMinSpacing;
   while (!inflater.ended()) {
     const std::int64_t length = inflater.read(content.data(), static_cast<std::int64_t>(content.size()), true);
     unpacked(std::span(content).first(static_cast<std::size_t>(length)), inflater.position());
     if (inflater.position() - index.points.back().unpacked < spacing || !inflater.can_restart()) continue;
-    if (index.points.size() == kMostPoints) {
+    if (index.points.size() == kMaxPoints) {
       thin_out(index.points);
       spacing *= 2;
       continue;

@@ -32,13 +32,13 @@ enum class Framing : std::uint8_t {
 };
 constexpr Framing last_value(Framing /*any*/) { return Framing::kNone; }
 /// Returns `gzip` or `deflate`.
-std::string_view words(Framing framing);
+std::string_view to_string(Framing framing);
 
 struct Index {
   std::int64_t packed = 0;    ///< size of the file
   std::int64_t unpacked = 0;  ///< size of the content
   Framing framing = Framing::kGzip;
-  /// Sorted by offset; the first one is the beginning of the file. There are at most kMostPoints, regardless of the
+  /// Sorted by offset; the first one is the beginning of the file. There are at most kMaxPoints, regardless of the
   /// size.
   std::vector<RestartPoint> points;
 
@@ -57,9 +57,9 @@ void fields(Codec& codec, base::Record<Codec, Index>& index) {
 }
 
 /// Limit for the number of points, whose windows then take 4 MiB.
-inline constexpr std::size_t kMostPoints = 128;
-/// Minimum distance of points in the content. It doubles each time when there are kMostPoints points.
-inline constexpr std::int64_t kLeastSpacing = std::int64_t{1} << 20;
+inline constexpr std::size_t kMaxPoints = 128;
+/// Minimum distance of points in the content. It doubles each time when there are kMaxPoints points.
+inline constexpr std::int64_t kMinSpacing = std::int64_t{1} << 20;
 
 /// Inflates the whole file once, and verifies all checksums.
 /// cost  About half a second for each 100 MiB of content.

@@ -78,14 +78,15 @@ bool Inflater::load() {
 
 void Inflater::expect_more() {
   if (load()) return;
-  base::throw_system_error(0, file_.name(), " ends at byte ", packed_, " in the middle of ", words(framing_),
+  base::throw_system_error(0, file_.name(), " ends at byte ", packed_, " in the middle of ", to_string(framing_),
                            " data, after ", unpacked_, " bytes of content; it is truncated; copy or download it again");
 }
 
 void Inflater::damaged(const char* what) const {
   const char* why = what != nullptr ? what : zlib_.msg != nullptr ? zlib_.msg : "this is not gzip data";
-  base::throw_system_error(0, file_.name(), ": the ", words(framing_), " data is damaged at byte ", packed_position(),
-                           ", after ", unpacked_, " bytes of content (", why, "); copy or download the file again");
+  base::throw_system_error(0, file_.name(), ": the ", to_string(framing_), " data is damaged at byte ",
+                           packed_position(), ", after ", unpacked_, " bytes of content (", why,
+                           "); copy or download the file again");
 }
 
 void Inflater::end_member() {

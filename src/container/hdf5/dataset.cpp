@@ -116,7 +116,7 @@ std::string HdfDataset::describe_storage() const {
     return storage == Storage::kInside ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
   std::string out = "chunks ";
   for (std::size_t d = 0; d < chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", chunk[d]);
-  for (const Filter& filter : filters) base::append_parts(out, ", ", filter_words(filter));
+  for (const Filter& filter : filters) base::append_parts(out, ", ", describe_filter(filter));
   return out;
 }
 

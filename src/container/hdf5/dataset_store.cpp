@@ -174,7 +174,7 @@ codec::Chain DatasetStore::chain(const Chunk& chunk) const {
 }
 
 void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
-  const std::string what = text(chunk_words(dataset_, chunk.number), " of ", name_, " at offset ", chunk.offset);
+  const std::string what = text(describe_chunk(dataset_, chunk.number), " of ", name_, " at offset ", chunk.offset);
   const codec::Chain codecs = chain(chunk);
   // No codec enlarges data by more than this. A larger size is an error in the index, and must not be allocated.
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)

@@ -19,19 +19,19 @@ char order_of(const Library& hdf5, hid_t type, std::size_t bytes) {
 
 std::string_view end_of(char order) { return order == '<' ? "LE" : order == '>' ? "BE" : ""; }
 
-Element unsupported(std::string words, const std::string& why) {
-  return {{}, std::move(words), 0, base::Rejection::because(why, ", which Plait does not read; use h5py for it")};
+Element unsupported(std::string description, const std::string& why) {
+  return {{}, std::move(description), 0, base::Rejection::because(why, ", which Plait does not read; use h5py for it")};
 }
 
 Element integer_of(const Library& hdf5, hid_t type, bool is_signed, const char* kind) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
   const char order = order_of(hdf5, type, bytes);
-  std::string words = text(kind, bytes * 8, end_of(order));
+  std::string description = text(kind, bytes * 8, end_of(order));
   const bool whole = hdf5->H5Tget_precision(type) == bytes * 8 && hdf5->H5Tget_offset(type) == 0;
   if (!whole || order == '?' || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
-    return unsupported(std::move(words), text("its elements are integers of ", hdf5->H5Tget_precision(type),
-                                              " bits in ", bytes, bytes == 1 ? " byte" : " bytes"));
-  return {text(order, is_signed ? 'i' : 'u', bytes), std::move(words), static_cast<std::int64_t>(bytes), {}};
+    return unsupported(std::move(description), text("its elements are integers of ", hdf5->H5Tget_precision(type),
+                                                    " bits in ", bytes, bytes == 1 ? " byte" : " bytes"));
+  return {text(order, is_signed ? 'i' : 'u', bytes), std::move(description), static_cast<std::int64_t>(bytes), {}};
 }
 
 Element float_of(const Library& hdf5, hid_t type) {
@@ -73,8 +73,9 @@ Element complex_of(const Element& part) {
   if (part.rejection) return part;
   const std::int64_t bytes = 2 * part.bytes;
   if (part.dtype.size() < 3 || part.dtype[1] != 'f' || part.bytes < 4)
-    return unsupported(text("COMPLEX_", part.words), "its elements are complex numbers of parts that NumPy has not");
-  return {text(part.dtype[0], 'c', bytes), text("COMPLEX_", part.words), bytes, {}};
+    return unsupported(text("COMPLEX_", part.description),
+                       "its elements are complex numbers of parts that NumPy has not");
+  return {text(part.dtype[0], 'c', bytes), text("COMPLEX_", part.description), bytes, {}};
 }
 
 /// Recognizes the pairs that h5py and other programs write for complex numbers.
@@ -113,14 +114,14 @@ Element enumeration_of(const Library& hdf5, hid_t type) {
       hdf5->H5Tget_member_value(type, 1, &second) >= 0 && first == 0 && second == 1 &&
       member_name(hdf5, type, 0) == "FALSE" && member_name(hdf5, type, 1) == "TRUE") {
     result.dtype = "|b1";
-    result.words = "ENUM (FALSE, TRUE)";
+    result.description = "ENUM (FALSE, TRUE)";
   }
   return result;
 }
 
-Element uninterpreted(const Library& hdf5, hid_t type, char kind, const char* words) {
+Element uninterpreted(const Library& hdf5, hid_t type, char kind, const char* description) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
-  return {text('|', kind, bytes), text(words, ' ', bytes), static_cast<std::int64_t>(bytes), {}};
+  return {text('|', kind, bytes), text(description, ' ', bytes), static_cast<std::int64_t>(bytes), {}};
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 namespace plait::container::hdf5 {
 
 struct Element {
-  std::string dtype;  ///< the type in the notation of .npy files
-  std::string words;  ///< the name of the type in h5dump, without `H5T_`
+  std::string dtype;        ///< the type in the notation of .npy files
+  std::string description;  ///< the name of the type in h5dump, without `H5T_`
   std::int64_t bytes = 0;
   base::Rejection rejection;  ///< the reason why arrays of this type cannot be opened
 };

@@ -32,7 +32,7 @@ using base::text;
 
 /// Limit for versions without H5Dchunk_iter, which search for each chunk from the first one on: twice as many chunks
 /// take a minute.
-constexpr hsize_t kMostLookedUp = 50'000;
+constexpr hsize_t kMaxLookups = 50'000;
 
 /// Converts the chunks that the library lists into those of a dataset.
 class Listing {
@@ -87,7 +87,7 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& sh
   hdf5_->H5Pget_userblock(creation.id(), &user_block);
   if (user_block > 0 && !hdf5_.at_least(2, 0, 0))
     base::throw_argument_error(shown, ": its file begins with a block of ", user_block, " bytes of a user's own, and ",
-                               hdf5_.words(),
+                               hdf5_.describe(),
                                " does not say where chunks of such files lie; name HDF5 2.0 or later in PLAIT_HDF5");
   if (hdf5_->H5Dchunk_iter != nullptr) {
     if (hdf5_->H5Dchunk_iter(dataset, 0, Listing::visit, &listing) < 0) damaged(text("the index of chunks of ", shown));
@@ -96,8 +96,8 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& sh
     const Handle all(hdf5_->H5Dget_space(dataset), hdf5_->H5Sclose);
     hsize_t count = 0;
     if (hdf5_->H5Dget_num_chunks(dataset, all.id(), &count) < 0) damaged(text("the index of chunks of ", shown));
-    if (count > kMostLookedUp)
-      base::throw_argument_error(shown, ": ", hdf5_.words(), " takes too long to list its ", count,
+    if (count > kMaxLookups)
+      base::throw_argument_error(shown, ": ", hdf5_.describe(), " takes too long to list its ", count,
                                  " chunks; name HDF5 1.14 or later in PLAIT_HDF5, or install h5py for Python");
     for (hsize_t i = 0; i < count; ++i) {
       std::array<hsize_t, kMaxDimensions> first{};
@@ -121,7 +121,7 @@ void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& sh
     else if (found.filters.empty() && one.bytes != whole)
       why = text("it should have ", whole, " bytes");
     if (!why.empty())
-      base::throw_system_error(EIO, shown, ": ", chunk_words(found, one.number), " lies at offset ", one.offset,
+      base::throw_system_error(EIO, shown, ": ", describe_chunk(found, one.number), " lies at offset ", one.offset,
                                " with ", one.bytes, " bytes, but ", why, "; copy or download the file again");
   }
   if (coordinates.are_corrected()) check_offsets(dataset, found, coordinates, shown);
@@ -149,11 +149,11 @@ void HdfFile::check_offsets(hid_t dataset, const HdfDataset& found, const ChunkC
         (hdf5_->H5Dread_chunk2 != nullptr
              ? hdf5_->H5Dread_chunk2(dataset, 0, first.data(), &left_out, library.data(), &bytes)
              : hdf5_->H5Dread_chunk(dataset, 0, first.data(), &left_out, library.data())) < 0)
-      damaged(text(chunk_words(found, chunk.number), " of ", shown));
+      damaged(text(describe_chunk(found, chunk.number), " of ", shown));
     if (!same_size || left_out != chunk.left_out || ours != library)
       base::throw_system_error(
-          EIO, shown, ": ", hdf5_.words(), " lists ", chunk_words(found, chunk.number), " at offset ", chunk.offset,
-          ", but reads it from elsewhere; close the file where it is written, or copy it by h5repack");
+          EIO, shown, ": ", hdf5_.describe(), " lists ", describe_chunk(found, chunk.number), " at offset ",
+          chunk.offset, ", but reads it from elsewhere; close the file where it is written, or copy it by h5repack");
   }
 }
 

@@ -76,7 +76,7 @@ const KnownFilter* known(const Filter& filter) {
 
 }  // namespace
 
-std::string filter_words(const Filter& filter) {
+std::string describe_filter(const Filter& filter) {
   const KnownFilter* const one = known(filter);
   if (one == nullptr)
     return text("filter ", filter.id, filter.name.empty() ? "" : " (", filter.name, filter.name.empty() ? "" : ")");
@@ -136,7 +136,7 @@ std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_byte
   return filters;
 }
 
-std::string chunk_words(const HdfDataset& dataset, std::int64_t number) {
+std::string describe_chunk(const HdfDataset& dataset, std::int64_t number) {
   const Extents grid = dataset.grid();
   Extents index(grid.size());
   for (std::size_t d = grid.size(); d-- > 0;) {

@@ -13,10 +13,10 @@
 namespace plait::container::hdf5 {
 
 /// Maximum size of a chunk with filters, which is decompressed as a whole.
-inline constexpr std::int64_t kMostPacked = std::int64_t{2} << 30;
+inline constexpr std::int64_t kMaxCompressed = std::int64_t{2} << 30;
 
 /// Describes a filter, as in `deflate 4`, or `filter 32008 (bitshuffle)` if Plait has no codec for it.
-std::string filter_words(const Filter& filter);
+std::string describe_filter(const Filter& filter);
 /// Returns the reason why chunks with this filter cannot be decompressed.
 base::Rejection filter_rejection(const Filter& filter);
 /// Returns the filters that are not left out (bit i: filter i), in their order.  errors  kArgument: filter_rejection().
@@ -32,6 +32,6 @@ std::uint32_t only_unpacked(const std::vector<Filter>& filters);
 std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_bytes);
 
 /// Describes a chunk by its index in the grid, as in `chunk (4, 2)`.
-std::string chunk_words(const HdfDataset& dataset, std::int64_t number);
+std::string describe_chunk(const HdfDataset& dataset, std::int64_t number);
 
 }  // namespace plait::container::hdf5

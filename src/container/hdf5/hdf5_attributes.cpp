@@ -18,7 +18,7 @@ namespace {
 using base::text;
 
 /// Maximum number of lists in an attribute of empty lists.
-constexpr std::int64_t kMostEmptyLists = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxEmptyLists = std::int64_t{1} << 20;
 
 herr_t take_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* out) {
   static_cast<std::vector<std::string>*>(out)->emplace_back(name);
@@ -43,7 +43,7 @@ class AttributeReader {
     type_ = Handle(attribute_ ? hdf5_->H5Aget_type(attribute_.id()) : -1, hdf5_->H5Tclose);
     space_ = Handle(attribute_ ? hdf5_->H5Aget_space(attribute_.id()) : -1, hdf5_->H5Sclose);
     if (!type_ || !space_) {
-      found_.refused = text("it cannot be read", hdf5_.why());
+      found_.error = text("it cannot be read", hdf5_.why());
       return found_;
     }
     const bool is_null = !take_shape();
@@ -54,7 +54,7 @@ class AttributeReader {
       read_texts(is_null);
     else
       read_numbers(is_null);
-    if (!found_.refused.empty()) found_ = {found_.name, found_.dtype, {}, {}, {}, found_.refused};
+    if (!found_.error.empty()) found_ = {found_.name, found_.dtype, {}, {}, {}, found_.error};
     return found_;
   }
 
@@ -81,20 +81,20 @@ class AttributeReader {
       fits = fits && extent >= 0 && !__builtin_mul_overflow(lists, std::max<std::int64_t>(extent, 1), &lists);
     const bool empty = std::ranges::find(found_.shape, 0) != found_.shape.end();
     const auto each = std::max<std::int64_t>(static_cast<std::int64_t>(bytes), 1);
-    if (fits && lists <= (empty ? kMostEmptyLists : kMostAttributeBytes / each)) return true;
-    found_.refused = empty ? text("it has no values, in more than ", kMostEmptyLists, " lists")
-                           : text("it has more than ", kMostAttributeBytes, " bytes");
+    if (fits && lists <= (empty ? kMaxEmptyLists : kMaxAttributeBytes / each)) return true;
+    found_.error = empty ? text("it has no values, in more than ", kMaxEmptyLists, " lists")
+                         : text("it has more than ", kMaxAttributeBytes, " bytes");
     return false;
   }
   void read_numbers(bool is_null) {
     Element element = element_of(hdf5_, type_.id());
     found_.dtype = std::move(element.dtype);
-    found_.refused = element.rejection.reason();
+    found_.error = element.rejection.reason();
     const auto bytes = static_cast<std::size_t>(element.bytes);
-    if (!found_.refused.empty() || is_null || !fits_limits(bytes)) return;
+    if (!found_.error.empty() || is_null || !fits_limits(bytes)) return;
     found_.values.resize(static_cast<std::size_t>(count_of(found_)) * bytes);
     if (!found_.values.empty() && hdf5_->H5Aread(attribute_.id(), type_.id(), found_.values.data()) < 0)
-      found_.refused = text("it cannot be read", hdf5_.why());
+      found_.error = text("it cannot be read", hdf5_.why());
   }
   void read_texts(bool is_null) {
     found_.dtype = ArrayAttribute::kTexts;
@@ -107,7 +107,7 @@ class AttributeReader {
     if (any_length) {
       std::vector<char*> texts(count);
       if (hdf5_->H5Aread(attribute_.id(), type_.id(), texts.data()) < 0) {
-        found_.refused = text("it cannot be read", hdf5_.why());
+        found_.error = text("it cannot be read", hdf5_.why());
         return;
       }
       for (const char* one : texts) found_.texts.push_back(one == nullptr ? std::string() : utf8_of(one));
@@ -116,7 +116,7 @@ class AttributeReader {
     }
     std::vector<char> all(count * bytes);
     if (hdf5_->H5Aread(attribute_.id(), type_.id(), all.data()) < 0) {
-      found_.refused = text("it cannot be read", hdf5_.why());
+      found_.error = text("it cannot be read", hdf5_.why());
       return;
     }
     const bool blanks = hdf5_->H5Tget_strpad(type_.id()) == H5T_STR_SPACEPAD;

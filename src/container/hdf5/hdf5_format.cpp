@@ -73,8 +73,8 @@ bool is_hdf5(std::span<const std::byte> header) {
 }
 
 bool begins_later(store::Store& store) {
-  constexpr std::size_t kMostPositions = 64;
-  std::array<std::array<std::byte, kSignature.size()>, kMostPositions> found{};
+  constexpr std::size_t kMaxPositions = 64;
+  std::array<std::array<std::byte, kSignature.size()>, kMaxPositions> found{};
   std::vector<store::ReadSegment> segments;
   constexpr auto kBytes = static_cast<std::int64_t>(kSignature.size());
   const std::int64_t size = store.size();

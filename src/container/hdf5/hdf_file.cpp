@@ -31,7 +31,7 @@ using base::Rejection;
 using base::text;
 
 constexpr std::size_t kDeepest = 200;
-constexpr std::size_t kMostObjects = 1'000'000;
+constexpr std::size_t kMaxObjects = 1'000'000;
 
 /// Returns the name of the last file that an external link has led to.
 std::string& link_out() {
@@ -65,12 +65,12 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
   bytes_ = store.size();
   file_ = Handle(hdf5_->H5Fopen(opened.c_str(), changing ? kReadWrite : kReadOnly, 0), hdf5_->H5Fclose);
   if (!file_)
-    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why(),
+    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.describe(), hdf5_.why(),
                              "; copy or download it again, or close it where it is written");
   void* descriptor = nullptr;
   hdf5_->H5Fget_vfd_handle(file_.id(), 0, &descriptor);
   if (descriptor == nullptr)
-    base::throw_system_error(EIO, path, " is not opened as a file by ", hdf5_.words(), "; unset HDF5_DRIVER");
+    base::throw_system_error(EIO, path, " is not opened as a file by ", hdf5_.describe(), "; unset HDF5_DRIVER");
   descriptor_ = *static_cast<int*>(descriptor);
   // A link or a driver may have led to another file, and the name to a newer one.
   store::posix::check_not_replaced(descriptor_, *store.file_identity(), path);
@@ -133,9 +133,9 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
     if (kind != H5I_GROUP) continue;
-    if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || seen.size() > kMostObjects)
+    if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || seen.size() > kMaxObjects)
       base::throw_system_error(0, path_, ": its groups are nested deeper than ", kDeepest, ", or hold more than ",
-                               kMostObjects, " objects; name one");
+                               kMaxObjects, " objects; name one");
     const std::optional<std::vector<Link>> links = links_of(hdf5_, object.id());
     if (!links) {
       if (name == top) damaged(text("the group \"/", name, '"'));
@@ -262,7 +262,7 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
   if (!properties || !type) damaged(text("the dataset ", shown));
   Element element = element_of(hdf5_, type.id());
-  found.element = std::move(element.words);
+  found.element = std::move(element.description);
   found.rejection = std::move(element.rejection);
   found.type.dtype = std::move(element.dtype);
   found.type.element_bytes = element.bytes;
@@ -367,9 +367,9 @@ void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::st
   const std::optional<std::int64_t> bytes = bytes_of(found.chunk, found.type.element_bytes);
   if (bytes.value_or(0) == 0 || !found.chunks_fit())
     found.rejection = Rejection("its chunks have no bytes, or more than 2^63 - 1 in all");
-  else if (*bytes > kMostPacked && !found.filters.empty())
-    found.rejection = Rejection::because("its chunks have ", *bytes, " bytes, and Plait unpacks at most ", kMostPacked,
-                                         "; copy it by h5repack into smaller ones");
+  else if (*bytes > kMaxCompressed && !found.filters.empty())
+    found.rejection = Rejection::because("its chunks have ", *bytes, " bytes, and Plait unpacks at most ",
+                                         kMaxCompressed, "; copy it by h5repack into smaller ones");
 }
 
 void HdfFile::read_fill(hid_t type, hid_t properties, HdfDataset& found) const {

@@ -141,7 +141,7 @@ bool Library::at_least(unsigned major, unsigned minor, unsigned release) const {
   return loaded()->version >= std::array{major, minor, release};
 }
 
-std::string Library::words() const {
+std::string Library::describe() const {
   const auto& [major, minor, release] = loaded()->version;
   return base::text("HDF5 ", major, '.', minor, '.', release, " (", loaded()->path, ')');
 }
@@ -152,9 +152,9 @@ std::string Library::why() const {
       H5E_DEFAULT, H5E_WALK_UPWARD,
       // The description is the last member of the record in all releases.
       [](unsigned, const H5E_error2_t* record, void* out) {
-        const char* words = record->desc;
+        const char* description = record->desc;
         auto& text = *static_cast<std::string*>(out);
-        if (text.empty() && words != nullptr) text = base::text(" (", words, ')');
+        if (text.empty() && description != nullptr) text = base::text(" (", description, ')');
         return 0;
       },
       &innermost);

@@ -25,7 +25,7 @@ class Library {
   /// Returns true if the library is version `major`.`minor`.`release` or a later one.
   bool at_least(unsigned major, unsigned minor, unsigned release) const;
   /// Describes the library, as in "HDF5 2.0.0 (/usr/lib/libhdf5.so)".
-  std::string words() const;
+  std::string describe() const;
   /// Returns the library's message about the call that failed last, in parentheses; empty if it has none.
   std::string why() const;
   /// Returns the address of an open object in its file; empty if the library fails.

@@ -132,12 +132,12 @@ ArrayAttributes HeaderReader::attributes() {
     std::string name = in_.name(word_);
     const ElementType& element = type();
     const std::int64_t values = in_.count(word_, element.bytes, "values of an attribute");
-    if (values * element.bytes > kMostAttributeBytes) {
+    if (values * element.bytes > kMaxAttributeBytes) {
       in_.skip(padded(values * element.bytes));
       ArrayAttribute& large = found.emplace_back();
       large.name = std::move(name);
       large.dtype = element.dtype;
-      large.refused = text("it has more than ", kMostAttributeBytes, " bytes");
+      large.error = text("it has more than ", kMaxAttributeBytes, " bytes");
       continue;
     }
     std::vector<std::byte> content = in_.content(values * element.bytes);
@@ -217,10 +217,10 @@ void HeaderReader::records() {
 /// Checks that no variable overlaps another one or the header.  errors  kSystem.
 void HeaderReader::check_apart() {
   std::ranges::stable_sort(variables_, {}, &StatedVariable::begin);
-  std::int64_t behind[2] = {in_.position(), in_.position()};
+  std::int64_t ends[2] = {in_.position(), in_.position()};
   std::int64_t first_record = -1;
   for (const StatedVariable& one : variables_) {
-    std::int64_t& end = behind[one.grows ? 1 : 0];
+    std::int64_t& end = ends[one.grows ? 1 : 0];
     if (one.bytes > 0 && one.begin < end)
       in_.damaged_at(one.position, text("\"", one.name, "\" begins at byte ", one.begin,
                                         ", but what is in front of it ends at byte ", end));

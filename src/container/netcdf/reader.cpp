@@ -27,14 +27,14 @@ void Reader::expect(std::int64_t bytes) const {
 void Reader::read(std::byte* data, std::int64_t bytes) {
   expect(bytes);
   while (bytes > 0) {
-    const std::int64_t behind = loaded_ + static_cast<std::int64_t>(block_.size());
-    if (position_ < loaded_ || position_ >= behind) {
+    const std::int64_t loaded_end = loaded_ + static_cast<std::int64_t>(block_.size());
+    if (position_ < loaded_ || position_ >= loaded_end) {
       loaded_ = position_;
       block_.resize(static_cast<std::size_t>(std::min(kBlock, size_ - position_)));
       store_.read({{loaded_, block_.data(), static_cast<std::int64_t>(block_.size())}});
       continue;
     }
-    const std::int64_t taken = std::min(bytes, behind - position_);
+    const std::int64_t taken = std::min(bytes, loaded_end - position_);
     std::memcpy(data, block_.data() + (position_ - loaded_), static_cast<std::size_t>(taken));
     data += taken;
     bytes -= taken;

@@ -82,7 +82,7 @@ bool same_descr(const std::string& one, const std::string& other) {
 }
 
 /// Limit for the length of a header. No readable type needs as much, and a damaged length must not allocate more.
-constexpr std::int64_t kMostHeaderBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxHeaderBytes = std::int64_t{64} << 20;
 
 std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string& path) {
   if (preamble.size() < 10 || std::memcmp(preamble.data(), kMagic.data(), kMagic.size()) != 0)
@@ -94,8 +94,8 @@ std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string
   if (version == 1) return 10 + byte(8) + byte(9) * 256;
   if ((version == 2 || version == 3) && preamble.size() >= kPreambleBytes) {
     const std::int64_t length = 12 + byte(8) + (byte(9) << 8) + (byte(10) << 16) + (byte(11) << 24);
-    if (length > kMostHeaderBytes)
-      damaged(path, base::text("its header would have ", length, " bytes; at most ", kMostHeaderBytes, " are read"));
+    if (length > kMaxHeaderBytes)
+      damaged(path, base::text("its header would have ", length, " bytes; at most ", kMaxHeaderBytes, " are read"));
     return length;
   }
   damaged(path, base::text("it has format version ", version, "; Plait reads the versions 1, 2 and 3"));

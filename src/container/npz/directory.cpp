@@ -35,8 +35,8 @@ constexpr std::int64_t kEntryBytes = 46;
 constexpr std::int64_t kEndBytes = 22;
 constexpr std::int64_t kEnd64Bytes = 56;
 constexpr std::int64_t kLocatorBytes = 20;
-constexpr std::int64_t kMostComment = 65535;
-constexpr std::int64_t kMostDirectory = std::int64_t{256} << 20;
+constexpr std::int64_t kMaxComment = 65535;
+constexpr std::int64_t kMaxDirectory = std::int64_t{256} << 20;
 constexpr std::uint16_t kExtra64 = 1;
 constexpr std::uint16_t kExtraAlignment = 0xd935;  // as zipalign writes it: two bytes with the alignment, then zeros
 constexpr std::uint16_t kUtf8 = 0x800;
@@ -92,7 +92,7 @@ std::optional<Extent> find_wide(store::Store& store, std::int64_t end, const std
 
 Extent find_directory(store::Store& store, const std::string& file) {
   const std::int64_t size = store.size();
-  const std::int64_t length = std::min(size, kEndBytes + kMostComment);
+  const std::int64_t length = std::min(size, kEndBytes + kMaxComment);
   const std::vector<std::byte> tail = bytes_at(store, size - length, length);
   std::int64_t at = length - kEndBytes;
   for (; at >= 0; --at) {
@@ -120,8 +120,8 @@ Extent find_directory(store::Store& store, const std::string& file) {
   }
   if (where.begin > where.end || where.bytes > where.end - where.begin)
     damaged(file, where.end, "the directory is said to have ", where.bytes, " bytes from byte ", where.begin, " on");
-  if (where.bytes > kMostDirectory)
-    damaged(file, where.end, "the directory is said to have ", where.bytes, " bytes, and Plait reads ", kMostDirectory);
+  if (where.bytes > kMaxDirectory)
+    damaged(file, where.end, "the directory is said to have ", where.bytes, " bytes, and Plait reads ", kMaxDirectory);
   if (where.count > where.bytes / kEntryBytes)
     damaged(file, where.end, "the directory is said to have ", where.count, " entries in ", where.bytes, " bytes");
   return where;

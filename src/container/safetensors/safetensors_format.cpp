@@ -34,8 +34,8 @@ Header read(store::Store& store, const std::string& file) {
   std::array<std::byte, kLengthBytes> header{};
   store.read({{0, header.data(), kLengthBytes}});
   const std::uint64_t length = number_of(header);
-  if (length > static_cast<std::uint64_t>(kMostHeaderBytes))
-    damaged("byte 0 says that the header has ", length, " bytes, but the format permits ", kMostHeaderBytes);
+  if (length > static_cast<std::uint64_t>(kMaxHeaderBytes))
+    damaged("byte 0 says that the header has ", length, " bytes, but the format permits ", kMaxHeaderBytes);
   const auto bytes = static_cast<std::int64_t>(length);
   if (bytes > size - kLengthBytes)
     damaged("byte 0 says that the header has ", bytes, " bytes, but only ", size - kLengthBytes, " follow");
@@ -72,7 +72,7 @@ class Safetensors : public Format {
   bool begins(std::span<const std::byte> header) const override {
     // The length of the header is one that the format permits, and the header is a JSON object. It has at least two
     // characters, and the second one is not a control character, unlike in binary integers.
-    if (header.size() < kLengthBytes + 2 || number_of(header) > static_cast<std::uint64_t>(kMostHeaderBytes))
+    if (header.size() < kLengthBytes + 2 || number_of(header) > static_cast<std::uint64_t>(kMaxHeaderBytes))
       return false;
     const std::string_view json(reinterpret_cast<const char*>(header.data()) + kLengthBytes,
                                 header.size() - kLengthBytes);
@@ -107,7 +107,7 @@ class Safetensors : public Format {
   base::Rejection attribute_rejection(const std::string& /*path*/, const ArrayAttribute& attribute,
                                       bool of_group) const override {
     if (!of_group) return base::Rejection("safetensors files have no attributes of arrays");
-    if (attribute.is_texts() && attribute.shape.empty() && attribute.refused.empty()) return {};
+    if (attribute.is_texts() && attribute.shape.empty() && attribute.error.empty()) return {};
     return base::Rejection("safetensors files have texts as attributes of the file, and nothing else");
   }
 };

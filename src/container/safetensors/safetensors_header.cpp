@@ -244,21 +244,22 @@ Header parse_header(std::string_view json_text, std::int64_t file_bytes, const s
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::stable_sort(order, {},
                            [&](std::size_t i) { return std::pair(arrays[i].offsets[0], arrays[i].offsets[1]); });
-  std::int64_t behind = 0;
+  std::int64_t expected = 0;
   std::vector<Member> sorted;
   sorted.reserve(order.size());
   for (const std::size_t i : order) {
     const StatedArray& array = arrays[i];
-    if (array.offsets[0] != behind)
+    if (array.offsets[0] != expected)
       contradicts(file, array,
                   text("begins at byte ", array.offsets[0],
-                       " behind the header, but what is in front of it ends at byte ", behind));
-    behind = array.offsets[1];
+                       " behind the header, but what is in front of it ends at byte ", expected));
+    expected = array.offsets[1];
     sorted.push_back(std::move(members[i]));
   }
-  if (behind != file_bytes - data_begin)
-    base::throw_system_error(EIO, "cannot open ", file, " as safetensors: its arrays end at byte ", data_begin + behind,
-                             ", but the file at byte ", file_bytes, "; copy or download the file again");
+  if (expected != file_bytes - data_begin)
+    base::throw_system_error(EIO, "cannot open ", file, " as safetensors: its arrays end at byte ",
+                             data_begin + expected, ", but the file at byte ", file_bytes,
+                             "; copy or download the file again");
   return {std::move(sorted), std::move(handler.texts())};
 }
 
@@ -296,9 +297,9 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
   out += '}';
   while ((kLengthBytes + static_cast<std::int64_t>(out.size())) % kAlignment != 0) out += ' ';
   const auto length = static_cast<std::int64_t>(out.size());
-  if (length > kMostHeaderBytes)
+  if (length > kMaxHeaderBytes)
     base::throw_argument_error(path, ": the header has ", length, " bytes, but safetensors files have at most ",
-                               kMostHeaderBytes, "; write fewer arrays to one file");
+                               kMaxHeaderBytes, "; write fewer arrays to one file");
   for (Member& member : members)
     member.data_offset = base::checked_add(member.data_offset, kLengthBytes + length, "bytes of the file");
   std::vector<std::byte> head(static_cast<std::size_t>(kLengthBytes + length));

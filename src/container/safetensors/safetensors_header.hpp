@@ -15,7 +15,7 @@ namespace plait::container::safetensors {
 /// Size of the length before the JSON.
 inline constexpr std::int64_t kLengthBytes = 8;
 /// Maximum length of a header in this format.
-inline constexpr std::int64_t kMostHeaderBytes = 100'000'000;
+inline constexpr std::int64_t kMaxHeaderBytes = 100'000'000;
 
 struct Header {
   std::vector<Member> members;  ///< in the order of the file

@@ -66,7 +66,7 @@ ChunkStore::ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata met
     : metadata_(std::move(metadata)), chunks_(std::move(objects), metadata_, fresh), text_(std::move(text)) {}
 
 std::string ChunkStore::description() const {
-  return base::text("Zarr, chunks of ", base::bytes_text(metadata_.chunk_bytes), ", ", metadata_.words());
+  return base::text("Zarr, chunks of ", base::bytes_text(metadata_.chunk_bytes), ", ", metadata_.describe());
 }
 
 std::int64_t ChunkStore::size() {
@@ -133,7 +133,7 @@ std::int64_t ChunkStore::inside(std::int64_t number) const {
 void ChunkStore::check_packed(std::int64_t number, std::int64_t bytes) const {
   // No codec enlarges data by more than this. A larger size is an error, and must not be allocated.
   const auto plain = static_cast<std::size_t>(metadata_.chunk_bytes);
-  const auto most = static_cast<std::int64_t>(metadata_.packing.most_encoded(plain));
+  const auto most = static_cast<std::int64_t>(metadata_.packing.max_encoded(plain));
   if (bytes > most + most / 8 + 4096)
     base::throw_system_error(EIO, "cannot read ", chunks_.describe(number), ": it has ", bytes,
                              " bytes, more than what it holds, ", metadata_.chunk_bytes, "; copy or download it again");

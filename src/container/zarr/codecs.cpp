@@ -42,9 +42,9 @@ std::string word(const json& of, const char* name, const char* usual) {
 /// Makes a codec that compresses bytes; nullptr if the name is none of these. configuration: its parameters, such as
 /// the level, in the notation of either version.
 std::shared_ptr<const codec::Codec> packer(const std::string& name, const json& configuration, std::int64_t element) {
-  constexpr int kMostDeflate = 9;
-  if (name == "gzip") return codec::gzip(std::clamp(number(configuration, "level", 5), 0, kMostDeflate));
-  if (name == "zlib") return codec::zlib(std::clamp(number(configuration, "level", 1), 0, kMostDeflate));
+  constexpr int kMaxDeflate = 9;
+  if (name == "gzip") return codec::gzip(std::clamp(number(configuration, "level", 5), 0, kMaxDeflate));
+  if (name == "zlib") return codec::zlib(std::clamp(number(configuration, "level", 1), 0, kMaxDeflate));
   if (name == "zstd") {
     const auto sum = configuration.find("checksum");
     return codec::zstd(number(configuration, "level", 0), sum != configuration.end() && *sum == true);
@@ -53,7 +53,7 @@ std::shared_ptr<const codec::Codec> packer(const std::string& name, const json& 
   if (name != "blosc") return nullptr;
   codec::BloscOptions options;
   options.compressor = word(configuration, "cname", "lz4");
-  options.level = std::clamp(number(configuration, "clevel", 5), 0, kMostDeflate);
+  options.level = std::clamp(number(configuration, "clevel", 5), 0, kMaxDeflate);
   options.element_bytes = number(configuration, "typesize", static_cast<int>(element));
   // Version 3 has names; version 2 has numbers, and -1 for the default of the element type.
   const std::string named = word(configuration, "shuffle", "");
@@ -148,8 +148,8 @@ class Codecs {
         document_.damaged("shards of ", shape_to_string(shards.shape), " are not made of whole chunks of ",
                           shape_to_string(found_.chunk));
       shards.chunks.push_back(shards.shape[d] / found_.chunk[d]);
-      if (__builtin_mul_overflow(shards.count, shards.chunks[d], &shards.count) || shards.count > kMostInShard)
-        document_.unsupported("its shards hold more than ", kMostInShard, " chunks");
+      if (__builtin_mul_overflow(shards.count, shards.chunks[d], &shards.count) || shards.count > kMaxInShard)
+        document_.unsupported("its shards hold more than ", kMaxInShard, " chunks");
     }
     const std::string location = word(configuration, "index_location", "end");
     if (location != "end" && location != "start") document_.damaged("\"index_location\" is ", location);
@@ -180,7 +180,7 @@ class Codecs {
         static_cast<std::int64_t>(shards.index.always_encoded(static_cast<std::size_t>(16 * shards.count)).value());
   }
 
-  static constexpr std::int64_t kMostInShard = std::int64_t{1} << 24;  // an index of 256 MiB
+  static constexpr std::int64_t kMaxInShard = std::int64_t{1} << 24;  // an index of 256 MiB
 
   const Document& document_;
   Metadata& found_;

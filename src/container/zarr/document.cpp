@@ -13,7 +13,7 @@ using nlohmann::json;
 Document::Document(std::string_view text, const std::string& file) : file_(file) {
   try {
     json_ = json::parse(strict_json(text), [this](int depth, json::parse_event_t /*event*/, const json& /*value*/) {
-      if (depth > static_cast<int>(kMostNesting)) damaged("it is nested deeper than ", kMostNesting);
+      if (depth > static_cast<int>(kMaxNesting)) damaged("it is nested deeper than ", kMaxNesting);
       return true;
     });
   } catch (const json::exception& error) {

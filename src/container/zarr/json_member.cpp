@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-std::size_t behind_spaces(std::string_view text, std::size_t at) {
+std::size_t skip_spaces(std::string_view text, std::size_t at) {
   const std::size_t found = text.find_first_not_of(" \t\r\n", at);
   return found == kNone ? text.size() : found;
 }
 
 /// Returns the end of the string that opens at `at`; kNone if it does not end.
-std::size_t behind_string(std::string_view text, std::size_t at) {
+std::size_t skip_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '\\') {
       ++at;
@@ -27,12 +27,12 @@ std::size_t behind_string(std::string_view text, std::size_t at) {
 }
 
 /// Returns the position of the comma or bracket that ends the value at `at`; kNone if there is none.
-std::size_t behind_value(std::string_view text, std::size_t at) {
+std::size_t skip_value(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   while (at < text.size()) {
     const char c = text[at];
     if (c == '"') {
-      at = behind_string(text, at);
+      at = skip_string(text, at);
       if (at == kNone) return kNone;
       continue;
     }
@@ -51,7 +51,7 @@ struct Part {
   std::size_t begin;
   std::size_t end;
   std::size_t value = 0;  ///< position of its value
-  std::size_t behind = 0;
+  std::size_t rest_begin = 0;
 };
 
 /// Returns true if a string, with its quotes, has the text `name`, regardless of escapes.
@@ -65,29 +65,29 @@ bool spells(std::string_view string, std::string_view name) {
 /// is {0, 0} if there is none, and nothing if the text is no JSON object.
 std::optional<Part> member(std::string_view text, std::string_view name) {
   Part found{0, 0};
-  std::size_t at = behind_spaces(text, 0);
+  std::size_t at = skip_spaces(text, 0);
   if (at == text.size() || text[at] != '{') return std::nullopt;
   std::size_t before = kNone;  // position of the comma before the member
-  at = behind_spaces(text, at + 1);
+  at = skip_spaces(text, at + 1);
   if (at < text.size() && text[at] == '}') return found;
   while (at < text.size() && text[at] == '"') {
     const std::size_t key = at;
-    at = behind_string(text, key);
+    at = skip_string(text, key);
     if (at == kNone) return std::nullopt;
     const bool wanted = spells(text.substr(key, at - key), name);
-    at = behind_spaces(text, at);
+    at = skip_spaces(text, at);
     if (at == text.size() || text[at] != ':') return std::nullopt;
-    const std::size_t end = behind_value(text, at + 1);
+    const std::size_t end = skip_value(text, at + 1);
     if (end == kNone) return std::nullopt;
     const bool last = text[end] == '}';
     if (wanted) {
-      const std::size_t value = behind_spaces(text, at + 1);
+      const std::size_t value = skip_spaces(text, at + 1);
       found = before != kNone ? Part{before, end, value, end}
-                              : Part{key, last ? end : behind_spaces(text, end + 1), value, end};
+                              : Part{key, last ? end : skip_spaces(text, end + 1), value, end};
     }
     if (last) return found;
     before = end;
-    at = behind_spaces(text, end + 1);
+    at = skip_spaces(text, end + 1);
   }
   return std::nullopt;
 }
@@ -107,7 +107,7 @@ std::optional<std::string> without_member(std::string_view object, std::string_v
 std::string member_text(std::string_view object, std::string_view name) {
   const std::optional<Part> found = member(object, name);
   if (!found || found->begin == found->end) return {};
-  std::string_view value = object.substr(found->value, found->behind - found->value);
+  std::string_view value = object.substr(found->value, found->rest_begin - found->value);
   return std::string(value.substr(0, value.find_last_not_of(" \t\r\n") + 1));
 }
 

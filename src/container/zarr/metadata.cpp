@@ -36,7 +36,8 @@ void complete(const Document& document, Metadata& found) {
   const auto bytes = bytes_of(found.chunk, type.element_bytes);
   if (!bytes) document.damaged("a chunk has more than 2^63 - 1 bytes");
   found.chunk_bytes = *bytes;
-  if (!found.plain() && *bytes > kMostPacked) document.unsupported("its chunks have ", *bytes, " bytes and are packed");
+  if (!found.plain() && *bytes > kMaxCompressed)
+    document.unsupported("its chunks have ", *bytes, " bytes and are packed");
   std::int64_t all = *bytes;
   if (found.shards && __builtin_mul_overflow(all, found.shards->count, &all))
     document.damaged("a shard has more than 2^63 - 1 bytes");
@@ -148,8 +149,8 @@ void Metadata::check_codecs(const std::string& file) const {
   if (const base::Rejection missing = packing.missing_library()) missing.raise(file, ": ");
 }
 
-std::string Metadata::words() const {
-  std::string out = packing.words();
+std::string Metadata::describe() const {
+  std::string out = packing.describe();
   if (!transposed.empty()) out = packing.empty() ? "transposed" : text("transposed, ", out);
   return shards ? text(out, ", in shards of ", shape_to_string(shards->shape)) : out;
 }

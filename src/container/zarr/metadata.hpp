@@ -50,13 +50,13 @@ struct Metadata {
   /// Checks that the codecs are available.  errors  kArgument: the library of a codec is not installed.
   void check_codecs(const std::string& file) const;
   /// Describes how chunks are stored.
-  std::string words() const;
+  std::string describe() const;
 };
 
 /// Maximum size of a metadata file that is read.
-inline constexpr std::int64_t kMostMetadata = std::int64_t{16} << 20;
+inline constexpr std::int64_t kMaxMetadata = std::int64_t{16} << 20;
 /// Maximum size of a chunk with codecs, which is decompressed as a whole.
-inline constexpr std::int64_t kMostPacked = std::int64_t{2} << 30;
+inline constexpr std::int64_t kMaxCompressed = std::int64_t{2} << 30;
 
 /// Returns true if a metadata file describes a group.
 /// errors  kSystem: it is not JSON.  kArgument: the group has a field that a reader must understand.

@@ -128,9 +128,9 @@ FolderMetadata find_metadata(const fs::path& folder) {
 namespace {
 
 void check_size(std::int64_t size, const std::string& name) {
-  if (size > kMostMetadata)
+  if (size > kMaxMetadata)
     base::throw_system_error(0, "cannot open ", name, " as Zarr: it has ", size, " bytes, and metadata at most ",
-                             kMostMetadata, "; copy or download it again");
+                             kMaxMetadata, "; copy or download it again");
 }
 
 }  // namespace

@@ -17,15 +17,15 @@ void transpose(const Metadata& metadata, Towards towards, std::span<const std::b
   const std::int64_t element = metadata.type.element_bytes;
   const std::size_t count = metadata.chunk.size();
   Extents in_array(count);
-  std::int64_t step = element;
-  for (std::size_t d = count; d-- > 0; step *= metadata.chunk[d]) in_array[d] = step;
+  std::int64_t stride = element;
+  for (std::size_t d = count; d-- > 0; stride *= metadata.chunk[d]) in_array[d] = stride;
   std::vector<copy::Loop> loops(count);
-  step = element;
+  stride = element;
   for (std::size_t i = count; i-- > 0;) {
     const std::size_t d = metadata.transposed[i];
-    loops[i] = {metadata.chunk[d], step, in_array[d]};
-    if (towards == Towards::kFile) std::swap(loops[i].source_step, loops[i].target_step);
-    step *= metadata.chunk[d];
+    loops[i] = {metadata.chunk[d], stride, in_array[d]};
+    if (towards == Towards::kFile) std::swap(loops[i].source_stride, loops[i].target_stride);
+    stride *= metadata.chunk[d];
   }
   copy::strided_copy(to.data(), from.data(), element, loops, copy::Landing::kCaches);
 }

@@ -30,13 +30,13 @@ using base::Rejection;
 using base::text;
 
 constexpr int kDeepest = 32;
-constexpr std::size_t kMostArrays = 100'000;
+constexpr std::size_t kMaxArrays = 100'000;
 
 std::string chunks_text(const Metadata& metadata) {
   std::string out = "chunks ";
   for (std::size_t d = 0; d < metadata.chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", metadata.chunk[d]);
   if (metadata.chunk.empty()) out = "one chunk";
-  return text(out, ", ", metadata.words());
+  return text(out, ", ", metadata.describe());
 }
 
 std::int64_t bytes_below(store::ObjectStore& objects, const std::string& prefix) {
@@ -133,9 +133,9 @@ void collect(store::ObjectStore& objects, const std::string& prefix, const std::
     found.references.emplace_back();
     return;
   }
-  if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMostArrays)
+  if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMaxArrays)
     base::throw_system_error(0, objects.name_of(prefix), ": groups are nested deeper than ", kDeepest,
-                             ", or hold more than ", kMostArrays, " arrays; name one");
+                             ", or hold more than ", kMaxArrays, " arrays; name one");
   std::vector<std::string> below;
   objects.list(prefix, store::ListDepth::kChildren, [&](const store::ListedObject& child) {
     if (child.name.ends_with('/')) below.push_back(child.name.substr(0, child.name.size() - 1));

@@ -2,7 +2,7 @@
 //
 // Problem: the fastest kernel depends on the length of the runs and on which loop is the innermost one of each side.
 //
-// Idea: the loops are sorted by the target's steps. run_sorted() then decides in this order:
+// Idea: the loops are sorted by the target's strides. run_sorted() then decides in this order:
 //   1. The source has another innermost loop, and runs are short: a transpose in tiles if both loops are contiguous;
 //      otherwise blocks of both loops, so that the lines shared by neighbouring rows stay in cache.
 //   2. A large target: non-temporal stores of long runs, or of stages that collect short ones (stream.inl).
@@ -25,11 +25,11 @@ struct Ordered {
   const std::byte* source_end;  ///< end of the source bytes of the whole copy
   std::int64_t run_bytes;
   int depth;
-  Step loops[kMaximumDepth];
+  KernelLoop loops[kMaximumDepth];
 };
 
-inline void exchange(Step& a, Step& b) {
-  const Step kept = a;
+inline void exchange(KernelLoop& a, KernelLoop& b) {
+  const KernelLoop kept = a;
   a = b;
   b = kept;
 }
@@ -41,13 +41,15 @@ void walk(const Ordered& nest, int level, int lowest, std::byte* target, const s
     function(target, source);
     return;
   }
-  const Step& loop = nest.loops[level];
+  const KernelLoop& loop = nest.loops[level];
   for (std::int64_t i = 0; i < loop.count; ++i) {
     walk(nest, level - 1, lowest, target + i * loop.target, source + i * loop.source, function);
   }
 }
 
-Step loop_or_once(const Ordered& nest, int level) { return level < nest.depth ? nest.loops[level] : Step{1, 0, 0}; }
+KernelLoop loop_or_once(const Ordered& nest, int level) {
+  return level < nest.depth ? nest.loops[level] : KernelLoop{1, 0, 0};
+}
 
 /// True if the innermost loop is so short that a shuffle processes several iterations of the next one at once.
 bool has_periods(const Ordered& nest) {
@@ -65,7 +67,7 @@ void run_shuffle(const Ordered& nest, const Shuffle& shuffle) {
 
 void run_rows(const Ordered& nest) {
   const RowsFunction rows = choose_rows(nest.run_bytes);
-  const Step inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
+  const KernelLoop inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
   walk(nest, nest.depth - 1, 2, nest.target, nest.source,
        [&](std::byte* target, const std::byte* source) { rows(target, source, nest.run_bytes, inner, outer); });
 }
@@ -74,7 +76,7 @@ void run_rows(const Ordered& nest) {
 /// nest by `next`: first the remainder of the loop, then the whole strips.
 template <typename Function>
 void run_strips(Ordered nest, int level, int outside, std::int64_t length, const Function& next) {
-  const Step loop = nest.loops[level];
+  const KernelLoop loop = nest.loops[level];
   const std::int64_t strips = loop.count / length;
   if (strips == 0 || loop.count == length) {
     next(nest);
@@ -90,20 +92,20 @@ void run_strips(Ordered nest, int level, int outside, std::int64_t length, const
   }
   nest.loops[level].count = length;
   for (int i = nest.depth; i > outside + 1; --i) nest.loops[i] = nest.loops[i - 1];
-  nest.loops[outside + 1] = Step{strips, length * loop.source, length * loop.target};
+  nest.loops[outside + 1] = KernelLoop{strips, length * loop.source, length * loop.target};
   ++nest.depth;
   next(nest);
 }
 
-std::int64_t strip_length(const Step& loop) {
-  const std::int64_t step = smaller(larger(larger(magnitude(loop.source), magnitude(loop.target)), 1), 64);
-  return kStripBytes / step;
+std::int64_t strip_length(const KernelLoop& loop) {
+  const std::int64_t stride = smaller(larger(larger(magnitude(loop.source), magnitude(loop.target)), 1), 64);
+  return kStripBytes / stride;
 }
 
 /// Copies a nest whose loops cross: loop 0 is the target's innermost and loop `column` the source's. Blocks of both
 /// loops keep the lines that a row shares with the next one in cache.
 void run_across(Ordered nest, int column, bool shuffled) {
-  const Step kept = nest.loops[column];
+  const KernelLoop kept = nest.loops[column];
   for (int i = column; i > 1; --i) nest.loops[i] = nest.loops[i - 1];
   nest.loops[1] = kept;
   run_strips(nest, 1, 1, kColumnStrip, [&](const Ordered& columns) {
@@ -127,13 +129,13 @@ void run_short(Ordered nest) {
     run_rows(nest);
     return;
   }
-  const Step kept = nest.loops[row];
+  const KernelLoop kept = nest.loops[row];
   for (int i = row; i > 0; --i) nest.loops[i] = nest.loops[i - 1];
   nest.loops[0] = kept;
   run_strips(nest, 0, row, strip_length(kept), [](const Ordered& strips) { run_rows(strips); });
 }
 
-/// Returns the loop with the smallest source step.
+/// Returns the loop with the smallest source stride.
 int innermost_of_source(const Ordered& nest) {
   int best = 0;
   for (int i = 1; i < nest.depth; ++i) {
@@ -192,7 +194,7 @@ class StagedPart {
 bool run_streamed(const Ordered& nest) {
   const bool goes_on = nest.depth > 0 && nest.loops[0].target == nest.run_bytes;
   if (nest.run_bytes > kStageBytes || (nest.run_bytes >= kStreamedRun && !goes_on)) {
-    const Step inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
+    const KernelLoop inner = loop_or_once(nest, 0), outer = loop_or_once(nest, 1);
     walk(nest, nest.depth - 1, 2, nest.target, nest.source, [&](std::byte* target, const std::byte* source) {
       streamed_rows(target, source, nest.run_bytes, inner, outer);
     });
@@ -204,7 +206,7 @@ bool run_streamed(const Ordered& nest) {
     bytes *= nest.loops[++level].count;
   }
   if (level < 0 || bytes < kStageBytes / 4) return false;
-  const Step loop = nest.loops[level];
+  const KernelLoop loop = nest.loops[level];
   const std::int64_t length = smaller(kStageBytes / loop.target, loop.count), strips = loop.count / length;
   const bool shuffling = nest.run_bytes < 64 && has_many_runs(nest);
   Stage stage;
@@ -222,12 +224,12 @@ bool run_streamed(const Ordered& nest) {
   return true;
 }
 
-/// Copies a nest that is sorted by target step.
+/// Copies a nest that is sorted by target stride.
 void run_sorted(Ordered nest, bool streamed) {
   const int column = innermost_of_source(nest);
   if (column != 0 && nest.run_bytes < 64) {
     if (const TransposeFunction transpose = choose_transpose(nest.run_bytes, nest.loops[0], nest.loops[column])) {
-      const Step row = nest.loops[0], across = nest.loops[column];
+      const KernelLoop row = nest.loops[0], across = nest.loops[column];
       nest.loops[column] = nest.loops[1];
       nest.loops[1] = across;
       walk(nest, nest.depth - 1, 2, nest.target, nest.source,
@@ -257,7 +259,7 @@ void execute(std::byte* target, const std::byte* source, std::int64_t run_bytes,
   nest.run_bytes = run_bytes;
   nest.depth = depth;
   for (int i = 0; i < depth; ++i) {
-    nest.loops[i] = Step{loops[i].count, loops[i].source_step, loops[i].target_step};
+    nest.loops[i] = KernelLoop{loops[i].count, loops[i].source_stride, loops[i].target_stride};
     nest.source_end += larger(nest.loops[i].source, 0) * (nest.loops[i].count - 1);
   }
   streamed = streamed && kStreams;

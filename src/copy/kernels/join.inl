@@ -10,7 +10,7 @@ class JoinedLine {
   explicit JoinedLine(std::byte* target) : first_(offset_in_line(target)), filled_(first_), to_(target - first_) {}
 
   bool empty() const { return filled_ == 0; }
-  std::int64_t room() const { return kLine - filled_; }
+  std::int64_t free_bytes() const { return kLine - filled_; }
 
   /// Appends 1 to room() bytes. A full line is written.
   void take(const std::byte* from, std::int64_t bytes) {
@@ -69,7 +69,7 @@ void join(std::byte* target, const Run* runs, std::int64_t count) {
     const std::byte* from = runs[i].from;
     const std::byte* const end = from + runs[i].bytes;
     if (!line.empty()) {
-      const std::int64_t head = smaller(line.room(), end - from);
+      const std::int64_t head = smaller(line.free_bytes(), end - from);
       line.take(from, head);
       from += head;
     }

@@ -26,7 +26,7 @@ namespace {
 constexpr int kMaximumDepth = 64 + 4;
 
 /// A loop of a nest, in bytes. It is `copy::Loop` without initialisers, and so without inline constructors.
-struct Step {
+struct KernelLoop {
   std::int64_t count, source, target;
 };
 

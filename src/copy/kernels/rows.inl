@@ -1,10 +1,10 @@
-// Copies of one run after another at constant steps: two nested loops, without any set-up.
+// Copies of one run after another at constant strides: two nested loops, without any set-up.
 //
 // A run that is not a power of two is copied by two overlapping moves. Example: 13 bytes are copied by 8 bytes from
 // offset 0 and 8 bytes from offset 5; bytes 5 to 7 are written twice with the same values.
 
-using RowsFunction = void (*)(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner,
-                              Step outer);
+using RowsFunction = void (*)(std::byte* target, const std::byte* source, std::int64_t run_bytes, KernelLoop inner,
+                              KernelLoop outer);
 
 /// Copies kBytes bytes, with moves of 16 bytes. On Zen 4 wider moves halve the rate for a target out of cache, and
 /// are no faster in cache.
@@ -20,7 +20,7 @@ inline void move_run(std::byte* to, const std::byte* from) {
 
 /// Copies runs of a fixed length that fits into one move, or a few whole vectors.
 template <int kBytes>
-void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Step inner, Step outer) {
+void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, KernelLoop inner, KernelLoop outer) {
   for (std::int64_t j = 0; j < outer.count; ++j) {
     const std::byte* from = source + j * outer.source;
     std::byte* to = target + j * outer.target;
@@ -43,7 +43,8 @@ void fixed_rows(std::byte* target, const std::byte* source, std::int64_t, Step i
 
 /// Copies runs of kHalf + 1 to 2 * kHalf bytes by two moves that may overlap.
 template <int kHalf>
-void paired_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner, Step outer) {
+void paired_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, KernelLoop inner,
+                 KernelLoop outer) {
   const std::int64_t second = run_bytes - kHalf;
   for (std::int64_t j = 0; j < outer.count; ++j) {
     const std::byte* from = source + j * outer.source;
@@ -58,7 +59,8 @@ void paired_rows(std::byte* target, const std::byte* source, std::int64_t run_by
 }
 
 /// Copies runs of at least 64 bytes by moves of 64 bytes. The last one may overlap the one before.
-void block_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner, Step outer) {
+void block_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, KernelLoop inner,
+                KernelLoop outer) {
   const std::int64_t last = run_bytes - 64;
   for (std::int64_t j = 0; j < outer.count; ++j) {
     const std::byte* from = source + j * outer.source;
@@ -72,7 +74,7 @@ void block_rows(std::byte* target, const std::byte* source, std::int64_t run_byt
   }
 }
 
-void long_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner, Step outer) {
+void long_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, KernelLoop inner, KernelLoop outer) {
   for (std::int64_t j = 0; j < outer.count; ++j) {
     for (std::int64_t i = 0; i < inner.count; ++i) {
       __builtin_memcpy(target + j * outer.target + i * inner.target, source + j * outer.source + i * inner.source,

@@ -2,7 +2,7 @@
 //
 // A block is up to 64 bytes of elements. It is assembled in a register from a few loads, each permuted into its
 // position, and written by a few permuted, masked stores. The permutations are computed once a copy, for any run,
-// steps and order; all blocks of a row have the same ones.
+// strides and order; all blocks of a row have the same ones.
 //
 // Loads may include bytes between the first and the last source byte of the whole copy that belong to no element.
 // Stores write bytes of elements only.
@@ -81,7 +81,7 @@ int cover(const Positions& positions, std::int64_t run_bytes, bool loading, Piec
 }
 
 /// Lays out a block of inner.count x outer.count runs. Returns false if it needs too many pieces.
-bool lay_out(Block& block, std::int64_t run_bytes, Step inner, Step outer) {
+bool lay_out(Block& block, std::int64_t run_bytes, KernelLoop inner, KernelLoop outer) {
   Positions source, target;
   source.count = target.count = static_cast<int>(inner.count * outer.count);
   block.bytes = static_cast<int>(source.count * run_bytes);
@@ -116,7 +116,7 @@ void move_block(std::byte* target, const std::byte* source, const Block& block) 
 
 /// Moves `row.count` blocks with kLoads whole loads and one store.
 template <int kLoads>
-void gather_blocks(std::byte* target, const std::byte* source, const Block& block, Step row) {
+void gather_blocks(std::byte* target, const std::byte* source, const Block& block, KernelLoop row) {
   // Registers hold all values of the block: the compiler must assume that a store to the target could change the
   // block.
   __m512i index[kLoads];
@@ -154,7 +154,7 @@ __mmask16 mask_of_words(std::uint64_t bytes) {
 /// Moves `row.count` blocks with one whole load and kStores stores. Stores masked by words cost two thirds of those
 /// masked by bytes.
 template <int kStores, bool kWords>
-void scatter_blocks(std::byte* target, const std::byte* source, const Block& block, Step row) {
+void scatter_blocks(std::byte* target, const std::byte* source, const Block& block, KernelLoop row) {
   __m512i index[kStores];
   std::int64_t offset[kStores];
   __mmask64 memory[kStores];
@@ -179,7 +179,7 @@ void scatter_blocks(std::byte* target, const std::byte* source, const Block& blo
 }
 
 /// Moves `row.count` blocks with whole loads.
-void move_blocks(std::byte* target, const std::byte* source, const Block& block, Step row) {
+void move_blocks(std::byte* target, const std::byte* source, const Block& block, KernelLoop row) {
   const int loads = block.loads, stores = block.stores;
   for (std::int64_t n = 0; n < row.count; ++n) {
     __m512i all = _mm512_setzero_si512();
@@ -198,7 +198,7 @@ void move_blocks(std::byte* target, const std::byte* source, const Block& block,
   }
 }
 
-using BlocksFunction = void (*)(std::byte* target, const std::byte* source, const Block& block, Step row);
+using BlocksFunction = void (*)(std::byte* target, const std::byte* source, const Block& block, KernelLoop row);
 
 /// True if a piece needs no permutation, because it equals the register.
 bool in_order(const Piece& piece, int bytes) {
@@ -223,7 +223,7 @@ BlocksFunction choose_scatter(const Block& block) {
   return kScatter[block.stores];
 }
 
-/// words: runs and steps of the target are multiples of 4 bytes.
+/// words: runs and strides of the target are multiples of 4 bytes.
 BlocksFunction choose_blocks(const Block& block, bool words) {
   static constexpr BlocksFunction kGather[] = {nullptr,          gather_blocks<1>, gather_blocks<2>,
                                                gather_blocks<3>, gather_blocks<4>, gather_blocks<5>,
@@ -247,21 +247,21 @@ bool repays(const Block& block, std::int64_t run_bytes) {
 struct Shuffle {
   Block block, rest;
   BlocksFunction move;
-  Step row;  ///< steps between blocks
+  KernelLoop row;  ///< strides between blocks
   bool has_rest;
   std::int64_t reach;  ///< bytes from a block's position in the source to the end of its last load
 };
 
 /// Lays out the blocks of the two innermost loops. Returns false if blocks are not faster. periods: the inner loop is
 /// so short that a block contains all of it, so rows are along the outer loop.
-bool lay_out_shuffle(Shuffle& shuffle, std::int64_t run_bytes, Step inner, Step outer, bool periods) {
+bool lay_out_shuffle(Shuffle& shuffle, std::int64_t run_bytes, KernelLoop inner, KernelLoop outer, bool periods) {
   const std::int64_t fitting = kBlockBytes / run_bytes;
-  const Step along = periods ? outer : inner;
+  const KernelLoop along = periods ? outer : inner;
   const std::int64_t width = periods ? fitting / inner.count : fitting;
   if (width == 0 || along.count < width || along.source < 0) return false;
-  const Step once{1, 0, 0};
-  const Step block_along{width, along.source, along.target};
-  const Step rest_along{along.count % width, along.source, along.target};
+  const KernelLoop once{1, 0, 0};
+  const KernelLoop block_along{width, along.source, along.target};
+  const KernelLoop rest_along{along.count % width, along.source, along.target};
   if (!lay_out(shuffle.block, run_bytes, periods ? inner : block_along, periods ? block_along : once)) return false;
   if (!repays(shuffle.block, run_bytes)) return false;
   shuffle.has_rest = rest_along.count > 0;
@@ -269,16 +269,16 @@ bool lay_out_shuffle(Shuffle& shuffle, std::int64_t run_bytes, Step inner, Step 
     if (!lay_out(shuffle.rest, run_bytes, periods ? inner : rest_along, periods ? rest_along : once)) return false;
   }
   shuffle.move = choose_blocks(shuffle.block, (run_bytes | inner.target | outer.target) % 4 == 0);
-  shuffle.row = Step{along.count / width, width * along.source, width * along.target};
+  shuffle.row = KernelLoop{along.count / width, width * along.source, width * along.target};
   shuffle.reach = shuffle.block.load[shuffle.block.loads - 1].offset + kBlockBytes;
   return true;
 }
 
 /// Moves one row. Blocks whose loads would pass `source_end` are moved with masked loads.
 void shuffle_row(std::byte* target, const std::byte* source, const Shuffle& shuffle, const std::byte* source_end) {
-  Step row = shuffle.row;
-  const std::int64_t room = source_end - source - shuffle.reach;
-  while (row.count > 0 && (row.count - 1) * row.source > room) --row.count;
+  KernelLoop row = shuffle.row;
+  const std::int64_t space = source_end - source - shuffle.reach;
+  while (row.count > 0 && (row.count - 1) * row.source > space) --row.count;
   shuffle.move(target, source, shuffle.block, row);
   for (std::int64_t i = row.count; i < shuffle.row.count; ++i) {
     move_block(target + i * row.target, source + i * row.source, shuffle.block);
@@ -292,7 +292,7 @@ void shuffle_row(std::byte* target, const std::byte* source, const Shuffle& shuf
 
 /// This instruction set has no shuffles.
 struct Shuffle {};
-inline bool lay_out_shuffle(Shuffle&, std::int64_t, Step, Step, bool) { return false; }
+inline bool lay_out_shuffle(Shuffle&, std::int64_t, KernelLoop, KernelLoop, bool) { return false; }
 inline void shuffle_row(std::byte*, const std::byte*, const Shuffle&, const std::byte*) {}
 
 #endif

@@ -43,7 +43,8 @@ void stream_bytes(std::byte* to, const std::byte* from, std::int64_t bytes) {
   if (done < bytes) __builtin_memcpy(to + done, from + done, static_cast<std::size_t>(bytes - done));
 }
 
-void streamed_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, Step inner, Step outer) {
+void streamed_rows(std::byte* target, const std::byte* source, std::int64_t run_bytes, KernelLoop inner,
+                   KernelLoop outer) {
   for (std::int64_t j = 0; j < outer.count; ++j) {
     for (std::int64_t i = 0; i < inner.count; ++i) {
       stream_bytes(target + j * outer.target + i * inner.target, source + j * outer.source + i * inner.source,

@@ -8,12 +8,12 @@
 /// Transposes a register tile of kBytes bytes of rows of the source by 16 bytes of columns. Each of log2(16 / kUnit)
 /// rounds of `unpack` moves one bit of the row number into the column number.
 template <int kBytes, int kUnit>
-inline void transpose_tile(std::byte* target, std::int64_t target_step, const std::byte* source,
-                           std::int64_t source_step) {
+inline void transpose_tile(std::byte* target, std::int64_t target_stride, const std::byte* source,
+                           std::int64_t source_stride) {
   using V = Vector<kBytes>;
   constexpr int kCount = 16 / kUnit;
   V a[kCount], b[kCount];
-  for (int i = 0; i < kCount; ++i) a[i] = V::load(source + i * source_step, kCount * source_step);
+  for (int i = 0; i < kCount; ++i) a[i] = V::load(source + i * source_stride, kCount * source_stride);
   if constexpr (kCount > 1) {
     for (int round = 1; round < kCount; round *= 2) {
       for (int i = 0; i < kCount / 2; ++i) {
@@ -22,13 +22,13 @@ inline void transpose_tile(std::byte* target, std::int64_t target_step, const st
       for (int i = 0; i < kCount; ++i) a[i] = b[i];
     }
   }
-  for (int i = 0; i < kCount; ++i) a[i].store(target + i * target_step);
+  for (int i = 0; i < kCount; ++i) a[i].store(target + i * target_stride);
 }
 
 /// Transposes loops in units of kUnit bytes: the target is contiguous along `row`, the source along `column`. At an
 /// edge, a tile overlaps its neighbour and writes the same values again.
 template <int kBytes, int kUnit>
-void transpose_blocks(std::byte* target, const std::byte* source, Step row, Step column) {
+void transpose_blocks(std::byte* target, const std::byte* source, KernelLoop row, KernelLoop column) {
   constexpr std::int64_t kTileRows = kBytes / kUnit, kTileColumns = 16 / kUnit;
   // Blocks of both sides fit into L2 together, and long parts of a row need few address translations.
   constexpr std::int64_t kBlockRows = 512 / kUnit, kBlockColumns = 512 / kUnit;
@@ -49,7 +49,7 @@ void transpose_blocks(std::byte* target, const std::byte* source, Step row, Step
   }
 }
 
-using TransposeFunction = void (*)(std::byte* target, const std::byte* source, Step row, Step column);
+using TransposeFunction = void (*)(std::byte* target, const std::byte* source, KernelLoop row, KernelLoop column);
 
 template <int kBytes>
 TransposeFunction choose_transpose_of(std::int64_t unit, std::int64_t rows, std::int64_t columns) {
@@ -71,7 +71,7 @@ TransposeFunction choose_transpose_of(std::int64_t unit, std::int64_t rows, std:
 }
 
 /// Returns the kernel for these two loops, nullptr if there is none.
-TransposeFunction choose_transpose(std::int64_t unit, const Step& row, const Step& column) {
+TransposeFunction choose_transpose(std::int64_t unit, const KernelLoop& row, const KernelLoop& column) {
   if (row.target != unit || column.source != unit) return nullptr;
   return choose_transpose_of<kVectorBytes>(unit, row.count, column.count);
 }

@@ -35,10 +35,10 @@ template <>
 struct Vector<32> {
   __m256i value;
 
-  /// Loads lane i from p + i * lane_step.
-  static Vector load(const std::byte* p, std::int64_t lane_step) {
+  /// Loads lane i from p + i * lane_stride.
+  static Vector load(const std::byte* p, std::int64_t lane_stride) {
     return {_mm256_inserti128_si256(_mm256_castsi128_si256(Vector<16>::load(p, 0).value),
-                                    Vector<16>::load(p + lane_step, 0).value, 1)};
+                                    Vector<16>::load(p + lane_stride, 0).value, 1)};
   }
   void store(std::byte* p) const { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), value); }
 
@@ -62,11 +62,11 @@ template <>
 struct Vector<64> {
   __m512i value;
 
-  static Vector load(const std::byte* p, std::int64_t lane_step) {
+  static Vector load(const std::byte* p, std::int64_t lane_stride) {
     __m512i v = _mm512_castsi128_si512(Vector<16>::load(p, 0).value);
-    v = _mm512_inserti32x4(v, Vector<16>::load(p + lane_step, 0).value, 1);
-    v = _mm512_inserti32x4(v, Vector<16>::load(p + 2 * lane_step, 0).value, 2);
-    return {_mm512_inserti32x4(v, Vector<16>::load(p + 3 * lane_step, 0).value, 3)};
+    v = _mm512_inserti32x4(v, Vector<16>::load(p + lane_stride, 0).value, 1);
+    v = _mm512_inserti32x4(v, Vector<16>::load(p + 2 * lane_stride, 0).value, 2);
+    return {_mm512_inserti32x4(v, Vector<16>::load(p + 3 * lane_stride, 0).value, 3)};
   }
   void store(std::byte* p) const { _mm512_storeu_si512(p, value); }
 

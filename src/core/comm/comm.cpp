@@ -28,8 +28,8 @@ struct OneRank {
 };
 
 OneRank& one_rank() {
-  static base::PerProcess<OneRank> kept;
-  return kept.get();
+  static base::PerProcess<OneRank> instance;
+  return instance.get();
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace plait::core {
 
 std::vector<MutablePart> as_mutable(std::span<const ConstPart> parts) {
   std::vector<MutablePart> result;
-  for (const ConstPart& part : parts) result.push_back({const_cast<std::byte*>(part.data), part.steps});
+  for (const ConstPart& part : parts) result.push_back({const_cast<std::byte*>(part.data), part.strides});
   return result;
 }
 
@@ -49,14 +49,14 @@ std::vector<copy::LocalArray> local_arrays(const Layout& layout, std::span<const
   std::vector<copy::LocalArray> arrays;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Extents shape = layout.padded_shape(ranks[i]);
-    Extents steps = parts[i].steps;
-    if (steps.empty()) steps = plan::in_bytes(plan::dense_strides(shape, layout.order()), element_bytes);
-    if (static_cast<int>(steps.size()) != layout.dimensions())
-      base::throw_argument_error("the local array of rank ", ranks[i], " has ", steps.size(),
+    Extents strides = parts[i].strides;
+    if (strides.empty()) strides = plan::in_bytes(plan::dense_strides(shape, layout.order()), element_bytes);
+    if (static_cast<int>(strides.size()) != layout.dimensions())
+      base::throw_argument_error("the local array of rank ", ranks[i], " has ", strides.size(),
                                  " dimensions, but the layout has ", layout.dimensions());
     if (parts[i].data == nullptr && base::checked_product(shape, "number of local elements") > 0)
       base::throw_argument_error("the local array of rank ", ranks[i], " is missing");
-    arrays.push_back({ranks[i], parts[i].data, std::move(steps)});
+    arrays.push_back({ranks[i], parts[i].data, std::move(strides)});
   }
   return arrays;
 }

@@ -25,7 +25,7 @@ std::exception_ptr PendingWrites::unreported_error() {
   const std::scoped_lock lock(mutex_);
   std::exception_ptr first = std::exchange(lost_, nullptr);
   for (const auto& write : writes_)
-    if (const std::exception_ptr error = write->untold(); error && !first) first = error;
+    if (const std::exception_ptr error = write->unreported_error(); error && !first) first = error;
   writes_.clear();
   return first;
 }

@@ -23,10 +23,10 @@ class SharedMemory::Impl {
     const auto check = [&] {
       if (bytes < 0) base::throw_argument_error("found ", bytes, " bytes of shared memory; give 0 or more");
     };
-    constexpr std::int64_t kMost = std::int64_t{1} << 54;  // no node has more, and sums of it do not overflow
+    constexpr std::int64_t kMax = std::int64_t{1} << 54;  // no node has more, and sums of it do not overflow
     if (comm.alone()) check();
     const std::exception_ptr checked = collective::caught(check);
-    bytes = std::min(bytes, kMost);
+    bytes = std::min(bytes, kMax);
     if (comm.alone()) {
       part = transport::thread::make_alone()->share(bytes);
     } else {
@@ -35,7 +35,7 @@ class SharedMemory::Impl {
         transport::Transport& transport = core::transport_of(comm);
         collective::together(transport, [&] {
           collective::Collective call(transport, "make arrays in shared memory", checked);
-          call.step([&] { part = transport.share(bytes); });
+          call.run_phase([&] { part = transport.share(bytes); });
         });
       });
     }
@@ -51,21 +51,21 @@ SharedMemory& SharedMemory::operator=(SharedMemory&&) noexcept = default;
 std::byte* SharedMemory::data() const { return impl_->part->data(); }
 std::int64_t SharedMemory::bytes() const { return impl_->part->bytes(); }
 
-std::string tell(const std::string& call, const std::string& text, int root, const Comm& comm) {
+std::string broadcast_text(const std::string& call, const std::string& text, int root, const Comm& comm) {
   if (comm.alone()) return text;
-  std::array<char, transport::Transport::kMostBroadcast> words{};
+  std::array<char, transport::Transport::kMaxBroadcast> buffer{};
   core::worker_of(comm)->run([&] {
     transport::Transport& transport = core::transport_of(comm);
-    const collective::Collective telling(transport, call, collective::caught([&] {
-                                           if (text.size() >= words.size())
-                                             base::throw_argument_error("the text has ", text.size(),
-                                                                        " bytes, but at most ", words.size() - 1,
-                                                                        " can be sent to the other ranks");
-                                           text.copy(words.data(), words.size() - 1);
-                                         }));
-    transport.broadcast(std::as_writable_bytes(std::span(words)), root);
+    const collective::Collective call_of_all(transport, call, collective::caught([&] {
+                                               if (text.size() >= buffer.size())
+                                                 base::throw_argument_error("the text has ", text.size(),
+                                                                            " bytes, but at most ", buffer.size() - 1,
+                                                                            " can be sent to the other ranks");
+                                               text.copy(buffer.data(), buffer.size() - 1);
+                                             }));
+    transport.broadcast(std::as_writable_bytes(std::span(buffer)), root);
   });
-  return words.data();
+  return buffer.data();
 }
 
 }  // namespace plait

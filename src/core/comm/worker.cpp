@@ -62,7 +62,7 @@ void Request::Impl::wait() {
   if (!done_) base::throw_system_error(EINTR, "interrupted while it waited for an access, which goes on");
   if (failure_) {
     const Error error(failure_->kind, failure_->text, failure_->code);
-    told_ = true;
+    reported_ = true;
     throw error;
   }
   if (interrupted) throw_interrupted();
@@ -83,15 +83,15 @@ bool Request::Impl::done() const {
   return done_;
 }
 
-std::exception_ptr Request::Impl::untold() {
+std::exception_ptr Request::Impl::unreported_error() {
   const std::scoped_lock lock(mutex_);
-  if (std::exchange(told_, true) || !failure_) return nullptr;
+  if (std::exchange(reported_, true) || !failure_) return nullptr;
   return collective::caught([this] { throw Error(failure_->kind, failure_->text, failure_->code); });
 }
 
 bool Request::Impl::settled() const {
   const std::scoped_lock lock(mutex_);
-  return done_ && (told_ || !failure_);
+  return done_ && (reported_ || !failure_);
 }
 
 void Request::wait() { impl_->wait(); }
@@ -108,8 +108,8 @@ struct Workers {
 };
 
 Workers& workers() {
-  static base::PerProcess<Workers> kept;
-  return kept.get();
+  static base::PerProcess<Workers> instance;
+  return instance.get();
 }
 
 void finish_all() {
@@ -145,12 +145,12 @@ Worker::~Worker() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tells) {
+std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool is_notice) {
   check_owner();
   if (!background_) {
     auto request = base::make_owned<Request::Impl>(interruption_, std::uint64_t{0});
     std::optional<Request::Impl::Failure> failure;
-    run([&] { failure = carry_out({std::move(body), request, 0, tells}); });
+    run([&] { failure = carry_out({std::move(body), request, 0, is_notice}); });
     // The exception of the signal's handler is raised here, on the thread that received the signal.
     if (failure && failure->code == EINTR && base::interrupted())
       throw Error(failure->kind, failure->text, failure->code);
@@ -163,8 +163,8 @@ std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tell
     request = base::make_owned<Request::Impl>(interruption_, ++numbers_);
     // The thread is created first: if that fails, no task may remain in the queue.
     if (!thread_.joinable()) thread_ = std::thread([this] { loop(); });
-    tasks_.push_back({std::move(body), request, numbers_, tells});
-    if (!tells) ++unsettled_;
+    tasks_.push_back({std::move(body), request, numbers_, is_notice});
+    if (!is_notice) ++unsettled_;
   }
   changed_.notify_all();
   return request;
@@ -172,7 +172,7 @@ std::shared_ptr<Request::Impl> Worker::add(std::function<void()> body, bool tell
 
 std::shared_ptr<Request::Impl> Worker::start(std::function<void()> task) { return add(std::move(task), false); }
 
-void Worker::tell(std::function<void()> task) { add(std::move(task), true); }
+void Worker::post(std::function<void()> task) { add(std::move(task), true); }
 
 bool Worker::settle() {
   const base::BlockingWait blocking;
@@ -190,7 +190,7 @@ void Worker::finish() {
   // Started tasks end, because the other ranks do their parts, or are found to have ended.  A call on a thread that the
   // program leaves running, however, may wait for others that wait for this process.
   const auto nobody_else = [this] { return !busy_ || runner_ == thread_.get_id(); };
-  if (ends_alone_ && !changed_.wait_for(lock, kPatienceAtTheEnd, nobody_else)) return;
+  if (ends_alone_ && !changed_.wait_for(lock, kExitTimeout, nobody_else)) return;
   changed_.wait(lock, finished);
 }
 
@@ -309,7 +309,7 @@ void Worker::loop() {
     auto failure = carry_out(task);
     lock.lock();
     busy_ = false;
-    if (!task.tells) --unsettled_;
+    if (!task.is_notice) --unsettled_;
     changed_.notify_all();
     task.request->finish(std::move(failure));
   }

@@ -64,7 +64,7 @@ class Request::Impl {
   void wait_done();
   bool done() const;
   /// Returns the error of an access that has ended if no wait() has thrown it yet; nothing in the next call.
-  std::exception_ptr untold();
+  std::exception_ptr unreported_error();
   /// True if the access has ended, and its error, if any, was reported.
   bool settled() const;
 
@@ -77,7 +77,7 @@ class Request::Impl {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;
-  bool told_ = false;
+  bool reported_ = false;
   std::optional<Failure> failure_;
 };
 
@@ -97,7 +97,7 @@ class Worker {
 
   std::shared_ptr<Request::Impl> start(std::function<void()> task);
   /// Starts a task that only notifies other ranks and does not use the caller's objects.
-  void tell(std::function<void()> task);
+  void post(std::function<void()> task);
   /// Waits until all tasks except those of tell() have ended.  Returns true if the wait was interrupted, which makes
   /// tasks fail that wait for other ranks.
   bool settle();
@@ -115,12 +115,12 @@ class Worker {
     std::function<void()> body;
     std::shared_ptr<Request::Impl> request;
     std::uint64_t number = 0;
-    bool tells = false;
+    bool is_notice = false;
   };
 
-  static constexpr std::chrono::seconds kPatienceAtTheEnd{30};
+  static constexpr std::chrono::seconds kExitTimeout{30};
 
-  std::shared_ptr<Request::Impl> add(std::function<void()> body, bool tells);
+  std::shared_ptr<Request::Impl> add(std::function<void()> body, bool is_notice);
   std::optional<Request::Impl::Failure> carry_out(const Task& task) noexcept;
   /// Runs a task after the started ones, on their thread.
   void run_queued(base::FunctionRef<void()> task);

@@ -26,8 +26,8 @@ struct World {
 };
 
 World& known_world() {
-  static auto* const kept = new World;
-  return *kept;
+  static auto* const instance = new World;
+  return *instance;
 }
 
 /// Returns the owner of the communicator. It is checked before any lock or wait: a child of this process must not wait

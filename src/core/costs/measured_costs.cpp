@@ -112,13 +112,14 @@ class Values {
 std::string processor_name() {
 #if defined(__x86_64__)
   unsigned most = 0;
-  std::array<unsigned, 12> words{};
+  std::array<unsigned, 12> registers{};
   unsigned unused = 0;
   if (__get_cpuid(0x80000000, &most, &unused, &unused, &unused) == 0 || most < 0x80000004) return {};
   for (unsigned part = 0; part < 3; ++part)
-    __get_cpuid(0x80000002 + part, &words[part * 4], &words[part * 4 + 1], &words[part * 4 + 2], &words[part * 4 + 3]);
-  std::array<char, sizeof words + 1> name{};
-  std::memcpy(name.data(), words.data(), sizeof words);
+    __get_cpuid(0x80000002 + part, &registers[part * 4], &registers[part * 4 + 1], &registers[part * 4 + 2],
+                &registers[part * 4 + 3]);
+  std::array<char, sizeof registers + 1> name{};
+  std::memcpy(name.data(), registers.data(), sizeof registers);
   std::string found(stripped(name.data()));
 #else
   std::ifstream file("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
@@ -130,14 +131,14 @@ std::string processor_name() {
 }
 
 /// Maximum size of such a file.
-constexpr std::streamsize kMostBytes = 1 << 16;
+constexpr std::streamsize kMaxBytes = 1 << 16;
 
 /// Returns the content of a file, or nothing if the file does not exist.
 std::optional<std::string> content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  std::string content(kMostBytes, '\0');
-  file.read(content.data(), kMostBytes);
+  std::string content(kMaxBytes, '\0');
+  file.read(content.data(), kMaxBytes);
   content.resize(static_cast<std::size_t>(file.gcount()));
   return content;
 }

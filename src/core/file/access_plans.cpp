@@ -24,7 +24,7 @@ namespace {
 /// Returns the strides of local arrays if plans may depend on them: among threads, but not among ranks, which may
 /// differ.
 Extents strides_of(const AccessRequest& request, const Workers& workers) {
-  return workers.threads && !request.parts.empty() ? request.parts.front().steps : Extents();
+  return workers.threads && !request.parts.empty() ? request.parts.front().strides : Extents();
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
 }
 
 PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
-                             std::string words)
+                             std::string description)
     : array_(array),
       layout_(request.layout),
       region_(request.region),
@@ -59,7 +59,7 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
   plan::AccessPlan modelled = make_plan(array, request, workers);
   const Strategy mine = modelled.strategy();
   const bool each_node = modelled.each_node();
-  ways_.push_back({mine, 0, each_node, {}, std::move(words)});
+  ways_.push_back({mine, 0, each_node, {}, std::move(description)});
   if (plan::has_alternatives(modelled)) {
     std::vector<double> predicted{plan::predicted_seconds(modelled, mine)};
     const auto add = [&](Way way, double seconds) {
@@ -85,7 +85,7 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
   ways_.front().plan.emplace(std::move(modelled));
 }
 
-std::string PlannedAccess::Way::words() const {
+std::string PlannedAccess::Way::describe() const {
   const char* const where = each_node ? " in each node" : "";
   return readers == 0 ? base::text(plan::to_string(strategy), where)
                       : base::text(plan::to_string(strategy), " by ", readers);
@@ -102,7 +102,7 @@ void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers
     forced.options.as_measured = true;
     // Ranks with different choices would wait for each other forever, so the strategy is part of the text that they
     // compare.
-    way.call = base::text(ways_.front().call, ", ", way.words());
+    way.call = base::text(ways_.front().call, ", ", way.describe());
     way.plan.emplace(make_plan(forced, request, workers));
   }
   next_ = wanted;
@@ -124,7 +124,7 @@ std::string PlannedAccess::explain() const {
   std::string text;
   for (std::size_t way = 0; choice_ && way < ways_.size(); ++way)
     if (choice_->measured(way))
-      text += base::text(text.empty() ? "measured   " : ", ", ways_[way].words(), ' ',
+      text += base::text(text.empty() ? "measured   " : ", ", ways_[way].describe(), ' ',
                          base::time_text(choice_->seconds(way)));
   return text.empty() ? text : text + '\n';
 }
@@ -137,19 +137,19 @@ std::ptrdiff_t AccessPlans::index_of(const SelectedArray& array, const AccessReq
 }
 
 PlannedAccess& AccessPlans::plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
-                                 base::FunctionRef<std::string()> words) {
+                                 base::FunctionRef<std::string()> describe) {
   auto found = plans_.begin() + index_of(array, request, workers);
   if (found == plans_.end()) {
-    if (plans_.size() == kKept) plans_.pop_back();
-    found = plans_.insert(plans_.end(), std::make_unique<PlannedAccess>(array, request, workers, words()));
+    if (plans_.size() == kMaxCached) plans_.pop_back();
+    found = plans_.insert(plans_.end(), std::make_unique<PlannedAccess>(array, request, workers, describe()));
   }
   std::rotate(plans_.begin(), found, found + 1);
   plans_.front()->prepare(request, workers);
   return *plans_.front();
 }
 
-const PlannedAccess* AccessPlans::kept(const SelectedArray& array, const AccessRequest& request,
-                                       const Workers& workers) const {
+const PlannedAccess* AccessPlans::cached(const SelectedArray& array, const AccessRequest& request,
+                                         const Workers& workers) const {
   const auto found = plans_.begin() + index_of(array, request, workers);
   return found == plans_.end() ? nullptr : found->get();
 }

@@ -42,7 +42,8 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
 class PlannedAccess {
  public:
   /// words The description of the call.
-  PlannedAccess(const SelectedArray& array, const AccessRequest& request, const Workers& workers, std::string words);
+  PlannedAccess(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
+                std::string description);
 
   bool serves(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
   /// Makes the plan of the next access if it does not exist yet.
@@ -63,7 +64,7 @@ class PlannedAccess {
     bool each_node;                        // each node reads for its ranks
     std::optional<plan::AccessPlan> plan;  // made when first used
     std::string call;
-    std::string words() const;
+    std::string describe() const;
   };
 
   SelectedArray array_;
@@ -80,11 +81,11 @@ class PlannedAccess {
 /// threads  One at a time.
 class AccessPlans {
  public:
-  /// Returns a cached plan that fits, or a new one, for which `words` describes the call.
+  /// Returns a cached plan that fits, or a new one, for which `description` describes the call.
   PlannedAccess& plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
-                      base::FunctionRef<std::string()> words);
+                      base::FunctionRef<std::string()> describe);
   /// Returns the cached plan that fits, or nullptr.
-  const PlannedAccess* kept(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
+  const PlannedAccess* cached(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
   /// Discards all plans after new failures of collectives: the ranks have not made the same calls, so their caches may
   /// differ.
   void forget_after(std::int64_t failures);
@@ -95,7 +96,7 @@ class AccessPlans {
   /// Returns the index of the cached plan that fits, or the number of plans.
   std::ptrdiff_t index_of(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
 
-  static constexpr std::size_t kKept = 8;
+  static constexpr std::size_t kMaxCached = 8;
   std::vector<std::unique_ptr<PlannedAccess>> plans_;  // most recently used first
   std::int64_t failures_ = 0;
 };

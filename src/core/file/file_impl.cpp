@@ -86,32 +86,32 @@ void File::Impl::close_together(transport::Transport& transport, bool& committed
   collective::Collective call(transport, [this] { return "close() of " + context_.name(); }, [] {});
   // 2. A started write that failed fails the call.  Its error is reported only here, where all ranks receive it.
   committed = is_new;
-  call.step_done(writes_.unreported_error());
+  call.end_phase(writes_.unreported_error());
   committed = true;
   // 3. Everything that can fail is checked before any change takes effect.
-  call.step([&] {
+  call.run_phase([&] {
     if (!is_first || context_.mode() != Mode::kReadWrite || !is_changed()) return;
     storage_.source()->check_name();
     attributes_.prepare();
   });
   // 4. Deferred changes of elements take effect. Ranks on other nodes see written elements only after a sync.
   if (container::DeferredChanges* const deferred = storage_.deferred_changes(); deferred != nullptr) {
-    call.step([&] {
+    call.run_phase([&] {
       if (transport.nodes_apart()) storage_.store()->sync();
     });
-    call.step([&] {
+    call.run_phase([&] {
       if (is_first) deferred->commit();
     });
   }
   // 5. Changes of attributes are written.
   if (!attributes_.empty())
-    call.step([&] {
+    call.run_phase([&] {
       if (is_first) attributes_.write();
     });
   // 6. A store that is a view of the source, in files of its own, becomes durable, and then the source.
   const bool is_written = is_changed() || is_new;
   if (storage_.has_view())
-    call.step([&] {
+    call.run_phase([&] {
       if (is_written) storage_.store()->sync();
     });
   storage_.source()->finish(call, is_written);
@@ -121,7 +121,7 @@ void File::Impl::sync() {
   storage_.check_open();
   context_.with_transport([this](transport::Transport& transport) {
     collective::Collective call(transport, [this] { return "sync() of " + context_.name(); }, [] {});
-    call.step([this] { storage_.sync(); });
+    call.run_phase([this] { storage_.sync(); });
   });
 }
 

@@ -46,7 +46,7 @@ inline void record(const base::RecordedCall& call, const CallEvent& event, const
 template <typename FindExtent, typename Body>
 void record_call(const base::RecordedCall& call, const CallEvent& event, FindExtent&& find_extent, Body&& body) {
   const base::OperationScope during(call);
-  if (!call.kept()) {
+  if (!call.is_recorded()) {
     body();
     return;
   }

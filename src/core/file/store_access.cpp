@@ -239,7 +239,7 @@ std::int64_t StoreAccess::execute_read(collective::Collective& call, access::Mov
     move.run();
     nanoseconds = since_call.nanoseconds();
   };
-  call.step(execute, nanoseconds);
+  call.run_phase(execute, nanoseconds);
   return nanoseconds;
 }
 
@@ -259,8 +259,8 @@ std::int64_t StoreAccess::execute_write(collective::Collective& call, access::Mo
   const auto commit = [&] {
     if (call.transport().rank() == 0) store().flush();
   };
-  call.step(execute, nanoseconds);
-  if (is_shared) call.step(commit);
+  call.run_phase(execute, nanoseconds);
+  if (is_shared) call.run_phase(commit);
   return nanoseconds;
 }
 
@@ -280,7 +280,7 @@ void File::Impl::access(const AccessRequest& request, const base::RecordedCall& 
   const base::OperationScope during(call);
   // 1. Record
   const auto record = [&](std::int64_t failure) {
-    if (!call.kept()) return;
+    if (!call.is_recorded()) return;
     const core::Extent extent = find_extent(request, selection_.array(), context_.comm());
     core::record(call,
                  {request.writes() ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, context_.trace_number(),
@@ -318,7 +318,7 @@ std::string File::Impl::explain(const AccessRequest& request) const {
     return core::explain(*pipe, selection_, request, comm);
   const Workers workers = choose_workers(request.layout, array, comm);
   const bool remembers = comm.alone() || plans_.is_valid_after(core::transport_of(comm).failures());
-  const core::PlannedAccess* const planned = remembers ? plans_.kept(array, request, workers) : nullptr;
+  const core::PlannedAccess* const planned = remembers ? plans_.cached(array, request, workers) : nullptr;
   const std::string& path = context_.path();
   std::string text = planned != nullptr ? plan::explain(planned->next(), path) + planned->explain()
                                         : plan::explain(core::make_plan(array, request, workers), path);

@@ -17,8 +17,8 @@ thread_local int SilentScope::depth_ = 0;
 class NewFiles {
  public:
   static NewFiles& instance() {
-    static base::PerProcess<NewFiles> kept;
-    return kept.get();
+    static base::PerProcess<NewFiles> instance;
+    return instance.get();
   }
 
   /// Warns about all watched files and removes them.  No lock is held while a file is removed, because that may take

@@ -40,8 +40,8 @@ struct Holders {
 };
 
 Holders& holders() {
-  static auto* const kept = new Holders;
-  return *kept;
+  static auto* const instance = new Holders;
+  return *instance;
 }
 
 int on_free(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /*state*/) {

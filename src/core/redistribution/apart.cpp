@@ -27,11 +27,11 @@ struct Part {
   bool filled = false;
   const std::byte* first = nullptr;
   Extents shape;
-  std::span<const std::int64_t> steps;
+  std::span<const std::int64_t> strides;
   std::int64_t element_bytes = 0;
   base::Bounds bounds;
 
-  base::MemoryBox box() const { return {first, shape, steps, element_bytes}; }
+  base::MemoryBox box() const { return {first, shape, strides, element_bytes}; }
 };
 
 /// A box of the whole array; all of it without an origin.
@@ -47,7 +47,7 @@ class Parts {
   void add(const Layout& layout, std::span<const copy::LocalArray> arrays, bool filled, bool halos,
            const Moved& moved) {
     for (const copy::LocalArray& array : arrays) {
-      Part part{array.rank, filled, array.data, {}, array.steps, element_bytes_, {}};
+      Part part{array.rank, filled, array.data, {}, array.strides, element_bytes_, {}};
       if (halos || (moved.origin.empty() && !layout.has_halo())) {
         part.shape = layout.padded_shape(array.rank);
       } else {
@@ -97,7 +97,7 @@ class Parts {
       const std::int64_t end =
           moved.origin.empty() ? sets[d].size() : sets[d].rank_of(moved.origin[d] + moved.shape[d]);
       part.shape.push_back(end - before);
-      offset += (layout.halo(static_cast<int>(d)).lo + before) * part.steps[d];
+      offset += (layout.halo(static_cast<int>(d)).lo + before) * part.strides[d];
     }
     if (std::find(part.shape.begin(), part.shape.end(), 0) == part.shape.end()) part.first += offset;
   }

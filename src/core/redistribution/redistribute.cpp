@@ -143,7 +143,7 @@ void carry_out(const Comm& comm, Planned* planned, const Sides& sides, const std
   }
   if (!checked) checked = collective::caught([&] { planned->announce(sides); });
   collective::Collective together(core::transport_of(comm), call, checked);
-  together.step([&] { planned->run(sides); });
+  together.run_phase([&] { planned->run(sides); });
 }
 
 /// An array of the caller: this process's parts of a layout.

@@ -20,11 +20,11 @@ namespace plait::core {
 SharedPosition::SharedPosition(std::unique_ptr<transport::Counter> counter, std::int64_t end, int ranks)
     : counter_(std::move(counter)),
       end_(end),
-      most_added_((std::numeric_limits<std::int64_t>::max() - end) / 2 / ranks) {}
+      max_added_((std::numeric_limits<std::int64_t>::max() - end) / 2 / ranks) {}
 
 SharedPosition::Stretch SharedPosition::take(std::int64_t elements) {
   elements = std::min(elements, end_);
-  if (at_end_ || elements > most_added_) {
+  if (at_end_ || elements > max_added_) {
     std::int64_t seen = counter_->load();
     while (true) {
       at_end_ = seen >= end_;

@@ -37,8 +37,8 @@ class SharedPosition {
 
   std::unique_ptr<transport::Counter> counter_;
   std::int64_t end_;
-  std::int64_t most_added_;  // larger additions could overflow together with those of other ranks
-  bool at_end_ = false;      // the last request found the end: load before adding
+  std::int64_t max_added_;  // larger additions could overflow together with those of other ranks
+  bool at_end_ = false;     // the last request found the end: load before adding
 };
 
 }  // namespace plait::core

@@ -103,7 +103,7 @@ std::shared_ptr<Stream::Impl> open_stream(File::Impl& file, StreamMode mode) {
         });
     const std::int64_t number = file.streams().next_number();
     // A second agreement: if a rank lacks memory for its stream, no rank may keep one.
-    call.step([&] {
+    call.run_phase([&] {
       if (mode == StreamMode::kShared) {
         stream = base::make_owned<IndependentStream>(file, mode, number, transport.counter(), transport.size());
       } else if (mode == StreamMode::kOwn) {

@@ -37,7 +37,7 @@ void CollectiveStream::together(const std::function<void(transport::Transport&, 
   }
 }
 
-std::string CollectiveStream::words(const Call& call) const {
+std::string CollectiveStream::describe(const Call& call) const {
   // The lengths may differ in mode 2.
   const std::string length = mode() == StreamMode::kOrdered ? "" : text(call.elements, " elements");
   return text(call.write ? "write(" : "read(", length, ") on stream ", number_, " (mode ", static_cast<int>(mode()),
@@ -48,7 +48,7 @@ collective::Collective CollectiveStream::begin(transport::Transport& transport, 
                                                const std::function<void()>& look) const {
   std::string spoken;
   const std::exception_ptr mine = caught([&] {
-    spoken = words(call);
+    spoken = describe(call);
     look();
   });
   return {transport, spoken, mine};
@@ -98,11 +98,11 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
   const collective::Sums sums = scan->sum(lacking);
   if (call.write && sums.all > left())
     // All ranks compute this error, but they agree on it: no rank may announce a new value while others still add up.
-    together.step([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
+    together.run_phase([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });
   const std::int64_t first = position_ + std::min(sums.before, left());
   const std::int64_t elements = std::min(wanted, end_ - first);
   if (call.write) file().storage().mark_written();
-  together.step([&] {
+  together.run_phase([&] {
     lacking.rethrow();
     store_stretch(call, first, elements);
   });
@@ -130,7 +130,7 @@ std::int64_t CollectiveStream::equal(transport::Transport& transport, const Call
   if (call.write) {
     if (call.elements > most) throw beyond_the_end(text(transport.size(), " times ", call.elements), position_);
     file().storage().mark_written();
-    together.step(move);
+    together.run_phase(move);
   }
   position_ += call.elements > most ? left() : call.elements * transport.size();
   return elements;
@@ -142,14 +142,14 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
   if (call.write && call.elements > left()) throw beyond_the_end(text(call.elements), position_);
   const std::int64_t elements = std::min(call.elements, left());
   if (call.write) {
-    together.step([&] {
+    together.run_phase([&] {
       if (transport.rank() != 0) return;
       file().storage().mark_written();
       write_store(position_, call.data, elements);
     });
   } else {
     const std::int64_t memory = file().selection().array().options.memory_bytes;
-    together.step([&] {
+    together.run_phase([&] {
       access::read_same(transport, *store_, {offset_of(position_), call.data, elements * element_bytes_},
                         memory == 0 ? plan::kDefaultMemory : memory);
     });

@@ -139,7 +139,7 @@ class CollectiveStream : public Stream::Impl {
   std::int64_t same(transport::Transport& transport, const Call& call, bool& begun);
   void store_stretch(const Call& call, std::int64_t first, std::int64_t elements);
   /// Describes the call with all values that must be equal on all ranks.
-  std::string words(const Call& call) const;
+  std::string describe(const Call& call) const;
   std::int64_t left() const { return end_ - position_; }
   /// Contributes this rank's call, and the error that `look` throws, to the first agreement of a request.
   collective::Collective begin(transport::Transport& transport, const Call& call,

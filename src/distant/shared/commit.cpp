@@ -73,14 +73,14 @@ void SharedFile::Impl::commit(collective::Collective& call) {
 void SharedFile::Impl::commit_one(collective::Collective& call) {
   // Every node buffers its own writes; the old file is replaced only when all of them are on the disk.
   if (options_.atomic)
-    call.step([&] {
+    call.run_phase([&] {
       if (transport_->node_rank() == 0) parts_.direct(0)->sync();
     });
-  call.step([&] {
+  call.run_phase([&] {
     if (new_one_) new_one_->commit();
     new_one_.reset();
   });
-  call.step([&] { shared::remove_others(options_.path, {}); });
+  call.run_phase([&] { shared::remove_others(options_.path, {}); });
 }
 
 /// The file becomes complete with the description of component 0, which is written last. From then on it hides the
@@ -89,15 +89,15 @@ void SharedFile::Impl::commit_striped(collective::Collective& call) {
   const Census census = count(*transport_, options_.path, id_);
   const shared::Description description{id_,          transport_->size(), unit_,         rank_,
                                         census.hosts, census.old,         options_.limit};
-  call.step([&] {
+  call.run_phase([&] {
     if (options_.atomic) parts_.direct(rank_)->sync();
     if (rank_ != 0) shared::write_description(made_, description);
   });
-  call.step([&] {
+  call.run_phase([&] {
     if (rank_ == 0) shared::write_description(made_, description);
   });
   made_.clear();
-  call.step([&] {
+  call.run_phase([&] {
     shared::remove_others(options_.path, id_);
     struct stat found{};
     if (::stat(options_.path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return;

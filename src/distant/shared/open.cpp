@@ -49,16 +49,16 @@ namespace {
 constexpr std::int64_t kUsualUnit = std::int64_t{32} << 10;
 /// A stripe is written to one disk contiguously: it has at least a page, and is small enough for a large request to use
 /// many disks.
-constexpr std::int64_t kLeastUnit = std::int64_t{4} << 10;
-constexpr std::int64_t kMostUnit = std::int64_t{4} << 20;
+constexpr std::int64_t kMinUnit = std::int64_t{4} << 10;
+constexpr std::int64_t kMaxUnit = std::int64_t{4} << 20;
 
 /// Returns the size of a stripe. A typical request should be one stripe: then it is one message to one disk, or two if
 /// it is not aligned.
 std::int64_t unit_for(const SharedFileOptions& options) {
   if (options.unit > 0) return options.unit;
   if (options.request == 0) return kUsualUnit;
-  std::int64_t unit = kLeastUnit;
-  while (unit < options.request && unit < kMostUnit) unit *= 2;
+  std::int64_t unit = kMinUnit;
+  while (unit < options.request && unit < kMaxUnit) unit *= 2;
   return unit;
 }
 
@@ -67,13 +67,13 @@ void check_options(const SharedFileOptions& options) {
     base::throw_argument_error("\"", options.path, "\" names no file; pass the path of one");
   if (options.path.find('\0') != std::string::npos)
     base::throw_argument_error("the path ", options.path.c_str(), " contains a NUL character; leave that out");
-  const auto at_least_0 = [&](const char* what, std::int64_t value) {
+  const auto at_min_0 = [&](const char* what, std::int64_t value) {
     if (value < 0) base::throw_argument_error(what, "=", value, " was given for a shared file; pass 0 or more");
   };
-  at_least_0("request", options.request);
-  at_least_0("unit", options.unit);
-  at_least_0("limit", options.limit);
-  at_least_0("expected", options.expected);
+  at_min_0("request", options.request);
+  at_min_0("unit", options.unit);
+  at_min_0("limit", options.limit);
+  at_min_0("expected", options.expected);
   if (options.atomic && (!options.persistent || options.mode != SharedFileMode::kWrite))
     base::throw_argument_error("atomic was asked for, which is for persistent files in mode \"w\"");
 }
@@ -103,8 +103,8 @@ void SharedFile::Impl::open() {
     make_striped(call);
   }
   parts_.opened();
-  if (options_.expected > 0) warn_of_lacking_room();
-  call.step_done(nullptr);  // for a rank that failed since the last phase
+  if (options_.expected > 0) warn_of_missing_space();
+  call.end_phase(nullptr);  // for a rank that failed since the last phase
   open_ = true;
 }
 
@@ -118,7 +118,7 @@ void SharedFile::Impl::fail_open(const std::string& message, const Comm& comm, i
 /// Rank 0 creates a file, and all ranks test if they see it.  Returns true if that file is to be used.
 bool SharedFile::Impl::make_one(collective::Collective& call) {
   std::string folder;
-  call.step([&] {
+  call.run_phase([&] {
     folder = shared::folder_of(store::posix::follow_links(options_.path));
     if (rank_ == 0) {
       new_one_ = std::make_unique<store::posix::Replacement>(options_.path, 0, std::span<const std::byte>());
@@ -127,12 +127,12 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
           text("open ", options_.path, " on rank ", rank_, " (host ", distant::host_name(), ')'), errno);
     }
   });
-  const std::string name = collective::tell(
+  const std::string name = collective::agree_on_text(
       *transport_, [&] { return new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string(); });
   std::string path;
   bool seen = false;
   bool usable = false;
-  call.step([&] {
+  call.run_phase([&] {
     path = (fs::path(folder) / name).string();
     seen = ::access(path.c_str(), F_OK) == 0;
     usable = seen && (!transport_->nodes_apart() || shared::is_coherent(folder));
@@ -145,7 +145,7 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
   }
   if (least[0] < transport_->size()) {
     new_one_.reset();
-    call.step([&] {
+    call.run_phase([&] {
       base::throw_system_error(ENOENT, "cannot open the shared file ", options_.path,
                                " as one file: what rank 0 makes there rank ", least[0],
                                " does not see; name a folder that all see, or let it be striped");
@@ -154,8 +154,8 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
   one_ = true;
   if (options_.persistent && !options_.atomic) {
     // The old file must stay if a rank cannot use the new one.
-    call.step([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); });
-    const std::string made = collective::tell(
+    call.run_phase([&] { distant::LocalFile(path, DistantMode::kReadWrite, rank_, false); });
+    const std::string made = collective::agree_on_text(
         *transport_, [&] { return base::encode(new_one_ ? new_one_->identity() : store::Identity{}); });
     commit_one(call);
     open_one(call, options_.path);
@@ -171,7 +171,7 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
 
 void SharedFile::Impl::open_one(collective::Collective& call, const std::string& path) {
   std::vector<std::string> own;
-  call.step([&] {
+  call.run_phase([&] {
     parts_ = shared::Parts(rank_);
     own.push_back(path);
   });
@@ -191,7 +191,7 @@ void SharedFile::Impl::open_one(collective::Collective& call, const std::string&
 }
 
 void SharedFile::Impl::expect_one(collective::Collective& call, const store::Identity& file) {
-  call.step([&] {
+  call.run_phase([&] {
     if (store::same_file(parts_.direct(0)->identity_anywhere(), file)) return;
     base::throw_system_error(ESTALE, "cannot open the shared file ", options_.path, " on rank ", rank_, " (host ",
                              distant::host_name(), "): another program replaces it; open it once that has ended");
@@ -199,10 +199,10 @@ void SharedFile::Impl::expect_one(collective::Collective& call, const store::Ide
 }
 
 void SharedFile::Impl::make_striped(collective::Collective& call) {
-  id_ = collective::tell(*transport_, [this] { return rank_ == 0 ? store::stripe::new_id() : std::string(); });
+  id_ = collective::agree_on_text(*transport_, [this] { return rank_ == 0 ? store::stripe::new_id() : std::string(); });
   unit_ = unit_for(options_);
   std::vector<std::string> paths;
-  call.step([&] {
+  call.run_phase([&] {
     std::vector<int> servers(static_cast<std::size_t>(transport_->size()));
     for (std::size_t i = 0; i < servers.size(); ++i) servers[i] = static_cast<int>(i);
     parts_ = shared::Parts(shared::StripeMap(unit_, transport_->size()), std::move(servers));
@@ -231,7 +231,7 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
     shared::Sight sight;
     store::posix::Descriptor held;
     std::string now;
-    call.step([&] {
+    call.run_phase([&] {
       sight = shared::look(options_.path, held);
       now = base::encode(sight);
     });
@@ -242,8 +242,8 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
       return open_chosen(call, sight);
     } catch (const Error& error) {
       const int code = error.system_code();
-      if ((code != ENOENT && code != ESTALE) || same == store::kMostSameAttempts || (same > 0 && code == ENOENT) ||
-          attempt == store::kMostAttempts)
+      if ((code != ENOENT && code != ESTALE) || same == store::kMaxSameAttempts || (same > 0 && code == ENOENT) ||
+          attempt == store::kMaxAttempts)
         throw;
       one_ = false;
     }
@@ -253,14 +253,14 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
 void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::Sight& sight) {
   const std::vector<std::string> sights = collective::gather(*transport_, [&] { return base::encode(sight); });
   shared::Choice choice;
-  call.step([&] {
+  call.run_phase([&] {
     if (rank_ != 0) return;
     std::vector<shared::Sight> all;
     all.reserve(sights.size());
     for (const std::string& each : sights) all.push_back(base::decode<shared::Sight>(each, base::kAnotherRank));
     choice = shared::choose(options_.path, options_.place, all);
   });
-  choice = base::decode<shared::Choice>(collective::tell(*transport_, [&] { return base::encode(choice); }),
+  choice = base::decode<shared::Choice>(collective::agree_on_text(*transport_, [&] { return base::encode(choice); }),
                                         base::kAnotherRank);
   if (choice.one) {
     one_ = true;
@@ -271,7 +271,7 @@ void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::S
     unit_ = choice.unit;
     if (options_.limit == 0) options_.limit = choice.limit;
     std::vector<std::string> own;
-    call.step([&] {
+    call.run_phase([&] {
       const auto components = static_cast<int>(choice.servers.size());
       parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.servers));
       for (const int component : parts_.of(rank_)) own.push_back(component_path(component));
@@ -290,14 +290,14 @@ void SharedFile::Impl::open_rounds(collective::Collective& call, const std::vect
     files->open_together(number, {index < own.size() ? own[index] : std::string(), mode, false},
                          text("open a component of ", options_.path), named, !one_);
     // All ranks have opened this round before the next one gets a number.
-    call.step([&] { parts_.add(std::move(files)); });
+    call.run_phase([&] { parts_.add(std::move(files)); });
   }
 }
 
 /// Computes the end without messages, because each rank can access its own components.
 void SharedFile::Impl::look_at_end(collective::Collective& call) {
   std::int64_t end = 0;
-  call.step([&] {
+  call.run_phase([&] {
     for (const int component : parts_.of(rank_))
       end = std::max(end, parts_.stripes().end(component, parts_.direct(component)->size()));
   });
@@ -306,13 +306,13 @@ void SharedFile::Impl::look_at_end(collective::Collective& call) {
   known_.set(-least);
 }
 
-void SharedFile::Impl::warn_of_lacking_room() {
+void SharedFile::Impl::warn_of_missing_space() {
   std::string own;
   const std::string folder = shared::folder_of(options_.path);
-  struct statvfs room{};
+  struct statvfs filesystem{};
   struct stat disk{};
   collective::caught([&] {
-    if (::statvfs(folder.c_str(), &room) != 0 || ::stat(folder.c_str(), &disk) != 0) return;
+    if (::statvfs(folder.c_str(), &filesystem) != 0 || ::stat(folder.c_str(), &disk) != 0) return;
     std::int64_t lacking = 0;
     if (one_) {
       if (rank_ == 0) lacking = options_.expected - parts_.direct(0)->size();
@@ -321,7 +321,7 @@ void SharedFile::Impl::warn_of_lacking_room() {
         lacking += std::max<std::int64_t>(
             0, parts_.stripes().length(component, options_.expected) - parts_.direct(component)->size());
     }
-    own = base::encode(lacking, static_cast<std::int64_t>(room.f_bavail * room.f_frsize),
+    own = base::encode(lacking, static_cast<std::int64_t>(filesystem.f_bavail * filesystem.f_frsize),
                        std::pair(distant::host_name(), static_cast<std::uint64_t>(disk.st_dev)));
   });
   // Ranks may share a disk.

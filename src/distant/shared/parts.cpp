@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 #include "collective/agree.hpp"
 #include "distant/server.hpp"
 
@@ -56,7 +56,7 @@ void ask_end(const Parts& parts, const void* request, EndKnown done) {
     {
       const std::scoped_lock lock(question->mutex);
       if (failure != nullptr && !question->failure)
-        base::patiently("keep why the end of a file is unknown", [&] { question->failure = *failure; });
+        base::retry_allocation("keep why the end of a file is unknown", [&] { question->failure = *failure; });
       if (--question->left > 0) return;
     }
     if (question->failure) return question->done(&*question->failure, 0);

@@ -16,7 +16,7 @@ namespace {
 constexpr int kVersion = 2;
 constexpr std::size_t kIdDigits = 16;
 /// More than the cores of any machine, so that a damaged number does not allocate much memory.
-constexpr int kMostComponents = 1 << 24;
+constexpr int kMaxComponents = 1 << 24;
 
 template <typename Number>
 bool take_number(std::string_view& text, Number& number) {
@@ -26,9 +26,9 @@ bool take_number(std::string_view& text, Number& number) {
   return true;
 }
 
-bool take(std::string_view& text, std::string_view front) {
-  if (!text.starts_with(front)) return false;
-  text.remove_prefix(front.size());
+bool take(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
   return true;
 }
 
@@ -84,9 +84,9 @@ Description parse(const std::string& text, const std::string& path) {
   Description result;
   result.id = id("id ");
   number("components ", result.components, 1);
-  if (result.components > kMostComponents)
+  if (result.components > kMaxComponents)
     throw_damaged(path,
-                  base::text("it lists ", result.components, " components, but ", kMostComponents, " is the limit"));
+                  base::text("it lists ", result.components, " components, but ", kMaxComponents, " is the limit"));
   number("unit ", result.unit, 1);
   number("component ", result.component, 0);
   if (version >= 2) number("limit ", result.limit, 1);

@@ -128,7 +128,7 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
         check_writable(bytes);
       });
   known_.set(0);
-  call.step([&] {
+  call.run_phase([&] {
     if (one_) {
       if (rank_ == 0) parts_.direct(0)->resize(bytes);
       return;

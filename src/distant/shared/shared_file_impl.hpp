@@ -72,7 +72,7 @@ class SharedFile::Impl {
   void open_chosen(collective::Collective& call, const distant::shared::Sight& sight);
   void open_rounds(collective::Collective& call, const std::vector<std::string>& own, bool named);
   void look_at_end(collective::Collective& call);
-  void warn_of_lacking_room();
+  void warn_of_missing_space();
   std::string call_text() const;
   std::string component_path(int component) const;
   // commit.cpp: phases of the call that opens or closes

@@ -23,7 +23,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 #include "collective/agree.hpp"
 #include "distant/server.hpp"
 #include "plait/error.hpp"
@@ -35,7 +35,7 @@ namespace {
 /// Maximum number of accesses of a request under way: enough for several disks and the network to work at once.
 constexpr int kAhead = 16;
 /// Maximum bytes of a direct access, which needs no buffer.
-constexpr std::int64_t kMostHere = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxHere = std::int64_t{1} << 20;
 
 std::span<std::byte> span_of(std::byte* data, std::int64_t bytes) { return {data, static_cast<std::size_t>(bytes)}; }
 std::span<const std::byte> span_of(const std::byte* data, std::int64_t bytes) {
@@ -50,7 +50,7 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
       path_(path),
       extent_(extent),
       end_(extent.offset + extent.bytes),
-      batches_(parts.stripes().batches(extent.offset, extent.bytes, parts.all_direct() ? kMostHere : kPieceBytes)),
+      batches_(parts.stripes().batches(extent.offset, extent.bytes, parts.all_direct() ? kMaxHere : kPieceBytes)),
       demanding_(batches_.size()),
       left_(batches_.size()) {
   // In a read beyond the known end, only the batch with the last byte must find all its bytes: it shows if the file
@@ -68,7 +68,7 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
 }
 
 bool Transfer::fits_here() const {
-  return extent_.bytes <= kMostHere && parts_.all_direct() && demanding_ == batches_.size();
+  return extent_.bytes <= kMaxHere && parts_.all_direct() && demanding_ == batches_.size();
 }
 
 void Transfer::access(const LocalFile& file, const Batch& batch, bool demanding) const {
@@ -88,7 +88,7 @@ void Transfer::run() {
     try {
       access(*parts_.direct(batch.component), batch, false);
     } catch (const Error& error) {
-      told(batch, {error.kind(), error.system_code(), error.what()}).raise();
+      with_offset(batch, {error.kind(), error.system_code(), error.what()}).raise();
     }
   }
   known_.raise(end_);
@@ -144,8 +144,8 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
   const bool reads = extent_.into != nullptr;
   const Head head{reads ? (demanding ? RequestKind::kRead : RequestKind::kReadPart) : RequestKind::kWrite, 0,
                   batch.position, batch.bytes};
-  const auto call = [&](std::span<std::byte> room, std::span<const std::byte> payload, Done then) {
-    parts_.file(batch.component).begin_call(head, parts_.server(batch.component), room, payload, std::move(then));
+  const auto call = [&](std::span<std::byte> output, std::span<const std::byte> payload, Done then) {
+    parts_.file(batch.component).begin_call(head, parts_.server(batch.component), output, payload, std::move(then));
   };
   if (stripes.together(batch.position) >= batch.bytes) {
     const std::int64_t at = offset_of(batch) - extent_.offset;
@@ -182,7 +182,7 @@ void Transfer::ended(std::size_t index, const transport::CallFailure* failure, c
 }
 
 void Transfer::failed(std::size_t index, const transport::CallFailure& failure, const Done& done) const {
-  const transport::CallFailure all = told(batches_[index], failure);
+  const transport::CallFailure all = with_offset(batches_[index], failure);
   done(&all);
 }
 
@@ -192,7 +192,7 @@ void Transfer::batch_done() {
 
 /// Asks for the end of the file: the component of the last byte is too short, but another one may extend further.
 void Transfer::ask_whether_zero(std::size_t index, const Done& done) {
-  base::patiently("ask where a shared file ends", [&] {
+  base::retry_allocation("ask where a shared file ends", [&] {
     ask_end(parts_, done.request(),
             [self = shared_from_this(), index, done](const transport::CallFailure* failure, std::int64_t end) {
               failure != nullptr ? self->failed(index, *failure, done) : self->read_zeros(index, end, done);
@@ -218,7 +218,7 @@ void Transfer::read_zeros(std::size_t index, std::int64_t end, const Done& done)
 }
 
 transport::CallFailure Transfer::past_end(std::int64_t end) const {
-  return base::patiently("say where a shared file ends", [&] {
+  return base::retry_allocation("say where a shared file ends", [&] {
     return transport::CallFailure{
         ErrorKind::kSystem, ENODATA,
         base::text("cannot read ", extent_.bytes, " bytes at offset ", extent_.offset, " of the shared file ", path_,
@@ -226,8 +226,8 @@ transport::CallFailure Transfer::past_end(std::int64_t end) const {
   });
 }
 
-transport::CallFailure Transfer::told(const Batch& batch, const transport::CallFailure& failure) const {
-  return base::patiently("say why an access failed", [&] {
+transport::CallFailure Transfer::with_offset(const Batch& batch, const transport::CallFailure& failure) const {
+  return base::retry_allocation("say why an access failed", [&] {
     return transport::CallFailure{
         failure.kind, failure.code,
         base::text(failure.text, " (offset ", offset_of(batch), " of the shared file ", path_, ")")};

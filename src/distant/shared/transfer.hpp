@@ -56,7 +56,7 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
   std::int64_t offset_of(const Batch& batch) const {
     return parts_.stripes().offset_of(batch.component, batch.position);
   }
-  transport::CallFailure told(const Batch& batch, const transport::CallFailure& failure) const;
+  transport::CallFailure with_offset(const Batch& batch, const transport::CallFailure& failure) const;
 
   const Parts& parts_;
   KnownEnd& known_;

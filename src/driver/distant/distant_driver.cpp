@@ -26,11 +26,11 @@ namespace {
 /// one message to one disk. Stripes of smaller arrays are shorter, so that each disk has several of them.
 /// Example: 8 MiB on 4 ranks have 4 stripes a disk: 8 MiB / 4 / 4 = 512 KiB. 1 GiB would have 64 MiB, limited to 1 MiB.
 std::int64_t unit_for(std::int64_t bytes, int ranks) {
-  constexpr std::int64_t kLeast = std::int64_t{64} << 10;
-  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  constexpr std::int64_t kMin = std::int64_t{64} << 10;
+  constexpr std::int64_t kMax = std::int64_t{1} << 20;
   constexpr std::int64_t kStripesADisk = 4;
   const auto share = static_cast<std::uint64_t>(bytes / ranks / kStripesADisk);
-  return std::clamp(static_cast<std::int64_t>(std::bit_floor(share)), kLeast, kMost);
+  return std::clamp(static_cast<std::int64_t>(std::bit_floor(share)), kMin, kMax);
 }
 
 SharedFileMode mode_of(Mode mode) {
@@ -48,7 +48,7 @@ class ArraySource : public core::Source {
   // The file grows when it is written.
   void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
   void finish(collective::Collective& call, bool /*written*/) override {
-    call.step([&] {
+    call.run_phase([&] {
       // One rank syncs for all ranks.
       if (writable_ && call.transport().rank() == 0) store_->sync();
     });
@@ -65,7 +65,7 @@ class DistantDriver : public CollectiveDriver {
   std::string_view prefix() const override { return kScheme; }
   Contents contents() const override { return Contents::kHeader; }
   Located locate(const std::string& url) const override;
-  std::vector<std::string> files_beside(const std::string& path) const override;
+  std::vector<std::string> sibling_files(const std::string& path) const override;
 
  protected:
   std::unique_ptr<core::Source> open_together(const Opening& opening, std::int64_t bytes) const override;
@@ -83,7 +83,7 @@ Located DistantDriver::locate(const std::string& url) const {
   return found;
 }
 
-std::vector<std::string> DistantDriver::files_beside(const std::string& path) const {
+std::vector<std::string> DistantDriver::sibling_files(const std::string& path) const {
   std::vector<std::string> result;
   for (plait::distant::shared::Part& part : plait::distant::shared::parts_in(path))
     result.push_back(std::move(part.path));
@@ -95,7 +95,7 @@ std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& openin
   transport::Transport& transport = core::transport_of(opening.comm());
   Name name;
   std::string path;
-  opening.call().step([&] {
+  opening.call().run_phase([&] {
     name = parse_name(opening.name());
     path = path_of(name);
   });

@@ -31,7 +31,7 @@ Names& names() {
 
 std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64_t bytes, const std::string& shown) {
   transport::Transport& transport = call.transport();
-  call.step([&] {
+  call.run_phase([&] {
     if (!transport.nodes_apart()) return;
     base::throw_argument_error(shown,
                                " is in the memory of one node, but these ranks are on several; use "
@@ -41,7 +41,7 @@ std::shared_ptr<SharedBytes> make_bytes(collective::Collective& call, std::int64
   std::unique_ptr<transport::SharedPart> part =
       transport.share(transport.rank() == 0 ? std::max<std::int64_t>(bytes, 1) : 0);
   std::string where;
-  call.step([&] {
+  call.run_phase([&] {
     made = std::make_shared<SharedBytes>();
     if (transport.rank() != 0) return;
     const auto address = transport::find_shared(part->data());

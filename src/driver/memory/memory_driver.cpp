@@ -26,7 +26,7 @@ class MemorySource : public core::Source {
 
   void resize(collective::Collective& call, std::int64_t bytes) override {
     std::shared_ptr<SharedBytes> more = make_bytes(call, bytes, name_);
-    call.step([&] {
+    call.run_phase([&] {
       if (call.transport().rank() == 0)
         std::memcpy(more->data, bytes_->data, static_cast<std::size_t>(std::min(bytes, bytes_->bytes)));
       take(std::move(more));
@@ -34,7 +34,7 @@ class MemorySource : public core::Source {
   }
 
   void finish(collective::Collective& call, bool /*written*/) override {
-    call.step([&] {
+    call.run_phase([&] {
       // If ranks are threads of one process, one of them sets the name for all.
       if (is_new_ && (call.transport().rank() == 0 || !call.transport().one_process())) name_bytes(name_, bytes_);
     });
@@ -72,7 +72,7 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
   collective::Collective& call = opening.call();
   const std::string& name = opening.name();
   const bool is_new = opening.mode() == Mode::kWrite;
-  call.step([&] {
+  call.run_phase([&] {
     if (name.size() == prefix().size())
       base::throw_argument_error("there is no name after memory:; give one, as in memory:field");
   });
@@ -81,7 +81,7 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
     found = make_bytes(call, bytes, name);
   } else {
     std::string number;
-    call.step([&] {
+    call.run_phase([&] {
       found = find_bytes(name);
       if (!found)
         base::throw_system_error(ENOENT, "cannot open ", name,
@@ -90,7 +90,7 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
       number = std::to_string(found->number);
     });
     const std::string of_rank_0 = collective::broadcast_text(call.transport(), number);
-    call.step([&] {
+    call.run_phase([&] {
       if (number != of_rank_0)
         base::throw_system_error(ESTALE, "cannot open ", name,
                                  ": the ranks hold different arrays of that name; open it with the "
@@ -98,7 +98,7 @@ std::unique_ptr<core::Source> MemoryDriver::open_together(const Opening& opening
     });
   }
   std::unique_ptr<core::Source> source;
-  call.step([&] { source = std::make_unique<MemorySource>(std::move(found), name, is_new); });
+  call.run_phase([&] { source = std::make_unique<MemorySource>(std::move(found), name, is_new); });
   return source;
 }
 

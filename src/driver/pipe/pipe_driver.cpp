@@ -56,7 +56,7 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
   const bool writes = opening.mode() == Mode::kWrite;
   Options options;
   ArrayType type;
-  call.step([&] {
+  call.run_phase([&] {
     options = plait::pipe::parse_options(opening.name());
     if (opening.mode() == Mode::kReadWrite)
       base::throw_argument_error(opening.name(), " cannot be read and written; open it with mode \"r\" or \"w\"");
@@ -74,7 +74,7 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
     auto reader = std::make_unique<Reader>(call, opening.name(), options, expected);
     type = reader->type();
     try {
-      call.step([&] {
+      call.run_phase([&] {
         const std::int64_t bytes = wanted.several ? 0 : wanted.element_bytes;
         if (bytes != 0 && type.element_bytes != 0 && bytes != type.element_bytes)
           base::throw_argument_error(opening.name(), ": the two ends differ: elements of ", type.element_bytes,

@@ -12,7 +12,7 @@ class NewPlainFile : public store::NewFile {
   NewPlainFile(const std::string& path, const store::NewFileOptions& options)
       : file_(path, options.bytes, options.head,
               {.suffix = {},
-               .on_left_behind = clear,
+               .on_leftover = clear,
                .claimed = options.claimed,
                .keeps_unfinished = options.keeps_unfinished,
                .continues = options.continues}) {}

@@ -51,8 +51,8 @@ std::vector<std::string> chosen_disks(const Name& name) {
   std::vector<std::string> chosen = name.disks.empty() ? disks() : name.disks;
   if (chosen.empty())
     fail("no disks are given; write them as in ", name.shown(), "?disks=/mnt/a,/mnt/b, or set PLAIT_DISKS");
-  if (chosen.size() > store::stripe::kMostDisks)
-    fail(chosen.size(), " disks; at most ", store::stripe::kMostDisks, " are supported");
+  if (chosen.size() > store::stripe::kMaxDisks)
+    fail(chosen.size(), " disks; at most ", store::stripe::kMaxDisks, " are supported");
   for (std::string& disk : chosen) disk = fs::absolute(disk).string();
   store::stripe::check_disks(chosen, name.shown());
   for (std::string& disk : chosen) {
@@ -116,7 +116,7 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
       keeps_(options.keeps_unfinished) {
   const std::string text = description_.to_text();
   const posix::Replacement::Marks marks{.suffix = store::stripe::kTemporarySuffix,
-                                        .on_left_behind = clear,
+                                        .on_leftover = clear,
                                         .claimed = options.claimed,
                                         .keeps_unfinished = keeps_,
                                         .continues = options.continues};

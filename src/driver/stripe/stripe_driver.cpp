@@ -148,7 +148,7 @@ class StripeDriver : public FileDriver {
     }
     return found;
   }
-  std::vector<std::string> files_beside(const std::string& path) const override {
+  std::vector<std::string> sibling_files(const std::string& path) const override {
     auto description = readable_description(path);
     return description ? std::move(description->components) : std::vector<std::string>();
   }
@@ -156,8 +156,8 @@ class StripeDriver : public FileDriver {
   bool recognizes(store::Store& file) const override { return store::stripe::holds_description(file); }
   std::string_view stands_for() const override { return "describe a striped file"; }
   std::string name_of(const std::string& path) const override { return stripe_url(path); }
-  bool clear(const std::string& left_behind, const std::string& target) const noexcept override {
-    return store::stripe::remove_left_behind(left_behind, target);
+  bool clear(const std::string& leftover, const std::string& target) const noexcept override {
+    return store::stripe::remove_leftover(leftover, target);
   }
   std::unique_ptr<Replaced> replacing(const store::posix::Replacement& file) const override {
     if (!store::stripe::looks_like_description(file.target_path())) return nullptr;

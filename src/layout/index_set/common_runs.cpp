@@ -55,8 +55,8 @@ std::vector<Run> CommonRuns::find(std::int64_t from, std::int64_t to) const {
   }
   // If one set is contiguous, all runs of the other one in the range are overlaps.
   const bool walks = side_a_.stride == 1 || side_b_.stride == 1 ||
-                     std::min(steps_of_walk(side_a_, side_b_, from, to), steps_of_walk(side_b_, side_a_, from, to)) <=
-                         steps_of_solution();
+                     std::min(operations_of_walk(side_a_, side_b_, from, to),
+                              operations_of_walk(side_b_, side_a_, from, to)) <= operations_of_solution();
   if (walks) {
     walk(from, to, found);
   } else {
@@ -66,7 +66,7 @@ std::vector<Run> CommonRuns::find(std::int64_t from, std::int64_t to) const {
 }
 
 /// Estimates the number of runs of the outer set, and of runs of the inner one that can begin within them.
-double CommonRuns::steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to) {
+double CommonRuns::operations_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to) {
   const std::int64_t periods = (to - from) / outer.stride;
   const auto runs = static_cast<double>(outer.runs().size());
   // A pattern longer than the range has at most as many runs as there are in the range.
@@ -77,7 +77,7 @@ double CommonRuns::steps_of_walk(const Side& outer, const Side& inner, std::int6
   return outer_runs * (1 + static_cast<double>(outer.length) / runs * inner_runs);
 }
 
-double CommonRuns::steps_of_solution() const {
+double CommonRuns::operations_of_solution() const {
   const auto runs_a = static_cast<double>(side_a_.runs().size());
   const auto runs_b = static_cast<double>(side_b_.runs().size());
   const auto length_a = static_cast<double>(side_a_.length);

@@ -45,8 +45,8 @@ class CommonRuns {
     IndexSet::PatternRun only;  // run of a set without a pattern
   };
 
-  static double steps_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to);
-  double steps_of_solution() const;
+  static double operations_of_walk(const Side& outer, const Side& inner, std::int64_t from, std::int64_t to);
+  double operations_of_solution() const;
   void walk(std::int64_t from, std::int64_t to, std::vector<Run>& found) const;
   void solve(std::int64_t from, std::int64_t to, std::vector<Run>& found) const;
 

@@ -31,9 +31,9 @@ std::uint64_t u(std::int64_t value) { return static_cast<std::uint64_t>(value); 
 
 /// Returns the last run of a pattern that begins at or before a phase.
 const PatternRun& run_at(const IndexSet& set, std::int64_t phase) {
-  const auto behind = std::upper_bound(set.pattern->begin(), set.pattern->end(), phase,
-                                       [](std::int64_t x, const PatternRun& run) { return x < run.begin; });
-  return *std::prev(behind);
+  const auto after = std::upper_bound(set.pattern->begin(), set.pattern->end(), phase,
+                                      [](std::int64_t x, const PatternRun& run) { return x < run.begin; });
+  return *std::prev(after);
 }
 
 /// The position of an index: its period, and its phase in the period.
@@ -118,9 +118,9 @@ std::int64_t IndexSet::at(std::int64_t position) const {
   const auto within = static_cast<std::int64_t>(member % u(length));
   std::int64_t phase = within;
   if (pattern) {
-    const auto behind = std::upper_bound(pattern->begin(), pattern->end(), within,
-                                         [](std::int64_t m, const PatternRun& run) { return m < run.before; });
-    const PatternRun& run = *std::prev(behind);
+    const auto after = std::upper_bound(pattern->begin(), pattern->end(), within,
+                                        [](std::int64_t m, const PatternRun& run) { return m < run.before; });
+    const PatternRun& run = *std::prev(after);
     phase = run.begin + within - run.before;
   }
   return static_cast<std::int64_t>(u(origin) + period + u(phase));
@@ -207,11 +207,11 @@ bool IndexSet::same_members(const IndexSet& other) const {
   const std::int64_t last = at(members - 1);
   const std::int64_t stop = base::saturate(std::min<base::Wide>(last, base::Wide{x} + stride + other.stride));
   while (x <= stop) {
-    const std::int64_t behind = run_end(x);
-    if (behind != other.run_end(x)) return false;
-    if (behind > last) return true;
-    x = next(behind);
-    if (x != other.next(behind)) return false;
+    const std::int64_t after = run_end(x);
+    if (after != other.run_end(x)) return false;
+    if (after > last) return true;
+    x = next(after);
+    if (x != other.next(after)) return false;
   }
   return true;
 }

@@ -50,10 +50,10 @@ LinearRuns linear_runs(std::span<const IndexSet> sets, const Extents& shape, std
     const std::int64_t first = set.at(0);
     const std::int64_t last = set.at(members - 1);
     if (head == positions) {  // each index is a contiguous run
-      const std::int64_t front = first == 0 ? set.run_end(0) : 0;
+      const std::int64_t first_length = first == 0 ? set.run_end(0) : 0;
       const std::int64_t back = last == extent - 1 ? last + 1 - last_run_begin(set) : 0;
       runs = {set.runs(), positions * set.longest_run()};
-      head = positions * front;
+      head = positions * first_length;
       tail = positions * back;
     } else {
       const bool joins = head > 0 && tail > 0;

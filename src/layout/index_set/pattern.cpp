@@ -41,27 +41,27 @@ std::vector<Run> joined(std::vector<Run> runs) {
 }
 
 /// The length of a run and the distance from its begin to that of the next one.
-struct Step {
+struct Interval {
   std::int64_t length = 0;
   std::int64_t distance = 0;
-  bool operator==(const Step&) const = default;
+  bool operator==(const Interval&) const = default;
 };
 
-std::vector<Step> steps_of(const std::vector<Run>& runs) {
-  std::vector<Step> steps;
-  steps.reserve(runs.size());
+std::vector<Interval> intervals_between(const std::vector<Run>& runs) {
+  std::vector<Interval> intervals;
+  intervals.reserve(runs.size());
   for (std::size_t i = 0; i + 1 < runs.size(); ++i)
-    steps.push_back({runs[i].length, runs[i + 1].begin - runs[i].begin});
-  return steps;
+    intervals.push_back({runs[i].length, runs[i + 1].begin - runs[i].begin});
+  return intervals;
 }
 
-/// For each prefix of the steps, the length of its longest proper suffix that is a prefix too (Knuth, Morris and
+/// For each prefix of the intervals, the length of its longest proper suffix that is a prefix too (Knuth, Morris and
 /// Pratt).
-std::vector<std::size_t> borders_of(std::span<const Step> steps) {
-  std::vector<std::size_t> border(steps.size() + 1, 0);
-  for (std::size_t i = 1, matched = 0; i < steps.size(); ++i) {
-    while (matched > 0 && steps[i] != steps[matched]) matched = border[matched];
-    if (steps[i] == steps[matched]) ++matched;
+std::vector<std::size_t> borders_of(std::span<const Interval> intervals) {
+  std::vector<std::size_t> border(intervals.size() + 1, 0);
+  for (std::size_t i = 1, matched = 0; i < intervals.size(); ++i) {
+    while (matched > 0 && intervals[i] != intervals[matched]) matched = border[matched];
+    if (intervals[i] == intervals[matched]) ++matched;
     border[i + 1] = matched;
   }
   return border;
@@ -94,9 +94,9 @@ void normalize(Wide& origin, std::int64_t& stride, std::vector<Run>& runs) {
   origin += shift;
   for (Run& run : runs) run.begin -= shift;
   if (runs.size() == 1) return;
-  std::vector<Step> steps = steps_of(runs);
-  steps.push_back({runs.back().length, stride - runs.back().begin});
-  const std::size_t period = runs.size() - borders_of(steps).back();
+  std::vector<Interval> intervals = intervals_between(runs);
+  intervals.push_back({runs.back().length, stride - runs.back().begin});
+  const std::size_t period = runs.size() - borders_of(intervals).back();
   if (runs.size() % period != 0 || period == runs.size()) return;
   stride = runs[period].begin;
   runs.resize(period);
@@ -144,8 +144,8 @@ IndexSet IndexSet::of_runs(std::vector<Run> runs) {
   const std::int64_t end = runs.back().begin + runs.back().length;
   if (runs.size() == 1) return range(begin, end);
   // The last run may be a cut-off one of a period. All runs before it must repeat exactly.
-  const std::vector<layout::Step> steps = layout::steps_of(runs);
-  const std::vector<std::size_t> borders = layout::borders_of(steps);
+  const std::vector<layout::Interval> intervals = layout::intervals_between(runs);
+  const std::vector<std::size_t> borders = layout::borders_of(intervals);
   const std::size_t last = runs.size() - 1;
   std::size_t border = borders[last];
   while (border > 0 && runs[border].length < runs[last].length) border = borders[border];

@@ -17,7 +17,7 @@ namespace plait {
 
 namespace {
 
-constexpr int kMostBits = 62;
+constexpr int kMaxBits = 62;
 
 void check_number(std::int64_t number, int bits, const char* what) {
   if (number < 0 || number >> bits != 0)
@@ -40,8 +40,8 @@ void check_pattern(std::string_view pattern, int bits, const char* what) {
 BitPermutation::BitPermutation(std::vector<int> unit, std::vector<int> position, int source_unit_bits)
     : unit_(std::move(unit)), position_(std::move(position)), source_unit_bits_(source_unit_bits) {
   const std::size_t bits = unit_.size() + position_.size();
-  if (bits > kMostBits)
-    base::throw_argument_error("a bit permutation of ", bits, " bits; at most ", kMostBits, " are supported");
+  if (bits > kMaxBits)
+    base::throw_argument_error("a bit permutation of ", bits, " bits; at most ", kMaxBits, " are supported");
   if (source_unit_bits < 0 || static_cast<std::size_t>(source_unit_bits) > bits)
     base::throw_argument_error("a bit permutation of ", bits, " bits cannot have ", source_unit_bits,
                                " bits of the source's unit");

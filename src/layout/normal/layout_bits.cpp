@@ -23,7 +23,7 @@ using base::text;
 namespace {
 
 // Maximum number of indices of a dimension that are examined for an error message.
-constexpr std::int64_t kMostLookedAt = 4096;
+constexpr std::int64_t kMaxInspected = 4096;
 
 std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
@@ -125,7 +125,7 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
   for (int d = 0; d < layout.dimensions(); ++d) {
     Extents index(at(layout.dimensions()), 0);
     const std::int64_t size = layout.shape()[at(d)];
-    for (std::int64_t i = 0; i < std::min(size, kMostLookedAt); ++i) {
+    for (std::int64_t i = 0; i < std::min(size, kMaxInspected); ++i) {
       index[at(d)] = i;
       const std::int64_t found = layout.owner(index);
       const std::int64_t expected = wanted.owner(index);

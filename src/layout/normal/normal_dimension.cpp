@@ -18,7 +18,7 @@ namespace {
 
 using Kind = Distribution::Kind;
 
-constexpr std::int64_t kMostRuns = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxRuns = std::int64_t{1} << 20;
 
 /// Returns the pattern of consecutive blocks of the given sizes, all above 0.
 Pattern consecutive(Extents sizes, std::int64_t size, std::int64_t extent) {
@@ -68,7 +68,7 @@ Pattern pattern_of_blocks(const BlockOwnerMap& owner_map) {
 std::optional<std::vector<OwnerRun>> runs_below(const OwnerMap& owner_map, std::int64_t end) {
   std::vector<OwnerRun> runs;
   for (std::int64_t x = 0; x < end;) {
-    if (static_cast<std::int64_t>(runs.size()) == kMostRuns) return std::nullopt;
+    if (static_cast<std::int64_t>(runs.size()) == kMaxRuns) return std::nullopt;
     const std::int64_t owner = owner_map.owner(x);
     const std::int64_t stop = std::min(owner_map.set(owner).run_end(x), end);
     runs.push_back({owner, stop - x});
@@ -115,10 +115,10 @@ std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t siz
     if (j + 1 == count) return std::max(start, size - runs[0].count);
     if (runs[j].count < runs[0].count) continue;
     // All runs after this one equal those after the first one, except the last, which may be cut off.
-    const std::size_t behind = count - 1 - j;
-    const bool whole = same[j + 1] >= behind;
-    const bool cut = same[j + 1] + 1 >= behind && runs[behind].owner == runs[count - 1].owner &&
-                     runs[behind].count >= runs[count - 1].count;
+    const std::size_t opposite = count - 1 - j;
+    const bool whole = same[j + 1] >= opposite;
+    const bool cut = same[j + 1] + 1 >= opposite && runs[opposite].owner == runs[count - 1].owner &&
+                     runs[opposite].count >= runs[count - 1].count;
     if (whole || cut) return end - runs[0].count;
   }
   return size;
@@ -198,9 +198,9 @@ namespace {
 
 /// Returns the turn that produces the labels, if any.
 std::optional<Turn> turn_in(std::span<const std::int64_t> labels, std::int64_t extent, bool reverse) {
-  const std::int64_t step = reverse ? extent - 1 : 1;
+  const std::int64_t increment = reverse ? extent - 1 : 1;
   for (std::size_t l = 1; l < labels.size(); ++l)
-    if (labels[l] != (labels[l - 1] + step) % extent) return std::nullopt;
+    if (labels[l] != (labels[l - 1] + increment) % extent) return std::nullopt;
   return Turn{labels[0], reverse};
 }
 
@@ -218,7 +218,7 @@ std::optional<DimensionSpelling> spell_labels(const Pattern& pattern, std::int64
   const bool from_first = forward && forward->source == 0 && !unequal && !short_first;
   // A shorter first block, and coordinates without a block between others, are expressed by sizes unless there are
   // very many.
-  if (ascending && !from_first && blocks && (unequal || extent <= kMostGaps))
+  if (ascending && !from_first && blocks && (unequal || extent <= kMaxGaps))
     return spell(pattern, size, extent, labels);
   if (forward) return spell(pattern, size, extent, *forward);
   if (const std::optional<Turn> back = turn_in(labels, extent, true)) return spell(pattern, size, extent, *back);

@@ -56,7 +56,7 @@ struct DimensionSpelling {
 };
 
 /// Maximum number of coordinates for which gaps are spelled if a source and a direction are equivalent.
-inline constexpr std::int64_t kMostGaps = 4096;
+inline constexpr std::int64_t kMaxGaps = 4096;
 
 /// Spells a pattern of `size` indices whose labels are the coordinates (source + l) or (source - l) modulo `extent`.
 DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t extent, Turn turn);

@@ -7,11 +7,11 @@
 // Idea: separate what a dimension looks like from the names of its coordinates. The coordinates that own anything get
 // labels 0, 1, ... by their first index. A Pattern says how labels alternate (UniformBlocks, BalancedBlocks,
 // RoundRobin, ...), and the ranks of the labels are written as digits of the rank number: rank = base + sum of digit *
-// step.
+// stride.
 //
 // Example: `8x6 (block@1, block@0) onto (3, 2)`. Dimension 0 has 2 labels in blocks of 4, and dimension 1 has 3 labels
-// in blocks of 2. Rank r has the grid position (r div 2, r mod 2); so dimension 0 has a digit of extent 2 and step 1,
-// and dimension 1 one of extent 3 and step 2. Both distributions are `block`, and the digits fall in reverse order of
+// in blocks of 2. Rank r has the grid position (r div 2, r mod 2); so dimension 0 has a digit of extent 2 and stride 1,
+// and dimension 1 one of extent 3 and stride 2. Both distributions are `block`, and the digits fall in reverse order of
 // the dimensions, which a grid of Fortran order says: `8x6 (block, block) onto (2, 3) ranks=F`.
 //
 // Ranks that are no sums of digits are listed one by one. With more than kFewRanks ranks the digits are taken from the
@@ -64,7 +64,7 @@ bool spell_by_axes(const ResolvedLayout& resolved, std::vector<Dimension>& dimen
     if (resolved.shape[d] == 0) continue;
     const layout::OwnerMap& owner_map = *resolved.owner_maps[d];
     const auto* plain = plain_map(owner_map);
-    if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && owner_map.extent() > layout::kMostGaps) {
+    if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && owner_map.extent() > layout::kMaxGaps) {
       dimensions[d].spelled = spell(dimensions[d].pattern, owner_map.size(), owner_map.extent(), turn_of(*plain));
       continue;
     }
@@ -110,7 +110,7 @@ void spell_by_ranks(const Layout& layout, const ResolvedLayout& resolved, std::v
   }
   if (grid) {
     std::sort(grid->digits.begin(), grid->digits.end(),
-              [](const layout::Digit& a, const layout::Digit& b) { return a.step > b.step; });
+              [](const layout::Digit& a, const layout::Digit& b) { return a.stride > b.stride; });
     ranks.digits = grid->digits;
     if (grid->base != 0) {
       ranks.list.resize(static_cast<std::size_t>(layout.size()));
@@ -118,16 +118,16 @@ void spell_by_ranks(const Layout& layout, const ResolvedLayout& resolved, std::v
     }
     return;
   }
-  std::int64_t step = table.copies();
-  if (step > 1) ranks.digits.push_back({-1, 1, step, 1});
+  std::int64_t stride = table.copies();
+  if (stride > 1) ranks.digits.push_back({-1, 1, stride, 1});
   for (std::size_t d = dimensions.size(); d-- > 0;) {
     Dimension& dimension = dimensions[d];
     if (size_of(d) == 0) continue;
     std::vector<std::int64_t> natural(dimension.labels.coordinates.size());
     std::iota(natural.begin(), natural.end(), 0);
     dimension.spelled = *spell_labels(dimension.pattern, size_of(d), dimension.labels.extent, natural);
-    if (dimension.labels.extent > 1) ranks.digits.push_back({static_cast<int>(d), 1, dimension.labels.extent, step});
-    step *= dimension.labels.extent;
+    if (dimension.labels.extent > 1) ranks.digits.push_back({static_cast<int>(d), 1, dimension.labels.extent, stride});
+    stride *= dimension.labels.extent;
   }
   std::reverse(ranks.digits.begin(), ranks.digits.end());
   ranks.list = table.list();

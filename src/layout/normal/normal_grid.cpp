@@ -6,9 +6,9 @@
 // Idea: the ranks along one dimension, relative to the first one, are split into digits greedily. The digits of all
 // dimensions together must form a mixed-radix number; otherwise the ranks are listed.
 //
-// Example: the ranks of the coordinates 0 to 3 of a dimension are 0, 1, 4, 5. The first step is 1, which continues
-// for 2 values, so the first digit is {weight 1, extent 2, step 1}. The third value 4 begins the digit {weight 2,
-// extent 2, step 4}. Another dimension must then provide the digit of step 2.
+// Example: the ranks of the coordinates 0 to 3 of a dimension are 0, 1, 4, 5. The first stride is 1, which continues
+// for 2 values, so the first digit is {weight 1, extent 2, stride 1}. The third value 4 begins the digit {weight 2,
+// extent 2, stride 4}. Another dimension must then provide the digit of stride 2.
 
 #include "layout/normal/normal_grid.hpp"
 
@@ -27,28 +27,28 @@ std::optional<std::vector<Digit>> digits_of(const std::vector<std::int64_t>& val
   std::vector<Digit> digits;
   std::size_t known = 1;
   while (known < values.size()) {
-    const std::int64_t step = values[known];
+    const std::int64_t stride = values[known];
     std::size_t extent = 1;
-    while (extent * known < values.size() && values[extent * known] == static_cast<std::int64_t>(extent) * step)
+    while (extent * known < values.size() && values[extent * known] == static_cast<std::int64_t>(extent) * stride)
       ++extent;
-    if (step <= 0 || values.size() % (known * extent) != 0) return std::nullopt;
+    if (stride <= 0 || values.size() % (known * extent) != 0) return std::nullopt;
     for (std::size_t i = known; i < known * extent; ++i)
-      if (values[i] != values[i % known] + static_cast<std::int64_t>(i / known) * step) return std::nullopt;
-    digits.push_back({dimension, static_cast<std::int64_t>(known), static_cast<std::int64_t>(extent), step});
+      if (values[i] != values[i % known] + static_cast<std::int64_t>(i / known) * stride) return std::nullopt;
+    digits.push_back({dimension, static_cast<std::int64_t>(known), static_cast<std::int64_t>(extent), stride});
     known *= extent;
   }
   return digits;
 }
 
-void sort_by_step(std::vector<Digit>& digits) {
-  std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.step > b.step; });
+void sort_by_stride(std::vector<Digit>& digits) {
+  std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) { return a.stride > b.stride; });
 }
 
-/// True if each step is the number of values of all smaller digits.  pre: sorted by step.
+/// True if each stride is the number of values of all smaller digits.  pre: sorted by stride.
 bool mixed_radix(const std::vector<Digit>& digits) {
   std::int64_t product = 1;
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-    if (digit->step != product) return false;
+    if (digit->stride != product) return false;
     product *= digit->extent;
   }
   return true;
@@ -61,7 +61,7 @@ std::optional<DigitGrid> digits_of_axes(const ResolvedLayout& layout) {
   if (map.listed()) return std::nullopt;
   DigitGrid result;
   for (std::size_t axis = 0; axis < map.grid().size(); ++axis) {
-    Digit digit{-1, 1, map.grid()[axis], map.step(axis)};
+    Digit digit{-1, 1, map.grid()[axis], map.stride(axis)};
     bool found = std::find(layout.copied.begin(), layout.copied.end(), static_cast<int>(axis)) != layout.copied.end();
     for (std::size_t d = 0; d < layout.axes.size(); ++d) {
       std::int64_t weight = 1;
@@ -77,13 +77,13 @@ std::optional<DigitGrid> digits_of_axes(const ResolvedLayout& layout) {
     if (!found) return std::nullopt;  // pinned: only a part of the ranks belongs to the layout
     if (digit.extent > 1) result.digits.push_back(digit);
   }
-  sort_by_step(result.digits);
+  sort_by_stride(result.digits);
   std::vector<Digit> joined;
   for (const Digit& digit : result.digits) {
     const bool joins = !joined.empty() && joined.back().dimension == digit.dimension &&
                        (digit.dimension < 0 || joined.back().weight == digit.weight * digit.extent);
     if (joins) {
-      joined.back() = {digit.dimension, digit.weight, joined.back().extent * digit.extent, digit.step};
+      joined.back() = {digit.dimension, digit.weight, joined.back().extent * digit.extent, digit.stride};
     } else {
       joined.push_back(digit);
     }
@@ -121,22 +121,22 @@ std::optional<DigitGrid> RankTable::digits() const {
   std::vector<std::vector<std::int64_t>> without(labels_.size());
   for (std::size_t d = 0; d < labels_.size(); ++d)
     along[d].resize(std::max<std::size_t>(labels_[d].coordinates.size(), 1));
-  std::vector<std::int64_t> front;
+  std::vector<std::int64_t> leading;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     std::size_t others = 0;
     std::size_t other = 0;
     for (std::size_t d = 0; d < labels_.size() && others < 2; ++d)
       if (label_of(r, d) != 0) ++others, other = d;
-    if (others == 0) front.push_back(ranks_[r]);
+    if (others == 0) leading.push_back(ranks_[r]);
     if (others != 1) continue;
     const std::int64_t label = label_of(r, other);
     (label < 0 ? without[other] : along[other][at(label)]).push_back(ranks_[r]);
   }
-  const std::int64_t first = front.front();
+  const std::int64_t first = leading.front();
   DigitGrid result;
   result.base = first;
   std::vector<std::int64_t> copies;
-  for (const std::int64_t rank : front) copies.push_back(rank - first);
+  for (const std::int64_t rank : leading) copies.push_back(rank - first);
   std::optional<std::vector<Digit>> found = digits_of(copies, -1);
   if (!found) return std::nullopt;
   result.digits = *found;
@@ -170,7 +170,7 @@ std::optional<DigitGrid> RankTable::digits() const {
     if (!found) return std::nullopt;
     result.digits.insert(result.digits.end(), found->begin(), found->end());
   }
-  sort_by_step(result.digits);
+  sort_by_stride(result.digits);
   if (!mixed_radix(result.digits) || !holds(result)) return std::nullopt;
   return result;
 }
@@ -189,7 +189,7 @@ bool RankTable::holds(const DigitGrid& grid) const {
     std::fill(coordinates.begin(), coordinates.end(), 0);
     for (const Digit& digit : grid.digits)
       if (digit.dimension >= 0)
-        coordinates[static_cast<std::size_t>(digit.dimension)] += number / digit.step % digit.extent * digit.weight;
+        coordinates[static_cast<std::size_t>(digit.dimension)] += number / digit.stride % digit.extent * digit.weight;
     for (std::size_t d = 0; d < labels_.size(); ++d)
       if (label_of(r, d) != label[d][at(coordinates[d])]) return false;
   }

@@ -9,12 +9,12 @@
 
 namespace plait::layout {
 
-/// A part of a rank number: rank = base + sum of digit * step, with 0 <= digit < extent.
+/// A part of a rank number: rank = base + sum of digit * stride, with 0 <= digit < extent.
 struct Digit {
   int dimension = -1;       ///< dimension of the array, or -1 for copies
   std::int64_t weight = 1;  ///< weight in the coordinate of that dimension
   std::int64_t extent = 1;
-  std::int64_t step = 1;
+  std::int64_t stride = 1;
   bool operator==(const Digit&) const = default;
 };
 

@@ -27,7 +27,7 @@ constexpr const char* kOptions =
     "onto (grid), ranks=, order=, replicate=, source=, offset=, reverse=, halo=, periodic=, template= or align=, each "
     "at most once";
 /// Limit for a range of ranks. A larger one is a typing error, and would exhaust the memory.
-constexpr std::int64_t kMostListed = std::int64_t{1} << 28;
+constexpr std::int64_t kMaxListed = std::int64_t{1} << 28;
 
 Halo halo_entry(Scanner& scanner) {
   Halo halo;
@@ -191,7 +191,7 @@ class Parser {
         return;
       }
       const std::int64_t end = in_.integer("the end of a range of ranks");
-      if (first < 0 || end <= first || end - first > kMostListed) in_.fail(start, "a range of ranks such as 4:8");
+      if (first < 0 || end <= first || end - first > kMaxListed) in_.fail(start, "a range of ranks such as 4:8");
       for (std::int64_t rank = first; rank < end; ++rank) result.push_back(rank);
     });
     return result;

@@ -32,10 +32,10 @@ void Announcements::take_board(std::int64_t processes) {
   polls_ = may_poll(processes);
 }
 
-Frame Announcements::next(std::string& words, const std::function<void()>& check) {
-  const auto there = [&] { return board_->begin(next_, words); };
+Frame Announcements::next(std::string& message, const std::function<void()>& check) {
+  const auto there = [&] { return board_->begin(next_, message); };
   const bool found = board_ && (polls_ ? polling_.run(there) : there());
-  const Frame kind = found ? Frame::kStep : ask(words, check);
+  const Frame kind = found ? Frame::kStep : ask(message, check);
   if (kind == Frame::kStep && board_) {
     if (!found) board_->begun(next_);
     ++next_;
@@ -43,7 +43,7 @@ Frame Announcements::next(std::string& words, const std::function<void()>& check
   return kind;
 }
 
-Frame Announcements::ask(std::string& words, const std::function<void()>& check) {
+Frame Announcements::ask(std::string& message, const std::function<void()>& check) {
   // A writer that ends or fails sends the reason before it closes the connection.
   const std::exception_ptr unsent = collective::caught([&] { send(*link_, Frame::kNext); });
   using transport::native::Clock;
@@ -51,7 +51,7 @@ Frame Announcements::ask(std::string& words, const std::function<void()>& check)
     check();
     if (base::host::is_silent(link_->number())) break;  // the link then reports the loss
   }
-  const auto kind = static_cast<Frame>(receive_frame(*link_, words, no_limit()).kind);
+  const auto kind = static_cast<Frame>(receive_frame(*link_, message, no_limit()).kind);
   if (unsent && kind != Frame::kAborted && kind != Frame::kEnd) std::rethrow_exception(unsent);
   return kind;
 }

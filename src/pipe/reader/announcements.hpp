@@ -26,12 +26,12 @@ class Announcements {
   /// Waits for the next message of the writer, and returns it with its text: kStep with this number, kEnd or kAborted,
   /// or something else if the peer is no writer.  check() is called a few times a second meanwhile.
   /// errors  As Link; what check() throws, after which no request can be made.
-  Frame next(std::string& words, const std::function<void()>& check);
+  Frame next(std::string& message, const std::function<void()>& check);
   /// Reports that the last step was read.  A lost writer is noticed at the next step.
   void finish();
 
  private:
-  Frame ask(std::string& words, const std::function<void()>& check);
+  Frame ask(std::string& message, const std::function<void()>& check);
 
   std::unique_ptr<transport::native::Link> link_;
   std::unique_ptr<Board> board_;

@@ -99,7 +99,7 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
   for (const Source& source : target.sources) {
     if (!source.near || !source.packed) continue;
     const copy::LocalArray from = mapped(source, step, variable, partners);
-    const std::int64_t most = most_converted();
+    const std::int64_t most = max_converted();
     for (std::int64_t begin = 0; begin < source.packed->elements(); begin += most) {
       const std::int64_t end = std::min(begin + most, source.packed->elements());
       buffers_.frame.resize(static_cast<std::size_t>((end - begin) * element_bytes_));
@@ -116,7 +116,7 @@ void Delivery::unpack(const Source& source, std::int64_t begin, std::span<std::b
                       const copy::LocalArray& array) {
   const std::int64_t count = static_cast<std::int64_t>(bytes.size()) / element_bytes_;
   if (!cast_) return source.packed->unpack(begin, begin + count, bytes.data(), array);
-  const std::int64_t most = most_converted();
+  const std::int64_t most = max_converted();
   auto& converted = buffers_.converted;
   converted.resize(static_cast<std::size_t>(std::min(most, count) * cast_->target_bytes()));
   for (std::int64_t done = 0; done < count; done += most) {
@@ -126,7 +126,7 @@ void Delivery::unpack(const Source& source, std::int64_t begin, std::span<std::b
   }
 }
 
-std::int64_t Delivery::most_converted() const {
+std::int64_t Delivery::max_converted() const {
   return std::max<std::int64_t>(kConverted / std::max(element_bytes_, cast_ ? cast_->target_bytes() : 1), 1);
 }
 
@@ -168,7 +168,7 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   placements_.clear();
   // The layout gets the dimensions of the writer's array.
   std::vector<copy::LocalArray> arrays;
-  for (const copy::LocalArray& one : given) arrays.push_back({one.rank, one.data, pairs_.with_dropped(one.steps, 0)});
+  for (const copy::LocalArray& one : given) arrays.push_back({one.rank, one.data, pairs_.with_dropped(one.strides, 0)});
   // All requests are sent before the first answer is received, so that the processes send at the same time.
   Wanted wanted;
   wanted.step = step.number;
@@ -247,7 +247,7 @@ double Delivery::predicted_seconds(const Traffics& traffics, const plan::CostMod
   const auto bytes = [this](const Traffic& of) { return static_cast<double>(of.elements * element_bytes_); };
   // Converted elements are packed before and unpacked after the conversion.
   const double passes = cast_ ? 3 : 1;
-  double seconds = model.step_seconds + passes * (bytes(near) / model.copy_bytes_per_second +
+  double seconds = model.wait_seconds + passes * (bytes(near) / model.copy_bytes_per_second +
                                                   static_cast<double>(near.runs) * model.run_seconds);
   if (far.messages > 0)
     seconds += model.message_seconds + bytes(far) / model.network_bytes_per_second +

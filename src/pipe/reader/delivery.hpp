@@ -96,7 +96,7 @@ class Delivery {
   /// Unpacks a part of a message that begins at `begin`.
   void unpack(const Source& source, std::int64_t begin, std::span<std::byte> bytes, const copy::LocalArray& array);
   /// Number of elements that are converted at a time.
-  std::int64_t most_converted() const;
+  std::int64_t max_converted() const;
   void receive(const Source& source, Partner& partner, const copy::LocalArray& array);
 
   std::string source_text_;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::seconds kConnecting{15};
 /// Maximum length of the description of a step; very irregular layouts list every index.
-constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxText = std::uint64_t{1} << 30;
 
 [[noreturn]] void fail_frame() {
   base::throw_system_error(EPROTO,
@@ -32,7 +32,7 @@ void send(Link& link, Frame kind, std::span<const std::byte> body) {
 
 /// errors  The error in the frame, if it is kRefused.
 void take_body(Link& link, const FrameHead& head, std::string& body) {
-  if (head.bytes > kMostText) fail_frame();
+  if (head.bytes > kMaxText) fail_frame();
   body.resize(head.bytes);
   const std::span<std::byte> parts[] = {std::as_writable_bytes(std::span(body))};
   link.take(parts, no_limit());
@@ -82,12 +82,12 @@ void Partner::check(int number, std::int64_t step) {
 void Partner::ask(const Wanted& wanted) {
   const std::string request = base::encode(wanted);
   std::span<const std::byte> rest = std::as_bytes(std::span(request));
-  if (rest.size() > kMostRequest)
+  if (rest.size() > kMaxRequest)
     base::throw_argument_error("a layout whose text has ", wanted.layout.size(),
-                               " bytes is too irregular for a pipe between hosts, which takes ", kMostRequest,
+                               " bytes is too irregular for a pipe between hosts, which takes ", kMaxRequest,
                                " at most; read in a simpler one and redistribute");
-  for (; rest.size() > transport::native::kMostReceived; rest = rest.subspan(transport::native::kMostReceived))
-    send(*link_, Frame::kPart, rest.first(transport::native::kMostReceived));
+  for (; rest.size() > transport::native::kMaxReceive; rest = rest.subspan(transport::native::kMaxReceive))
+    send(*link_, Frame::kPart, rest.first(transport::native::kMaxReceive));
   send(*link_, Frame::kGet, rest);
 }
 

@@ -41,7 +41,7 @@ void send(Link& link, Frame kind, std::string_view body, Clock::time_point until
 }
 
 /// The description of a step without number and slot, which differ in every step.
-std::string_view what_of(std::string_view words) { return words.substr(kPositionBytes); }
+std::string_view description(std::string_view message) { return message.substr(kPositionBytes); }
 
 /// True if the file of the writer is unchanged.
 bool is_there(const std::string& name, const Invitation& invitation) {
@@ -57,13 +57,13 @@ Reader::Reader(collective::Collective& call, const std::string& shown, const Opt
   std::string endpoints;
   std::string key;
   std::string message;
-  call.step([&] {
+  call.run_phase([&] {
     if (!first_) return;
     attach(Clock::now() + std::chrono::duration_cast<Clock::duration>(options.timeout), expected, transport.size());
     message = base::encode(invitation_.endpoints.text(), invitation_.key.text(), writer_processes_, writer_, type_);
   });
   message = collective::broadcast_text(transport, message);
-  call.step([&] {
+  call.run_phase([&] {
     base::decode(message, base::kAnotherRank, endpoints, key, writer_processes_, writer_, type_);
     partners_.emplace(shown, Endpoints::parse(endpoints), Key::parse(key), writer_processes_);
   });
@@ -159,23 +159,23 @@ void Reader::check_lock_is_seen(std::int64_t processes, std::string& known) {
 }
 
 std::optional<Step> Reader::begin_step(collective::Collective& call, const Attributes& /*attributes*/) {
-  std::string words;  // on rank 0: the description of the step
+  std::string message;  // on rank 0: the description of the step
   // Number of the step, or -1 at the end; then its slot, and 1 if its description differs from the last step's.
-  std::array<std::int64_t, 2> told{-1, 0};
+  std::array<std::int64_t, 2> numbers{-1, 0};
   const std::exception_ptr failed = collective::caught([&] {
-    if (first_ && !at_end_) told = hear(words, call.transport());
+    if (first_ && !at_end_) numbers = receive_announcement(message, call.transport());
   });
-  collective::tell_numbers(call.transport(), failed, told);
+  collective::broadcast_numbers(call.transport(), failed, numbers);
   step_.reset();
-  at_end_ = told[0] < 0;
+  at_end_ = numbers[0] < 0;
   if (at_end_) {
     leave();
     return std::nullopt;
   }
-  if (told[1] % 2 != 0) learn(call, words);
+  if (numbers[1] % 2 != 0) learn(call, message);
   step_ = known_;
-  step_->number = told[0];
-  step_->slot = static_cast<int>(told[1] / 2);
+  step_->number = numbers[0];
+  step_->slot = static_cast<int>(numbers[1] / 2);
   return step_->shown();
 }
 
@@ -192,12 +192,12 @@ ArrayType Reader::as_stated(ArrayType written) const {
   return written;
 }
 
-std::array<std::int64_t, 2> Reader::hear(std::string& words, transport::Transport& transport) {
+std::array<std::int64_t, 2> Reader::receive_announcement(std::string& message, transport::Transport& transport) {
   check_joined();
   auto kind = Frame::kEnd;
   std::exception_ptr lost_own;
   try {
-    kind = control_->next(words, [&] {
+    kind = control_->next(message, [&] {
       lost_own = collective::caught([&] { transport.gates().liveness().check(); });
       if (lost_own) std::rethrow_exception(lost_own);
     });
@@ -210,23 +210,23 @@ std::array<std::int64_t, 2> Reader::hear(std::string& words, transport::Transpor
     }
     rethrow_lost(error);
   }
-  if (kind == Frame::kAborted) base::throw_system_error(ECANCELED, words);
+  if (kind == Frame::kAborted) base::throw_system_error(ECANCELED, message);
   if (kind == Frame::kEnd) return {-1, 0};
   if (kind != Frame::kStep)
     base::throw_system_error(EPROTO, shown_, ": what answers is not a Plait writer; use the same Plait at both ends");
   StepDescription step;
-  base::Decoder(words, kOtherEnd)(step.number, step.slot);
+  base::Decoder(message, kOtherEnd)(step.number, step.slot);
   if (step.number < 0 || step.slot < 0)
     base::throw_system_error(EPROTO, shown_, ": the writer announced an impossible step");
-  return {step.number, 2 * std::int64_t{step.slot} + (what_of(words) == words_ ? 0 : 1)};
+  return {step.number, 2 * std::int64_t{step.slot} + (description(message) == description_ ? 0 : 1)};
 }
 
-void Reader::learn(collective::Collective& call, const std::string& words) {
+void Reader::learn(collective::Collective& call, const std::string& message) {
   try {
-    const std::string heard = collective::broadcast_text(call.transport(), words);
-    call.step([&] {
-      known_ = base::decode<StepDescription>(heard, kOtherEnd);
-      words_ = what_of(heard);
+    const std::string received = collective::broadcast_text(call.transport(), message);
+    call.run_phase([&] {
+      known_ = base::decode<StepDescription>(received, kOtherEnd);
+      description_ = description(received);
     });
   } catch (...) {
     // The writer considers the step as being read.
@@ -253,11 +253,11 @@ Delivery& Reader::delivery(const Variable& variable, const DeliveryRequest& requ
     deliveries_.splice(deliveries_.begin(), deliveries_, known);
     return deliveries_.front();
   }
-  if (deliveries_.size() == kKept) deliveries_.pop_back();
+  if (deliveries_.size() == kMaxCached) deliveries_.pop_back();
   return deliveries_.emplace_front(Layout::parse(variable.layout), variable.type.element_bytes, request, buffers_);
 }
 
-std::string Reader::last_words() {
+std::string Reader::final_message() {
   try {
     std::string body;
     const auto head = receive_frame(control_->link(), body, Clock::now() + std::chrono::seconds(1));
@@ -270,11 +270,11 @@ std::string Reader::last_words() {
 template <typename Body>
 void Reader::step_of(collective::Collective& call, Body&& body) {
   try {
-    call.step(body);
+    call.run_phase(body);
   } catch (const Error& error) {
     // All ranks have the error.  One of them found a connection closed; rank 0 may have received the reason.
     if (error.system_code() != EPIPE && error.system_code() != ESTALE) throw;
-    const std::string why = collective::broadcast_text(call.transport(), control_ ? last_words() : "");
+    const std::string why = collective::broadcast_text(call.transport(), control_ ? final_message() : "");
     if (why.empty()) throw;
     base::throw_system_error(ECANCELED, why);
   }
@@ -340,7 +340,7 @@ std::string Reader::explain(const core::Transfer& transfer) const {
               base::time_text(delivery.predicted_seconds(traffics, {})), '\n');
 }
 
-void Reader::tell(std::uint32_t kind, const std::string& body) noexcept {
+void Reader::send_notice(std::uint32_t kind, const std::string& body) noexcept {
   if (!control_) return;
   try {
     send(control_->link(), static_cast<Frame>(kind), base::encode(body), Clock::now() + std::chrono::seconds(1));
@@ -349,8 +349,8 @@ void Reader::tell(std::uint32_t kind, const std::string& body) noexcept {
   control_.reset();
 }
 
-void Reader::leave() noexcept { tell(static_cast<std::uint32_t>(Frame::kLeave), ""); }
+void Reader::leave() noexcept { send_notice(static_cast<std::uint32_t>(Frame::kLeave), ""); }
 
-void Reader::abort(const std::string& why) noexcept { tell(static_cast<std::uint32_t>(Frame::kAbort), why); }
+void Reader::abort(const std::string& why) noexcept { send_notice(static_cast<std::uint32_t>(Frame::kAbort), why); }
 
 }  // namespace plait::pipe

@@ -50,16 +50,16 @@ class Reader : public core::Channel {
   void abort(const std::string& why) noexcept override;
 
  private:
-  static constexpr std::size_t kKept = 8;
+  static constexpr std::size_t kMaxCached = 8;
   /// errors  kSystem, as Link::connect(); names the writer.
   std::unique_ptr<transport::native::Link> call_on(const Invitation& writer,
                                                    transport::native::Clock::time_point until) const;
   void attach(transport::native::Clock::time_point until, const Expected& expected, std::int64_t processes);
   /// On rank 0: waits for the next step.  Returns its number, or -1 at the end, and twice its slot, plus 1 if its
   /// description is new.
-  std::array<std::int64_t, 2> hear(std::string& words, transport::Transport& transport);
+  std::array<std::int64_t, 2> receive_announcement(std::string& message, transport::Transport& transport);
   /// Decodes a description that differs from the last step's.
-  void learn(collective::Collective& call, const std::string& words);
+  void learn(collective::Collective& call, const std::string& message);
   /// Examines a file without a visible lock, unless its key is `known`; sets `known`.
   /// errors  kSystem: its writer is alive, and its lock is not visible on this host.
   void check_lock_is_seen(std::int64_t processes, std::string& known);
@@ -71,12 +71,12 @@ class Reader : public core::Channel {
   std::optional<copy::ElementCast> cast_of(const ArrayType& written) const;
   ArrayType as_stated(ArrayType written) const;
   /// On rank 0: the reason that the writer has sent, for which it waits a moment.
-  std::string last_words();
+  std::string final_message();
   /// errors  kSystem: this reader has left the pipe.
   void check_joined() const;
   /// Throws the error, and names the lost process if it is the end of a connection.
   [[noreturn]] void rethrow_lost(const Error& error) const;
-  void tell(std::uint32_t kind, const std::string& body) noexcept;
+  void send_notice(std::uint32_t kind, const std::string& body) noexcept;
 
   const std::string shown_;
   const Options options_;
@@ -88,7 +88,7 @@ class Reader : public core::Channel {
   std::int64_t writer_processes_ = 1;
   ArrayType type_;
   mutable std::optional<Partners> partners_;  // mutable, because explain() may request endpoints
-  std::string words_;  // description of the last step without number and slot, and its decoded form
+  std::string description_;  // description of the last step without number and slot, and its decoded form
   StepDescription known_;
   std::optional<StepDescription> step_;
   bool at_end_ = false;

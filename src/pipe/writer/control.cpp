@@ -118,8 +118,8 @@ void WriterControl::wait_asleep(std::unique_lock<std::mutex>& lock, Ready&& read
       without_reader = Clock::now();
     } else if (!wait_some(lock, without_reader + limit)) {
       base::throw_system_error(ETIMEDOUT, shown_, ": no reader has come within ", seconds_text(options_.timeout),
-                               "; this is ", who_, ", which writes ", words(type_), " and meets its readers in ",
-                               meeting_folder(), ". Start one that opens ", shown_,
+                               "; this is ", who_, ", which writes ", describe_array_type(type_),
+                               " and meets its readers in ", meeting_folder(), ". Start one that opens ", shown_,
                                " there, give it more time by timeout=, or let the writer go "
                                "on without readers by drop=oldest&readers=0");
     }
@@ -138,7 +138,7 @@ void WriterControl::wait_for_readers() {
       base::throw_system_error(ETIMEDOUT, shown_, ": ",
                                come_ == 0 ? "no reader has" : text("only ", come_, " of ", wanted, " readers have"),
                                " come within ", seconds_text(options_.timeout), "; this is ", who_, ", which writes ",
-                               words(type_), " and meets its readers in ", meeting_folder(),
+                               describe_array_type(type_), " and meets its readers in ", meeting_folder(),
                                ". Start them, give them more time by timeout=, or do not wait for them by readers=0");
   }
 }
@@ -158,10 +158,10 @@ std::string WriterControl::frame_of(const StepDescription& step) { return base::
 void WriterControl::publish(const StepDescription& step, std::string frame) {
   const std::scoped_lock lock(mutex_);
   std::erase_if(steps_, [this](const auto& one) { return !schedule_.holds(one.first); });
-  const std::string& words = steps_[step.number] = std::move(frame);
+  const std::string& message = steps_[step.number] = std::move(frame);
   schedule_.publish();
   for (auto& [number, reader] : readers_)
-    if (reader.board) reader.board->announce(step.number, words);
+    if (reader.board) reader.board->announce(step.number, message);
   for (const Variable& one : step.variables) {
     std::int64_t bytes = one.type.element_bytes;
     for (const std::int64_t extent : one.type.shape) bytes *= extent;
@@ -225,9 +225,9 @@ base::Rejection WriterControl::mismatch(const AttachRequest& reader) const {
   } else if (!fits && copy::ElementCast::find(type_.dtype, reader.dtype, copy::Casting::kSameKind)) {
     casting = text("; to have elements converted, let the reader open pipe:", options_.name, "?casting=same_kind");
   }
-  return base::Rejection::because(shown_, ": the two ends differ: ", who_, " writes ", words(type_), ", but ",
-                                  reader.who, " reads ", shape_to_string(reader.shape.value_or(type_.shape)), ' ',
-                                  reader.dtype.empty() ? type_.dtype : reader.dtype,
+  return base::Rejection::because(shown_, ": the two ends differ: ", who_, " writes ", describe_array_type(type_),
+                                  ", but ", reader.who, " reads ", shape_to_string(reader.shape.value_or(type_.shape)),
+                                  ' ', reader.dtype.empty() ? type_.dtype : reader.dtype,
                                   "; let both say the same, or the reader neither shape nor dtype", casting);
 }
 
@@ -237,8 +237,8 @@ std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t
   const std::int64_t first = schedule_.position(id) + 1;
   auto board = Board::make(first);
   if (!board) return nullptr;
-  for (const auto& [number, words] : steps_)
-    if (number >= first) board->announce(number, words);
+  for (const auto& [number, message] : steps_)
+    if (number >= first) board->announce(number, message);
   board->want_word(word_wanted_);
   if (schedule_.ended()) board->close();
   return board;

@@ -60,7 +60,7 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
 
 void WriterService::take_part(std::uint64_t peer, std::span<const std::byte> part) {
   std::string& all = parts_[peer];
-  if (all.size() + part.size() > kMostRequest) base::throw_system_error(EPROTO, "a request is too long");
+  if (all.size() + part.size() > kMaxRequest) base::throw_system_error(EPROTO, "a request is too long");
   all.append(reinterpret_cast<const char*>(part.data()), part.size());
 }
 
@@ -68,10 +68,10 @@ void WriterService::received(const std::shared_ptr<Peer>& peer, const FrameHead&
                              std::span<const std::byte> body) {
   try {
     if (head.kind == static_cast<std::uint32_t>(Frame::kPart)) return take_part(peer->number(), body);
-    const auto front = parts_.extract(peer->number());
-    if (front.empty()) return serve(peer, head, body);
-    front.mapped().append(reinterpret_cast<const char*>(body.data()), body.size());
-    serve(peer, head, std::as_bytes(std::span(front.mapped())));
+    const auto earlier = parts_.extract(peer->number());
+    if (earlier.empty()) return serve(peer, head, body);
+    earlier.mapped().append(reinterpret_cast<const char*>(body.data()), body.size());
+    serve(peer, head, std::as_bytes(std::span(earlier.mapped())));
   } catch (const Error& error) {
     try {
       const std::string answer = base::encode(Refusal{error.system_code(), error.what()});

@@ -45,7 +45,7 @@ void StepStore::add(const Layout& layout, std::int64_t element_bytes, std::span<
         dense_array(layout, from.rank, slot.memory.data() + slot.placement->offset(variable, from.rank), element_bytes);
     const Extents shape = layout.padded_shape(from.rank);
     std::vector<copy::Loop> loops;
-    for (std::size_t d = 0; d < shape.size(); ++d) loops.push_back({shape[d], from.steps[d], to.steps[d]});
+    for (std::size_t d = 0; d < shape.size(); ++d) loops.push_back({shape[d], from.strides[d], to.strides[d]});
     copy::strided_copy(to.data, from.data, element_bytes, loops);
   }
 }

@@ -29,7 +29,7 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   // This also runs after a failure, because the other ranks wait here; the phase reports the error.
   secret = collective::broadcast_text(transport, secret);
   const std::string who = this_program();
-  call.step([&] {
+  call.run_phase([&] {
     if (failed) std::rethrow_exception(failed);
     steps_ = std::make_shared<StepStore>(options.queue, alone ? -1 : transport.rank());
     if (first_) control_ = std::make_shared<WriterControl>(shown, type, who, transport.size(), options);
@@ -45,9 +45,9 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
   std::vector<std::string> group = collective::gather(transport, reached, {1, kGroup});
   std::vector<std::string> groups = collective::gather(transport, reached, {kGroup});
   // Every process knows the endpoints before the first reader connects, because a reader may ask any process.
-  call.step([&] { service_->set_directory(std::move(group), std::move(groups)); });
+  call.run_phase([&] { service_->set_directory(std::move(group), std::move(groups)); });
   try {
-    call.step([&] {
+    call.run_phase([&] {
       if (!first_) return;
       meeting_ = std::make_unique<MeetingFile>(options.name, Invitation{server_->endpoints(), Key::parse(secret), who});
       control_->wait_for_readers();
@@ -61,22 +61,22 @@ Writer::Writer(collective::Collective& call, const std::string& shown, const Opt
 Writer::~Writer() { abort("it has ended without closing the pipe"); }
 
 std::optional<Step> Writer::begin_step(collective::Collective& call, const Attributes& attributes) {
-  std::array<std::int64_t, 2> told{};
+  std::array<std::int64_t, 2> numbers{};
   const std::exception_ptr failed = collective::caught([&] {
     if (!first_) return;
     const Schedule::Begun begun = control_->begin();
-    told = {begun.step, begun.slot};
+    numbers = {begun.step, begun.slot};
   });
-  collective::tell_numbers(call.transport(), failed, told);
+  collective::broadcast_numbers(call.transport(), failed, numbers);
   step_ = {};
-  step_.number = told[0];
-  step_.slot = static_cast<int>(told[1]);
+  step_.number = numbers[0];
+  step_.slot = static_cast<int>(numbers[1]);
   step_.attributes = attributes;
   return step_.shown();
 }
 
 void Writer::move(collective::Collective& call, const core::Transfer& transfer) {
-  call.step([&] {
+  call.run_phase([&] {
     if (!transfer.region.empty())
       base::throw_argument_error(shown_,
                                  ": a region is written, but steps of a pipe have whole arrays; "
@@ -118,7 +118,7 @@ std::string Writer::explain(const core::Transfer& transfer) const {
 }
 
 void Writer::finish(collective::Collective& call) {
-  call.step([&] {
+  call.run_phase([&] {
     if (first_) control_->finish();
   });
   over_ = true;

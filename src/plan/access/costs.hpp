@@ -15,7 +15,7 @@ struct CostModel {
   double window_bytes_per_second = 6e9;   ///< from the page cache into a window that stays in the processor's cache
   double copy_bytes_per_second = 15e9;    ///< between a window and an array
   double run_seconds = 2e-9;              ///< one run of such a copy, without its bytes
-  double step_seconds = 3e-6;             ///< waits for other ranks, per window
+  double wait_seconds = 3e-6;             ///< waits for other ranks, per window
   // Constants of transfers between programs on different hosts.
   double network_bytes_per_second = 1.1e9;  ///< one TCP connection of a network of 10 Gbit/s
   double message_seconds = 50e-6;           ///< one request and the beginning of its response
@@ -30,19 +30,19 @@ struct CostTerm {
   double most;
 };
 
-inline constexpr double kLeastSeconds = 1e-13;
-inline constexpr double kMostSeconds = 10;
-inline constexpr double kLeastRate = 1e3;
-inline constexpr double kMostRate = 1e15;
+inline constexpr double kMinSeconds = 1e-13;
+inline constexpr double kMaxSeconds = 10;
+inline constexpr double kMinRate = 1e3;
+inline constexpr double kMaxRate = 1e15;
 
 inline constexpr std::array<CostTerm, 7> kCostTerms{{
-    {"request_seconds", &CostModel::request_seconds, kLeastSeconds, kMostSeconds},
-    {"write_request_seconds", &CostModel::write_request_seconds, kLeastSeconds, kMostSeconds},
-    {"store_bytes_per_second", &CostModel::store_bytes_per_second, kLeastRate, kMostRate},
-    {"window_bytes_per_second", &CostModel::window_bytes_per_second, kLeastRate, kMostRate},
-    {"copy_bytes_per_second", &CostModel::copy_bytes_per_second, kLeastRate, kMostRate},
-    {"run_seconds", &CostModel::run_seconds, kLeastSeconds, kMostSeconds},
-    {"step_seconds", &CostModel::step_seconds, kLeastSeconds, kMostSeconds},
+    {"request_seconds", &CostModel::request_seconds, kMinSeconds, kMaxSeconds},
+    {"write_request_seconds", &CostModel::write_request_seconds, kMinSeconds, kMaxSeconds},
+    {"store_bytes_per_second", &CostModel::store_bytes_per_second, kMinRate, kMaxRate},
+    {"window_bytes_per_second", &CostModel::window_bytes_per_second, kMinRate, kMaxRate},
+    {"copy_bytes_per_second", &CostModel::copy_bytes_per_second, kMinRate, kMaxRate},
+    {"run_seconds", &CostModel::run_seconds, kMinSeconds, kMaxSeconds},
+    {"wait_seconds", &CostModel::wait_seconds, kMinSeconds, kMaxSeconds},
 }};
 
 }  // namespace plait::plan

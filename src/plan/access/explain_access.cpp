@@ -57,8 +57,8 @@ void append_two_phase(const AccessPlan& plan, std::string& out) {
                count_text(plan.windows(), "window"), " of at most ", bytes_text(plan.window_elements() * bytes), ", ",
                count_text(requests(plan, plan.strategy()), "request"), '\n');
   if (section.chunks)
-    append_parts(out, "chunks     ", section.chunks->count(), " of ", bytes_text(section.chunks->room() * bytes),
-                 ", each touched by one rank\n");
+    append_parts(out, "chunks     ", section.chunks->count(), " of ",
+                 bytes_text(section.chunks->padded_elements() * bytes), ", each touched by one rank\n");
   append_parts(out, "exchange   at most ", count_text(RunCounter(plan, largest_rank(plan.layout())).in_window(), "run"),
                " a rank, ",
                plan.each_node() ? "through shared windows of each node, which reads for itself all that its ranks want"

@@ -22,7 +22,7 @@ template <typename Visit>
 void for_each_cover(const AccessPlan& plan, PositionRange range, Visit&& visit) {
   const std::int64_t bytes = plan.element_bytes();
   // Runs of two chunks are not combined, because the bytes between them may belong to other ranks' chunks.
-  const std::int64_t chunk = plan.section().chunks ? plan.section().chunks->room() : 0;
+  const std::int64_t chunk = plan.section().chunks ? plan.section().chunks->padded_elements() : 0;
   const std::int64_t most = plan.sieve_bytes();
   std::vector<FileRun> group;
   const auto visit_group = [&] {
@@ -45,7 +45,7 @@ void for_each_cover(const AccessPlan& plan, PositionRange range, Visit&& visit) 
 template <typename Visit>
 void for_each_iteration(Nest& nest, Visit&& visit) {
   std::sort(nest.loops.begin(), nest.loops.end(),
-            [](const NestLoop& a, const NestLoop& b) { return a.a_step > b.a_step; });
+            [](const NestLoop& a, const NestLoop& b) { return a.a_stride > b.a_stride; });
   std::vector<std::int64_t> index(nest.loops.size(), 0);
   std::int64_t a = nest.a;
   std::int64_t b = nest.b;
@@ -54,12 +54,12 @@ void for_each_iteration(Nest& nest, Visit&& visit) {
     std::size_t i = nest.loops.size();
     for (; i > 0; --i) {
       const NestLoop& loop = nest.loops[i - 1];
-      a += loop.a_step;
-      b += loop.b_step;
+      a += loop.a_stride;
+      b += loop.b_stride;
       if (++index[i - 1] < loop.count) break;
       index[i - 1] = 0;
-      a -= loop.a_step * loop.count;
-      b -= loop.b_step * loop.count;
+      a -= loop.a_stride * loop.count;
+      b -= loop.b_stride * loop.count;
     }
     if (i == 0) return;
   }

@@ -126,7 +126,7 @@ double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int6
   const double copying = copy_seconds(plan);
   const auto touched = static_cast<double>(requests_of_share(plan, share, windows));
   const double starting = task.threads ? static_cast<double>(task.workers - 1) * kThreadSeconds : 0;
-  const double waiting = starting + (task.workers > 1 ? static_cast<double>(windows + 1) * costs.step_seconds : 0);
+  const double waiting = starting + (task.workers > 1 ? static_cast<double>(windows + 1) * costs.wait_seconds : 0);
   const bool queue = writes_queue(plan);
   // If other ranks do not read, a reader gets more of the shared memory bandwidth and cores: by measurement, half of
   // theirs.

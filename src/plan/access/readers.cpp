@@ -55,17 +55,17 @@ Readers::Readers(std::int64_t count, std::int64_t workers, std::shared_ptr<const
 
 std::int64_t Readers::rank_of(std::int64_t reader) const {
   if (first_.empty()) return reader;
-  const auto behind = std::upper_bound(first_.begin(), first_.end(), reader);
-  const auto node = static_cast<std::size_t>(behind - first_.begin() - 1);
+  const auto after = std::upper_bound(first_.begin(), first_.end(), reader);
+  const auto node = static_cast<std::size_t>(after - first_.begin() - 1);
   const IndexSet& ranks = (*nodes_)[node];
   return ranks.at(static_cast<std::int64_t>(base::Wide{reader - first_[node]} * ranks.size() / on_node(node)));
 }
 
 std::size_t Readers::node_of(std::int64_t rank) const {
-  const auto behind = std::upper_bound(nodes_->begin(), nodes_->end(), rank,
-                                       [](std::int64_t one, const IndexSet& node) { return one < node.begin; });
+  const auto after = std::upper_bound(nodes_->begin(), nodes_->end(), rank,
+                                      [](std::int64_t one, const IndexSet& node) { return one < node.begin; });
   // The last node that begins before the rank contains it, unless nodes are interleaved.
-  for (auto node = behind; node != nodes_->begin();)
+  for (auto node = after; node != nodes_->begin();)
     if ((--node)->contains(rank)) return static_cast<std::size_t>(node - nodes_->begin());
   return nodes_->size();
 }

@@ -12,11 +12,12 @@ std::optional<ScatteredRows> find_scattered_rows(const Nest& nest, const AccessP
   ScatteredRows found;
   found.rest = nest;
   std::vector<NestLoop>& loops = found.rest.loops;
-  std::ranges::sort(loops, {}, &NestLoop::a_step);
-  if (loops.empty() || loops.front().a_step < 0) return std::nullopt;
+  std::ranges::sort(loops, {}, &NestLoop::a_stride);
+  if (loops.empty() || loops.front().a_stride < 0) return std::nullopt;
   found.row_bytes = plan.element_bytes();
   // Loops that continue each other in the file form the row, from the fastest one on, as long as a row fits the buffer.
-  while (!loops.empty() && loops.front().a_step == found.row_bytes && loops.front().count <= buffer / found.row_bytes) {
+  while (!loops.empty() && loops.front().a_stride == found.row_bytes &&
+         loops.front().count <= buffer / found.row_bytes) {
     found.row_bytes *= loops.front().count;
     found.row.push_back(loops.front());
     loops.erase(loops.begin());

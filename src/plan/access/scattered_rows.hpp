@@ -28,7 +28,7 @@ struct ScatteredRows {
   Nest rest;                      ///< the loops around `rows`
 
   std::int64_t buffer_bytes() const { return rows_at_once * row_bytes; }
-  bool are_contiguous() const { return rows.a_step == row_bytes; }
+  bool are_contiguous() const { return rows.a_stride == row_bytes; }
 
   /// Calls `visit(offset in the file, position in the array, number of rows)` for each block of rows in the buffer.
   template <typename Visit>
@@ -36,14 +36,14 @@ struct ScatteredRows {
     Nest outer = rest;
     for_each_iteration(outer, [&](std::int64_t file, std::int64_t array) {
       for (std::int64_t first = 0; first < rows.count; first += rows_at_once)
-        visit(file + first * rows.a_step, array + first * rows.b_step, std::min(rows_at_once, rows.count - first));
+        visit(file + first * rows.a_stride, array + first * rows.b_stride, std::min(rows_at_once, rows.count - first));
     });
   }
   /// Calls `visit(offset in the file, offset in the buffer, bytes)` for each contiguous part of a block in the file.
   template <typename Visit>
   void for_each_stretch(std::int64_t file, std::int64_t count, Visit&& visit) const {
     if (are_contiguous()) return visit(file, 0, count * row_bytes);
-    for (std::int64_t i = 0; i < count; ++i) visit(file + i * rows.a_step, i * row_bytes, row_bytes);
+    for (std::int64_t i = 0; i < count; ++i) visit(file + i * rows.a_stride, i * row_bytes, row_bytes);
   }
 };
 

@@ -26,7 +26,7 @@ constexpr double kErrs = 1.75;
 /// Accesses by the preferred strategy before any trial.  The first one of them finds caches and windows cold.
 constexpr std::int64_t kFirst = 2;
 /// Factors by which the first access of a strategy takes longer than later ones, at most and usually.
-constexpr double kMostCold = 2.5;
+constexpr double kMaxCold = 2.5;
 constexpr double kUsuallyCold = 1.4;
 /// Factors by which one measurement, and the median of two, may be wrong.
 constexpr double kOneErrs = 1.3;
@@ -54,8 +54,8 @@ StrategyChoice::Bounds StrategyChoice::bounds(std::size_t way) const {
   }
   const double found = seconds(way);
   if (accesses_ - mine.last >= kOld) return {found / kChanges, found * kChanges};
-  if (mine.accesses == 1) return {found / kMostCold, found};
-  if (mine.recent.size() == kKept) return {found, found};  // else slightly slower ways are retried for ever
+  if (mine.accesses == 1) return {found / kMaxCold, found};
+  if (mine.recent.size() == kMaxEntries) return {found, found};  // else slightly slower ways are retried for ever
   const double errs = mine.recent.size() == 1 ? kOneErrs : kTwoErr;
   return {found / errs, found * errs};
 }
@@ -97,7 +97,7 @@ std::size_t StrategyChoice::next() const {
 void StrategyChoice::learn(double seconds) {
   Way& way = ways_[next()];
   if (++way.accesses == 2 || accesses_ - way.last >= kOld) way.recent.clear();
-  if (way.recent.size() == kKept) way.recent.erase(way.recent.begin());
+  if (way.recent.size() == kMaxEntries) way.recent.erase(way.recent.begin());
   way.last = ++accesses_;
   way.recent.push_back(seconds);
   std::vector<double> sorted = way.recent;

@@ -36,12 +36,12 @@ class StrategyChoice {
   double seconds(std::size_t way) const { return ways_[way].seconds; }
 
  private:
-  static constexpr std::size_t kKept = 3;
+  static constexpr std::size_t kMaxEntries = 3;
   struct Way {
     double ratio = 1;  // predicted time, divided by the first strategy's
     std::int64_t accesses = 0;
     std::int64_t last = 0;       // number of its last access
-    std::vector<double> recent;  // at most kKept times; the first, cold one only until there is another
+    std::vector<double> recent;  // at most kMaxEntries times; the first, cold one only until there is another
     double seconds = 0;          // median of `recent`
   };
   /// Bounds on the time of an access.

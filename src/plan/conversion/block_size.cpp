@@ -12,7 +12,7 @@
 // Example: 10,000 indices in blocks of 1000 and in blocks of 384.  Residues of i * 1000 modulo 384 for i = 1 to 9 are
 // 232, 80, 312, 160, 8, 240, 88, 320 and 168.  The smallest one, 8, belongs to the cut at 5000, just after 13 * 384 =
 // 4992.  The largest one leaves 384 - 320 = 64 to the cut at 8064.  The last stretch, [9984, 10000), has 16 indices.
-// So the shortest run is 8. least_residue() reaches 8 through the pairs (232, 152), (80, 152), (80, 72) and (8, 72).
+// So the shortest run is 8. min_residue() reaches 8 through the pairs (232, 152), (80, 152), (80, 72) and (8, 72).
 
 #include "plan/conversion/block_size.hpp"
 
@@ -86,26 +86,26 @@ void add(Shortest& shortest, const Side& a, const Side& b, std::int64_t begin, s
   shortest.ending = std::min(shortest.ending, length);
 }
 
-/// Returns the smallest i*step mod modulus above 0 for 1 <= i <= most, or INT64_MAX if there is none.  If `below`,
-/// residues are counted downwards from the modulus.  Uses the continued fraction of step/modulus: O(log modulus).
-std::int64_t least_residue(std::int64_t step, std::int64_t modulus, std::int64_t most, bool below) {
-  step %= modulus;
-  if (most < 1 || step == 0) return INT64_MAX;
-  if (below) step = modulus - step;
+/// Returns the smallest i*increment mod modulus above 0 for 1 <= i <= most, or INT64_MAX if there is none.  If `below`,
+/// residues are counted downwards from the modulus.  Uses the continued fraction of increment/modulus: O(log modulus).
+std::int64_t min_residue(std::int64_t increment, std::int64_t modulus, std::int64_t most, bool below) {
+  increment %= modulus;
+  if (most < 1 || increment == 0) return INT64_MAX;
+  if (below) increment = modulus - increment;
   // The smallest residue so far, and the smallest distance to the modulus so far, each with the i at which it occurs.
-  std::int64_t low = step;
+  std::int64_t low = increment;
   std::int64_t low_at = 1;
-  std::int64_t high = modulus - step;
+  std::int64_t high = modulus - increment;
   std::int64_t high_at = 1;
   while (low != high) {
     std::int64_t& larger = low > high ? low : high;
     std::int64_t& larger_at = low > high ? low_at : high_at;
     const std::int64_t smaller = std::min(low, high);
     const std::int64_t smaller_at = low > high ? high_at : low_at;
-    const std::int64_t steps = std::min((larger - 1) / smaller, (most - larger_at) / smaller_at);
-    if (steps < 1) break;
-    larger -= steps * smaller;
-    larger_at += steps * smaller_at;
+    const std::int64_t times = std::min((larger - 1) / smaller, (most - larger_at) / smaller_at);
+    if (times < 1) break;
+    larger -= times * smaller;
+    larger_at += times * smaller_at;
   }
   return low;
 }
@@ -118,9 +118,9 @@ std::int64_t shortest_gap(std::int64_t block_a, std::int64_t block_b, std::int64
   const std::int64_t cuts = (size - 1) / larger;
   // Searches before and after each cut of the larger blocks.  If the other side has no cut after the last of these
   // cuts, the last stretch is shorter still, and the caller counts it.
-  const std::int64_t before = least_residue(larger, smaller, cuts, false);
-  const std::int64_t behind = least_residue(larger, smaller, cuts, true);
-  return std::min({size > smaller ? smaller : INT64_MAX, before, behind});
+  const std::int64_t before = min_residue(larger, smaller, cuts, false);
+  const std::int64_t after = min_residue(larger, smaller, cuts, true);
+  return std::min({size > smaller ? smaller : INT64_MAX, before, after});
 }
 
 /// Returns the shortest runs of two sequences of equal blocks.  Only the last stretch can be whole on both sides, or

@@ -121,13 +121,13 @@ std::vector<Message> Conversion::receives(std::int64_t rank) const {
 std::int64_t Conversion::block() const { return plan::block_size(source_, target_, fill_halo_); }
 
 std::string Conversion::explain() const {
-  constexpr std::int64_t kMostRanks = 64;
+  constexpr std::int64_t kMaxRanks = 64;
   std::string out = base::text("from    ", to_string(source_), "\nto      ", to_string(target_), '\n');
   base::append_parts(out, "block   ", block(), block() == 1 ? " element" : " elements",
                      " contiguous on both sides everywhere\n");
   if (fill_halo_) out += "halos   of the target are filled\n";
   if (source_ == target_ && !fill_halo_) return out + "moves   nothing between ranks: the layouts are equal\n";
-  if (std::max(source_.size(), target_.size()) > kMostRanks) {
+  if (std::max(source_.size(), target_.size()) > kMaxRanks) {
     const std::vector<Message> first = sends(source_.rank_numbers().front());
     std::int64_t elements = 0;
     for (const Message& message : first) elements += message.elements;

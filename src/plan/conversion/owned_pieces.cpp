@@ -30,8 +30,8 @@ bool owner_walk_is_cheaper(const IndexSet& set, const layout::OwnerMap& owner_ma
   if (round >= static_cast<double>(INT64_MAX)) return false;
   const auto divisor = static_cast<double>(std::gcd(set.stride, blocks->block() * owner_map.extent()));
   const double pair = std::min(runs, (length + block) / divisor + 1);
-  constexpr double kStepsOfStretch = 4;  // cost of finding a stretch's owner and positions, in steps of a walk
-  return stretches * kStepsOfStretch < std::min(extent, stretches) * pair;
+  constexpr double kStretchCost = 4;  // cost of finding a stretch's owner and positions, in steps of a walk
+  return stretches * kStretchCost < std::min(extent, stretches) * pair;
 }
 
 std::vector<OwnedPieces> owned_pieces(const IndexSet& set, const layout::OwnerMap& owner_map) {

@@ -114,16 +114,16 @@ std::vector<std::int64_t> meeting_aligned(const IndexSet& set, const layout::Ali
   } else {
     add(0, set.length);
   }
-  const auto step = static_cast<std::int64_t>(stride);
+  const auto period = static_cast<std::int64_t>(stride);
   if (scale < 0) {
     // Reversal maps the period that began at the origin to one that ends there and includes the origin.
-    for (Run& run : runs) run.begin = step - (run.begin + run.length);
+    for (Run& run : runs) run.begin = period - (run.begin + run.length);
     std::reverse(runs.begin(), runs.end());
     origin += 1;
   }
-  origin -= (origin - first + step - 1) / step * step;
-  while (origin > first) origin -= step;
-  return meeting(IndexSet::periodic(static_cast<std::int64_t>(origin), step, std::move(runs),
+  origin -= (origin - first + period - 1) / period * period;
+  while (origin > first) origin -= period;
+  return meeting(IndexSet::periodic(static_cast<std::int64_t>(origin), period, std::move(runs),
                                     static_cast<std::int64_t>(first), static_cast<std::int64_t>(last) + 1),
                  owner_map.base());
 }

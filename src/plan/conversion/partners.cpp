@@ -29,8 +29,8 @@ Overlap overlap_of(const Pieces& pieces, std::int64_t extent_a, std::int64_t ext
   bool last = false;
   for (const Piece& piece : pieces) {
     first = first || (piece.a == 0 && piece.b == 0);
-    last = last || (piece.a + (piece.count - 1) * piece.a_step + piece.length == extent_a &&
-                    piece.b + (piece.count - 1) * piece.b_step + piece.length == extent_b);
+    last = last || (piece.a + (piece.count - 1) * piece.a_stride + piece.length == extent_a &&
+                    piece.b + (piece.count - 1) * piece.b_stride + piece.length == extent_b);
   }
   result.at_both_ends = first && last;
   return result;
@@ -116,11 +116,11 @@ Extents in_bytes(Extents strides, std::int64_t element_bytes) {
 
 Extents dense_strides(const Extents& shape, const std::vector<int>& order) {
   Extents strides(shape.size());
-  std::int64_t step = 1;
+  std::int64_t stride = 1;
   for (auto d = order.rbegin(); d != order.rend(); ++d) {
-    strides[static_cast<std::size_t>(*d)] = step;
+    strides[static_cast<std::size_t>(*d)] = stride;
     // If another dimension is empty, the product may overflow.  The strides are never used then.
-    if (__builtin_mul_overflow(step, shape[static_cast<std::size_t>(*d)], &step)) step = 0;
+    if (__builtin_mul_overflow(stride, shape[static_cast<std::size_t>(*d)], &stride)) stride = 0;
   }
   return strides;
 }

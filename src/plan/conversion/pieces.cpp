@@ -54,8 +54,8 @@ class Intersection {
     if (period.empty()) return std::move(result_);
     if (period.size() > 1 && wraps(period)) {
       // The last stretch continues in the next period, so the periods begin after the first stretch instead.
-      emit(period.front(), 1);
-      start = period.front().x + span_of(period.front());
+      emit(period.offset(), 1);
+      start = period.offset().x + span_of(period.offset());
       if (end_ - start < length) {
         for (const Stretch& s : stretches(start, end_)) emit(s, 1);
         return std::move(result_);
@@ -98,7 +98,7 @@ class Intersection {
   std::int64_t span_of(const Stretch& s) const { return a_.at(s.a + s.length - 1) + 1 - s.x; }
 
   bool wraps(const std::vector<Stretch>& period) const {
-    const Stretch& first = period.front();
+    const Stretch& first = period.offset();
     const Stretch& last = period.back();
     return last.a + last.length == first.a + common_runs_.period_members_a() &&
            last.b + last.length == first.b + common_runs_.period_members_b();
@@ -126,11 +126,11 @@ class Intersection {
   }
 
   void append(Piece piece) {
-    if (piece.count > 1 && piece.length == piece.a_step && piece.length == piece.b_step) {
+    if (piece.count > 1 && piece.length == piece.a_stride && piece.length == piece.b_stride) {
       piece.length *= piece.count;
       piece.count = 1;
     }
-    if (piece.count == 1) piece.a_step = piece.b_step = piece.common_step = 0;
+    if (piece.count == 1) piece.a_stride = piece.b_stride = piece.common_stride = 0;
     if (!result_.empty() && piece.count == 1 && result_.back().count == 1 &&
         result_.back().a + result_.back().length == piece.a && result_.back().b + result_.back().length == piece.b) {
       result_.back().length += piece.length;
@@ -150,23 +150,23 @@ class Intersection {
 
 /// Returns the part of the pieces whose positions on one side are in [begin, end). These then count from `begin`.
 Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::int64_t Piece::* position,
-               std::int64_t Piece::* step) {
+               std::int64_t Piece::* stride) {
   Pieces result;
-  const auto keep = [&](Piece piece, std::int64_t first, std::int64_t count, std::int64_t front, std::int64_t length) {
+  const auto keep = [&](Piece piece, std::int64_t first, std::int64_t count, std::int64_t offset, std::int64_t length) {
     piece.length = length;
     piece.count = count;
-    piece.a += first * piece.a_step + front;
-    piece.b += first * piece.b_step + front;
-    piece.common += first * piece.common_step + front;
+    piece.a += first * piece.a_stride + offset;
+    piece.b += first * piece.b_stride + offset;
+    piece.common += first * piece.common_stride + offset;
     piece.*position -= begin;
-    if (count == 1) piece.a_step = piece.b_step = piece.common_step = 0;
+    if (count == 1) piece.a_stride = piece.b_stride = piece.common_stride = 0;
     result.push_back(piece);
   };
   const auto cut = [&](const Piece& piece, std::int64_t repeat) {
-    const std::int64_t at = piece.*position + repeat * piece.*step;
-    const std::int64_t front = std::max<std::int64_t>(begin - at, 0);
-    const std::int64_t length = std::min(piece.length, end - at) - front;
-    if (length > 0) keep(piece, repeat, 1, front, length);
+    const std::int64_t at = piece.*position + repeat * piece.*stride;
+    const std::int64_t offset = std::max<std::int64_t>(begin - at, 0);
+    const std::int64_t length = std::min(piece.length, end - at) - offset;
+    if (length > 0) keep(piece, repeat, 1, offset, length);
   };
   for (const Piece& piece : pieces) {
     if (piece.count == 1) {
@@ -174,7 +174,7 @@ Pieces clip_by(const Pieces& pieces, std::int64_t begin, std::int64_t end, std::
       continue;
     }
     // Repeats that are completely inside stay together. The ones cut at either end become pieces of their own.
-    const std::int64_t distance = piece.*step;
+    const std::int64_t distance = piece.*stride;
     const auto first_at = [&](std::int64_t wanted) {  // the first repeat that begins at `wanted` or later
       const std::int64_t ahead = wanted - piece.*position;
       return ahead <= 0 ? 0 : std::min(piece.count, (ahead + distance - 1) / distance);
@@ -207,11 +207,11 @@ std::int64_t runs(const Pieces& pieces) {
 }
 
 Pieces clip(const Pieces& pieces, std::int64_t begin, std::int64_t end) {
-  return clip_by(pieces, begin, end, &Piece::common, &Piece::common_step);
+  return clip_by(pieces, begin, end, &Piece::common, &Piece::common_stride);
 }
 
 Pieces clip_target(const Pieces& pieces, std::int64_t begin, std::int64_t end) {
-  return clip_by(pieces, begin, end, &Piece::b, &Piece::b_step);
+  return clip_by(pieces, begin, end, &Piece::b, &Piece::b_stride);
 }
 
 }  // namespace plait::plan

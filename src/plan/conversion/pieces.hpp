@@ -9,17 +9,17 @@
 
 namespace plait::plan {
 
-/// `count` stretches of `length` consecutive positions on both sides.  Repeat t begins at position `a + t*a_step` of
-/// the first set, `b + t*b_step` of the second and `common + t*common_step` of the intersection.
+/// `count` stretches of `length` consecutive positions on both sides.  Repeat t begins at position `a + t*a_stride` of
+/// the first set, `b + t*b_stride` of the second and `common + t*common_stride` of the intersection.
 struct Piece {
   std::int64_t length = 0;
   std::int64_t count = 1;
   std::int64_t a = 0;
-  std::int64_t a_step = 0;
+  std::int64_t a_stride = 0;
   std::int64_t b = 0;
-  std::int64_t b_step = 0;
+  std::int64_t b_stride = 0;
   std::int64_t common = 0;
-  std::int64_t common_step = 0;
+  std::int64_t common_stride = 0;
 
   std::int64_t elements() const { return length * count; }
   bool operator==(const Piece&) const = default;

@@ -7,7 +7,7 @@ std::int64_t take_run(Nest& nest, std::int64_t unit) {
   for (bool found = true; found;) {
     found = false;
     for (std::size_t i = 0; i < nest.loops.size(); ++i) {
-      if (nest.loops[i].a_step != run || nest.loops[i].b_step != run) continue;
+      if (nest.loops[i].a_stride != run || nest.loops[i].b_stride != run) continue;
       run *= nest.loops[i].count;
       nest.loops.erase(nest.loops.begin() + static_cast<std::ptrdiff_t>(i));
       found = true;

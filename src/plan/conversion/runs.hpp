@@ -12,8 +12,8 @@ namespace plait::plan {
 /// A loop of a nest: `count` iterations, each of which advances the two sides by these steps, in elements or bytes.
 struct NestLoop {
   std::int64_t count = 1;
-  std::int64_t a_step = 0;
-  std::int64_t b_step = 0;
+  std::int64_t a_stride = 0;
+  std::int64_t b_stride = 0;
 };
 
 /// One combination of pieces, one for each dimension: a nest of loops from a first position on each side.
@@ -23,11 +23,11 @@ struct Nest {
   std::vector<NestLoop> loops;  // loops of two iterations or more, slowest dimension first, not sorted otherwise
 };
 
-/// Calls `visit(Nest&)`, which may change the nest, for each combination of one piece of each dimension.  `a_steps` and
-/// `b_steps` are the strides of each dimension on each side.
+/// Calls `visit(Nest&)`, which may change the nest, for each combination of one piece of each dimension.  `a_strides`
+/// and `b_strides` are the strides of each dimension on each side.
 template <typename Visit>
-void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int64_t>& a_steps,
-                   const std::vector<std::int64_t>& b_steps, Visit&& visit) {
+void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int64_t>& a_strides,
+                   const std::vector<std::int64_t>& b_strides, Visit&& visit) {
   for (const Pieces& dimension : pieces)
     if (dimension.empty()) return;
   std::vector<std::size_t> chosen(pieces.size(), 0);
@@ -38,10 +38,11 @@ void for_each_nest(const std::vector<Pieces>& pieces, const std::vector<std::int
     nest.loops.clear();
     for (std::size_t d = 0; d < pieces.size(); ++d) {
       const Piece& piece = pieces[d][chosen[d]];
-      nest.a += piece.a * a_steps[d];
-      nest.b += piece.b * b_steps[d];
-      if (piece.count > 1) nest.loops.push_back({piece.count, piece.a_step * a_steps[d], piece.b_step * b_steps[d]});
-      if (piece.length > 1) nest.loops.push_back({piece.length, a_steps[d], b_steps[d]});
+      nest.a += piece.a * a_strides[d];
+      nest.b += piece.b * b_strides[d];
+      if (piece.count > 1)
+        nest.loops.push_back({piece.count, piece.a_stride * a_strides[d], piece.b_stride * b_strides[d]});
+      if (piece.length > 1) nest.loops.push_back({piece.length, a_strides[d], b_strides[d]});
     }
     visit(nest);
     std::size_t d = pieces.size();

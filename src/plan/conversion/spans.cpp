@@ -24,14 +24,14 @@ std::vector<Span> spans(const Layout& layout, int dimension, std::int64_t coordi
   const std::int64_t size = layout.shape()[static_cast<std::size_t>(dimension)];
   const std::int64_t begin = own.at(0);
   const std::int64_t end = begin + own.size();
-  const std::int64_t front = std::min(halo.lo, begin);
+  const std::int64_t before = std::min(halo.lo, begin);
   const std::int64_t back = std::min(halo.hi, size - end);
-  std::vector<Span> result{{IndexSet::range(begin - front, end + back), halo.lo - front}};
+  std::vector<Span> result{{IndexSet::range(begin - before, end + back), halo.lo - before}};
   if (!layout.periodic(dimension)) return result;
-  const std::int64_t in_front = halo.lo - front;
-  if (in_front > 0) result.push_back({IndexSet::range(size - in_front, size), 0});
-  const std::int64_t behind = halo.hi - back;
-  if (behind > 0) result.push_back({IndexSet::range(0, behind), halo.lo + own.size() + back});
+  const std::int64_t wrapped_before = halo.lo - before;
+  if (wrapped_before > 0) result.push_back({IndexSet::range(size - wrapped_before, size), 0});
+  const std::int64_t wrapped_after = halo.hi - back;
+  if (wrapped_after > 0) result.push_back({IndexSet::range(0, wrapped_after), halo.lo + own.size() + back});
   return result;
 }
 

@@ -74,7 +74,7 @@ std::int64_t product(const Extents& extents) {
 
 }  // namespace
 
-std::int64_t elements_with_room(const Extents& array, const Extents& chunk, const Extents& shard) {
+std::int64_t count_padded_elements(const Extents& array, const Extents& chunk, const Extents& shard) {
   if (chunk.empty()) return base::checked_product(array, "elements of the array");
   check_chunk(array, chunk);
   if (!shard.empty()) check_shard(chunk, shard);
@@ -88,14 +88,14 @@ Chunks::Chunks(const Extents& array, const Extents& chunk, Slices slices, const 
       chunk_strides_(array.size()),
       shard_strides_(array.size()),
       in_shards_(!shard.empty()) {
-  elements_with_room(array, chunk, shard);
+  count_padded_elements(array, chunk, shard);
   shard_ = in_shards_ ? shard : filled_up(array, chunk);
   for (std::size_t d = 0; d < array.size(); ++d) shard_[d] = std::max(shard_[d], chunk[d]);  // of an empty array
   for (std::size_t d = array.size(); d-- > 0;) {
-    strides_[d] = room_;
-    room_ = base::checked_multiply(room_, chunk[d], "elements of a chunk");
+    strides_[d] = padded_elements_;
+    padded_elements_ = base::checked_multiply(padded_elements_, chunk[d], "elements of a chunk");
   }
-  std::int64_t distance = room_;
+  std::int64_t distance = padded_elements_;
   for (std::size_t d = array.size(); d-- > 0; distance *= shard_[d] / chunk[d]) chunk_strides_[d] = distance;
   for (std::size_t d = array.size(); d-- > 0; distance *= base::ceil_divide(array[d], shard_[d]))
     shard_strides_[d] = distance;

@@ -48,7 +48,7 @@ class Chunks {
   /// Returns the maximum number of elements that the section has of one chunk.
   std::int64_t largest() const { return largest_; }
   /// Returns the number of elements of a whole chunk.
-  std::int64_t room() const { return room_; }
+  std::int64_t padded_elements() const { return padded_elements_; }
   /// Returns the number of elements of the section that are contiguous in the file, in a chunk without an edge of the
   /// array.
   std::int64_t contiguous_elements() const;
@@ -100,7 +100,7 @@ class Chunks {
   Extents shard_strides_;
   Extents rows_;
   Extents shard_rows_;
-  std::int64_t room_ = 1;
+  std::int64_t padded_elements_ = 1;
   std::int64_t count_ = 1;
   std::int64_t largest_ = 1;
   std::int64_t elements_ = 1;
@@ -110,7 +110,7 @@ class Chunks {
 
 /// Returns the number of elements in the file of an array that is stored in chunks, and these in shards.  Empty extents
 /// mean that there are none.  errors  kArgument: as for Chunks, and more than 2^63 - 1.
-std::int64_t elements_with_room(const Extents& array, const Extents& chunk, const Extents& shard = {});
+std::int64_t count_padded_elements(const Extents& array, const Extents& chunk, const Extents& shard = {});
 
 /// Returns the first position from `position` on of a dense array of this shape, slowest dimension first, whose index
 /// is wanted in each dimension, or the number of elements.

@@ -1,6 +1,6 @@
 // Messages from an array to an array that holds a region of it.
 //
-// Indices of the target's array count within the region: index i of a dimension is index start + i * step of the
+// Indices of the target's array count within the region: index i of a dimension is index start + i * stride of the
 // source. So the target's index sets are mapped into the source (in_source), and one intersection in each dimension
 // gives the common elements. Dimensions of which the region takes a single index are missing in the target and have the
 // set {0} there.
@@ -29,7 +29,7 @@ RegionPairs::RegionPairs(Layout source, Layout target, const Region& region, boo
   for (std::size_t d = region_.size(); d < source_.shape().size(); ++d)
     region_.push_back({0, source_.shape()[d], 1, false});
   for (Slice& slice : region_)
-    if (slice.count <= 1) slice.step = 1;
+    if (slice.count <= 1) slice.stride = 1;
   from_ = region.empty() || section.elements == 0 ? source_ : layout::section(source_, region_);
 }
 
@@ -40,9 +40,9 @@ std::vector<std::int64_t> RegionPairs::senders_of(std::int64_t receiver) const {
 
 IndexSet RegionPairs::in_source(std::size_t dimension, const IndexSet& of_target) const {
   const Slice& slice = region_[dimension];
-  if (slice.step == 1) return slice.start == 0 ? of_target : of_target.translate(slice.start);
-  const std::int64_t last = slice.start + (slice.count - 1) * slice.step;
-  return nest(IndexSet::blocks(slice.start, 1, slice.step, last + 1), of_target);
+  if (slice.stride == 1) return slice.start == 0 ? of_target : of_target.translate(slice.start);
+  const std::int64_t last = slice.start + (slice.count - 1) * slice.stride;
+  return nest(IndexSet::blocks(slice.start, 1, slice.stride, last + 1), of_target);
 }
 
 std::vector<Product> RegionPairs::products(std::int64_t sender, std::int64_t receiver) const {

@@ -42,7 +42,7 @@ class RegionPairs {
   Layout source_;
   Layout target_;
   bool fill_halo_;
-  Region region_;                      // a slice for each source dimension; the step is 1 for one index
+  Region region_;                      // a slice for each source dimension; the stride is 1 for one index
   std::vector<int> target_dimension_;  // target dimension of each source dimension; -1: none
   Layout from_;                        // the source's layout, restricted to the region
 };

@@ -26,9 +26,9 @@ std::string to_string(const Region& region) {
     base::append_parts(out, d == 0 ? "" : ", ", slice.start);
     if (slice.single) continue;
     // Slices that no array has are printed too, for error messages, so the end is computed without overflow.
-    const auto end = slice.start + static_cast<base::Wide>(slice.count - 1) * slice.step + 1;
+    const auto end = slice.start + static_cast<base::Wide>(slice.count - 1) * slice.stride + 1;
     base::append_parts(out, ':', slice.count == 0 ? slice.start : base::saturate(end));
-    if (slice.step != 1) base::append_parts(out, ':', slice.step);
+    if (slice.stride != 1) base::append_parts(out, ':', slice.stride);
   }
   return out + ']';
 }
@@ -40,14 +40,14 @@ namespace {
 void check_slice(const Slice& slice, std::size_t dimension, std::int64_t size) {
   const auto fail = [&](const std::string& found) {
     base::throw_argument_error("region, dimension ", dimension, ": ", found, ", but the dimension has ", size,
-                               " indices; use a slice inside it with a step of 1 or more");
+                               " indices; use a slice inside it with a stride of 1 or more");
   };
-  if (slice.step < 1) fail(base::text("the step is ", slice.step));
+  if (slice.stride < 1) fail(base::text("the stride is ", slice.stride));
   if (slice.count < 0 || slice.start < 0) fail(base::text("start ", slice.start, ", count ", slice.count));
   if (slice.single && slice.count != 1) fail("a single index with a count other than 1");
   if (slice.count == 0) return;
-  const bool inside = slice.start < size && slice.count - 1 <= (size - 1 - slice.start) / slice.step;
-  if (!inside) fail(base::text("start ", slice.start, ", count ", slice.count, ", step ", slice.step));
+  const bool inside = slice.start < size && slice.count - 1 <= (size - 1 - slice.start) / slice.stride;
+  if (!inside) fail(base::text("start ", slice.start, ", count ", slice.count, ", stride ", slice.stride));
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
     slices[d] = region.empty() ? Slice{0, file_shape[d], 1, false} : region[d];
     check_slice(slices[d], d, file_shape[d]);
     // Unused numbers may have any size, as in a[0:1:10**18].
-    if (slices[d].count <= 1) slices[d].step = 1;
+    if (slices[d].count <= 1) slices[d].stride = 1;
     if (slices[d].count == 0) slices[d].start = 0;
     if (slices[d].single) continue;
     layout_of[d] = static_cast<int>(layout_shape.size());
@@ -78,7 +78,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
   for (std::size_t i = dimensions; i-- > 0;) {
     const std::size_t d = file_order == Order::kC ? i : dimensions - 1 - i;
     shape[i] = slices[d].count;
-    strides[i] = distance * slices[d].step;
+    strides[i] = distance * slices[d].stride;
     origin += distance * slices[d].start;
     layout_dimension[i] = layout_of[d];
     distance = base::checked_multiply(distance, file_shape[d], "elements of the file");
@@ -97,7 +97,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
   Slices all;
   for (const Slice& slice : slices) {
     all.start.push_back(slice.start);
-    all.stride.push_back(slice.step);
+    all.stride.push_back(slice.stride);
     all.count.push_back(slice.count);
   }
   chunks.emplace(array, part, std::move(all), whole);
@@ -171,15 +171,15 @@ class BoxCutter {
     const std::int64_t inner = below_[d + 1];
     std::int64_t first = from / inner;
     const std::int64_t last = to / inner;
-    const std::int64_t front = from % inner;
+    const std::int64_t head = from % inner;
     if (first == last) {
       prefix_[d] = first;
-      cut(d + 1, base + first * inner, front, to % inner);
+      cut(d + 1, base + first * inner, head, to % inner);
       return;
     }
-    if (front > 0) {
+    if (head > 0) {
       prefix_[d] = first;
-      cut(d + 1, base + first * inner, front, inner);
+      cut(d + 1, base + first * inner, head, inner);
       ++first;
     }
     if (first < last) emit(d, first, last, base + first * inner);

@@ -32,9 +32,9 @@ bool lock_byte(int file, std::int64_t number, Wait wait) {
 }
 
 Descriptor lock_name(const std::string& path) {
-  constexpr int kMostAttempts = 10'000;
+  constexpr int kMaxAttempts = 10'000;
   Descriptor file;
-  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     file = Descriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (file.number() < 0) break;
     if (base::can_be_interrupted()) {

@@ -37,12 +37,12 @@ namespace {
 
 /// Required ratio of the rates: bytes read through the cache are available the next time, so bypassing it must be
 /// clearly faster. A file that does not fit in memory has no such benefit.
-constexpr double kLeastGain = 1.25;
-constexpr double kLeastGainOfLarge = 0.95;
+constexpr double kMinGain = 1.25;
+constexpr double kMinGainOfLarge = 0.95;
 /// Alignment that suits the sectors of all disks.
 constexpr std::int64_t kUnit = 4096;
 /// If these first bytes are cached, the rest usually is: most files are cached completely or not at all.
-constexpr std::int64_t kFront = std::int64_t{64} << 10;
+constexpr std::int64_t kHeadBytes = std::int64_t{64} << 10;
 
 std::int64_t page_bytes() {
   static const std::int64_t bytes = ::sysconf(_SC_PAGESIZE);
@@ -58,7 +58,7 @@ bool is_cached_below(int file) {
 
 /// Returns the required alignment of direct requests. It returns nothing if the file system does not state it, because
 /// it has no direct requests or passes them through the cache, or if the state of the cache is unknown.
-std::optional<std::int64_t> told_unit(int file) {
+std::optional<std::int64_t> query_unit(int file) {
 #if defined(STATX_DIOALIGN)
   if (is_cached_below(file)) return std::nullopt;
   struct statx status{};
@@ -108,12 +108,12 @@ DirectIo direct_io_setting() {
 }
 
 bool DirectReads::open() {
-  const auto told = told_unit(file_.number());
-  if (!told && setting_ != DirectIo::kAlways) return false;
+  const auto reported = query_unit(file_.number());
+  if (!reported && setting_ != DirectIo::kAlways) return false;
   struct stat status{};
   if (::fstat(file_.number(), &status) != 0) return false;
-  unit_ = std::max(told.value_or(kUnit), kUnit);
-  if (kLeast % unit_ != 0) return false;
+  unit_ = std::max(reported.value_or(kUnit), kUnit);
+  if (kMin % unit_ != 0) return false;
   // Reopen the open file itself, because its name may belong to another one by now.
   const std::string name = base::text("/proc/self/fd/", file_.number());
   direct_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
@@ -125,10 +125,10 @@ bool DirectReads::open() {
 
 bool DirectReads::is_cold(std::int64_t file_bytes) const {
   constexpr std::int64_t kSamples = 16;
-  if (file_bytes < kSamples * kLeast || !serves(file_bytes) || !told_unit(file_.number())) return false;
+  if (file_bytes < kSamples * kMin || !serves(file_bytes) || !query_unit(file_.number())) return false;
   std::int64_t cold = 0;
   for (std::int64_t sample = 0; sample < kSamples; ++sample) {
-    const auto found = query_page_cache(file_.number(), file_bytes / kSamples * sample, kFront);
+    const auto found = query_page_cache(file_.number(), file_bytes / kSamples * sample, kHeadBytes);
     if (!found) return false;
     cold += found->cached == 0 ? 1 : 0;
   }
@@ -138,7 +138,7 @@ bool DirectReads::is_cold(std::int64_t file_bytes) const {
 bool DirectReads::is_cold(std::int64_t offset, std::int64_t bytes) {
   const auto found_in = [&](std::int64_t looked) { return query_page_cache(file_.number(), offset, looked); };
   if (!met_)
-    if (const auto front = found_in(kFront); front && front->cached >= pages_of(kFront)) return false;
+    if (const auto lead = found_in(kHeadBytes); lead && lead->cached >= pages_of(kHeadBytes)) return false;
   const auto found = found_in(bytes);
   if (!found) {
     if (setting_ != DirectIo::kAlways) able_ = false;
@@ -150,8 +150,8 @@ bool DirectReads::is_cold(std::int64_t offset, std::int64_t bytes) {
 }
 
 bool DirectReads::is_first(std::int64_t offset, std::int64_t bytes) {
-  const auto begin = static_cast<std::size_t>(base::ceil_divide(offset, kLeast));
-  const auto end = static_cast<std::size_t>(base::ceil_divide(offset + bytes, kLeast));
+  const auto begin = static_cast<std::size_t>(base::ceil_divide(offset, kMin));
+  const auto end = static_cast<std::size_t>(base::ceil_divide(offset + bytes, kMin));
   const std::lock_guard lock(mutex_);
   if (read_.size() < end) read_.resize(end);
   const auto first = read_.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -168,9 +168,9 @@ bool DirectReads::wanted(std::int64_t offset, std::int64_t bytes) {
   if (!able_) return false;
   if (setting_ == DirectIo::kAlways) return true;
   ReadChoice& choice = *choice_.load();
-  if (outgrows_memory_) return choice.goes_past(kLeastGainOfLarge);
+  if (outgrows_memory_) return choice.goes_past(kMinGainOfLarge);
   // Bytes that are read again should be cached.
-  return is_first(offset, bytes) && choice.goes_past(kLeastGain);
+  return is_first(offset, bytes) && choice.goes_past(kMinGain);
 }
 
 void DirectReads::learn(bool past, const ReadChoice::Cost& cost, std::int64_t bytes) {
@@ -196,13 +196,13 @@ std::int64_t DirectReads::read(std::int64_t offset, std::int64_t bytes, Recorded
   try {
     const base::RecycledBlock stage(kStage);
     while (done < bytes) {
-      const std::int64_t front = (offset + done) % unit_;
-      const std::int64_t whole = base::ceil_divide(front + bytes - done, unit_) * unit_;
+      const std::int64_t lead = (offset + done) % unit_;
+      const std::int64_t whole = base::ceil_divide(lead + bytes - done, unit_) * unit_;
       const std::int64_t got =
-          read_into(stage.data(), offset + done - front, std::min(whole, kStage), recorded_file) - front;
+          read_into(stage.data(), offset + done - lead, std::min(whole, kStage), recorded_file) - lead;
       if (got <= 0) return done;
       const std::int64_t taken = std::min(got, bytes - done);
-      take(done, stage.data() + front, taken);
+      take(done, stage.data() + lead, taken);
       done += taken;
     }
   } catch (const std::bad_alloc&) {
@@ -215,11 +215,11 @@ std::string DirectReads::description() const {
   const ReadChoice* const choice = choice_.load();
   if (choice == nullptr) return {};
   const ReadChoice::Rates rates = choice->rates();
-  const auto words = [](const std::optional<double>& rate) {
+  const auto rate_text = [](const std::optional<double>& rate) {
     return rate ? base::text(base::bytes_text(static_cast<std::int64_t>(*rate)), "/s") : std::string("not tried");
   };
-  return base::text("large reads of what is not cached: past the page cache ", words(rates.past), ", through it ",
-                    words(rates.through));
+  return base::text("large reads of what is not cached: past the page cache ", rate_text(rates.past), ", through it ",
+                    rate_text(rates.through));
 }
 
 }  // namespace plait::store::posix

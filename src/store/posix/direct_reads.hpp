@@ -36,7 +36,7 @@ DirectIo direct_io_setting();
 class DirectReads {
  public:
   /// Minimum size of a direct request; smaller ones take longer than they save.
-  static constexpr std::int64_t kLeast = std::int64_t{256} << 10;
+  static constexpr std::int64_t kMin = std::int64_t{256} << 10;
   /// Size of the staging buffer. Each request of a process in progress has one.
   static constexpr std::int64_t kStage = std::int64_t{2} << 20;
 
@@ -44,7 +44,7 @@ class DirectReads {
   DirectReads(const Descriptor& file, DirectIo setting) : file_(file), setting_(setting) {}
 
   /// Returns true if requests of this size may benefit, so that is_cold() is worth its cost.
-  bool serves(std::int64_t bytes) const { return setting_ != DirectIo::kNever && able_ && bytes >= kLeast; }
+  bool serves(std::int64_t bytes) const { return setting_ != DirectIo::kNever && able_ && bytes >= kMin; }
   /// Returns true if most of a file of this size is not cached, and could be read past the cache.
   /// cost    10 us
   bool is_cold(std::int64_t file_bytes) const;
@@ -81,7 +81,7 @@ class DirectReads {
   bool outgrows_memory_ = false;  // the file is too large to stay in memory
   std::atomic<ReadChoice*> choice_{nullptr};
   std::mutex mutex_;
-  std::vector<bool> read_;  // blocks of kLeast that begin in a range that has been read
+  std::vector<bool> read_;  // blocks of kMin that begin in a range that has been read
 };
 
 }  // namespace plait::store::posix

@@ -21,7 +21,7 @@ constexpr mode_t kPermissions = 07777;
 
 /// Returns true for attributes of the user. The others belong to the system: they describe the bytes, or the location
 /// of the file.
-bool is_kept(std::string_view name) {
+bool is_copied(std::string_view name) {
   return (name.starts_with("user.") && name != kWriterMark) || name == kAccessList;
 }
 
@@ -70,13 +70,16 @@ Attributes Attributes::of_old(const std::string& path, const std::string& shown)
   result.owner_ = found.st_uid;
   result.group_ = found.st_gid;
   result.old_ = true;
-  const std::string names = all_of([&](char* room, std::size_t size) { return ::listxattr(path.c_str(), room, size); },
-                                   "list the attributes of " + shown);
+  const std::string names =
+      all_of([&](char* buffer, std::size_t size) { return ::listxattr(path.c_str(), buffer, size); },
+             "list the attributes of " + shown);
   for (std::size_t at = 0; at < names.size();) {
     const std::string name = names.c_str() + at;
     at += name.size() + 1;
-    if (!is_kept(name)) continue;
-    const auto read = [&](char* room, std::size_t size) { return ::getxattr(path.c_str(), name.c_str(), room, size); };
+    if (!is_copied(name)) continue;
+    const auto read = [&](char* buffer, std::size_t size) {
+      return ::getxattr(path.c_str(), name.c_str(), buffer, size);
+    };
     result.extended_.push_back({name, all_of(read, base::text("keep the attribute ", name, " of ", shown))});
   }
   return result;

@@ -43,12 +43,12 @@ std::string own_name(const std::string& prefix) {
 
 }  // namespace
 
-FolderReplacement::FolderReplacement(const std::string& target, const std::string& beside, std::string_view array,
+FolderReplacement::FolderReplacement(const std::string& target, const std::string& sibling, std::string_view array,
                                      const NewFileOptions& options)
     : target_(follow_links(target)), keeps_(options.keeps_unfinished) {
   struct stat old{};
   existed_ = ::lstat(target_.c_str(), &old) == 0;
-  const fs::path neighbour = follow_links(beside);
+  const fs::path neighbour = follow_links(sibling);
   const fs::path folder = neighbour.parent_path();
   if (existed_) check_sticky(fs::path(target_).parent_path(), old.st_uid, target);
   const std::string prefix = temporary_prefix(neighbour, folder);
@@ -57,7 +57,7 @@ FolderReplacement::FolderReplacement(const std::string& target, const std::strin
     fs::remove_all(left, ignored);
   });
   if (keeps_) {
-    temporary_ = (folder / unfinished_name(beside_of(neighbour.string(), array), folder)).string();
+    temporary_ = (folder / unfinished_name(sibling_path(neighbour.string(), array), folder)).string();
     folder_ = lock_unfinished(temporary_, true, target, continued_);
     if (!options.continues) clear();
   }

@@ -34,7 +34,7 @@ namespace plait::store::posix {
 namespace {
 
 /// Maximum number of memory segments of one call in Linux.
-constexpr std::size_t kMostParts = IOV_MAX;
+constexpr std::size_t kMaxParts = IOV_MAX;
 
 /// Consecutive segments that are adjacent in the file: one call moves them.
 template <typename Segment>
@@ -51,7 +51,7 @@ void for_each_request(const std::vector<Segment>& segments, Visit&& visit) {
     const std::int64_t offset = segments[first].offset;
     std::int64_t bytes = segments[first].bytes;
     std::size_t next = first + 1;
-    while (next < segments.size() && next - first < kMostParts && segments[next].offset - bytes == offset)
+    while (next < segments.size() && next - first < kMaxParts && segments[next].offset - bytes == offset)
       bytes += segments[next++].bytes;
     visit(Request<Segment>{std::span(segments).subspan(first, next - first), offset, bytes});
     first = next;
@@ -61,14 +61,14 @@ void for_each_request(const std::vector<Segment>& segments, Visit&& visit) {
 /// Returns the memory segments for the bytes of a request from `done` to `end`, for one call.
 template <typename Segment>
 std::span<const iovec> parts_between(const Request<Segment>& request, std::int64_t done, std::int64_t end,
-                                     std::array<iovec, kMostParts>& parts) {
+                                     std::array<iovec, kMaxParts>& parts) {
   std::size_t count = 0;
-  std::int64_t room = std::min(end - done, kMostBytesACall);
+  std::int64_t remaining = std::min(end - done, kMaxBytesACall);
   for (const Segment& segment : request.segments) {
     const std::int64_t skipped = std::min(done, segment.bytes);
-    const std::int64_t taken = std::min(segment.bytes - skipped, room);
+    const std::int64_t taken = std::min(segment.bytes - skipped, remaining);
     done -= skipped;
-    room -= taken;
+    remaining -= taken;
     if (taken > 0) parts[count++] = {const_cast<std::byte*>(segment.data) + skipped, static_cast<std::size_t>(taken)};
   }
   return {parts.data(), count};
@@ -82,8 +82,8 @@ struct Stretch {
 };
 
 ssize_t read_some(int file, const Request<ReadSegment>& request, Stretch stretch, int flags) {
-  std::array<iovec, kMostParts> room;
-  const auto parts = parts_between(request, stretch.done, stretch.end, room);
+  std::array<iovec, kMaxParts> buffer;
+  const auto parts = parts_between(request, stretch.done, stretch.end, buffer);
   // The plain call is slightly cheaper, and many requests have only a few bytes.
   if (flags == 0 && parts.size() == 1)
     return ::pread(file, parts[0].iov_base, parts[0].iov_len, request.offset + stretch.done);
@@ -91,8 +91,8 @@ ssize_t read_some(int file, const Request<ReadSegment>& request, Stretch stretch
 }
 
 ssize_t write_some(int file, const Request<WriteSegment>& request, std::int64_t done) {
-  std::array<iovec, kMostParts> room;
-  const auto parts = parts_between(request, done, request.bytes, room);
+  std::array<iovec, kMaxParts> buffer;
+  const auto parts = parts_between(request, done, request.bytes, buffer);
   if (parts.size() == 1) return ::pwrite(file, parts[0].iov_base, parts[0].iov_len, request.offset + done);
   return ::pwritev(file, parts.data(), static_cast<int>(parts.size()), request.offset + done);
 }
@@ -122,7 +122,7 @@ class Clocks {
 
 /// State that all reads of a file share.
 struct Reading {
-  std::int64_t least_read_ahead;
+  std::int64_t min_read_ahead;
   std::atomic<bool>& cold;
   DirectReads& direct;
 };
@@ -143,7 +143,7 @@ class PendingRead : public Pending {
 
  private:
   void start_read_ahead(const Request<ReadSegment>& request, Stretch stretch) const {
-    if (stretch.bytes() >= reading_.least_read_ahead)
+    if (stretch.bytes() >= reading_.min_read_ahead)
       ::posix_fadvise(file_.descriptor, request.offset + stretch.done, stretch.bytes(), POSIX_FADV_WILLNEED);
   }
   ssize_t call(const Request<ReadSegment>& request, Stretch stretch, int flags) {
@@ -158,9 +158,9 @@ class PendingRead : public Pending {
     }
   }
   void read_through(const Request<ReadSegment>& request, Stretch stretch) {
-    if (stretch.bytes() >= reading_.least_read_ahead && !reading_.cold) {
+    if (stretch.bytes() >= reading_.min_read_ahead && !reading_.cold) {
       // Read the first bytes that are cached. Only if bytes are missing is the hint worth its cost.
-      const std::int64_t wanted = std::min(stretch.bytes(), kMostBytesACall);
+      const std::int64_t wanted = std::min(stretch.bytes(), kMaxBytesACall);
       const std::int64_t cached = std::max<ssize_t>(call(request, stretch, RWF_NOWAIT), 0);
       stretch.done += cached;
       if (cached < wanted) {
@@ -178,9 +178,9 @@ class PendingRead : public Pending {
     for (std::int64_t done = 0; done < request.bytes;) {
       // All slices but the first begin at a multiple of kSlice in the file, which suits the blocks of disks.
       std::int64_t end = ((request.offset + done) / kSlice + 1) * kSlice - request.offset;
-      if (end - done < DirectReads::kLeast) end += kSlice;
-      if (request.bytes - end < DirectReads::kLeast || request.bytes - done <= kSlice / 2) end = request.bytes;
-      if (end - done >= DirectReads::kLeast && reading_.direct.is_cold(request.offset + done, end - done)) {
+      if (end - done < DirectReads::kMin) end += kSlice;
+      if (request.bytes - end < DirectReads::kMin || request.bytes - done <= kSlice / 2) end = request.bytes;
+      if (end - done >= DirectReads::kMin && reading_.direct.is_cold(request.offset + done, end - done)) {
         if (left < done) read_through(request, {left, done});
         read_cold(request, {done, end});
         left = end;
@@ -206,8 +206,8 @@ class PendingRead : public Pending {
     reading_.direct.learn(past, start.since(), stretch.bytes());
   }
   void put(const Request<ReadSegment>& request, Stretch stretch, const std::byte* data) {
-    std::array<iovec, kMostParts> room;
-    for (const iovec& part : parts_between(request, stretch.done, stretch.end, room)) {
+    std::array<iovec, kMaxParts> buffer;
+    for (const iovec& part : parts_between(request, stretch.done, stretch.end, buffer)) {
       std::memcpy(part.iov_base, data, part.iov_len);
       data += part.iov_len;
     }
@@ -267,14 +267,14 @@ std::uint32_t RecordedFile::number() {
   return number_;
 }
 
-PosixStore::PosixStore(std::string path, Access access, std::int64_t least_read_ahead)
+PosixStore::PosixStore(std::string path, Access access, std::int64_t min_read_ahead)
     // O_NONBLOCK, because opening a pipe would wait for its other end; it has no effect on regular files.
     : path_(std::move(path)),
       file_(open_file(path_, (access == Access::kRead ? O_RDONLY : O_RDWR) | O_NONBLOCK)),
-      least_read_ahead_(least_read_ahead),
+      min_read_ahead_(min_read_ahead),
       // A caller with its own read-ahead waits for several files at a time, but direct reads would run one after
       // another.
-      direct_(file_, least_read_ahead == kLeastReadAhead ? direct_io_setting() : DirectIo::kNever) {
+      direct_(file_, min_read_ahead == kMinReadAhead ? direct_io_setting() : DirectIo::kNever) {
   struct stat status{};
   if (::fstat(file_.number(), &status) != 0) throw system_error(base::text("look at ", path_), errno);
   if (S_ISDIR(status.st_mode)) throw system_error(base::text("open ", path_), EISDIR);
@@ -292,7 +292,7 @@ std::int64_t PosixStore::size() {
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
   return std::make_unique<PendingRead>(OpenFile{path_, file_.number(), recorded_},
-                                       Reading{least_read_ahead_, cold_, direct_}, std::move(segments));
+                                       Reading{min_read_ahead_, cold_, direct_}, std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {
@@ -304,7 +304,7 @@ void PosixStore::start_sync() noexcept { ::sync_file_range(file_.number(), 0, 0,
 void PosixStore::sync() {
   const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
   const int result = ::fsync(file_.number());
-  if (reaching.kept()) reaching.end({recorded_.number(), -1, 0, result < 0 ? -errno : 0});
+  if (reaching.is_recorded()) reaching.end({recorded_.number(), -1, 0, result < 0 ? -errno : 0});
   if (result != 0) throw system_error(base::text("sync ", path_), errno);
 }
 

@@ -23,18 +23,18 @@ class PosixStore : public Store {
   enum class Access : std::uint8_t { kRead, kReadWrite };
 
   /// Minimum size of a read for which the hint is worth its cost.
-  static constexpr std::int64_t kLeastReadAhead = std::int64_t{256} << 10;
+  static constexpr std::int64_t kMinReadAhead = std::int64_t{256} << 10;
 
-  /// Opens a file. Requests of at least `least_read_ahead` bytes get a hint.
+  /// Opens a file. Requests of at least `min_read_ahead` bytes get a hint.
   /// errors  kSystem: the file cannot be opened, or has no bytes at offsets (a folder, a pipe). kArgument:
   ///         PLAIT_DIRECT_IO is none of its values.
-  PosixStore(std::string path, Access access, std::int64_t least_read_ahead = kLeastReadAhead);
+  PosixStore(std::string path, Access access, std::int64_t min_read_ahead = kMinReadAhead);
 
   /// Takes ownership of a regular file that is open for reading and writing.
   PosixStore(std::string path, Descriptor file)
       : path_(std::move(path)),
         file_(std::move(file)),
-        least_read_ahead_(kLeastReadAhead),
+        min_read_ahead_(kMinReadAhead),
         direct_(file_, DirectIo::kNever) {}
 
   const std::string& name() const override { return path_; }
@@ -53,7 +53,7 @@ class PosixStore : public Store {
  private:
   std::string path_;
   Descriptor file_;
-  std::int64_t least_read_ahead_;
+  std::int64_t min_read_ahead_;
   RecordedFile recorded_{path_};
   std::atomic<bool> cold_{false};  // true if a read has had to wait for the disk
   DirectReads direct_;

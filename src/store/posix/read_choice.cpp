@@ -19,25 +19,25 @@ namespace {
 /// second to second.
 constexpr std::int64_t kTrials = 4;
 /// Numbers of requests of the better path between two of the other one: the first and the largest.
-constexpr std::int64_t kLeastBetween = 32;
-constexpr std::int64_t kMostBetween = 1024;
+constexpr std::int64_t kMinBetween = 32;
+constexpr std::int64_t kMaxBetween = 1024;
 /// Weight of the newest request in the mean.
 constexpr double kNewest = 0.25;
 
 }  // namespace
 
-bool ReadChoice::goes_past(double least_gain) {
+bool ReadChoice::goes_past(double min_gain) {
   const std::lock_guard lock(mutex_);
   if (std::min(past_.requests, through_.requests) < kTrials) return past_.requests <= through_.requests;
-  const bool better = past_.cost() * least_gain < through_.cost();
+  const bool better = past_.cost() * min_gain < through_.cost();
   if (better != past_is_better_ || between_ == 0) {
     past_is_better_ = better;
     since_ = 0;
-    between_ = kLeastBetween;
+    between_ = kMinBetween;
   }
   if (++since_ <= between_) return better;
   since_ = 0;
-  between_ = std::min(2 * between_, kMostBetween);
+  between_ = std::min(2 * between_, kMaxBetween);
   return !better;
 }
 

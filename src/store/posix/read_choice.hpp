@@ -21,8 +21,8 @@ namespace plait::store::posix {
 /// threads  Any.
 class ReadChoice {
  public:
-  /// Returns true if the next request should bypass the cache. least_gain: the required ratio of the costs.
-  bool goes_past(double least_gain);
+  /// Returns true if the next request should bypass the cache. min_gain: the required ratio of the costs.
+  bool goes_past(double min_gain);
   /// The cost of one request.
   struct Cost {
     double seconds = 0;

@@ -12,7 +12,7 @@
 namespace plait::store::posix {
 
 /// Maximum bytes of a call; Linux moves at most 2 GiB - 4 KiB.
-inline constexpr std::int64_t kMostBytesACall = std::int64_t{1} << 30;
+inline constexpr std::int64_t kMaxBytesACall = std::int64_t{1} << 30;
 
 /// The number of a store in a trace. It is assigned at the first use, because many stores are opened only to be
 /// examined.
@@ -40,8 +40,8 @@ template <typename Call>
 auto recorded(RecordedFile& file, const SystemCall& asked, Call&& call) {
   const base::RecordedRequest reaching(asked.kind);
   const auto result = call();
-  if (reaching.kept() && !(asked.look && result <= 0))
-    reaching.end({file.number(), asked.offset, asked.look ? result : std::min(asked.bytes, kMostBytesACall),
+  if (reaching.is_recorded() && !(asked.look && result <= 0))
+    reaching.end({file.number(), asked.offset, asked.look ? result : std::min(asked.bytes, kMaxBytesACall),
                   result < 0 ? -errno : result});
   return result;
 }

@@ -76,8 +76,8 @@ std::string follow_links(const std::string& name) {
   const fs::path followed = fs::canonical(path, error);
   if (!error) return followed.string();
   for (int links = 0; fs::is_symlink(path, error); ++links) {
-    constexpr int kMostLinks = 40;  // the limit of Linux
-    if (links == kMostLinks) throw system_error(base::text("follow the links of ", path.string()), ELOOP);
+    constexpr int kMaxLinks = 40;  // the limit of Linux
+    if (links == kMaxLinks) throw system_error(base::text("follow the links of ", path.string()), ELOOP);
     path = path.parent_path() / fs::read_symlink(path, error);
   }
   return path.string();
@@ -98,7 +98,7 @@ void reserve(int file, std::int64_t bytes, const std::string& shown) {
 void sync_open(int file, const std::string& shown) {
   const base::RecordedRequest reaching(PLAIT_EVENT_SYNC);
   const int result = ::fsync(file);
-  if (reaching.kept()) reaching.end({base::recorded_name(shown), -1, 0, result < 0 ? -errno : 0});
+  if (reaching.is_recorded()) reaching.end({base::recorded_name(shown), -1, 0, result < 0 ? -errno : 0});
   if (result != 0 && errno != EINVAL) throw system_error(base::text("sync ", shown), errno);
 }
 
@@ -130,7 +130,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   if (existed_) check_sticky(folder, old.st_uid, path);
   const std::string prefix = temporary_prefix(target, folder);
   remove_stale(folder, prefix, [&](const std::string& left) {
-    if (marks.on_left_behind && !marks.on_left_behind(left, target.string())) return;
+    if (marks.on_leftover && !marks.on_leftover(left, target.string())) return;
     ::unlink(left.c_str());
   });
   keeps_ = marks.keeps_unfinished;
@@ -172,7 +172,7 @@ void Replacement::make_kept(std::int64_t bytes, std::span<const std::byte> head,
   struct stat found{};
   if (::fstat(file_.number(), &found) != 0) throw system_error(base::text("write ", path_), errno);
   continued_ = existed && marks.continues && (bytes < 0 || found.st_size == bytes) && begins_with(file_.number(), head);
-  if (existed && !continued_ && marks.on_left_behind) marks.on_left_behind(temporary_, target_);
+  if (existed && !continued_ && marks.on_leftover) marks.on_leftover(temporary_, target_);
   if (!continued_ && ::ftruncate(file_.number(), 0) != 0) throw system_error(base::text("size ", path_), errno);
 }
 
@@ -186,7 +186,7 @@ void Replacement::write_head(std::span<const std::byte> bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const base::RecordedRequest reaching(PLAIT_EVENT_WRITE);
     const ssize_t put = ::pwrite(file_.number(), bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-    if (reaching.kept())
+    if (reaching.is_recorded())
       reaching.end({base::recorded_name(temporary_), static_cast<std::int64_t>(done),
                     static_cast<std::int64_t>(bytes.size() - done), put < 0 ? -errno : put});
     if (put < 0 && errno != EINTR) throw system_error(base::text("write ", path_), errno);
@@ -200,9 +200,10 @@ void Replacement::commit() {
   sync_open(file_.number(), temporary_);
   if (existed_) {
     // A folder may have got the name meanwhile, or its owner may have withdrawn the permission.
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) keep_beside("the existing file cannot be replaced", errno);
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0)
+      keep_as_sibling("the existing file cannot be replaced", errno);
   } else if (!rename_to_free(temporary_, target_)) {
-    keep_beside("a file of that name has appeared since it was opened", EEXIST);
+    keep_as_sibling("a file of that name has appeared since it was opened", EEXIST);
   }
   open_ = false;
   in_position_ = true;
@@ -211,9 +212,9 @@ void Replacement::commit() {
 }
 
 /// Both files are complete, and this program must remove neither.
-void Replacement::keep_beside(const char* why, int code) {
+void Replacement::keep_as_sibling(const char* why, int code) {
   const fs::path target(target_);
-  const std::string name = shortened(target.filename().string(), 24, most_name_bytes(target.parent_path()));
+  const std::string name = shortened(target.filename().string(), 24, max_name_bytes(target.parent_path()));
   std::string kept;
   for (int number = 1;; ++number) {
     kept = (target.parent_path() / base::text(name, ".kept-", number)).string();

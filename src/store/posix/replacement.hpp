@@ -29,7 +29,7 @@ class Replacement {
     std::string suffix;  ///< suffix of the temporary name, by which its content can be recognized
     /// Called with the path of each temporary file of a killed process, before it is removed, and with the path of the
     /// file to be replaced. Returns true if it may be removed.
-    std::function<bool(const std::string&, const std::string&)> on_left_behind;
+    std::function<bool(const std::string&, const std::string&)> on_leftover;
     bool claimed;  ///< no other rank of this job may write a file of that name alone, see claim()
     /// Uncommitted data stay, under unfinished_name() (temporary.hpp).
     bool keeps_unfinished;
@@ -88,7 +88,7 @@ class Replacement {
   void make(const std::string& prefix, const Marks& marks);
   /// Makes or continues a temporary file that may stay.
   void make_kept(std::int64_t bytes, std::span<const std::byte> head, const Marks& marks);
-  [[noreturn]] void keep_beside(const char* why, int code);
+  [[noreturn]] void keep_as_sibling(const char* why, int code);
 };
 
 /// Returns the absolute path of the file to which a name refers, even if its last link leads to no file.

@@ -62,7 +62,7 @@ bool changed_since(int folder, const std::string& path, std::time_t time) {
 
 }  // namespace
 
-std::size_t most_name_bytes(const fs::path& folder) {
+std::size_t max_name_bytes(const fs::path& folder) {
   const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
   return most > 0 ? static_cast<std::size_t>(most) : NAME_MAX;
 }
@@ -79,22 +79,22 @@ std::string shortened(const std::string& name, std::size_t more, std::size_t mos
 }
 
 std::string temporary_prefix(const fs::path& target, const fs::path& folder) {
-  constexpr std::size_t kBehind = 44;
+  constexpr std::size_t kSuffixBytes = 44;
   const std::string mark = base::text(".plait-", host(), '-');
   const std::string name = target.filename().string();
-  return base::text('.', shortened(name, 1 + mark.size() + kBehind, most_name_bytes(folder)), mark);
+  return base::text('.', shortened(name, 1 + mark.size() + kSuffixBytes, max_name_bytes(folder)), mark);
 }
 
 std::string without_host(const std::string& prefix) { return prefix.substr(0, prefix.size() - host().size() - 1); }
 
 std::string unfinished_name(const fs::path& target, const fs::path& folder) {
-  constexpr std::size_t kBehind = 44;
+  constexpr std::size_t kSuffixBytes = 44;
   const std::string mark = ".plait-unfinished";
   const std::string name = target.filename().string();
-  return base::text('.', shortened(name, 1 + mark.size() + kBehind, most_name_bytes(folder)), mark);
+  return base::text('.', shortened(name, 1 + mark.size() + kSuffixBytes, max_name_bytes(folder)), mark);
 }
 
-std::string beside_of(const std::string& folder, std::string_view array) {
+std::string sibling_path(const std::string& folder, std::string_view array) {
   const std::size_t begin = std::min(array.find_first_not_of('/'), array.size());
   array = array.substr(begin, array.find_last_not_of('/') + 1 - begin);
   std::string name = array.empty() ? folder : folder + "::";

@@ -16,7 +16,7 @@
 namespace plait::store::posix {
 
 /// Returns the maximum length of a name in the folder.
-std::size_t most_name_bytes(const std::filesystem::path& folder);
+std::size_t max_name_bytes(const std::filesystem::path& folder);
 /// Returns a name that can be extended by `more` bytes: a longer one is cut, and gets a checksum that distinguishes it
 /// from others with the same beginning.
 std::string shortened(const std::string& name, std::size_t more, std::size_t most);
@@ -30,7 +30,7 @@ std::string without_host(const std::string& prefix);
 std::string unfinished_name(const std::filesystem::path& target, const std::filesystem::path& folder);
 /// Returns the name for files next to an array in a hierarchy of folders, each of which has its own unfinished folder:
 /// the name of the hierarchy, followed by that of the array.
-std::string beside_of(const std::string& folder, std::string_view array);
+std::string sibling_path(const std::string& folder, std::string_view array);
 /// Locks a file or folder for this program. Returns false if another one holds the lock. If the file system has no
 /// locks, it returns true.  errors  kSystem: the file cannot be locked for another reason.
 bool lock_at_once(int file, const std::string& shown);

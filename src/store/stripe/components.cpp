@@ -77,14 +77,14 @@ void remove_components(const Description& description, const std::string& basena
       ::unlink(description.components[i].c_str());
 }
 
-bool remove_left_behind(const std::string& left_behind, const std::string& target) noexcept {
-  if (!left_behind.ends_with(kTemporarySuffix)) return true;
+bool remove_leftover(const std::string& leftover, const std::string& target) noexcept {
+  if (!leftover.ends_with(kTemporarySuffix)) return true;
   try {
     struct stat status{};
-    if (::stat(left_behind.c_str(), &status) != 0) return false;
+    if (::stat(leftover.c_str(), &status) != 0) return false;
     // The description has another name, and its components belong to that one.
     if (status.st_nlink != 1) return true;
-    const std::optional<Description> left = description_at(left_behind);
+    const std::optional<Description> left = description_at(leftover);
     if (!left) return true;  // its process was killed before there were components
     const std::optional<Description> current = description_at(target);
     if (!current || current->id != left->id) remove_components(*left, basename_of(target));

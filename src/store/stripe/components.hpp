@@ -29,7 +29,7 @@ void remove_components(const Description& description, const std::string& basena
 /// Removes the component files that the description of a killed process lists, unless they may still be in use: by the
 /// striped file `target`, or through another name of the description. Returns false if that is unknown, so that the
 /// description should stay.
-bool remove_left_behind(const std::string& left_behind, const std::string& target) noexcept;
+bool remove_leftover(const std::string& leftover, const std::string& target) noexcept;
 
 /// Suffix of temporary names of descriptions.
 inline constexpr const char* kTemporarySuffix = ".stripes";

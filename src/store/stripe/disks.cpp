@@ -25,10 +25,10 @@ std::vector<std::string> disks() {
 }
 
 int stripe_count(const std::string& path) {
-  const bool told = stripe::is_name(path);
-  const std::string name = told ? stripe::parse_name(path).path : store::ordinary_path(path);
+  const bool is_url = stripe::is_name(path);
+  const std::string name = is_url ? stripe::parse_name(path).path : store::ordinary_path(path);
   store::posix::PosixStore there(name, store::posix::PosixStore::Access::kRead);
-  if (!told && !stripe::holds_description(there)) return 1;
+  if (!is_url && !stripe::holds_description(there)) return 1;
   return static_cast<int>(stripe::description_in(there, name, "stripe:" + name).components.size());
 }
 

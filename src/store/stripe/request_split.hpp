@@ -30,20 +30,20 @@ class RequestSplit {
   std::vector<std::vector<Segment>> next() {
     std::vector<std::vector<Segment>> result(components_);
     const auto count = static_cast<std::int64_t>(components_);
-    std::int64_t room = kRoundBytes * count;
+    std::int64_t budget = kRoundBytes * count;
     std::size_t pieces = kRoundPieces * components_;
     for (; at_ < segments_.size(); ++at_, done_ = 0) {
       const Segment& segment = segments_[at_];
       while (done_ < segment.bytes) {
-        if (room <= 0 || pieces == 0) return result;
+        if (budget <= 0 || pieces == 0) return result;
         const std::int64_t offset = segment.offset + done_;
         const std::int64_t stripe = offset / unit_;
         const std::int64_t within = offset % unit_;
-        const std::int64_t bytes = std::min({unit_ - within, segment.bytes - done_, room});
+        const std::int64_t bytes = std::min({unit_ - within, segment.bytes - done_, budget});
         if (add(result[static_cast<std::size_t>(stripe % count)],
                 {stripe / count * unit_ + within, segment.data + done_, bytes}))
           --pieces;
-        room -= bytes;
+        budget -= bytes;
         done_ += bytes;
       }
     }

@@ -33,7 +33,7 @@ namespace {
 constexpr std::string_view kMagic = "plait stripes ";
 constexpr int kVersion = 1;
 /// Limit for the size of a description, larger than that of the maximum number of components with the longest paths.
-constexpr std::int64_t kMostText = std::int64_t{8} << 20;
+constexpr std::int64_t kMaxText = std::int64_t{8} << 20;
 
 /// The lines of a description, each of which begins with a keyword.
 class Lines {
@@ -111,9 +111,9 @@ Description parse(const std::string& text, const std::string& shown) {
   }
   if (!lines.value("end").empty() || !lines.done()) lines.damaged("there is more text after its end");
   if (result.components.empty()) lines.damaged("it names no component file");
-  if (result.components.size() > kMostDisks)
+  if (result.components.size() > kMaxDisks)
     lines.damaged(
-        base::text("it names ", result.components.size(), " component files; at most ", kMostDisks, " are supported"));
+        base::text("it names ", result.components.size(), " component files; at most ", kMaxDisks, " are supported"));
   return result;
 }
 
@@ -121,7 +121,7 @@ namespace {
 
 posix::PosixStore open_to_look(const std::string& path) { return {path, posix::PosixStore::Access::kRead}; }
 
-std::string front_of(Store& store, std::int64_t most) {
+std::string read_head(Store& store, std::int64_t most) {
   std::string text(static_cast<std::size_t>(std::min(store.size(), most)), '\0');
   store.read({{0, reinterpret_cast<std::byte*>(text.data()), static_cast<std::int64_t>(text.size())}});
   return text;
@@ -131,7 +131,7 @@ std::string front_of(Store& store, std::int64_t most) {
 
 Description description_in(Store& store, const std::string& path, const std::string& shown) {
   // An ordinary file may be large, so read its beginning first.
-  Description result = parse(holds_description(store) ? front_of(store, kMostText) : "", shown);
+  Description result = parse(holds_description(store) ? read_head(store, kMaxText) : "", shown);
   std::error_code error;
   const std::filesystem::path own = std::filesystem::canonical(path, error);
   const std::filesystem::path folder = (error ? std::filesystem::absolute(path) : own).parent_path();
@@ -154,7 +154,7 @@ std::optional<Description> description_at(const std::string& path) {
   return std::nullopt;
 }
 
-bool holds_description(Store& store) { return front_of(store, kMagic.size()) == kMagic; }
+bool holds_description(Store& store) { return read_head(store, kMagic.size()) == kMagic; }
 
 bool looks_like_description(const std::string& path) noexcept {
   try {

@@ -11,7 +11,7 @@ namespace plait::store::stripe {
 inline constexpr std::string_view kScheme = "stripe:";
 inline constexpr std::int64_t kDefaultUnit = std::int64_t{64} << 10;
 /// Maximum number of components, which are all open while their file is.
-inline constexpr std::size_t kMostDisks = 1000;
+inline constexpr std::size_t kMaxDisks = 1000;
 
 /// The parts of such a name.
 struct Name {

@@ -95,10 +95,9 @@ StripedStore::StripedStore(const Description& description, Access access, std::s
     : shown_(std::move(shown)), unit_(description.unit), bytes_(description.bytes) {
   // A read covers all disks, and each component should begin to read ahead while another one is awaited. The hint
   // therefore begins at a smaller size for each of them.
-  constexpr std::int64_t kLeast = std::int64_t{16} << 10;
+  constexpr std::int64_t kMin = std::int64_t{16} << 10;
   const auto count = static_cast<std::int64_t>(description.components.size());
-  const std::int64_t read_ahead =
-      std::max(posix::PosixStore::kLeastReadAhead / std::max<std::int64_t>(count, 1), kLeast);
+  const std::int64_t read_ahead = std::max(posix::PosixStore::kMinReadAhead / std::max<std::int64_t>(count, 1), kMin);
   try {
     for (const std::string& component : description.components)
       components_.push_back(std::make_unique<posix::PosixStore>(component, access, read_ahead));

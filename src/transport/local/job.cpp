@@ -43,16 +43,16 @@ std::optional<Job> job_of_environment() {
     return std::nullopt;
   }
   Job job;
-  job.size = number("PLAIT_SIZE", 1, kMostProcesses);
+  job.size = number("PLAIT_SIZE", 1, kMaxProcesses);
   job.rank = number("PLAIT_RANK", 0, job.size - 1);
   job.name = setting("PLAIT_JOB");
   if (job.name.empty()) throw_invalid_job("PLAIT_SIZE is set, but PLAIT_JOB is not");
-  constexpr std::size_t kMostName = NAME_MAX - 32;
+  constexpr std::size_t kMaxName = NAME_MAX - 32;
   const bool strange =
-      job.name.front() == '.' || job.name.size() > kMostName ||
+      job.name.front() == '.' || job.name.size() > kMaxName ||
       std::ranges::any_of(job.name, [](char one) { return one == '/' || static_cast<unsigned char>(one) < ' '; });
   if (strange)
-    throw_invalid_job(base::text("PLAIT_JOB is '", job.name, "', and must be a name of at most ", kMostName,
+    throw_invalid_job(base::text("PLAIT_JOB is '", job.name, "', and must be a name of at most ", kMaxName,
                                  " characters, without '/' and with no '.' in front"));
   return job;
 }

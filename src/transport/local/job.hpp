@@ -12,7 +12,7 @@ struct Job {
   int rank = 0;
 };
 
-inline constexpr int kMostProcesses = 4096;
+inline constexpr int kMaxProcesses = 4096;
 
 /// Returns the values of PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK, which `plait run` or a user has set; nothing if no size
 /// is set.

@@ -44,8 +44,8 @@ std::int64_t number_of(const std::vector<shared_memory::ProcessIdentity>& proces
 
 class LocalTransport : public Transport, public shared_memory::GroupMeeting, public shared_memory::Leaver {
  public:
-  LocalTransport(const Job& job, std::chrono::duration<double> patience) : rank_(job.rank), size_(job.size) {
-    Rendezvous others(job, patience);
+  LocalTransport(const Job& job, std::chrono::duration<double> timeout) : rank_(job.rank), size_(job.size) {
+    Rendezvous others(job, timeout);
     node_group_ = number_of(others.processes());
     memory_.emplace(others, Shared::bytes(size_));
     const Shared shared(memory_->data(), size_);
@@ -56,7 +56,7 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
     listed_.emplace(*this);
   }
   ~LocalTransport() override {
-    kept() = nullptr;  // the object uses what is destroyed next
+    attachment() = nullptr;  // the object uses what is destroyed next
     listed_.reset();
     leave();
   }
@@ -139,9 +139,9 @@ void watch_the_end() {
 
 }  // namespace
 
-std::shared_ptr<Transport> make_transport(const Job& job, std::chrono::duration<double> patience) {
+std::shared_ptr<Transport> make_transport(const Job& job, std::chrono::duration<double> timeout) {
   watch_the_end();
-  return base::make_owned<LocalTransport>(job, patience);
+  return base::make_owned<LocalTransport>(job, timeout);
 }
 
 }  // namespace plait::transport::local

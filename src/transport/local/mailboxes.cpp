@@ -61,7 +61,7 @@ std::unique_ptr<Ticket> Mailboxes::send(int to, std::span<const std::byte> bytes
 
 std::unique_ptr<Ticket> Mailboxes::receive(int from, std::span<std::byte> bytes) {
   auto receiving = std::make_shared<Receiving>();
-  receiving->room = bytes;
+  receiving->output = bytes;
   auto ticket = std::make_unique<MessageTicket<Receiving>>(*this, receiving);
   Incoming& incoming = incoming_[from];
   if (incoming.unexpected.empty()) {
@@ -78,13 +78,13 @@ std::unique_ptr<Ticket> Mailboxes::receive(int from, std::span<std::byte> bytes)
 }
 
 void Mailboxes::put(Receiving& receiving, std::span<const std::byte> part, bool last) {
-  std::span<std::byte>& room = receiving.room;
+  std::span<std::byte>& output = receiving.output;
   if (!receiving.dropped) {
-    if (part.size() > room.size() || (last && part.size() != room.size()))
-      base::throw_system_error(EMSGSIZE, "a message has ", part.size() > room.size() ? "more" : "fewer",
+    if (part.size() > output.size() || (last && part.size() != output.size()))
+      base::throw_system_error(EMSGSIZE, "a message has ", part.size() > output.size() ? "more" : "fewer",
                                " bytes than expected");
-    std::copy(part.begin(), part.end(), room.begin());
-    room = room.subspan(part.size());
+    std::copy(part.begin(), part.end(), output.begin());
+    output = output.subspan(part.size());
   }
   receiving.done = last;
 }

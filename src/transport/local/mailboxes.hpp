@@ -48,7 +48,7 @@ class Mailboxes {
     bool done = false;
   };
   struct Receiving {
-    std::span<std::byte> room;
+    std::span<std::byte> output;
     bool dropped = false;
     bool done = false;
   };

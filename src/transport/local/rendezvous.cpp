@@ -117,7 +117,7 @@ class Rendezvous::Turn {
         fail_system(text("cannot lock ", of.path_, "; name a folder on a file system that has locks by PLAIT_MEET"),
                     errno);
       base::check_interruption();
-      if (of.is_late() && Clock::now() - begin > kPatienceForATurn) fail_stuck(of);
+      if (of.is_late() && Clock::now() - begin > kTurnTimeout) fail_stuck(of);
       std::this_thread::sleep_for(nap);
       nap = std::min(2 * nap, kLongestNap);
     }
@@ -128,11 +128,11 @@ class Rendezvous::Turn {
 
  private:
   /// Applies also to a rank whose own time has elapsed, which must notify the others.
-  static constexpr std::chrono::milliseconds kPatienceForATurn{500};
+  static constexpr std::chrono::milliseconds kTurnTimeout{500};
   [[noreturn]] static void fail_stuck(const Rendezvous& of) {
     const int process = base::host::locker(of.file_.number(), kTurn);
     base::throw_system_error(ETIMEDOUT, "rank ", of.job_.rank, " of the job ", of.job_.name, " could not look at ",
-                             of.path_, " within ", of.patience_.count(),
+                             of.path_, " within ", of.timeout_.count(),
                              " s: ", process != 0 ? text("process ", process) : std::string("some rank of the job"),
                              " holds its lock, and may be stopped; let it go on, or end it");
   }
@@ -144,8 +144,8 @@ Rendezvous::Entry& Rendezvous::entry(int rank) const {
   return reinterpret_cast<Entry*>(memory_ + (sizeof(Header) + 63) / 64 * 64)[rank];
 }
 
-Rendezvous::Rendezvous(const Job& job, Seconds patience)
-    : job_(job), path_(text(base::host::meeting_folder(), '/', job.name, kSuffix)), patience_(patience) {
+Rendezvous::Rendezvous(const Job& job, Seconds timeout)
+    : job_(job), path_(text(base::host::meeting_folder(), '/', job.name, kSuffix)), timeout_(timeout) {
   const std::size_t head = (sizeof(Header) + 63) / 64 * 64 + sizeof(Entry) * static_cast<std::size_t>(job.size);
   bytes_ = head + static_cast<std::size_t>(shared_memory::control_bytes(job.size));
   try {
@@ -266,12 +266,12 @@ std::string Rendezvous::who_is_missing() const {
   if (count > kNamed) missing += text(" and ", count - kNamed, " more");
   return text(
       count == 1 ? "rank " : "ranks ", missing, " of the job ", job_.name, " (", job_.size,
-      count == 1 ? " ranks) has" : " ranks) have", " not come within ", patience_.count(),
+      count == 1 ? " ranks) has" : " ranks) have", " not come within ", timeout_.count(),
       " s; every rank asks for the communicator of the job (plait.world() in Python), and a program that a rank "
       "starts is none of them");
 }
 
-bool Rendezvous::is_late() const { return Clock::now() - begin_ >= patience_; }
+bool Rendezvous::is_late() const { return Clock::now() - begin_ >= timeout_; }
 
 void Rendezvous::wait() {
   constexpr std::chrono::milliseconds kBetweenLooks{250};

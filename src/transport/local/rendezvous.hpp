@@ -31,7 +31,7 @@ class Rendezvous : public shared_memory::GroupMeeting {
   /// errors  kSystem: ETIMEDOUT, which ranks are missing, or that a rank blocks all others; EEXIST, a file of that name
   ///         is not a job's; EOWNERDEAD, which rank has ended; EADDRINUSE, a rank exists twice; EINTR; no space, no
   ///         permission.  kArgument: the ranks state different sizes, or run on several hosts.
-  Rendezvous(const Job& job, Seconds patience);
+  Rendezvous(const Job& job, Seconds timeout);
   ~Rendezvous() override;
   Rendezvous(const Rendezvous&) = delete;
   Rendezvous& operator=(const Rendezvous&) = delete;
@@ -70,7 +70,7 @@ class Rendezvous : public shared_memory::GroupMeeting {
   using Clock = std::chrono::steady_clock;
   const Job job_;
   std::string path_;
-  const Seconds patience_;
+  const Seconds timeout_;
   const Clock::time_point begin_ = Clock::now();
   base::Descriptor file_;
   std::byte* memory_ = nullptr;

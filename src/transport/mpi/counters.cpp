@@ -287,8 +287,8 @@ struct Windows {
 };
 
 Windows& windows() {
-  static base::PerProcess<Windows> kept;
-  return kept.get();
+  static base::PerProcess<Windows> instance;
+  return instance.get();
 }
 
 void free_windows() {

@@ -39,24 +39,24 @@ void Leaders::reduce_min(std::span<std::int64_t> values) {
   const auto count = static_cast<int>(ranks_.size());
   const auto length = static_cast<int>(values.size());
   for (int distance = 1; distance < count; distance *= 2) {
-    if (!step_) step_ = std::make_unique<Step>();
-    Step* const step = step_.get();
-    std::copy(values.begin(), values.end(), step->out.begin());
+    if (!exchange_) exchange_ = std::make_unique<Exchange>();
+    Exchange* const exchange = exchange_.get();
+    std::copy(values.begin(), values.end(), exchange->out.begin());
     const int from = ranks_[static_cast<std::size_t>((index_ - distance + count) % count)];
     const int to = ranks_[static_cast<std::size_t>((index_ + distance) % count)];
     std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     try {
-      check(call(MPI_Irecv, step->in.data(), length, MPI_INT64_T, from, kAgreeTag, everyone_, requests.data()),
+      check(call(MPI_Irecv, exchange->in.data(), length, MPI_INT64_T, from, kAgreeTag, everyone_, requests.data()),
             "MPI_Irecv");
-      check(call(MPI_Isend, step->out.data(), length, MPI_INT64_T, to, kAgreeTag, everyone_, &requests[1]),
+      check(call(MPI_Isend, exchange->out.data(), length, MPI_INT64_T, to, kAgreeTag, everyone_, &requests[1]),
             "MPI_Isend");
       notices_.wait(requests, "an agreement between nodes");
     } catch (...) {
       notices_.abandon();
-      base::keep(step_.release());  // MPI may still access the buffers
+      base::keep(exchange_.release());  // MPI may still access the buffers
       throw;
     }
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], step->in[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::min(values[i], exchange->in[i]);
   }
 }
 

@@ -26,8 +26,8 @@ class Leaders {
   void broadcast(std::span<std::byte> bytes);
 
  private:
-  using Values = std::array<std::int64_t, Transport::kMostValues>;
-  struct Step {
+  using Values = std::array<std::int64_t, Transport::kMaxValues>;
+  struct Exchange {
     Values out{};
     Values in{};
   };
@@ -37,7 +37,7 @@ class Leaders {
   int index_;
   Notices& notices_;
   // allocated beforehand: an agreement must not fail for lack of memory
-  std::unique_ptr<Step> step_ = std::make_unique<Step>();
+  std::unique_ptr<Exchange> exchange_ = std::make_unique<Exchange>();
 };
 
 }  // namespace plait::transport::mpi

@@ -60,7 +60,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     listed_.emplace(*this);
   }
   ~MpiTransport() override {
-    kept() = nullptr;  // the object uses what is destroyed next
+    attachment() = nullptr;  // the object uses what is destroyed next
     listed_.reset();
     leave();
     if (notices_->given_up() || (nodes_apart() && shared_memory::is_leaving())) everyone_.keep();
@@ -165,7 +165,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   bool background() const override { return threads_ || !nodes_apart(); }
 
  private:
-  using Mailbox = std::array<std::byte, kMostBroadcast>;
+  using Mailbox = std::array<std::byte, kMaxBroadcast>;
 
   // Returns the group, also for the creation of shared objects.
   shared_memory::Group& group() override {

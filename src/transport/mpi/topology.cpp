@@ -50,13 +50,13 @@ Topology::Topology(MPI_Comm everyone) {
         "MPI_Comm_split_type");
   static std::atomic<std::int64_t> made{0};
   const char* setting = std::getenv("PLAIT_NODE_SIZE");
-  std::array<std::int64_t, 2> told{setting != nullptr ? std::atoi(setting) : 0,
-                                   shared_memory::hash_of(std::array<std::int64_t, 2>{::getpid(), ++made})};
-  check(call(MPI_Bcast, told.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
-  cookie = told[1];
+  std::array<std::int64_t, 2> settings{setting != nullptr ? std::atoi(setting) : 0,
+                                       shared_memory::hash_of(std::array<std::int64_t, 2>{::getpid(), ++made})};
+  check(call(MPI_Bcast, settings.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
+  cookie = settings[1];
   int index = 0;
   check(call(MPI_Comm_rank, whole.get(), &index), "MPI_Comm_rank");
-  const int most = static_cast<int>(told[0]);
+  const int most = static_cast<int>(settings[0]);
   check(call(MPI_Comm_split, whole.get(), most > 0 ? index / most : 0, rank, node.out()), "MPI_Comm_split");
   check(call(MPI_Comm_rank, node.get(), &node_rank), "MPI_Comm_rank");
   check(call(MPI_Comm_size, node.get(), &node_size), "MPI_Comm_size");

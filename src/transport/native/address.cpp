@@ -61,7 +61,7 @@ std::optional<Address> Address::parse(std::string_view text) {
   constexpr std::string_view kTcp = "tcp:";
   if (text.starts_with(kLocal)) {
     const std::string_view name = text.substr(kLocal.size());
-    if (name.empty() || name.size() > base::host::LocalAddress::kMostBytes ||
+    if (name.empty() || name.size() > base::host::LocalAddress::kMaxBytes ||
         !std::all_of(name.begin(), name.end(), name_letter))
       return std::nullopt;
     return Address{Local{std::string(name)}};

@@ -70,10 +70,10 @@ Attempt greet_server(base::Descriptor socket, const Key& key, Clock::time_point 
   if (const int code = send_all(number, handshake.hello(), until)) return failed_hello(code, false);
   bool proved = false;  // the server knows the key
   while (true) {
-    const auto room = handshake.room();
-    int code = receive_all(number, room, until);
+    const auto buffer = handshake.input_space();
+    int code = receive_all(number, buffer, until);
     if (code == 0) {
-      const ClientHandshake::Status status = handshake.took(room.size());
+      const ClientHandshake::Status status = handshake.took(buffer.size());
       if (status == ClientHandshake::Status::kAccepted) return {std::move(socket), 0, {}};
       if (status == ClientHandshake::Status::kFailed) return {{}, handshake.code(), handshake.why()};
       if (status == ClientHandshake::Status::kMore) continue;
@@ -91,7 +91,7 @@ Attempt attempt_once(const Address& to, const Key& key, Clock::time_point until)
   const int family = tcp == nullptr ? AF_UNIX : remote.storage.ss_family;
   base::Descriptor socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.number() < 0) return failed_attempt(errno);
-  tcp == nullptr ? base::host::widen(socket.number(), 2 * kMostStreamed) : base::host::keep_alive(socket.number());
+  tcp == nullptr ? base::host::widen(socket.number(), 2 * kMaxStream) : base::host::keep_alive(socket.number());
   const int code = tcp == nullptr ? connect_to(socket.number(), local.name(), local.length, until)
                                   : connect_to(socket.number(), remote.name(), remote.length, until);
   return code != 0 ? failed_attempt(code) : greet_server(std::move(socket), key, until);

@@ -14,8 +14,8 @@ namespace plait::transport::native {
 
 namespace {
 
-constexpr std::size_t kMostText = 8192;
-constexpr std::size_t kMostWord = 255;
+constexpr std::size_t kMaxText = 8192;
+constexpr std::size_t kMaxWord = 255;
 
 bool plain(char one) { return one > ' ' && one < '\x7f'; }
 
@@ -25,7 +25,7 @@ constexpr std::string_view kAnyHost = "?";
 std::string as_word(std::string text) {
   if (text.empty()) return std::string(kAnyHost);
   std::replace_if(text.begin(), text.end(), [](char one) { return !plain(one); }, '_');
-  text.resize(std::min(text.size(), kMostWord));
+  text.resize(std::min(text.size(), kMaxWord));
   return text;
 }
 
@@ -52,7 +52,7 @@ std::string Endpoints::text() const {
 }
 
 Endpoints Endpoints::parse(std::string_view text) {
-  if (text.size() > kMostText) throw_invalid_endpoints(text, base::text("it has ", text.size(), " characters"));
+  if (text.size() > kMaxText) throw_invalid_endpoints(text, base::text("it has ", text.size(), " characters"));
   if (!std::all_of(text.begin(), text.end(), [](char one) { return one == ' ' || plain(one); }))
     throw_invalid_endpoints("...", "it has characters other than those of ASCII");
   std::string_view rest = text;
@@ -60,7 +60,7 @@ Endpoints Endpoints::parse(std::string_view text) {
   found.host = take_word(rest);
   found.name = take_word(rest);
   if (found.host.empty() || found.name.empty()) throw_invalid_endpoints(text, "the host or its name is missing");
-  if (std::max(found.host.size(), found.name.size()) > kMostWord) throw_invalid_endpoints(text, "a name is too long");
+  if (std::max(found.host.size(), found.name.size()) > kMaxWord) throw_invalid_endpoints(text, "a name is too long");
   if (text.back() == ' ') throw_invalid_endpoints(text, "it ends in a blank");
   while (!rest.empty()) {
     const std::string_view word = take_word(rest);

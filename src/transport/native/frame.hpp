@@ -19,8 +19,8 @@ struct FrameHead {
 };
 
 /// The longest body that a server accepts; a longer one ends the connection.
-inline constexpr std::uint64_t kMostReceived = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kMaxReceive = std::uint64_t{1} << 20;
 /// The longest frame of a stream.  Other frames can be sent between two of them.
-inline constexpr std::uint64_t kMostStreamed = std::uint64_t{1} << 18;
+inline constexpr std::uint64_t kMaxStream = std::uint64_t{1} << 18;
 
 }  // namespace plait::transport::native

@@ -28,7 +28,7 @@ HelloFault fault_of(const Hello& hello) {
   if (hello.magic != Hello::kMagic) return HelloFault::kStranger;
   const Hello own;
   const bool same = hello.version == own.version && hello.order == own.order && hello.head_bytes == own.head_bytes &&
-                    hello.unused == own.unused && hello.most_received == own.most_received;
+                    hello.unused == own.unused && hello.max_received == own.max_received;
   return same ? HelloFault::kNone : HelloFault::kVersion;
 }
 
@@ -38,8 +38,8 @@ std::string difference(const Hello& hello) {
     return base::text("it speaks version ", std::uint32_t{hello.version[0]}, " of the protocol, this process version ",
                       std::uint32_t{own.version[0]}, "; use the same Plait in both programs");
   if (hello.order != own.order) return "it has the other byte order; use machines of the same byte order";
-  return base::text("its frames differ: heads of ", hello.head_bytes, " bytes and bodies of ", hello.most_received,
-                    " bytes, here ", own.head_bytes, " and ", own.most_received,
+  return base::text("its frames differ: heads of ", hello.head_bytes, " bytes and bodies of ", hello.max_received,
+                    " bytes, here ", own.head_bytes, " and ", own.max_received,
                     "; use the same Plait in both programs");
 }
 
@@ -60,7 +60,7 @@ bool same(const Proof& one, const Proof& other) {
   return ::sodium_memcmp(one.data(), other.data(), sizeof(Proof)) == 0;
 }
 
-std::span<std::byte> ServerHandshake::room() {
+std::span<std::byte> ServerHandshake::input_space() {
   const auto whole = greeted_ ? std::span<std::byte>(proof_) : std::as_writable_bytes(std::span(&client_, 1));
   return whole.subspan(filled_);
 }
@@ -70,7 +70,7 @@ ServerHandshake::Status ServerHandshake::took(std::size_t bytes) {
   // Bytes that are not the beginning of a hello are rejected before a whole one has arrived.
   const std::size_t begun = std::min(filled_, Hello::kMagic.size());
   if (!greeted_ && std::memcmp(client_.magic.data(), Hello::kMagic.data(), begun) != 0) return Status::kReject;
-  if (!room().empty()) return Status::kMore;
+  if (!input_space().empty()) return Status::kMore;
   if (!greeted_) return greet();
   return same(proof_, expected_) ? Status::kProved : Status::kReject;
 }
@@ -89,7 +89,7 @@ ServerHandshake::Status ServerHandshake::greet() {
 }
 
 // The magic is checked first, so that the client does not wait for a hello from another program.
-std::span<std::byte> ClientHandshake::room() {
+std::span<std::byte> ClientHandshake::input_space() {
   if (proved_) return std::as_writable_bytes(std::span(accepted_)).subspan(filled_);
   const auto hello = std::as_writable_bytes(std::span(&theirs_, 1));
   if (filled_ < Hello::kMagic.size()) return hello.first(Hello::kMagic.size()).subspan(filled_);
@@ -100,7 +100,7 @@ std::span<std::byte> ClientHandshake::room() {
 ClientHandshake::Status ClientHandshake::took(std::size_t bytes) {
   filled_ += bytes;
   if (proved_) {
-    if (!room().empty()) return Status::kMore;
+    if (!input_space().empty()) return Status::kMore;
     return accepted_ == kAcceptance ? Status::kAccepted
                                     : failed(EPROTO, "the server there does not go on as Plait does");
   }

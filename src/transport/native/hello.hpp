@@ -31,7 +31,7 @@ struct Hello {
   std::uint32_t order = kOrder;
   std::uint32_t head_bytes = sizeof(FrameHead);
   std::uint32_t unused = 0;
-  std::uint64_t most_received = kMostReceived;
+  std::uint64_t max_received = kMaxReceive;
   std::array<std::byte, 32> nonce{};
 };
 static_assert(sizeof(Hello) == 64);
@@ -72,7 +72,7 @@ class ServerHandshake {
 
   explicit ServerHandshake(const Key& key) : key_(key) {}
   /// Memory for the next bytes; empty only if no more are expected.
-  std::span<std::byte> room();
+  std::span<std::byte> input_space();
   /// `bytes` bytes of room() have been filled.
   Status took(std::size_t bytes);
   std::span<const std::byte> answer() const { return answer_; }
@@ -103,7 +103,7 @@ class ClientHandshake {
   explicit ClientHandshake(const Key& key) : key_(key), own_(make_hello()) {}
   std::span<const std::byte> hello() const { return std::as_bytes(std::span(&own_, 1)); }
   /// Memory for the next bytes; empty only if no more are expected.
-  std::span<std::byte> room();
+  std::span<std::byte> input_space();
   /// `bytes` bytes of room() have been filled.
   Status took(std::size_t bytes);
   std::span<const std::byte> proof() const { return proof_; }

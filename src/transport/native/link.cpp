@@ -35,8 +35,8 @@ class Link::Impl {
   void send(FrameHead head, std::span<const std::span<const std::byte>> parts, Clock::time_point until) {
     head.bytes = 0;
     for (const auto& part : parts) head.bytes += part.size();
-    if (head.bytes > kMostReceived)
-      base::throw_argument_error("a frame of ", head.bytes, " bytes; at most ", kMostReceived,
+    if (head.bytes > kMaxReceive)
+      base::throw_argument_error("a frame of ", head.bytes, " bytes; at most ", kMaxReceive,
                                  " are taken: send several");
     Parts rest(std::as_bytes(std::span(&head, 1)), parts);
     msghdr message{};
@@ -44,7 +44,7 @@ class Link::Impl {
       const ssize_t put = ::sendmsg(usable(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
       // Data that the peer sent before it closed can still be received.
       if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
-        tell(ECONNRESET, "it has closed the connection, or ended");
+        fail(ECONNRESET, "it has closed the connection, or ended");
       went(put, POLLOUT, until);
       if (put > 0) rest.done(static_cast<std::size_t>(put));
     }
@@ -129,17 +129,17 @@ class Link::Impl {
     if (code == ETIMEDOUT) fail(ETIMEDOUT, "nothing moved in time");
     // A frame that has been sent in part cannot be followed by others; one that is awaited does not keep those from
     // going.
-    if (code == EINTR && events == POLLIN) tell(EINTR, "this program has been interrupted");
+    if (code == EINTR && events == POLLIN) fail(EINTR, "this program has been interrupted");
     if (code == EINTR) fail(EINTR, "this program has been interrupted");
     if (code != 0) fail(ECONNRESET, std::strerror(code));
   }
 
   [[noreturn]] void fail(int code, const char* why) {
     socket_.close();
-    tell(code, why);
+    fail(code, why);
   }
 
-  [[noreturn]] void tell(int code, const char* why) const {
+  [[noreturn]] void fail(int code, const char* why) const {
     base::throw_system_error(code, "the connection to ", name_, " cannot be used any more: ", why);
   }
 

@@ -48,7 +48,7 @@ class RunningServer final : public Server {
   void post(std::function<void()> body) override {
     if (owner_.here()) loop_->mailbox()->post(std::move(body));
   }
-  std::int64_t refused() const override { return loop_->refused(); }
+  std::int64_t rejected() const override { return loop_->rejected(); }
   std::shared_ptr<EventLoop> loop() const override { return loop_; }
 
  private:

@@ -31,7 +31,7 @@ class Peer {
   /// Fills `into` with the bytes of a stream from `offset` on.  Called in order, on the server's thread, when the
   /// socket accepts data.  Returning false ends the connection.
   using Produce = std::function<bool(std::uint64_t offset, std::span<std::byte> into)>;
-  /// Queues `bytes` bytes as frames of this kind, flags and tag, of kMostStreamed bytes each except for the last one.
+  /// Queues `bytes` bytes as frames of this kind, flags and tag, of kMaxStream bytes each except for the last one.
   /// Frames of send() are sent between them; streams of one peer follow each other.  `ended`, if any, is called once,
   /// on the server's thread, with true if all bytes were sent.
   virtual void stream(FrameHead head, std::uint64_t bytes, Produce produce, std::function<void(bool)> ended) = 0;
@@ -57,7 +57,7 @@ class Service {
 /// A connection that sends something else, half a hello or a wrong key is closed within `hello`; only a proof of fixed
 /// length is looked at before.  If `max_unauthenticated` connections wait for their handshake, further ones wait in the
 /// kernel.
-/// memory   For each peer at most kMostStreamed of streams, kMostReceived of incoming frames, and its send queue.  If
+/// memory   For each peer at most kMaxStream of streams, kMaxReceive of incoming frames, and its send queue.  If
 ///          the queue has `max_queued` entries, the server reads nothing more from the peer until half of them are
 ///          sent.  So a peer that does not read its answers gets at most `max_queued` of them, and those to the last
 ///          64 KiB that were received.
@@ -88,7 +88,7 @@ class Server {
   /// Calls a function on the server's thread.
   virtual void post(std::function<void()> body) = 0;
   /// Number of rejected connections.
-  virtual std::int64_t refused() const = 0;
+  virtual std::int64_t rejected() const = 0;
   /// The thread of the server.  Requests to it after the server has ended do nothing.
   virtual std::shared_ptr<EventLoop> loop() const = 0;
 };

@@ -29,15 +29,15 @@ namespace plait::transport::shared_memory {
 
 namespace {
 
-constexpr int kMostTries = 100'000;  // with a yield each, far longer than writing a note takes
+constexpr int kMaxTries = 100'000;  // with a yield each, far longer than writing a note takes
 
 }  // namespace
 
-void tell(Departed& departed, std::initializer_list<std::string_view> words) noexcept {
+void explain(Departed& departed, std::initializer_list<std::string_view> parts) noexcept {
   auto& why = departed.why;
   why.fill('\0');
   std::size_t filled = 0;
-  for (const std::string_view part : words) {
+  for (const std::string_view part : parts) {
     std::size_t length = std::min(part.size(), why.size() - 1 - filled);
     // UTF-8 characters are not split: continuation bytes begin with the bits 10.
     while (length < part.size() && length > 0 && (static_cast<unsigned char>(part[length]) & 0xc0U) == 0x80U) --length;
@@ -61,7 +61,7 @@ void check(const Departed& departed, const Progress& progress, Departure& own) {
 void check_ended(int worker, const Progress& progress, Departure& own) {
   // The ended process has taken part in no agreement whose end this worker has not seen.
   Departed departed{worker, progress.ended(), {}};
-  tell(departed, {"has ended during a collective call"});
+  explain(departed, {"has ended during a collective call"});
   own.record(departed);
   throw_ended(worker);
 }
@@ -69,12 +69,12 @@ void check_ended(int worker, const Progress& progress, Departure& own) {
 void Departure::record(const Departed& departed) noexcept {
   // If the process is killed here, the note stays invalid, and the end of the process is detected instead. Another
   // writer is a thread of the same process, so that this wait ends. The exception is a signal handler that interrupts
-  // this function on the same thread and calls exit(): after kMostTries attempts it gives up, and the end of the
+  // this function on the same thread and calls exit(): after kMaxTries attempts it gives up, and the end of the
   // process is detected.
   std::uint64_t version = version_.load(std::memory_order_acquire);
   for (int tries = 0;
        version % 2 != 0 || !version_.compare_exchange_weak(version, version + 1, std::memory_order_acq_rel);) {
-    if (++tries == kMostTries) return;
+    if (++tries == kMaxTries) return;
     ::sched_yield();
     version = version_.load(std::memory_order_acquire);
   }

@@ -20,26 +20,26 @@ struct Departed {
 };
 
 /// Sets the reason to the concatenation of these texts, truncated to the capacity.  Allocates no memory.
-void tell(Departed& departed, std::initializer_list<std::string_view> words) noexcept;
+void explain(Departed& departed, std::initializer_list<std::string_view> parts) noexcept;
 
 /// The number of agreements of all workers that a worker has made; all workers make them in the same order.
 /// threads  any may read; one at a time takes part in agreements
 class Progress {
  public:
-  void begin() noexcept { ++steps_; }
-  void end() noexcept { ++steps_; }
+  void begin() noexcept { ++events_; }
+  void end() noexcept { ++events_; }
   /// Replaces end() for an agreement that has failed: other workers must not rely on this worker's part.
-  void fail() noexcept { --steps_; }
+  void fail() noexcept { --events_; }
   /// Returns the number of agreements in which it has taken part, including the current one.
-  std::int64_t calls() const noexcept { return (steps_ + 1) / 2; }
+  std::int64_t calls() const noexcept { return (events_ + 1) / 2; }
   /// Returns the number of those that have ended.
-  std::int64_t ended() const noexcept { return steps_ / 2; }
+  std::int64_t ended() const noexcept { return events_ / 2; }
   /// Returns the number of agreements in which the others must take part so that this worker can continue: including
   /// the current one, or the next one if it is in none.
-  std::int64_t needed() const noexcept { return steps_ / 2 + 1; }
+  std::int64_t needed() const noexcept { return events_ / 2 + 1; }
 
  private:
-  std::atomic<std::int64_t> steps_{0};  // beginnings and ends of successful agreements
+  std::atomic<std::int64_t> events_{0};  // beginnings and ends of successful agreements
 };
 
 /// Marks an agreement of all workers while it is under way.

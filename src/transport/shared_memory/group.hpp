@@ -18,7 +18,7 @@ namespace plait::transport::shared_memory {
 struct alignas(64) Member {
   std::array<Slot, Gates::kSlots> slots;
   // Two generations, so that a worker may write its next values while others still read these.
-  std::array<std::array<std::int64_t, Transport::kMostValues>, 2> values{};
+  std::array<std::array<std::int64_t, Transport::kMaxValues>, 2> values{};
   std::array<std::byte, Transport::kNoteBytes> note{};
 };
 
@@ -26,8 +26,8 @@ struct alignas(64) Member {
 struct alignas(64) Common {
   std::atomic<std::uint32_t> arrived{0};
   alignas(64) std::atomic<std::uint32_t> generation{0};
-  alignas(64) std::array<std::int64_t, Transport::kMostValues> result{};
-  alignas(64) std::array<std::byte, Transport::kMostBroadcast> mailbox{};
+  alignas(64) std::array<std::int64_t, Transport::kMaxValues> result{};
+  alignas(64) std::array<std::byte, Transport::kMaxBroadcast> mailbox{};
 };
 
 /// Returns the bytes of a control block for `members` members; its initial state is all zero.

@@ -17,18 +17,18 @@ struct Leaving {
 };
 
 Leaving& own() {
-  static auto* const kept = new Leaving;
-  return *kept;
+  static auto* const instance = new Leaving;
+  return *instance;
 }
 
 /// Created when the library is loaded, because a process that leaves may have no memory.
 [[maybe_unused]] const Leaving& made_before = own();
 
-void tell_what_became(Departed& departed) noexcept {
+void explain_departure(Departed& departed) noexcept {
   const std::scoped_lock lock(own().mutex);
-  if (!own().leaving) return tell(departed, {"has freed the communicator"});
-  if (own().why.empty()) return tell(departed, {"has left the program"});
-  tell(departed, {"has left the program (", own().why, ")"});
+  if (!own().leaving) return explain(departed, {"has freed the communicator"});
+  if (own().why.empty()) return explain(departed, {"has left the program"});
+  explain(departed, {"has left the program (", own().why, ")"});
 }
 
 /// The objects of this process, not of its parent.
@@ -38,8 +38,8 @@ struct Leavers {
 };
 
 Leavers& leavers() {
-  static base::PerProcess<Leavers> kept;
-  return kept.get();
+  static base::PerProcess<Leavers> instance;
+  return instance.get();
 }
 
 void leave_all() {
@@ -65,7 +65,7 @@ void record_departure(Departure& departure, int worker, std::int64_t calls) noex
   Departed departed;
   departed.worker = worker;
   departed.calls = calls;
-  tell_what_became(departed);
+  explain_departure(departed);
   departure.record(departed);
 }
 

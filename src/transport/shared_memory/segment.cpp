@@ -77,18 +77,18 @@ class Name {
 /// Maps a file at a multiple of the large page, so that large pages can be used.
 std::byte* map_aligned(int file, std::size_t bytes) {
   constexpr auto kAlign = static_cast<std::size_t>(kAreaPage);
-  void* room = ::mmap(nullptr, bytes + kAlign, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return nullptr;
-  auto* const begin = static_cast<std::byte*>(room);
-  const std::size_t front = (kAlign - reinterpret_cast<std::uintptr_t>(begin) % kAlign) % kAlign;
-  void* memory = ::mmap(begin + front, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+  void* reserved = ::mmap(nullptr, bytes + kAlign, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(reserved);
+  const std::size_t padding = (kAlign - reinterpret_cast<std::uintptr_t>(begin) % kAlign) % kAlign;
+  void* memory = ::mmap(begin + padding, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
   const int code = errno;
-  if (front > 0) ::munmap(begin, front);
+  if (padding > 0) ::munmap(begin, padding);
   if (memory != MAP_FAILED) {
-    ::munmap(begin + front + bytes, kAlign - front);
-    return begin + front;
+    ::munmap(begin + padding + bytes, kAlign - padding);
+    return begin + padding;
   }
-  ::munmap(begin + front, bytes + kAlign - front);
+  ::munmap(begin + padding, bytes + kAlign - padding);
   errno = code;
   return nullptr;
 }

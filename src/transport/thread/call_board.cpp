@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 
 namespace plait::transport::thread {
 
@@ -30,7 +30,7 @@ class ThreadActive : public Active {
     auto pending = std::make_shared<Call>(std::move(call));
     Arrival arrival{rank_, reinterpret_cast<std::uintptr_t>(pending.get()), pending->head,
                     static_cast<std::int64_t>(pending->payload.size()),
-                    static_cast<std::int64_t>(pending->room.size())};
+                    static_cast<std::int64_t>(pending->output.size())};
     auto& open = open_calls();
     {
       const std::scoped_lock lock(open.mutex);
@@ -53,7 +53,7 @@ class ThreadActive : public Active {
   }
   void answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) override {
     if (const auto pending = extract(arrival.id)) {
-      if (!data.empty()) std::memcpy(pending->room.data(), data.data(), data.size());
+      if (!data.empty()) std::memcpy(pending->output.data(), data.data(), data.size());
       pending->done(nullptr);
     }
     sent();
@@ -97,7 +97,7 @@ class ThreadActive : public Active {
         [&board, target, arrival] { board.services[target]->arrived(*board.workers[target], arrival); });
   }
   static CallFailure gone(int worker) {
-    return base::patiently("say that a rank has left", [&] {
+    return base::retry_allocation("say that a rank has left", [&] {
       return CallFailure{ErrorKind::kSystem, EOWNERDEAD,
                          base::text("rank ", worker, " has left; nothing of it can be reached")};
     });

@@ -37,8 +37,8 @@ class AlwaysAlive : public Liveness {
 /// Larger blocks are mapped, so that they return to the system: the allocator would cache some in each of its arenas,
 /// and each access, with its own threads, uses another arena.  One block that is not much larger is cached for the next
 /// access.
-constexpr std::int64_t kLeastMapped = std::int64_t{1} << 20;
-constexpr std::int64_t kMostKept = std::int64_t{8} << 20;
+constexpr std::int64_t kMinMapped = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxCached = std::int64_t{8} << 20;
 
 void unmap(std::byte* memory, std::int64_t bytes) { ::munmap(memory, static_cast<std::size_t>(bytes)); }
 
@@ -55,7 +55,7 @@ class Spare {
   /// Caches the larger of two blocks.
   void give(std::byte* memory, std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
-    if (bytes <= kMostKept && bytes > bytes_) {
+    if (bytes <= kMaxCached && bytes > bytes_) {
       std::swap(memory, memory_);
       std::swap(bytes, bytes_);
     }
@@ -76,7 +76,7 @@ Spare& spare() {
 struct FreeAligned {
   std::int64_t bytes = 0;
   void operator()(std::byte* memory) const {
-    if (bytes >= kLeastMapped)
+    if (bytes >= kMinMapped)
       spare().give(memory, bytes);
     else
       ::operator delete[](memory, std::align_val_t{64});
@@ -85,7 +85,7 @@ struct FreeAligned {
 using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
 
 AlignedBytes allocate(std::int64_t bytes) {
-  if (bytes < kLeastMapped)
+  if (bytes < kMinMapped)
     return {static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{64})),
             FreeAligned{bytes}};
   if (std::byte* const kept = spare().take(bytes)) return {kept, FreeAligned{bytes}};

@@ -161,7 +161,7 @@ static plait_status starting_write(int field, unsigned value) { return dense(fie
 
 /* Of the calls with parts: layout, parts, count, data, bytes, steps, size, slices, number of slices, request. */
 static plait_status parts(int field, unsigned value, bool write, bool start) {
-  const int64_t far_steps[2] = {number(4 + value % 3), 8};
+  const int64_t far_strides[2] = {number(4 + value % 3), 8};
   plait_slice slices[2] = {{0, 12, 1, 0}, {0, 5, 1, 0}};
   plait_part part = {field == 3 ? NULL : here, sizeof here, NULL};
   plait_access access = {sizeof access, slices, 2, 0};
@@ -170,15 +170,15 @@ static plait_status parts(int field, unsigned value, bool write, bool start) {
   plait_layout* const layout = field == 0 ? wrong_layout(value) : rows;
   const int64_t count = field == 2 ? (value % 2 == 0 ? number(value) : 2) : 1;
   if (field == 4) part.bytes = number(value % 4);
-  if (field == 5) part.steps = far_steps;
+  if (field == 5) part.strides = far_strides;
   if (field == 6) access.size = size(value);
   if (field == 7) access.region = NULL;
   if (field == 8) access.slices = small(value);
   if (field == 9) slices[value % 2].start = number(value);
   if (field == 10) slices[value % 2].count = number(value);
-  if (field == 11) slices[value % 2].step = number(value);
+  if (field == 11) slices[value % 2].stride = number(value);
   const plait_part* const list = field == 1 ? NULL : &part;
-  const plait_const_part source = {part.data, part.bytes, part.steps};
+  const plait_const_part source = {part.data, part.bytes, part.strides};
   const plait_const_part* const sources = field == 1 ? NULL : &source;
   if (!start)
     return write ? plait_write_parts(file, layout, sources, count, &access)

@@ -218,7 +218,7 @@ static plait_status explaining(int field, unsigned value) {
   char* words = NULL;
   if (field == 4) slices[value % 2].start = number(value);
   if (field == 5) slices[value % 2].count = number(value);
-  if (field == 6) slices[value % 2].step = number(value);
+  if (field == 6) slices[value % 2].stride = number(value);
   const plait_status status = plait_explain(field == 0 ? NULL : file, of_layouts(field - 1, value), &access,
                                             (int)(value % 2), field == 7 ? NULL : &words);
   CHECK_OK(plait_text_free(&words));

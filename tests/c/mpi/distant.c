@@ -21,8 +21,8 @@ void mpi_distant_everywhere(void) {
   plait_dio* dio = NULL;
   plait_request* request = NULL;
   plait_request* requests[PARTS] = {NULL};
-  int64_t* mine = room(COUNT * sizeof *mine);
-  int64_t* found = room(COUNT * sizeof *found);
+  int64_t* mine = allocate(COUNT * sizeof *mine);
+  int64_t* found = allocate(COUNT * sizeof *found);
   const int64_t bytes = (int64_t)(COUNT * sizeof *mine);
   int64_t size = 0;
   int done = 0;

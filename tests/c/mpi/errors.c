@@ -46,7 +46,7 @@ void mpi_access_mistakes(void) {
   int64_t count = 0;
   double* values = oracle_filled(&rows, rank, rank, &count);
   const int64_t bytes = count * 8;
-  double* back = room((size_t)bytes);
+  double* back = allocate((size_t)bytes);
   const plait_const_part part = {values, odd() ? bytes - 1 : bytes, NULL};
   const plait_slice outside[2] = {{0, 12, 1, 0}, {0, odd() ? 6 : 5, 1, 0}};
   plait_access access = {sizeof access, outside, 2, 0};
@@ -97,7 +97,7 @@ void mpi_refusals(void) {
   plait_shared* shared = NULL;
   int64_t count = 0;
   double* values = oracle_filled(&rows, rank, rank, &count);
-  double* moved = room((size_t)count * 8);
+  double* moved = allocate((size_t)count * 8);
   ALL_FAIL(
       odd() ? plait_comm_fail(everyone, "no file today") : plait_open(scratch("r.npy"), "w", everyone, &options, &file),
       PLAIT_ERROR_ARGUMENT, "no file today");

@@ -60,7 +60,7 @@ void mpi_file_every_layout(void) {
       int64_t bytes = 0;
       CHECK_OK(plait_layout_held(target, everyone, 8, &arrays, &bytes));
       CHECK(arrays == 1 && bytes == own * 8);
-      double* back = room((size_t)own * 8);
+      double* back = allocate((size_t)own * 8);
       CHECK_OK(plait_read(file, target, back, own * 8));
       CHECK_EQUAL(oracle_wrong(&to[t], rank, rank, back), 0);
       free(back);
@@ -101,7 +101,7 @@ void mpi_file_started(void) {
   int64_t count = 0;
   const int64_t own = oracle_positions(to, rank, NULL);
   double* values = oracle_filled(from, rank, rank, &count);
-  double* back = room((size_t)own * 8);
+  double* back = allocate((size_t)own * 8);
   plait_file* file = NULL;
   plait_request* writing = NULL;
   plait_request* reading = NULL;

@@ -17,7 +17,7 @@ void mpi_redistribute_every_layout(void) {
       int64_t count = 0;
       const int64_t own = oracle_positions(&to[t], rank, NULL);
       double* values = oracle_filled(&from[s], rank, rank, &count);
-      double* moved = room((size_t)own * 8);
+      double* moved = allocate((size_t)own * 8);
       CHECK_OK(plait_redistribute(everyone, source, values, count * 8, target, moved, own * 8, 8, NULL));
       CHECK_EQUAL(oracle_wrong(&to[t], rank, rank, moved), 0);
       CHECK_OK(plait_layout_free(&source));
@@ -76,7 +76,7 @@ void mpi_redistribute_mistakes(void) {
   plait_shared* shared = NULL;
   int64_t count = 0;
   double* values = oracle_filled(&rows, rank, rank, &count);
-  double* moved = room((size_t)count * 8 + 8);
+  double* moved = allocate((size_t)count * 8 + 8);
   const int64_t bytes = count * 8;
   plait_redistribute_options options;
   memset(&options, 0, sizeof options);

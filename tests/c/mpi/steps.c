@@ -73,7 +73,7 @@ static void read_steps(struct end* end) {
     const struct oracle* oracle = &layouts[3 * step % examples];
     const int64_t count = oracle_positions(oracle, end->rank, NULL);
     plait_layout* layout = oracle_layout(oracle);
-    double* values = room((size_t)(count + 1) * 8);
+    double* values = allocate((size_t)(count + 1) * 8);
     int64_t from = 0;
     CHECK_OK(plait_read(end->file, layout, values, count * 8));
     for (int64_t n = 0; n < count; ++n) values[n] -= 1000.0 * step;

@@ -35,7 +35,7 @@ static void read_whole(plait_file* file, int32_t* values) {
 
 void mpi_stream_modes(void) {
   const int64_t count = EACH * (int64_t)ranks + 2;
-  int32_t* values = room((size_t)(count + 3) * sizeof *values);
+  int32_t* values = allocate((size_t)(count + 3) * sizeof *values);
   int32_t mine[EACH];
   for (int n = 0; n < EACH; ++n) mine[n] = 10 * rank + n + 1;
   for (int mode = PLAIT_STREAM_OWN; mode <= PLAIT_STREAM_EQUAL; ++mode) {

@@ -78,8 +78,8 @@ void access_errors(void) {
   double values[24] = {0};
   const plait_part few[2] = {{values, 95, NULL}, {values + 12, 96, NULL}};
   const plait_part lacks[2] = {{values, 96, NULL}, {NULL, 96, NULL}};
-  const int64_t steps[2] = {64, 8};
-  const plait_part wide[2] = {{values, 96, steps}, {values + 12, 96, NULL}};
+  const int64_t strides[2] = {64, 8};
+  const plait_part wide[2] = {{values, 96, strides}, {values + 12, 96, NULL}};
   char* text = NULL;
   int64_t number = 0;
   plait_access access = {sizeof access, NULL, 0, 0};

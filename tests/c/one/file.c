@@ -57,7 +57,7 @@ void file_every_layout(void) {
     plait_file* file = opened("every.bin", "r", &raw);
     for (int t = s % 3; t < targets; t += 3) {
       plait_layout* layout = oracle_layout(&to[t]);
-      double* values = room(35 * sizeof *values);
+      double* values = allocate(35 * sizeof *values);
       CHECK_OK(plait_read(file, layout, values, 35 * sizeof *values));
       CHECK_EQUAL(oracle_wrong(&to[t], 0, 5, values), 0);
       CHECK_OK(plait_layout_free(&layout));
@@ -67,7 +67,7 @@ void file_every_layout(void) {
   }
 }
 
-void file_parts_with_steps(void) {
+void file_parts_with_strides(void) {
   const struct oracle whole = {{{WHOLE, 0, 6, 1}, {WHOLE, 0, 4, 1}}, 0};
   const struct oracle halves = {{{BLOCK, 0, 6, 2}, {WHOLE, 0, 4, 1}}, 0};
   plait_layout* layout = oracle_layout(&halves);
@@ -75,9 +75,9 @@ void file_parts_with_steps(void) {
   /* The first rank's part transposed, the second one's upside down. */
   double turned[4][3];
   double reversed[3][4];
-  const int64_t turned_steps[2] = {8, 24};
-  const int64_t reversed_steps[2] = {-32, 8};
-  const plait_part parts[2] = {{turned, sizeof turned, turned_steps}, {reversed[2], 32, reversed_steps}};
+  const int64_t turned_strides[2] = {8, 24};
+  const int64_t reversed_strides[2] = {-32, 8};
+  const plait_part parts[2] = {{turned, sizeof turned, turned_strides}, {reversed[2], 32, reversed_strides}};
   plait_file* file = opened("steps.npy", "r", NULL);
   CHECK_OK(plait_read_parts(file, layout, parts, 2, NULL));
   CHECK_OK(plait_close(&file));
@@ -88,8 +88,8 @@ void file_parts_with_steps(void) {
     }
   const int64_t shape[2] = {6, 4};
   const plait_open_options options = doubles(shape);
-  const plait_const_part sources[2] = {{turned, sizeof turned, turned_steps},
-                                       {reversed[2], PLAIT_UNKNOWN, reversed_steps}};
+  const plait_const_part sources[2] = {{turned, sizeof turned, turned_strides},
+                                       {reversed[2], PLAIT_UNKNOWN, reversed_strides}};
   file = opened("again.bin", "w", &options);
   CHECK_OK(plait_write_parts(file, layout, sources, 2, NULL));
   CHECK_OK(plait_close(&file));
@@ -170,7 +170,7 @@ void file_started(void) {
   plait_layout* target = oracle_layout(&rows);
   int64_t count = 0;
   double* values = oracle_filled(&tiles, 0, 5, &count);
-  double* back = room(1200 * sizeof *back);
+  double* back = allocate(1200 * sizeof *back);
   plait_request* writing = NULL;
   plait_request* reading = NULL;
   plait_request* again = NULL;

@@ -85,13 +85,13 @@ void layout_shapes(void) {
 
 static void check_rank(const plait_layout* layout, const struct oracle* oracle, int64_t rank) {
   const int64_t columns = oracle->dimension[1].size;
-  int64_t* positions = room((size_t)(oracle->dimension[0].size * columns) * sizeof *positions);
+  int64_t* positions = allocate((size_t)(oracle->dimension[0].size * columns) * sizeof *positions);
   const int64_t count = oracle_positions(oracle, rank, positions);
   int64_t shape[2];
   CHECK_OK(plait_layout_local_shape(layout, rank, 2, shape));
   CHECK_EQUAL(shape[0] * shape[1], count);
-  int64_t* rows = room((size_t)shape[0] * sizeof *rows);
-  int64_t* own_columns = room((size_t)shape[1] * sizeof *own_columns);
+  int64_t* rows = allocate((size_t)shape[0] * sizeof *rows);
+  int64_t* own_columns = allocate((size_t)shape[1] * sizeof *own_columns);
   CHECK_OK(plait_layout_indices(layout, rank, 0, shape[0], rows));
   CHECK_OK(plait_layout_indices(layout, rank, 1, shape[1], own_columns));
   for (int64_t n = 0; n < count; ++n) {

@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
       {"conversion_against_brute_force", conversion_against_brute_force},
       {"conversion_errors", conversion_errors},
       {"file_every_layout", file_every_layout},
-      {"file_parts_with_steps", file_parts_with_steps},
+      {"file_parts_with_strides", file_parts_with_strides},
       {"file_regions", file_regions},
       {"file_halo", file_halo},
       {"file_started", file_started},

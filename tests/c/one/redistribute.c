@@ -83,13 +83,13 @@ void redistribute_section_and_halo(void) {
   /* Nothing is filled that is read, nor anything twice; what is beside the section may be the same array's. */
   CHECK_FAILS(plait_redistribute(plait_alone(), source, from, sizeof from, target, &from[1], sizeof to, 8, &options),
               PLAIT_ERROR_ARGUMENT, "shares memory with the source array of rank 0");
-  const int64_t step = 8;
+  const int64_t stride = 8;
   const plait_const_part whole_from = {from, sizeof from, NULL};
-  const plait_part twice[2] = {{to[0], 32, &step}, {to[0], 32, &step}};
+  const plait_part twice[2] = {{to[0], 32, &stride}, {to[0], 32, &stride}};
   CHECK_FAILS(plait_redistribute_parts(plait_alone(), source, &whole_from, 1, target, twice, 2, 8, &options),
               PLAIT_ERROR_ARGUMENT, "the arrays of ranks 0 and 1 that are to be filled share memory");
   const int64_t none = 0;
-  const plait_part still[2] = {{to[0], 32, &step}, {to[1], 32, &none}};
+  const plait_part still[2] = {{to[0], 32, &stride}, {to[1], 32, &none}};
   CHECK_FAILS(plait_redistribute_parts(plait_alone(), source, &whole_from, 1, target, still, 2, 8, &options),
               PLAIT_ERROR_ARGUMENT, "has elements that share memory");
   options.target_origin = &none;
@@ -112,7 +112,7 @@ void redistribute_plan(void) {
   plait_layout* source = oracle_layout(&rows);
   plait_layout* target = oracle_layout(&tiles);
   double* values = oracle_filled(&rows, 0, 1, NULL);
-  double* moved = room(63 * sizeof *moved);
+  double* moved = allocate(63 * sizeof *moved);
   plait_redistribution* plan = NULL;
   plait_request* request = NULL;
   char* text = NULL;

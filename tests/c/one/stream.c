@@ -9,7 +9,7 @@ static plait_file* numbers(const char* name, int64_t count, const char* mode) {
   plait_open_options options;
   plait_file* file = NULL;
   plait_layout* layout = NULL;
-  int32_t* values = room((size_t)count * sizeof *values);
+  int32_t* values = allocate((size_t)count * sizeof *values);
   memset(&options, 0, sizeof options);
   options.size = sizeof options;
   options.shape = &count;

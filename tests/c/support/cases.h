@@ -11,7 +11,7 @@ void layout_errors(void);
 void conversion_against_brute_force(void);
 void conversion_errors(void);
 void file_every_layout(void);
-void file_parts_with_steps(void);
+void file_parts_with_strides(void);
 void file_regions(void);
 void file_halo(void);
 void file_started(void);

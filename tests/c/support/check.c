@@ -82,7 +82,7 @@ static void write_report(const char* name, const struct test_case* cases, const 
 int run_cases(const struct test_case* cases, size_t count, int argc, char** argv) {
   const char* only = argument(argc, argv, "--only=");
   const char* report = argument(argc, argv, "--report=");
-  long* results = room(count * sizeof *results); /* failed checks; less than 0: left out */
+  long* results = allocate(count * sizeof *results); /* failed checks; less than 0: left out */
   int failed = 0;
   size_t ran = 0;
   signal(SIGALRM, too_long);
@@ -132,7 +132,7 @@ const char* scratch(const char* name) {
   return path;
 }
 
-void* room(size_t bytes) {
+void* allocate(size_t bytes) {
   void* memory = calloc(bytes == 0 ? 1 : bytes, 1);
   if (memory == NULL) {
     perror("no memory for a test");

@@ -50,6 +50,6 @@ void remove_scratch(void);
 const char* scratch(const char* name);
 
 /* Memory that ends the program where there is none; zero at first. */
-void* room(size_t bytes);
+void* allocate(size_t bytes);
 
 #endif

@@ -43,9 +43,9 @@ int64_t oracle_positions(const struct oracle* oracle, int64_t rank, int64_t* pos
   const int64_t rows = oracle->dimension[0].size;
   const int64_t columns = oracle->dimension[1].size;
   int64_t count = 0;
-  for (int64_t step = 0; step < rows * columns; ++step) {
-    const int64_t i = oracle->fortran ? step % rows : step / columns;
-    const int64_t j = oracle->fortran ? step / rows : step % columns;
+  for (int64_t position = 0; position < rows * columns; ++position) {
+    const int64_t i = oracle->fortran ? position % rows : position / columns;
+    const int64_t j = oracle->fortran ? position / rows : position % columns;
     if (oracle_owner(oracle, i, j) != rank) continue;
     if (positions != NULL) positions[count] = i * columns + j;
     ++count;
@@ -80,7 +80,7 @@ plait_layout* oracle_layout(const struct oracle* oracle) {
   return layout;
 }
 
-int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle* examples, int room_for) {
+int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle* examples, int capacity) {
   const struct {
     enum distribution distribution;
     int64_t k;
@@ -93,10 +93,10 @@ int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle*
         const struct oracle example = {
             {{kinds[a].distribution, kinds[a].k, rows, p}, {kinds[b].distribution, kinds[b].k, columns, ranks / p}},
             (a + b) % 2};
-        if (count < room_for) examples[count++] = example;
+        if (count < capacity) examples[count++] = example;
       }
   }
-  for (int a = 0; a < 4 && count + 1 < room_for; ++a) {
+  for (int a = 0; a < 4 && count + 1 < capacity; ++a) {
     const struct oracle across = {{{kinds[a].distribution, kinds[a].k, rows, ranks}, {WHOLE, 0, columns, 1}}, a % 2};
     const struct oracle along = {{{WHOLE, 0, rows, 1}, {kinds[a].distribution, kinds[a].k, columns, ranks}}, a % 2};
     examples[count++] = across;
@@ -115,8 +115,8 @@ static int64_t elements_of(const struct oracle* oracle, int64_t first, int64_t l
 
 double* oracle_filled(const struct oracle* oracle, int64_t first, int64_t last, int64_t* elements) {
   const int64_t count = elements_of(oracle, first, last);
-  int64_t* positions = room((size_t)(oracle->dimension[0].size * oracle->dimension[1].size) * sizeof *positions);
-  double* values = room((size_t)count * sizeof *values);
+  int64_t* positions = allocate((size_t)(oracle->dimension[0].size * oracle->dimension[1].size) * sizeof *positions);
+  double* values = allocate((size_t)count * sizeof *values);
   int64_t at = 0;
   for (int64_t rank = first; rank <= last; ++rank) {
     const int64_t own = oracle_positions(oracle, rank, positions);

@@ -31,8 +31,8 @@ int64_t oracle_owner(const struct oracle* oracle, int64_t i, int64_t j);
  * Returns how many; `positions` has room for the whole array, or is NULL. */
 int64_t oracle_positions(const struct oracle* oracle, int64_t rank, int64_t* positions);
 
-/* Many layouts of one shape for a number of ranks; returns how many, at most `room`. */
-int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle* examples, int room);
+/* Many layouts of one shape for a number of ranks; returns how many, at most `allocate`. */
+int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle* examples, int allocate);
 
 /* What the tests put at a position. */
 double oracle_value(int64_t position);

@@ -171,7 +171,7 @@ TEST(Access, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
         }
 }
 
-TEST(Access, LocalArraysMayHaveAnySteps) {
+TEST(Access, LocalArraysMayHaveAnyStrides) {
   // Rank 0's array runs backwards in both dimensions, with gaps; rank 1's is transposed.
   const Case access{{4, 6}, Order::kC, {}, Layout({4, 6}, {Distribution::block_of(), Distribution::collapsed()}, {2}),
                     2,      0};

@@ -84,7 +84,7 @@ class Watched : public wrapped::SeveralNodes {
 };
 
 /// Carries an access out on two nodes of two workers; the most messages of a worker that were under way one way.
-int most_under_way(const AccessOptions& options, bool write) {
+int max_pending(const AccessOptions& options, bool write) {
   constexpr int kWorkers = 4;
   // Each share of the file, whole columns, has elements of both nodes.
   const Layout layout({16, 24}, {Distribution::block_of(), Distribution::block_of()}, {2, 2});
@@ -126,13 +126,13 @@ int most_under_way(const AccessOptions& options, bool write) {
 
 TEST(NodeExchange, HoldsABoundedNumberOfMessagesAndWaitsForNeitherWay) {
   for (const bool write : {false, true}) {
-    EXPECT_EQ(most_under_way({Strategy::kTwoPhase, 0, 0}, write), 2);
-    EXPECT_EQ(most_under_way({Strategy::kTwoPhase, 6 << 16, 0}, write), 2);
-    EXPECT_EQ(most_under_way({Strategy::kTwoPhase, 4 * 5 * 4096, 0}, write), 1);
+    EXPECT_EQ(max_pending({Strategy::kTwoPhase, 0, 0}, write), 2);
+    EXPECT_EQ(max_pending({Strategy::kTwoPhase, 6 << 16, 0}, write), 2);
+    EXPECT_EQ(max_pending({Strategy::kTwoPhase, 4 * 5 * 4096, 0}, write), 1);
     AccessOptions in_each_node{Strategy::kTwoPhase, 0, 0};
     in_each_node.each_node = true;
     if (!write) {
-      EXPECT_EQ(most_under_way(in_each_node, write), 0);
+      EXPECT_EQ(max_pending(in_each_node, write), 0);
     }
   }
 }

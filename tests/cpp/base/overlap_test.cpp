@@ -20,11 +20,12 @@ using plait::base::share_memory;
 std::byte* at_byte(std::int64_t position) { return reinterpret_cast<std::byte*>((std::int64_t{1} << 40) + position); }
 
 /// The bytes of a box, those of each element behind those of the one before.
-std::vector<std::int64_t> bytes_of(std::int64_t first, const Extents& shape, const Extents& steps, std::int64_t size) {
+std::vector<std::int64_t> bytes_of(std::int64_t first, const Extents& shape, const Extents& strides,
+                                   std::int64_t size) {
   std::vector<std::int64_t> result;
   oracle::for_each_index(shape, [&](const Extents& index) {
     std::int64_t position = first;
-    for (std::size_t d = 0; d < index.size(); ++d) position += index[d] * steps[d];
+    for (std::size_t d = 0; d < index.size(); ++d) position += index[d] * strides[d];
     for (std::int64_t byte = 0; byte < size; ++byte) result.push_back(position + byte);
   });
   return result;
@@ -38,19 +39,19 @@ TEST(Overlap, RandomBoxesAgainstTheirBytes) {
   for (int round = 0; round < 20000; ++round) {
     const std::int64_t size = number(1, 4);
     Extents shapes[2];
-    Extents steps[2];
+    Extents strides[2];
     std::int64_t first[2];
     std::vector<std::int64_t> bytes[2];
     for (int i = 0; i < 2; ++i) {
       for (int d = number(0, 3); d > 0; --d) {
         shapes[i].push_back(number(0, 12) == 0 ? 0 : number(1, 4));
-        steps[i].push_back(number(-8, 8) * (number(0, 1) == 0 ? 1 : 4));
+        strides[i].push_back(number(-8, 8) * (number(0, 1) == 0 ? 1 : 4));
       }
       first[i] = number(0, 40);
-      bytes[i] = bytes_of(first[i], shapes[i], steps[i], size);
+      bytes[i] = bytes_of(first[i], shapes[i], strides[i], size);
     }
-    const MemoryBox one{at_byte(first[0]), shapes[0], steps[0], size};
-    const MemoryBox other{at_byte(first[1]), shapes[1], steps[1], size};
+    const MemoryBox one{at_byte(first[0]), shapes[0], strides[0], size};
+    const MemoryBox other{at_byte(first[1]), shapes[1], strides[1], size};
     const std::set<std::int64_t> set(bytes[0].begin(), bytes[0].end());
     const bool meet = std::any_of(bytes[1].begin(), bytes[1].end(), [&](auto byte) { return set.contains(byte); });
     ASSERT_EQ(share_memory(one, other), meet) << round;
@@ -66,9 +67,9 @@ TEST(Overlap, RandomBoxesAgainstTheirBytes) {
 TEST(Overlap, LargeArraysAreToldApartAtOnce) {
   const std::int64_t n = std::int64_t{1} << 20;
   const Extents shape{n / 2, n};
-  const Extents steps{16 * n, 8};  // every other row
-  EXPECT_FALSE(share_memory({at_byte(0), shape, steps, 8}, {at_byte(8 * n), shape, steps, 8}));
-  EXPECT_TRUE(share_memory({at_byte(0), shape, steps, 8}, {at_byte(16 * n), shape, steps, 8}));
+  const Extents strides{16 * n, 8};  // every other row
+  EXPECT_FALSE(share_memory({at_byte(0), shape, strides, 8}, {at_byte(8 * n), shape, strides, 8}));
+  EXPECT_TRUE(share_memory({at_byte(0), shape, strides, 8}, {at_byte(16 * n), shape, strides, 8}));
   const Extents half{n, n / 2};
   const Extents columns{8 * n, 16};  // every other column
   EXPECT_FALSE(share_memory({at_byte(0), half, columns, 8}, {at_byte(8), half, columns, 8}));
@@ -78,10 +79,10 @@ TEST(Overlap, LargeArraysAreToldApartAtOnce) {
   EXPECT_TRUE(overlaps_itself({at_byte(0), half, windows, 8}));
 }
 
-TEST(Overlap, StepsThatNoAddressHolds) {
+TEST(Overlap, StridesThatNoAddressHolds) {
   const Extents shape{3, 3};
-  const Extents steps{INT64_MAX, INT64_MIN};
-  const MemoryBox box{at_byte(0), shape, steps, 8};
+  const Extents strides{INT64_MAX, INT64_MIN};
+  const MemoryBox box{at_byte(0), shape, strides, 8};
   EXPECT_TRUE(share_memory(box, box));
   const Extents none{0, 8};
   EXPECT_TRUE(overlaps_itself({at_byte(0), shape, none, 8}));

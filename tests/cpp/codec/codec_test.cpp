@@ -45,14 +45,14 @@ TEST(Codec, WhatIsPackedComesBack) {
       for (const unsigned kinds : {1U, 4U, 256U}) {
         const std::vector<std::byte> plain = bytes_of(size, kinds);
         const auto packed = chain.encode(plain);
-        EXPECT_LE(packed.size(), chain.most_encoded(size)) << chain.words();
+        EXPECT_LE(packed.size(), chain.max_encoded(size)) << chain.describe();
         if (const auto always = chain.always_encoded(size)) {
           EXPECT_EQ(packed.size(), *always);
         }
         const std::vector<std::byte> kept(packed.begin(), packed.end());
         std::vector<std::byte> output(size + 1, std::byte{0x5a});
         chain.decode(kept, std::span(output).first(size), "the chunk");
-        EXPECT_TRUE(std::equal(plain.begin(), plain.end(), output.begin())) << chain.words();
+        EXPECT_TRUE(std::equal(plain.begin(), plain.end(), output.begin())) << chain.describe();
         EXPECT_EQ(output.back(), std::byte{0x5a});
       }
 }
@@ -66,7 +66,7 @@ TEST(Codec, AnotherSizeIsAnError) {
       std::vector<std::byte> output(size + 1, std::byte{0x5a});
       try {
         chain.decode(kept, std::span(output).first(size), "the chunk x");
-        ADD_FAILURE() << chain.words();
+        ADD_FAILURE() << chain.describe();
       } catch (const Error& error) {
         EXPECT_NE(std::string(error.what()).find("the chunk x"), std::string::npos) << error.what();
       }
@@ -107,9 +107,9 @@ TEST(Codec, NamesAndLevels) {
   EXPECT_EQ(parse_spec("zstd").level, 3);
   EXPECT_EQ(parse_spec("zstd:-7").level, -7);
   EXPECT_EQ(parse_spec("gzip:9").level, 9);
-  EXPECT_EQ(parse_spec("zlib").codec()->words(), "zlib");
+  EXPECT_EQ(parse_spec("zlib").codec()->describe(), "zlib");
   EXPECT_EQ(parse_spec("blosc-zstd:9").level, 9);
-  EXPECT_EQ(parse_spec("blosc").codec()->words(), "blosc lz4");
+  EXPECT_EQ(parse_spec("blosc").codec()->describe(), "blosc lz4");
   EXPECT_FALSE(parse_spec("zstd").blosc_compressor());
   for (const char* text : {"", "zst", "zstd:", "zstd:x", "zstd:3 ", "gzip:10", "gzip:-1", "none:1", "zstd:99"})
     EXPECT_THROW(parse_spec(text), Error) << text;

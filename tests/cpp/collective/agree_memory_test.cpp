@@ -40,8 +40,8 @@ std::vector<std::string> heard_without_memory(std::int64_t n, Body&& body) {
       mine += error.what();
     }
     allocations::failed();
-    std::array<std::int64_t, 1> step{transport.rank()};
-    transport.reduce_min(step);  // nobody is at another agreement
+    std::array<std::int64_t, 1> lowest{transport.rank()};
+    transport.reduce_min(lowest);  // nobody is at another agreement
   });
   return heard;
 }

@@ -37,7 +37,7 @@ TEST(Broadcast, TellsNumbersOfTheFirstWorker) {
   run_team(3, [](Transport& transport) {
     std::array<std::int64_t, 2> numbers{-5, std::int64_t{1} << 60};
     if (transport.rank() > 0) numbers = {-7, 3};
-    tell_numbers(transport, nullptr, numbers);
+    broadcast_numbers(transport, nullptr, numbers);
     EXPECT_EQ(numbers[0], -5);
     EXPECT_EQ(numbers[1], std::int64_t{1} << 60);
   });
@@ -52,7 +52,7 @@ TEST(Broadcast, AnErrorComesInPlaceOfTheNumbers) {
         });
         std::array<std::int64_t, 2> numbers{};
         try {
-          tell_numbers(transport, mine, numbers);
+          broadcast_numbers(transport, mine, numbers);
           ADD_FAILURE() << "rank " << transport.rank() << " has heard of no error";
         } catch (const Error& error) {
           EXPECT_EQ(error.system_code(), 5);
@@ -70,7 +70,7 @@ TEST(Broadcast, NumbersAndErrorsAreOneAgreement) {
           agree(transport, std::make_exception_ptr(std::bad_alloc()));
         } else {
           std::array<std::int64_t, 2> numbers{0, 3};
-          tell_numbers(transport, nullptr, numbers);
+          broadcast_numbers(transport, nullptr, numbers);
         }
         ADD_FAILURE() << "rank " << transport.rank() << " has heard of no error";
       } catch (const Error& error) {

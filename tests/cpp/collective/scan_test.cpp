@@ -35,11 +35,11 @@ TEST(Scan, AddsUpWhatIsBefore) {
         EXPECT_EQ(sums.all, round * 10 * count + count * (count - 1) / 2);
         plait::collective::agree(transport, nullptr);
       }
-      constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+      constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
       plait::collective::Scan scan(transport);
-      scan.announce(kMost - 1);
+      scan.announce(kMax - 1);
       plait::collective::agree(transport, nullptr);
-      EXPECT_EQ(scan.sum(lacking).all, count == 1 ? kMost - 1 : kMost);
+      EXPECT_EQ(scan.sum(lacking).all, count == 1 ? kMax - 1 : kMax);
       plait::collective::agree(transport, nullptr);
     });
 }

@@ -20,7 +20,7 @@ namespace {
 using access_case::Bytes;
 using access_case::Case;
 using oracle::at;
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::Comm;
 using plait::Distribution;
 using plait::Extents;
@@ -143,7 +143,7 @@ TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
       const Bytes there = content();
       std::copy_n(there.begin(), kHead, expected.begin());
       EXPECT_TRUE(there == expected);
-      EXPECT_EQ(there.size(), at(kHead + chunk_case::room(access.file_shape, chunk) * 8));
+      EXPECT_EQ(there.size(), at(kHead + chunk_case::padded_elements(access.file_shape, chunk) * 8));
     }
   }
 }
@@ -180,7 +180,7 @@ TEST_F(ChunkedFiles, StreamsAndDirectAccessAreRefusedAndTruncationIsSeen) {
   made.write(whole, {&part, 1});
   made.close();
   File file = File::open(path(), Mode::kRead);
-  expect_refused([&] { plait::Stream(file, plait::StreamMode::kOwn); }, "keeps its array in chunks");
+  expect_rejected([&] { plait::Stream(file, plait::StreamMode::kOwn); }, "keeps its array in chunks");
   EXPECT_NE(file.explain(whole).find("24 of 216 B, each touched by one rank"), std::string::npos)
       << file.explain(whole);
   FileOptions direct;
@@ -188,7 +188,7 @@ TEST_F(ChunkedFiles, StreamsAndDirectAccessAreRefusedAndTruncationIsSeen) {
   File other = File::open(path(), Mode::kRead, direct);
   Bytes found(zeros.size());
   const plait::MutablePart to{found.data(), {}};
-  expect_refused([&] { other.read(whole, {&to, 1}); }, "the array lies in chunks");
+  expect_rejected([&] { other.read(whole, {&to, 1}); }, "the array lies in chunks");
   std::filesystem::resize_file(path(), 24 * 216 + kHead - 1);
   EXPECT_THROW(File::open(path(), Mode::kRead), plait::Error);
 }

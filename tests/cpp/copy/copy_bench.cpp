@@ -71,7 +71,7 @@ void print(const char* name, std::int64_t run, double bytes, double seconds, dou
               bytes / seconds / 1e9, 100 * memcpy_seconds / seconds);
 }
 
-/// Element of `run` bytes and loops (count, step in the window, step in the array); the bytes that they move.
+/// Element of `run` bytes and loops (count, stride in the window, stride in the array); the bytes that they move.
 struct Case {
   const char* name;
   std::int64_t run;
@@ -117,8 +117,8 @@ void bench_windows(bool gather, Mode mode, const Memory& window, const Memory& a
   for (Case& item : window_cases(hot ? kHotWindow : kStreamWindow)) {
     std::int64_t extent = item.run;
     for (Loop& loop : item.loops) {
-      extent += (loop.count - 1) * loop.target_step;
-      if (!gather) std::swap(loop.source_step, loop.target_step);
+      extent += (loop.count - 1) * loop.target_stride;
+      if (!gather) std::swap(loop.source_stride, loop.target_stride);
     }
     const std::int64_t calls = kArray / extent / (hot ? 4 : 1);
     const auto each = [&](const auto& copy) {

@@ -29,11 +29,11 @@ struct Extent {
   std::int64_t low = 0, high = 0;
 };
 
-Extent extent(const Copy& copy, std::int64_t Loop::* step) {
+Extent extent(const Copy& copy, std::int64_t Loop::* stride) {
   Extent result{0, copy.element_bytes};
   for (const Loop& loop : copy.loops) {
     if (loop.count == 0) return {0, 0};
-    (loop.*step < 0 ? result.low : result.high) += (loop.count - 1) * loop.*step;
+    (loop.*stride < 0 ? result.low : result.high) += (loop.count - 1) * loop.*stride;
   }
   return result;
 }
@@ -45,15 +45,15 @@ void naive_copy(std::byte* target, const std::byte* source, const Copy& copy, st
   }
   const Loop& loop = copy.loops[level];
   for (std::int64_t i = 0; i < loop.count; ++i) {
-    naive_copy(target + i * loop.target_step, source + i * loop.source_step, copy, level + 1);
+    naive_copy(target + i * loop.target_stride, source + i * loop.source_stride, copy, level + 1);
   }
 }
 
 std::string print(const Copy& copy) {
   std::string text = "element " + std::to_string(copy.element_bytes);
   for (const Loop& loop : copy.loops) {
-    text += " [" + std::to_string(loop.count) + " source " + std::to_string(loop.source_step) + " target " +
-            std::to_string(loop.target_step) + "]";
+    text += " [" + std::to_string(loop.count) + " source " + std::to_string(loop.source_stride) + " target " +
+            std::to_string(loop.target_stride) + "]";
   }
   return text;
 }
@@ -61,7 +61,7 @@ std::string print(const Copy& copy) {
 /// Copies between buffers that end exactly where the views do (so that a sanitizer sees every byte too many), and
 /// compares the whole target: bytes between the elements must keep their values.
 void check(const Copy& copy) {
-  const Extent from = extent(copy, &Loop::source_step), to = extent(copy, &Loop::target_step);
+  const Extent from = extent(copy, &Loop::source_stride), to = extent(copy, &Loop::target_stride);
   if (from.high == 0 || to.high == 0) return;
   Bytes source(static_cast<std::size_t>(from.high - from.low)), target(static_cast<std::size_t>(to.high - to.low));
   for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::byte>((i * 2654435761u) >> 13);
@@ -81,7 +81,7 @@ void check(const Copy& copy) {
 }
 
 /// Steps for one side that keep elements apart, distributed over the loops in random order.
-void set_steps(Copy& copy, std::int64_t Loop::* step, std::mt19937& random, bool target) {
+void set_strides(Copy& copy, std::int64_t Loop::* stride, std::mt19937& random, bool target) {
   std::vector<std::size_t> order(copy.loops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (random() % 3 != 0) std::shuffle(order.begin(), order.end(), random);
@@ -93,10 +93,10 @@ void set_steps(Copy& copy, std::int64_t Loop::* step, std::mt19937& random, bool
       case 1: free += static_cast<std::int64_t>(random() % 40); break;
       default: break;
     }
-    loop.*step = free;
+    loop.*stride = free;
     free *= std::max<std::int64_t>(loop.count, 1);
-    if (random() % 8 == 0) loop.*step = -(loop.*step);
-    if (!target && random() % 32 == 0) loop.*step = 0;  // A source may be read again and again.
+    if (random() % 8 == 0) loop.*stride = -(loop.*stride);
+    if (!target && random() % 32 == 0) loop.*stride = 0;  // A source may be read again and again.
   }
 }
 
@@ -113,9 +113,9 @@ TEST(StridedCopy, CopiesRandomNests) {
       if (elements * std::max<std::int64_t>(loop.count, 1) > 20000) loop.count = 1;
       elements *= std::max<std::int64_t>(loop.count, 1);
     }
-    set_steps(copy, &Loop::source_step, random, false);
-    set_steps(copy, &Loop::target_step, random, true);
-    const Extent from = extent(copy, &Loop::source_step), to = extent(copy, &Loop::target_step);
+    set_strides(copy, &Loop::source_stride, random, false);
+    set_strides(copy, &Loop::target_stride, random, true);
+    const Extent from = extent(copy, &Loop::source_stride), to = extent(copy, &Loop::target_stride);
     if (from.high - from.low > 4'000'000 || to.high - to.low > 4'000'000) continue;
     ASSERT_NO_FATAL_FAILURE(check(copy));
   }

@@ -35,7 +35,7 @@ using transport::Transport;
 
 constexpr int kRanks = 3;
 /// Every so many allocations fail; under sanitizers, which take ten times as long, fewer.
-const std::int64_t kStep = oracle::kSanitized ? 29 : oracle::is_thorough() ? 1 : 7;
+const std::int64_t kInterval = oracle::kSanitized ? 29 : oracle::is_thorough() ? 1 : 7;
 
 /// One collective of three ranks, prepared before anything fails, and what it has come to, the same on all ranks.
 struct Call {
@@ -80,18 +80,18 @@ Outcome run_once(const Prepare& prepare, int on_a_node, int victim, std::int64_t
     if (fails) outcome.reached = allocations::failed();
     if (done) heard = call.tell();
     // Nobody leaves with what others still use, and the ranks are in step again.
-    std::array<std::int64_t, 1> step{inner.rank()};
-    inner.reduce_min(step);
+    std::array<std::int64_t, 1> lowest{inner.rank()};
+    inner.reduce_min(lowest);
   });
   return outcome;
 }
 
-/// `step` is more than 1 for calls that take long.
-void try_all(const std::string& name, const Prepare& prepare, std::int64_t step = kStep) {
+/// `interval` is more than 1 for calls that take long.
+void try_all(const std::string& name, const Prepare& prepare, std::int64_t interval = kInterval) {
   for (const int on_a_node : {0, 1, 2}) {
     for (const int victim : {0, 1}) {
       std::int64_t n = 1;
-      for (; n < 5000; n += step) {
+      for (; n < 5000; n += interval) {
         const std::string what = name + ", " + std::to_string(on_a_node) + " a node, allocation " + std::to_string(n) +
                                  " of rank " + std::to_string(victim);
         const Watchdog watchdog(what);
@@ -290,7 +290,7 @@ TEST_F(OutOfMemory, OpeningSharedFiles) {
         if (mode == SharedFileMode::kWrite) how->place = place;
         return [how, comm] { const SharedFile file = SharedFile::open(*how, comm); };
       };
-      try_all("open a shared file", prepare, 11 * kStep);
+      try_all("open a shared file", prepare, 11 * kInterval);
     }
 }
 
@@ -307,7 +307,7 @@ TEST_F(OutOfMemory, ClosingAndResizingSharedFiles) {
         auto file = std::make_shared<SharedFile>(SharedFile::open(how, comm));
         return [file, resize] { resize ? file->resize(100000) : file->close(); };
       };
-      try_all(resize ? "resize a shared file" : "close an atomic shared file", prepare, 3 * kStep);
+      try_all(resize ? "resize a shared file" : "close an atomic shared file", prepare, 3 * kInterval);
     }
 }
 

@@ -49,7 +49,7 @@ TEST_P(Distant, EveryRankReachesEveryDisk) {
       EXPECT_EQ(file.direct(server), plait::core::transport_of(comm).node_rank_of(server) >= 0);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const auto size = static_cast<std::size_t>(sizes[i]);
-      const std::int64_t room = (sizes[i] + 5) * comm.size();
+      const std::int64_t buffer = (sizes[i] + 5) * comm.size();
       for (int server = 0; server < comm.size(); ++server) {
         const Bytes out = bytes_of(size, static_cast<unsigned>(comm.rank() * 7 + server));
         file.write((sizes[i] + 5) * comm.rank(), out.data(), sizes[i], server);
@@ -60,7 +60,7 @@ TEST_P(Distant, EveryRankReachesEveryDisk) {
         Bytes in(size);
         file.read((sizes[i] + 5) * writer, in.data(), sizes[i], server);
         EXPECT_EQ(in, bytes_of(size, static_cast<unsigned>(writer * 7 + server)));
-        EXPECT_LE(file.size(server), room);
+        EXPECT_LE(file.size(server), buffer);
       }
       barrier(comm);
     }
@@ -96,7 +96,7 @@ TEST_P(Distant, RequestsOverlapAndEndInAnyOrder) {
 TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
   constexpr std::int64_t kShared = 20000;
   constexpr std::int64_t kOwn = 300000;
-  constexpr int kSteps = 150;
+  constexpr int kOperations = 150;
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
     const int ranks = comm.size();
@@ -108,7 +108,7 @@ TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
     };
     std::vector<Bytes> model(static_cast<std::size_t>(ranks), Bytes(kOwn));
     const Bytes mark(kShared, static_cast<std::byte>(comm.rank() + 1));
-    for (int step = 0; step < kSteps; ++step) {
+    for (int operation = 0; operation < kOperations; ++operation) {
       const auto server = static_cast<int>(below(ranks));
       Bytes& known = model[static_cast<std::size_t>(server)];
       const std::int64_t base = kShared + kOwn * comm.rank();

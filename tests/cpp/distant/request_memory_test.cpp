@@ -39,8 +39,8 @@ using plait_test::Watchdog;
 
 using Request = DistantRequest::Impl;
 
-constexpr std::int64_t kStep = oracle::kSanitized ? 5 : 1;
-constexpr std::int64_t kMostAllocations = 3000;
+constexpr std::int64_t kInterval = oracle::kSanitized ? 5 : 1;
+constexpr std::int64_t kMaxAllocations = 3000;
 
 std::shared_ptr<Request> make_request(const std::shared_ptr<Outstanding>& outstanding) {
   return plait::base::make_owned<Request>(outstanding, std::weak_ptr<plait::transport::Active>());
@@ -154,9 +154,9 @@ bool try_at(std::int64_t n, const std::string& what, const std::function<bool()>
 
 void try_all(const std::string& what, const std::function<bool()>& access, const char* usual = nullptr) {
   std::int64_t n = 1;
-  while (n < kMostAllocations && try_at(n, what, access, usual)) n += kStep;
+  while (n < kMaxAllocations && try_at(n, what, access, usual)) n += kInterval;
   EXPECT_GT(n, 1) << what;
-  EXPECT_LT(n, kMostAllocations) << what;
+  EXPECT_LT(n, kMaxAllocations) << what;
 }
 
 void barrier(const Comm& comm) {
@@ -253,7 +253,7 @@ TEST_F(RequestsWithoutMemory, OfZerosEnd) {
     const Bytes zeros(got.size());
     std::int64_t reached = 1;
     std::int64_t n = 1;
-    for (; reached == 1 && n < 500; n += kStep) {
+    for (; reached == 1 && n < 500; n += kInterval) {
       const std::byte last{1};
       if (comm.rank() == 1) file.write(12 * kSmall * n, &last, 1);
       barrier(comm);

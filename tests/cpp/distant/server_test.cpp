@@ -65,7 +65,7 @@ class DistantServer : public plait_test::DistantTest {
     Arrival arrival;
     arrival.from = from;
     arrival.head = plait::distant::packed(head);
-    (head.kind == RequestKind::kWrite ? arrival.payload_bytes : arrival.room_bytes) = head.bytes;
+    (head.kind == RequestKind::kWrite ? arrival.payload_bytes : arrival.output_bytes) = head.bytes;
     server_.arrived(active_, arrival);
   }
 

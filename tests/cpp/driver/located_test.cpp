@@ -21,9 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using plait::driver::ComponentFile;
-using plait::driver::files_beside;
 using plait::driver::locate;
 using plait::driver::Located;
+using plait::driver::sibling_files;
 
 constexpr const char* kStriped = "raw elements in a striped file";
 constexpr const char* kDistant = "an array on the ranks' own disks";
@@ -66,7 +66,7 @@ TEST_F(LocatedStores, OrdinaryFilesAreWhatTheirNamesSay) {
       expect_whole(found, kind, path(name));
       EXPECT_EQ(found.name, path(name));
       EXPECT_EQ(found.states_type, name == "a.npy");
-      EXPECT_TRUE(files_beside(found).empty());
+      EXPECT_TRUE(sibling_files(found).empty());
       const Located raw = locate("raw:" + path(name));
       expect_whole(raw, "raw elements", path(name));
       EXPECT_EQ(raw.name, "raw:" + path(name));
@@ -131,7 +131,7 @@ TEST_F(LocatedStores, StripedFilesThatCannotBeOpenedHaveNone) {
     for (const std::string& name : {named("broken"), path("broken")}) {
       expect_whole(locate(name), kStriped, path("broken"));
       EXPECT_EQ(locate(name).name, named("broken"));
-      EXPECT_TRUE(files_beside(locate(name)).empty());
+      EXPECT_TRUE(sibling_files(locate(name)).empty());
     }
   }
 }
@@ -216,7 +216,7 @@ TEST_F(LocatedStores, FilesBesideAPathAreThoseOfAllDrivers) {
   expected.push_back(path("d.c0of1-0123456789abcdef"));
   expected.push_back(path("d.c0of1-0123456789abcdef.meta"));
   for (const std::string& name : {path("d"), "raw:" + path("d"), named("d"), distant("d")}) {
-    std::vector<std::string> found = sorted(files_beside(locate(name)));
+    std::vector<std::string> found = sorted(sibling_files(locate(name)));
     found.erase(std::unique(found.begin(), found.end()), found.end());
     EXPECT_EQ(found, sorted(expected)) << name;
   }
@@ -236,7 +236,7 @@ TEST_F(LocatedStores, MemoryAndPipesHaveNoPath) {
   for (const Located& found : {memory, pipe}) {
     EXPECT_EQ(found.path, "");
     EXPECT_TRUE(found.components.empty());
-    EXPECT_TRUE(files_beside(found).empty());
+    EXPECT_TRUE(sibling_files(found).empty());
   }
 }
 
@@ -260,7 +260,7 @@ TEST_F(LocatedStores, AnAddedDriverNeedNotTell) {
   const Added driver;
   const plait::driver::Driver& any = driver;
   expect_whole(any.locate("added:" + path("a%20b") + "?c=d"), "added", path("a b"));
-  EXPECT_TRUE(any.files_beside(path("a")).empty());
+  EXPECT_TRUE(any.sibling_files(path("a")).empty());
 }
 
 }  // namespace

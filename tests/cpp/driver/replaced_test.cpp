@@ -34,25 +34,25 @@ using plait::transport::Transport;
 
 constexpr int kRanks = 3;
 
-/// Calls `act(step)` at each call that one worker makes.
-class Stepping : public wrapped::Wrapped {
+/// Calls `act(call)` at each call that one worker makes.
+class CallCounter : public wrapped::Wrapped {
  public:
-  Stepping(Transport& inner, std::function<void(int)> act) : Wrapped(inner), act_(std::move(act)) {}
-  wrapped::Gates& gates() override { return step(), inner_.gates(); }
-  std::span<std::byte> note(int node_rank) override { return step(), inner_.note(node_rank); }
+  CallCounter(Transport& inner, std::function<void(int)> act) : Wrapped(inner), act_(std::move(act)) {}
+  wrapped::Gates& gates() override { return count_call(), inner_.gates(); }
+  std::span<std::byte> note(int node_rank) override { return count_call(), inner_.note(node_rank); }
   std::unique_ptr<wrapped::Ticket> send(int to, std::span<const std::byte> bytes) override {
-    return step(), inner_.send(to, bytes);
+    return count_call(), inner_.send(to, bytes);
   }
   std::unique_ptr<wrapped::Ticket> receive(int from, std::span<std::byte> bytes) override {
-    return step(), inner_.receive(from, bytes);
+    return count_call(), inner_.receive(from, bytes);
   }
-  void reduce_min(std::span<std::int64_t> values) override { step(), inner_.reduce_min(values); }
-  void broadcast(std::span<std::byte> bytes, int root) override { step(), inner_.broadcast(bytes, root); }
+  void reduce_min(std::span<std::int64_t> values) override { count_call(), inner_.reduce_min(values); }
+  void broadcast(std::span<std::byte> bytes, int root) override { count_call(), inner_.broadcast(bytes, root); }
 
  private:
-  void step() { act_(steps_++); }
+  void count_call() { act_(calls_++); }
   std::function<void(int)> act_;
-  int steps_ = 0;
+  int calls_ = 0;
 };
 
 struct Content {
@@ -75,10 +75,10 @@ void make(const std::string& url, const Content& content) {
 /// What ranks that open together come to.
 struct Outcome {
   std::vector<std::string> found;  ///< of each rank: what it read, or an error
-  int most_steps = 0;
+  int max_calls = 0;
 };
 
-/// All ranks open and read the name, while `replace(step)` is called at the steps of the rank `by`.
+/// All ranks open and read the name, while `replace(call)` is called at the steps of the rank `by`.
 Outcome open_by_all(const std::string& url, Mode mode, int by, const std::function<void(int)>& replace) {
   Outcome outcome;
   outcome.found.resize(kRanks);
@@ -89,12 +89,12 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
   }
   plait::transport::thread::run_team(kRanks, [&](Transport& inner) {
     bool opening = true;
-    Stepping stepping(inner, [&](int step) {
+    CallCounter counter(inner, [&](int call) {
       if (!opening || inner.rank() != by) return;
-      outcome.most_steps = step;
-      replace(step);
+      outcome.max_calls = call;
+      replace(call);
     });
-    const Comm comm = plait::core::comm_over(std::shared_ptr<Transport>(&stepping, [](auto*) {}));
+    const Comm comm = plait::core::comm_over(std::shared_ptr<Transport>(&counter, [](auto*) {}));
     std::string& found = outcome.found[static_cast<std::size_t>(inner.rank())];
     try {
       auto file = File::open(url, mode, options, comm);
@@ -117,16 +117,16 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
 class Replaced : public plait_test::InFolder {
  protected:
   /// Replaces once, at each step in turn.
-  void at_each_step(const std::string& url, const std::string& name, const Content& before, const Content& after,
+  void at_each_call(const std::string& url, const std::string& name, const Content& before, const Content& after,
                     Mode mode = Mode::kRead) {
     for (const int by : {0, kRanks - 1}) {
       for (int moment = 0, most = 0; moment <= most; ++moment) {
         make(url, before);
         std::once_flag once;
-        const Outcome outcome = open_by_all(name, mode, by, [&](int step) {
-          if (step >= moment) std::call_once(once, [&] { make(url, after); });
+        const Outcome outcome = open_by_all(name, mode, by, [&](int call) {
+          if (call >= moment) std::call_once(once, [&] { make(url, after); });
         });
-        if (moment == 0) most = outcome.most_steps;
+        if (moment == 0) most = outcome.max_calls;
         for (const std::string& found : outcome.found) EXPECT_EQ(found, outcome.found[0]) << "step " << moment;
         EXPECT_TRUE(outcome.found[0] == before.text() || outcome.found[0] == after.text())
             << "step " << moment << ": " << outcome.found[0];
@@ -149,24 +149,24 @@ class Replaced : public plait_test::InFolder {
 };
 
 TEST_F(Replaced, NumpyFilesAreReadWhole) {
-  at_each_step(path("a.npy"), path("a.npy"), {12, 1}, {90, 2});
-  at_each_step(path("a.npy"), path("a.npy"), {90, 1}, {12, 2});
-  at_each_step(path("a.npy"), path("a.npy"), {12, 1}, {12, 2}, Mode::kReadWrite);
+  at_each_call(path("a.npy"), path("a.npy"), {12, 1}, {90, 2});
+  at_each_call(path("a.npy"), path("a.npy"), {90, 1}, {12, 2});
+  at_each_call(path("a.npy"), path("a.npy"), {12, 1}, {12, 2}, Mode::kReadWrite);
 }
 
-TEST_F(Replaced, RawFilesAreReadWhole) { at_each_step(path("a"), path("a"), {12, 1}, {12, 2}); }
+TEST_F(Replaced, RawFilesAreReadWhole) { at_each_call(path("a"), path("a"), {12, 1}, {12, 2}); }
 
 TEST_F(Replaced, StripedFilesAreReadWhole) {
   const std::string url = "stripe:" + path("a") + "?disks=" + folder_.string() + ',' + folder_.string() + "&unit=5";
-  at_each_step(url, "stripe:" + path("a"), {12, 1}, {12, 2});
-  at_each_step(url, "stripe:" + path("a"), {12, 1}, {12, 2}, Mode::kReadWrite);
+  at_each_call(url, "stripe:" + path("a"), {12, 1}, {12, 2});
+  at_each_call(url, "stripe:" + path("a"), {12, 1}, {12, 2}, Mode::kReadWrite);
 }
 
 TEST_F(Replaced, ArraysInSharedFilesAreReadWhole) {
   for (const std::string place : {"one", "striped"}) {
     const std::string url = "distant:" + path(place) + "?place=" + place;
-    at_each_step(url, url, {12, 1}, {90, 2});
-    at_each_step(url, url, {12, 1}, {12, 2});
+    at_each_call(url, url, {12, 1}, {90, 2});
+    at_each_call(url, url, {12, 1}, {12, 2});
   }
 }
 

@@ -30,7 +30,7 @@ using access_case::mutable_parts;
 using access_case::pick;
 using access_case::Random;
 using oracle::at;
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::ConstPart;
 using plait::Distribution;
 using plait::Extents;

@@ -36,8 +36,9 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
       Held from(processes, share_sources, before[rank]);
       Held to(processes, share_targets, after[rank]);
       const auto view = [&](const Layout& layout, Held& held) {
-        return LocalArray{transport.rank(), held.data(),
-                          access_case::dense_steps(layout.local_shape(transport.rank()), oracle::order_of(layout), 8)};
+        return LocalArray{
+            transport.rank(), held.data(),
+            access_case::dense_byte_strides(layout.local_shape(transport.rank()), oracle::order_of(layout), 8)};
       };
       const LocalArray mine = view(source, from);
       const LocalArray wanted = view(target, to);
@@ -59,7 +60,7 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
 
 /// Private arrays: windows at first, when the workers try to read each other's memory, and then what suits.
 TEST(Redistribute, LetsTheSystemReadFromProcessToProcess) {
-  plait::exchange::least_pulled = 0;
+  plait::exchange::min_pulled = 0;
   Random random(14);
   int pulled = 0;
   int by_windows = 0;
@@ -93,7 +94,7 @@ TEST(Redistribute, LetsTheSystemReadFromProcessToProcess) {
     });
     ASSERT_TRUE(after == expected);
   }
-  plait::exchange::least_pulled = std::int64_t{256} << 10;
+  plait::exchange::min_pulled = std::int64_t{256} << 10;
   EXPECT_GT(pulled, 10);
   EXPECT_GT(by_windows, 10);
 }

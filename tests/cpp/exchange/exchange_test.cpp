@@ -105,7 +105,7 @@ TEST(Redistribute, OneProcessGathersAllTargets) {
   }
 }
 
-TEST(Redistribute, LocalArraysMayHaveAnySteps) {
+TEST(Redistribute, LocalArraysMayHaveAnyStrides) {
   const Layout source({4, 6}, {Distribution::block_of(), {}}, {2});
   const Layout target({4, 6}, {{}, Distribution::cyclic()}, {2});
   std::vector<Bytes> before = filled(source, 2);
@@ -162,15 +162,15 @@ TEST(Redistribute, RefusesWhatDoesNotFit) {
       plait::redistribute(rows, from, target, to, bytes, {}, options);
     };
   };
-  expect_refused(call(other, 8, 0), "4x5");
-  expect_refused(call(columns, 0, 0), "an element cannot have 0 bytes");
-  expect_refused(call(columns, 8, -1), "memory=-1");
+  expect_rejected(call(other, 8, 0), "4x5");
+  expect_rejected(call(columns, 0, 0), "an element cannot have 0 bytes");
+  expect_rejected(call(columns, 8, -1), "memory=-1");
   to.pop_back();
-  expect_refused(call(columns, 8, 0), "2 local arrays were given for 3 ranks");
+  expect_rejected(call(columns, 8, 0), "2 local arrays were given for 3 ranks");
   to.push_back({nullptr, {}});
-  expect_refused(call(columns, 8, 0), "rank 2 is missing");
+  expect_rejected(call(columns, 8, 0), "rank 2 is missing");
   to.back() = {three[2].data(), {8}};
-  expect_refused(call(columns, 8, 0), "rank 2 has 1 dimensions, but the layout has 2");
+  expect_rejected(call(columns, 8, 0), "rank 2 has 1 dimensions, but the layout has 2");
 }
 
 TEST(Redistribute, LargeArraysGoByRowsAndTiles) {

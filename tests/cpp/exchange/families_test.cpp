@@ -26,7 +26,7 @@ Pairs positions_of(const Pieces& pieces) {
   for (const Piece& piece : pieces)
     for (std::int64_t t = 0; t < piece.count; ++t)
       for (std::int64_t i = 0; i < piece.length; ++i)
-        result.emplace_back(piece.a + t * piece.a_step + i, piece.b + t * piece.b_step + i);
+        result.emplace_back(piece.a + t * piece.a_stride + i, piece.b + t * piece.b_stride + i);
   return sorted(result);
 }
 
@@ -38,8 +38,8 @@ Pairs positions_of(const Families& families) {
       std::int64_t a = family.a;
       std::int64_t b = family.b;
       for (std::size_t i = 0; i < index.size(); ++i) {
-        a += index[i] * family.loops[i].a_step;
-        b += index[i] * family.loops[i].b_step;
+        a += index[i] * family.loops[i].a_stride;
+        b += index[i] * family.loops[i].b_stride;
       }
       for (std::int64_t k = 0; k < family.length; ++k) result.emplace_back(a + k, b + k);
       std::size_t i = 0;
@@ -69,8 +69,8 @@ TEST(Families, HoldTheSameElementsInNoMorePositions) {
     ASSERT_EQ(positions_of(families), positions_of(pieces));
     for (const Family& family : families)
       for (int i = 1; i < family.depth; ++i)
-        EXPECT_LE(family.loops[static_cast<std::size_t>(i) - 1].b_step,
-                  family.loops[static_cast<std::size_t>(i)].b_step);
+        EXPECT_LE(family.loops[static_cast<std::size_t>(i) - 1].b_stride,
+                  family.loops[static_cast<std::size_t>(i)].b_stride);
   }
 }
 

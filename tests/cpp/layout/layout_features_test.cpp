@@ -151,9 +151,9 @@ TEST(LayoutFeatures, EachElementArrivesOnce) {
           for (const auto& piece : product[0])
             for (std::int64_t t = 0; t < piece.count; ++t)
               for (std::int64_t i = 0; i < piece.length; ++i, ++elements) {
-                std::int64_t& position = padded[at(piece.b + t * piece.b_step + i)];
+                std::int64_t& position = padded[at(piece.b + t * piece.b_stride + i)];
                 ASSERT_EQ(position, -1) << "delivered twice";
-                position = from[at(piece.a + t * piece.a_step + i - source.halo(0).lo)];
+                position = from[at(piece.a + t * piece.a_stride + i - source.halo(0).lo)];
               }
         ASSERT_EQ(elements, message.elements);
       }

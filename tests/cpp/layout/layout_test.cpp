@@ -11,7 +11,7 @@
 namespace {
 
 using oracle::at;
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::Distribution;
 using plait::Extents;
 using plait::IndexSet;
@@ -22,7 +22,7 @@ constexpr Order kOrders[] = {Order::kC, Order::kFortran};
 
 /// All layouts of a shape with one distribution of the list for each dimension and each grid of at most `most` ranks.
 template <typename Visit>
-void for_each_layout(const Extents& shape, std::int64_t most, std::int64_t most_cyclic, Visit&& visit) {
+void for_each_layout(const Extents& shape, std::int64_t most, std::int64_t max_cyclic, Visit&& visit) {
   std::vector<Distribution> chosen;
   Extents grid;
   const std::function<void(std::int64_t)> choose = [&](std::int64_t left) {
@@ -37,7 +37,7 @@ void for_each_layout(const Extents& shape, std::int64_t most, std::int64_t most_
     chosen.pop_back();
     for (std::int64_t extent = 1; extent <= left; ++extent) {
       grid.push_back(extent);
-      for (const Distribution& distribution : oracle::distributions_for(shape[d], extent, most_cyclic)) {
+      for (const Distribution& distribution : oracle::distributions_for(shape[d], extent, max_cyclic)) {
         chosen.push_back(distribution);
         choose(left / extent);
         chosen.pop_back();
@@ -123,52 +123,52 @@ TEST(Layout, ScalarsAndManyDimensions) {
   EXPECT_EQ(wide.elements(), std::int64_t{1} << 32);
   EXPECT_EQ(wide.local_elements(3), std::int64_t{1} << 30);
   EXPECT_EQ(Layout::parse(to_string(wide)), wide);
-  expect_refused([&] { Layout(Extents(33, 1), std::vector<Distribution>(33), {}); },
-                 "the shape has 33 dimensions; at most 32 are supported");
+  expect_rejected([&] { Layout(Extents(33, 1), std::vector<Distribution>(33), {}); },
+                  "the shape has 33 dimensions; at most 32 are supported");
 }
 
 TEST(Layout, SaysWhatIsWrong) {
   const auto block = Distribution::block_of();
-  expect_refused([&] { Layout({4}, {block, block}, {2, 2}); },
-                 "the shape 4 has 1 dimension, but the number of distributions is 2");
-  expect_refused([&] { Layout({4, -1}, {block, block}, {2, 2}); }, "dimension 1 has the negative size -1");
-  expect_refused([&] { Layout({4, 4}, {block, block}, {4}); },
-                 "the grid (4) has 1 axis, but the number of distributed dimensions is 2");
-  expect_refused([&] { Layout({4}, {Distribution::collapsed()}, {1}); },
-                 "the grid (1) has 1 axis, but the number of distributed dimensions is 0");
-  expect_refused([&] { Layout({4, 4}, {block, block}, {4, 0}); }, "the grid (4, 0) has an extent below 1");
-  expect_refused([&] { Layout({4}, {block}, {-2}); }, "extent below 1");
-  expect_refused([&] { Layout({10}, {Distribution::block_of(2)}, {4}); },
-                 "dimension 0: block(2) on 4 coordinates holds only 8 of 10 indices; use block(3) or more");
-  expect_refused([&] { Layout({10}, {Distribution::block_of(-2)}, {4}); }, "block(-2)");
-  expect_refused([&] { Layout({10}, {Distribution::cyclic(0)}, {4}); }, "cyclic(0) needs a block of 1 or more");
-  expect_refused([&] { Layout({10}, {Distribution::cyclic(-3)}, {4}); }, "cyclic(-3)");
-  expect_refused([&] { Layout({10}, {Distribution::gen_block({5, 5})}, {3}); },
-                 "gen_block has 2 sizes for 3 coordinates");
-  expect_refused([&] { Layout({10}, {Distribution::gen_block({5, 4})}, {2}); }, "sum to 9, but the dimension has 10");
-  expect_refused([&] { Layout({10}, {Distribution::gen_block({12, -2})}, {2}); }, "negative size -2");
-  expect_refused([&] { Layout({10}, {Distribution::gen_block({INT64_MAX, 1})}, {2}); }, "2^63");
+  expect_rejected([&] { Layout({4}, {block, block}, {2, 2}); },
+                  "the shape 4 has 1 dimension, but the number of distributions is 2");
+  expect_rejected([&] { Layout({4, -1}, {block, block}, {2, 2}); }, "dimension 1 has the negative size -1");
+  expect_rejected([&] { Layout({4, 4}, {block, block}, {4}); },
+                  "the grid (4) has 1 axis, but the number of distributed dimensions is 2");
+  expect_rejected([&] { Layout({4}, {Distribution::collapsed()}, {1}); },
+                  "the grid (1) has 1 axis, but the number of distributed dimensions is 0");
+  expect_rejected([&] { Layout({4, 4}, {block, block}, {4, 0}); }, "the grid (4, 0) has an extent below 1");
+  expect_rejected([&] { Layout({4}, {block}, {-2}); }, "extent below 1");
+  expect_rejected([&] { Layout({10}, {Distribution::block_of(2)}, {4}); },
+                  "dimension 0: block(2) on 4 coordinates holds only 8 of 10 indices; use block(3) or more");
+  expect_rejected([&] { Layout({10}, {Distribution::block_of(-2)}, {4}); }, "block(-2)");
+  expect_rejected([&] { Layout({10}, {Distribution::cyclic(0)}, {4}); }, "cyclic(0) needs a block of 1 or more");
+  expect_rejected([&] { Layout({10}, {Distribution::cyclic(-3)}, {4}); }, "cyclic(-3)");
+  expect_rejected([&] { Layout({10}, {Distribution::gen_block({5, 5})}, {3}); },
+                  "gen_block has 2 sizes for 3 coordinates");
+  expect_rejected([&] { Layout({10}, {Distribution::gen_block({5, 4})}, {2}); }, "sum to 9, but the dimension has 10");
+  expect_rejected([&] { Layout({10}, {Distribution::gen_block({12, -2})}, {2}); }, "negative size -2");
+  expect_rejected([&] { Layout({10}, {Distribution::gen_block({INT64_MAX, 1})}, {2}); }, "2^63");
   const std::int64_t huge = std::int64_t{1} << 62;
-  expect_refused([&] { Layout({huge, 2}, {block, block}, {1, 1}); }, "number of elements");
-  expect_refused([&] { Layout({4, 4}, {block, block}, {huge, 2}); }, "number of ranks");
+  expect_rejected([&] { Layout({huge, 2}, {block, block}, {1, 1}); }, "number of elements");
+  expect_rejected([&] { Layout({4, 4}, {block, block}, {huge, 2}); }, "number of ranks");
   EXPECT_EQ(Layout({huge, 0, huge}, {block, block, block}, {1, 1, 1}).elements(), 0);
 
   const Layout layout({6, 4}, {block, Distribution::cyclic()}, {2, 2});
-  expect_refused([&] { (void)layout.coordinates(4); }, "rank 4 is not in the layout");
-  expect_refused([&] { (void)layout.local_shape(-1); }, "rank -1 is not in the layout");
-  expect_refused([&] { (void)layout.owner(Extents{6, 0}); }, "the index (6, 0) lies outside the array 6x4");
-  expect_refused([&] { (void)layout.owner(Extents{0, -1}); }, "(0, -1) lies outside");
-  expect_refused([&] { (void)layout.owner(Extents{0}); }, "has length 1, but the array has 2 dimensions");
-  expect_refused([&] { (void)layout.to_local(Extents{0, 1}, 0); },
-                 "rank 0 does not own the element (0, 1); rank 1 does");
-  expect_refused([&] { (void)layout.to_global(Extents{3, 0}, 0); },
-                 "the local index (3, 0) lies outside the local array 3x2 of rank 0");
-  expect_refused([&] { (void)layout.to_global(Extents{-1, 0}, 0); }, "(-1, 0)");
-  expect_refused([&] { (void)layout.to_global(Extents{0}, 0); }, "(0)");
+  expect_rejected([&] { (void)layout.coordinates(4); }, "rank 4 is not in the layout");
+  expect_rejected([&] { (void)layout.local_shape(-1); }, "rank -1 is not in the layout");
+  expect_rejected([&] { (void)layout.owner(Extents{6, 0}); }, "the index (6, 0) lies outside the array 6x4");
+  expect_rejected([&] { (void)layout.owner(Extents{0, -1}); }, "(0, -1) lies outside");
+  expect_rejected([&] { (void)layout.owner(Extents{0}); }, "has length 1, but the array has 2 dimensions");
+  expect_rejected([&] { (void)layout.to_local(Extents{0, 1}, 0); },
+                  "rank 0 does not own the element (0, 1); rank 1 does");
+  expect_rejected([&] { (void)layout.to_global(Extents{3, 0}, 0); },
+                  "the local index (3, 0) lies outside the local array 3x2 of rank 0");
+  expect_rejected([&] { (void)layout.to_global(Extents{-1, 0}, 0); }, "(-1, 0)");
+  expect_rejected([&] { (void)layout.to_global(Extents{0}, 0); }, "(0)");
 }
 
 /// Two layouts are equal when each rank has the same indices of each dimension, and the same element at each position.
-void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t most_cyclic, std::int64_t every) {
+void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t max_cyclic, std::int64_t every) {
   struct Seen {
     Layout layout;
     std::string text;
@@ -178,7 +178,7 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t mo
   std::map<std::string, std::size_t> by_text;
   std::map<std::string, std::size_t> by_meaning;
   std::int64_t count = 0;
-  for_each_layout(shape, most, most_cyclic, [&](const Layout& layout) {
+  for_each_layout(shape, most, max_cyclic, [&](const Layout& layout) {
     if (++count % every != 0 || testing::Test::HasFatalFailure()) return;
     SCOPED_TRACE(oracle::spelled(layout));
     const oracle::ArrayMap map = oracle::map_of(layout);
@@ -209,9 +209,9 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t mo
     ASSERT_TRUE(oracle::map_of(parsed) == map);
   });
   // Different meanings differ for operator== too, not by their texts alone.
-  const std::size_t step = by_map.size() / 150 + 1;
-  for (std::size_t i = 0; i < by_map.size(); i += step)
-    for (std::size_t j = 0; j < by_map.size(); j += step) {
+  const std::size_t interval = by_map.size() / 150 + 1;
+  for (std::size_t i = 0; i < by_map.size(); i += interval)
+    for (std::size_t j = 0; j < by_map.size(); j += interval) {
       ASSERT_EQ(by_map[i].layout == by_map[j].layout, i == j)
           << oracle::spelled(by_map[i].layout) << " and " << oracle::spelled(by_map[j].layout);
     }
@@ -223,17 +223,17 @@ TEST(Layout, EqualLayoutsHaveOneNormalFormAndOneText) {
   const std::int64_t widest = oracle::kSanitized ? 3 : 5;
   for (std::int64_t n = 0; n <= longest; ++n) {
     SCOPED_TRACE(n);
-    check_normal_forms({n}, 6, 6, n < (oracle::kSanitized ? 4 : 6) ? 1 : oracle::step());
+    check_normal_forms({n}, 6, 6, n < (oracle::kSanitized ? 4 : 6) ? 1 : oracle::sample_interval());
   }
   for (std::int64_t n = 0; n <= widest; ++n)
     for (std::int64_t m = 0; m <= widest; ++m) {
       SCOPED_TRACE(testing::Message() << n << 'x' << m);
-      check_normal_forms({n, m}, 4, 3, oracle::step());
+      check_normal_forms({n, m}, 4, 3, oracle::sample_interval());
     }
   for (const Extents& shape :
        {Extents{0, 2, 0}, Extents{2, 0, 1}, Extents{1, 1, 2}, Extents{0, 0, 0}, Extents{2, 1, 3}}) {
     SCOPED_TRACE(testing::PrintToString(shape));
-    check_normal_forms(shape, 6, 2, 5 * oracle::step());
+    check_normal_forms(shape, 6, 2, 5 * oracle::sample_interval());
   }
 }
 

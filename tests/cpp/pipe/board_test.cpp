@@ -53,11 +53,11 @@ TEST_F(PipeBoard, WhatHasNoRoomIsLeftToTheConnection) {
   reader_->begun(kFirst + Board::kEntries + 1);
   reader_->finish(kFirst + Board::kEntries + 1);
   const std::int64_t next = kFirst + Board::kEntries + 2;
-  writer_->announce(next, std::string(Board::kMostWords + 1, 'w'));
+  writer_->announce(next, std::string(Board::kMaxMessage + 1, 'w'));
   EXPECT_FALSE(reader_->begin(next, words_));
-  writer_->announce(next, std::string(Board::kMostWords, 'w'));
+  writer_->announce(next, std::string(Board::kMaxMessage, 'w'));
   ASSERT_TRUE(reader_->begin(next, words_));
-  EXPECT_EQ(words_, std::string(Board::kMostWords, 'w'));
+  EXPECT_EQ(words_, std::string(Board::kMaxMessage, 'w'));
 }
 
 TEST_F(PipeBoard, AWriterThatSleepsIsGivenWord) {

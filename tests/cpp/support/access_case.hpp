@@ -59,7 +59,7 @@ inline Extents file_positions(const Case& access) {
     Extents file(access.file_shape.size());
     std::size_t next = 0;
     for (std::size_t d = 0; d < file.size(); ++d)
-      file[d] = region[d].start + (region[d].single ? 0 : index[next++] * region[d].step);
+      file[d] = region[d].start + (region[d].single ? 0 : index[next++] * region[d].stride);
     result.push_back(oracle::offset_of(file, access.file_shape, access.file_order));
   });
   return result;
@@ -106,16 +106,16 @@ inline Bytes store_after_write(const Case& access, const Bytes& source, std::byt
   return result;
 }
 
-/// Returns the steps in bytes of a dense array.
-inline Extents dense_steps(const Extents& shape, Order order, std::int64_t element_bytes) {
-  Extents steps(shape.size());
-  std::int64_t step = element_bytes;
+/// Returns the strides in bytes of a dense array.
+inline Extents dense_byte_strides(const Extents& shape, Order order, std::int64_t element_bytes) {
+  Extents strides(shape.size());
+  std::int64_t stride = element_bytes;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::size_t d = order == Order::kC ? shape.size() - 1 - i : i;
-    steps[d] = step;
-    step *= shape[d];
+    strides[d] = stride;
+    stride *= shape[d];
   }
-  return steps;
+  return strides;
 }
 
 inline std::vector<LocalArray> arrays_over(const Layout& layout, std::vector<Bytes>& locals,
@@ -124,7 +124,7 @@ inline std::vector<LocalArray> arrays_over(const Layout& layout, std::vector<Byt
   std::vector<LocalArray> result;
   for (std::size_t rank = 0; rank < locals.size(); ++rank)
     result.push_back({static_cast<std::int64_t>(rank), locals[rank].data(),
-                      dense_steps(map.local_shapes[rank], oracle::order_of(layout), element_bytes)});
+                      dense_byte_strides(map.local_shapes[rank], oracle::order_of(layout), element_bytes)});
   return result;
 }
 
@@ -184,10 +184,10 @@ inline Region random_region(Random& random, const Extents& shape) {
       region.push_back({0, size, 1, false});
     } else {
       const std::int64_t start = pick(random, 0, size);
-      const std::int64_t step = pick(random, 1, 3);
-      const std::int64_t most = (size - start + step - 1) / step;
+      const std::int64_t stride = pick(random, 1, 3);
+      const std::int64_t most = (size - start + stride - 1) / stride;
       const std::int64_t count = pick(random, 0, 7) == 0 ? 0 : pick(random, most / 2, most);
-      region.push_back({count == 0 ? 0 : start, count, step, false});
+      region.push_back({count == 0 ? 0 : start, count, stride, false});
     }
   }
   return region;

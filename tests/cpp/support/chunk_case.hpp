@@ -42,7 +42,7 @@ inline std::int64_t product(const Extents& extents) {
 }
 
 /// Returns the number of elements in all chunks of an array, including those outside of the array.
-inline std::int64_t room(const Extents& shape, const Extents& chunk) {
+inline std::int64_t padded_elements(const Extents& shape, const Extents& chunk) {
   return product(grid_of(shape, chunk)) * product(chunk);
 }
 
@@ -73,7 +73,7 @@ inline std::int64_t file_position_in_shards(const Extents& index, const Extents&
 
 /// Returns the chunked store of an array whose dense content is `flat`. Bytes of no element are `elsewhere`.
 inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& flat, std::byte elsewhere) {
-  Bytes result(at(access.offset + room(access.file_shape, chunk) * access.element_bytes), elsewhere);
+  Bytes result(at(access.offset + padded_elements(access.file_shape, chunk) * access.element_bytes), elsewhere);
   std::copy_n(flat.begin(), access.offset, result.begin());
   oracle::for_each_index(access.file_shape, [&](const Extents& index) {
     const std::int64_t from = oracle::offset_of(index, access.file_shape, access.file_order);

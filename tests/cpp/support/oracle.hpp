@@ -37,7 +37,7 @@ inline constexpr std::int64_t kThinning = 1;
 inline bool is_thorough() { return std::getenv("PLAIT_TEST_THOROUGH") != nullptr; }
 
 /// Returns the distance between the cases that the enumerations of such suites take.
-inline std::int64_t step() { return kSanitized || is_thorough() ? kThinning : 5; }
+inline std::int64_t sample_interval() { return kSanitized || is_thorough() ? kThinning : 5; }
 
 inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
@@ -247,7 +247,7 @@ inline std::string spelled(const Layout& layout) { return plait::spelling(layout
 
 /// Runs `call` and expects an argument error whose message contains `part`.
 template <typename Call>
-void expect_refused(Call&& call, const std::string& part) {
+void expect_rejected(Call&& call, const std::string& part) {
   try {
     call();
     ADD_FAILURE() << "expected an error with: " << part;
@@ -259,12 +259,12 @@ void expect_refused(Call&& call, const std::string& part) {
 }
 
 /// Returns various distributions for one dimension on `extent` coordinates; all of them are valid.
-inline std::vector<Distribution> distributions_for(std::int64_t size, std::int64_t extent, std::int64_t most_cyclic) {
+inline std::vector<Distribution> distributions_for(std::int64_t size, std::int64_t extent, std::int64_t max_cyclic) {
   std::vector<Distribution> result{Distribution::block_of(), Distribution::balanced()};
   const std::int64_t least = (size + extent - 1) / extent;
   for (const std::int64_t block : {least, least + 1, size, size + 3})
     if (block > 0 && block >= least) result.push_back(Distribution::block_of(block));
-  for (std::int64_t k = 1; k <= most_cyclic; ++k) result.push_back(Distribution::cyclic(k));
+  for (std::int64_t k = 1; k <= max_cyclic; ++k) result.push_back(Distribution::cyclic(k));
   Extents rising(at(extent), 0);
   Extents front(at(extent), 0);
   Extents holes(at(extent), 0);

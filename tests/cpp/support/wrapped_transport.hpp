@@ -97,7 +97,7 @@ class SeveralNodes : public Wrapped {
  public:
   SeveralNodes(Transport& inner, int most)
       : Wrapped(inner),
-        most_(most),
+        max_(most),
         first_(inner.rank() / most * most),
         node_size_(std::min(most, inner.size() - first_)),
         windows_(*this),
@@ -112,8 +112,8 @@ class SeveralNodes : public Wrapped {
   std::shared_ptr<const std::vector<plait::IndexSet>> nodes() const override {
     if (node_size_ == inner_.size()) return nullptr;
     auto nodes = std::make_shared<std::vector<plait::IndexSet>>();
-    for (int first = 0; first < inner_.size(); first += most_)
-      nodes->push_back(plait::IndexSet::range(first, std::min(first + most_, inner_.size())));
+    for (int first = 0; first < inner_.size(); first += max_)
+      nodes->push_back(plait::IndexSet::range(first, std::min(first + max_, inner_.size())));
     return nodes;
   }
   SharedWindows& windows(std::int64_t bytes) override {
@@ -150,7 +150,7 @@ class SeveralNodes : public Wrapped {
     SharedWindows* all = nullptr;
   };
 
-  int most_;
+  int max_;
   int first_;
   int node_size_;
   NodeWindows windows_;

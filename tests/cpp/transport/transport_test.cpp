@@ -130,8 +130,8 @@ TEST_P(TransportOf, ReducesToTheSmallestValues) {
   for (int workers = 1; workers <= 6; ++workers)
     run(workers, [&](Transport& transport) {
       for (int round = 0; round < 50; ++round) {
-        std::array<std::int64_t, Transport::kMostValues> values{};
-        for (int i = 0; i < Transport::kMostValues; ++i)
+        std::array<std::int64_t, Transport::kMaxValues> values{};
+        for (int i = 0; i < Transport::kMaxValues; ++i)
           values[static_cast<std::size_t>(i)] = (transport.rank() + i + round) % workers * 10 + round;
         transport.reduce_min(values);
         for (const std::int64_t value : values) ASSERT_EQ(value, round);
@@ -146,7 +146,7 @@ TEST_P(TransportOf, ReducesToTheSmallestValues) {
 TEST_P(TransportOf, BroadcastsFromEveryRoot) {
   for (int workers = 1; workers <= 5; ++workers)
     run(workers, [&](Transport& transport) {
-      for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{Transport::kMostBroadcast}})
+      for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{Transport::kMaxBroadcast}})
         for (int root = 0; root < workers; ++root) {
           Bytes data = transport.rank() == root ? message(root, 0, 0, bytes) : Bytes(bytes);
           transport.broadcast(data, root);

@@ -42,7 +42,7 @@ def same(found: object, given: object) -> bool:
 
 def check(found: plait.Attributes, given: dict, *, widened: bool = False) -> None:
     assert sorted(found) == sorted(given)
-    assert not found.refused
+    assert not found.unreadable
     for name, value in given.items():
         if widened and isinstance(value, complex):
             value = [value.real, value.imag]  # JSON has no others
@@ -102,9 +102,9 @@ def test_what_h5py_writes(tmp_path):
         file["g"].attrs["title"] = "Straße"
     with plait.open(tmp_path / "a.h5") as file:
         found = file.attrs
-    assert sorted(found.refused) == ["link", "records"]
-    assert "records" in found.refused["records"]
-    assert "references" in found.refused["link"]
+    assert sorted(found.unreadable) == ["link", "records"]
+    assert "records" in found.unreadable["records"]
+    assert "references" in found.unreadable["link"]
     with pytest.raises(plait.ArgumentError, match="references"):
         found["link"]
     with pytest.raises(KeyError):
@@ -115,7 +115,7 @@ def test_what_h5py_writes(tmp_path):
         assert same(found[name], value), name
     groups = {group.name: group.attributes for group in plait.groups_in(tmp_path / "a.h5")}
     assert dict(groups["g"]) == {"title": "Straße"}
-    assert list(groups[""].refused) == ["sequences"]
+    assert list(groups[""].unreadable) == ["sequences"]
 
 
 @pytest.mark.parametrize("form", ["NETCDF3_CLASSIC", "NETCDF3_64BIT_DATA", "NETCDF4"])

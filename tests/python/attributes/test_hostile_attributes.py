@@ -40,7 +40,7 @@ def test_lists_without_values_in_many_lists(tmp_path):
         one.attrs.create("few", np.zeros((2, 0), "f8"))
     (found,) = plait.arrays_in(tmp_path / "a.h5")
     assert found.attributes["few"].shape == (2, 0)
-    assert "no values, in more than" in found.attributes.refused["many"]
+    assert "no values, in more than" in found.attributes.unreadable["many"]
 
 
 def test_a_netcdf_attribute_of_more_than_memory(tmp_path):
@@ -52,7 +52,7 @@ def test_a_netcdf_attribute_of_more_than_memory(tmp_path):
         file.seek(0, os.SEEK_END)
         file.write(struct.pack(">iq", 0, 0))
     (root,) = plait.groups_in(tmp_path / "a.nc")
-    assert "more than 268435456 bytes" in root.attributes.refused["a"]
+    assert "more than 268435456 bytes" in root.attributes.unreadable["a"]
 
 
 def test_a_fill_value_that_is_no_number(tmp_path):

@@ -19,7 +19,7 @@ from plait_bench.records import (
     DamagedError,
     count_for,
     first_values,
-    most_bytes,
+    max_bytes,
     next_values,
     pack,
     unpack,
@@ -64,7 +64,7 @@ def test_records_have_the_size_that_was_asked_for(size):
     count = count_for(size)
     sizes = [len(pack(record, 2, values_of(record, 2, count))) for record in range(40)]
     assert np.mean(sizes) == pytest.approx(size, rel=0.1)
-    assert len(pack(0, 0, np.random.default_rng(1).standard_normal(count))) <= most_bytes(count)
+    assert len(pack(0, 0, np.random.default_rng(1).standard_normal(count))) <= max_bytes(count)
 
 
 class Together:
@@ -120,12 +120,12 @@ def test_no_record_lies_on_another_one(ranks):
         one = directories[0]
         np.testing.assert_array_equal(one.size, sizes)
         assert (one.version == version).all()
-        assert (one.size <= one.room).all()
+        assert (one.size <= one.capacity).all()
         order = np.argsort(one.offset)
-        assert (one.offset[order][1:] >= (one.offset + one.room)[order][:-1]).all()
-        assert one.end == (one.offset + one.room).max()
+        assert (one.offset[order][1:] >= (one.offset + one.capacity)[order][:-1]).all()
+        assert one.end == (one.offset + one.capacity).max()
         # A record that still fits in its room keeps its offset.
-        assert ((one.offset == before) | (one.room > first * 1.2)).all()
+        assert ((one.offset == before) | (one.capacity > first * 1.2)).all()
     assert 0 < sum(moved) <= records
 
 

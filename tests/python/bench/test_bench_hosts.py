@@ -39,10 +39,10 @@ def check(found, ranks, on_host, crosses):
     assert case["bare_bytes_per_second"] > 0
     for cell, one in zip(CELLS, case["cells"], strict=True):
         assert one["wrong"] == []
-        assert one["least_crossing"] == least(cell, ranks, on_host), cell.name
+        assert one["min_crossing"] == least(cell, ranks, on_host), cell.name
         if crosses and "redistribution" in one["crossed"]:
             # Headers are added to this; no layer sends bytes that need not be sent.
-            assert all(one["least_crossing"] <= carried for carried in one["crossed"]["redistribution"]), cell.name
+            assert all(one["min_crossing"] <= carried for carried in one["crossed"]["redistribution"]), cell.name
 
 
 @needs_mpi

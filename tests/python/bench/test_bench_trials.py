@@ -40,7 +40,7 @@ def run(start, count):
     trials = Trials(
         start=start,
         named=lambda event: event["cell"],
-        words=str,
+        describe=str,
         note=lambda event, name: results.setdefault(name, event and event["event"]),
         cut=1.0,
     )

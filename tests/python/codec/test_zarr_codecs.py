@@ -121,7 +121,7 @@ def test_shards(location, inner, packed, index):
     (told,) = plait.arrays_in(path)
     assert told.chunks == inner
     assert told.packed == (packed is not None)
-    assert "in shards of 4x6x10" in told.kept
+    assert "in shards of 4x6x10" in told.storage
 
 
 def test_shards_that_are_missing_or_have_gaps(location):

@@ -72,4 +72,4 @@ def test_references_into_other_files_are_not_followed(tmp_path):
         attach(file.create_dataset("t", data=np.ones(3)), ["/lat"], str(tmp_path / "other.h5"))
     (one,) = plait.arrays_in(tmp_path / "a.h5")
     assert one.dimension_names == ()
-    assert not one.refused
+    assert not one.error

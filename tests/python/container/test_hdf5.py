@@ -133,7 +133,7 @@ def test_zstd(tmp_path):
         for first in (0, 4):
             stored.write_direct_chunk((first, 0), zstandard.compress(array[first : first + 4].tobytes()))
     check(tmp_path / "a.h5", array)
-    assert plait.arrays_in(tmp_path / "a.h5")[0].kept == "chunks 4x6, zstd 7"
+    assert plait.arrays_in(tmp_path / "a.h5")[0].storage == "chunks 4x6, zstd 7"
 
 
 def test_lz4(tmp_path):
@@ -155,7 +155,7 @@ def test_lz4(tmp_path):
         assert file.read(region=np.s_[:48]).tobytes() == plain
         with pytest.raises(plait.StoreError, match=r"chunk \(1\) .*more than there are"):
             file.read(region=np.s_[48:])
-    assert plait.arrays_in(tmp_path / "a.h5")[0].kept.endswith("chunks 48, lz4")
+    assert plait.arrays_in(tmp_path / "a.h5")[0].storage.endswith("chunks 48, lz4")
 
 
 BLOSC = """
@@ -244,7 +244,7 @@ def test_what_is_not_read_is_listed_with_why(tmp_path):
         "virtual": "it is a virtual dataset",
         "good": "",
     }
-    listed = {one.name: one.refused for one in plait.arrays_in(tmp_path / "a.h5")}
+    listed = {one.name: one.error for one in plait.arrays_in(tmp_path / "a.h5")}
     assert listed.keys() == says.keys()
     for name, why in says.items():
         assert why in listed[name]
@@ -338,7 +338,7 @@ def test_names_and_formats(tmp_path):
         plait.open(tmp_path / "missing.h5::/a")
     assert "holds an array 13x7x10, but the shape 3" in refused(plait.ArgumentError, path, shape=(3,))
     (told,) = plait.arrays_in(path)
-    assert (told.element, told.kept, told.stored) == ("IEEE_F32LE", "contiguous", 13 * 7 * 10 * 4)
+    assert (told.element, told.storage, told.stored) == ("IEEE_F32LE", "contiguous", 13 * 7 * 10 * 4)
 
 
 def test_what_netcdf_writes(tmp_path):

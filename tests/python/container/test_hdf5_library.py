@@ -55,7 +55,7 @@ def test_an_older_library(tmp_path):
     code = f"""
 import plait
 folder = {str(tmp_path)!r}
-assert [one.kept for one in plait.arrays_in(folder + "/a.h5")] == ["chunks 4x3x10, shuffle, deflate 4"]
+assert [one.storage for one in plait.arrays_in(folder + "/a.h5")] == ["chunks 4x3x10, shuffle, deflate 4"]
 array = plait.open(folder + "/a.h5::g/b").read()
 for name in ("a.h5::out", "user.h5"):
     try: plait.open(folder + "/" + name)
@@ -86,7 +86,7 @@ def test_a_dataset_that_an_older_library_cannot_read_hides_no_others(tmp_path):
     code = f"""
 import plait
 path = {str(tmp_path / "a.h5")!r}
-for one in plait.arrays_in(path): print(one.name, one.refused)
+for one in plait.arrays_in(path): print(one.name, one.error)
 print(plait.open(path + "::g/old").read().sum())
 try: plait.open(path + "::g/new")
 except plait.Error as error: print(error)
@@ -121,7 +121,7 @@ def test_files_that_are_changed(tmp_path, libver):
     whole = path.read_bytes()
     for found in arrays_of_changed(path, whole, len(whole), 1):
         for one in found:
-            if one.refused or np.prod(one.shape, dtype="f8") > 1e6:
+            if one.error or np.prod(one.shape, dtype="f8") > 1e6:
                 continue
             said = str(path)
             try:

@@ -25,7 +25,7 @@ def test_chunks(tmp_path, coding, more, dtype):
     with plait.open(path) as file:
         np.testing.assert_array_equal(file.read(), array)
         np.testing.assert_array_equal(file.read(region=np.s_[3:9, 1:7:2, ::3]), array[3:9, 1:7:2, ::3])
-    assert "szip" in plait.arrays_in(path)[0].kept
+    assert "szip" in plait.arrays_in(path)[0].storage
 
 
 @needs_library

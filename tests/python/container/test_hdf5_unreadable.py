@@ -36,8 +36,8 @@ def test_a_dataset(damaged, name):
     path = damaged(name)
     found = {one.name: one for one in plait.arrays_in(path)}
     assert set(found) == {"first", "g/inner", "g/other", "last"}
-    assert {one.name for one in found.values() if one.refused} == {name}
-    assert "cannot be opened" in found[name].refused
+    assert {one.name for one in found.values() if one.error} == {name}
+    assert "cannot be opened" in found[name].error
     assert [group.name for group in plait.groups_in(path)] == ["", "g"]
     for other in set(found) - {name}:
         np.testing.assert_array_equal(plait.open(f"{path}::{other}").read(), np.arange(4.0))
@@ -49,8 +49,8 @@ def test_a_dataset(damaged, name):
 def test_a_group(damaged):
     path = damaged("g")
     found = {one.name: one for one in plait.arrays_in(path)}
-    assert {one.name for one in found.values() if not one.refused} == {"first", "last"}
-    assert [one.name for one in found.values() if one.refused] == ["g"]
+    assert {one.name for one in found.values() if not one.error} == {"first", "last"}
+    assert [one.name for one in found.values() if one.error] == ["g"]
 
 
 def test_commands(damaged):
@@ -72,7 +72,7 @@ def test_commands(damaged):
 @pytest.mark.parametrize("at", range(0, 160, 7))
 def test_damage_anywhere_in_a_header(damaged, at):
     path = damaged("g/inner", at)
-    assert {"first", "last"} <= {one.name for one in plait.arrays_in(path) if not one.refused}
+    assert {"first", "last"} <= {one.name for one in plait.arrays_in(path) if not one.error}
 
 
 def test_null_dataspaces(tmp_path):
@@ -81,4 +81,4 @@ def test_null_dataspaces(tmp_path):
         file["nothing"] = h5py.Empty("f4")
     found = {one.name: one for one in plait.arrays_in(tmp_path / "a.h5")}
     assert [found[name].has_elements for name in ("a", "nothing")] == [True, False]
-    assert "null dataspace" in found["nothing"].refused
+    assert "null dataspace" in found["nothing"].error

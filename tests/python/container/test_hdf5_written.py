@@ -212,7 +212,7 @@ def test_chunks(tmp_path, codec, shape):
     (told,) = plait.arrays_in(tmp_path / "a.h5")
     assert (told.name, told.chunks) == ("g/x", chunks)
     if codec in FILTERS:
-        assert told.kept == f"chunks {'x'.join(map(str, chunks))}{FILTERS[codec]}"
+        assert told.storage == f"chunks {'x'.join(map(str, chunks))}{FILTERS[codec]}"
     np.testing.assert_array_equal(plait.open(tmp_path / "a.h5").read(), array)
     with h5py.File(tmp_path / "a.h5") as file:
         assert file["g/x"].chunks == chunks

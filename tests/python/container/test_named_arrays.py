@@ -132,14 +132,14 @@ def test_what_info_shows(tmp_path):
         "bytes": 9600,
         "offset": 128,
         "stored": found["arrays"][0]["stored"],
-        "kept": "deflated",
+        "storage": "deflated",
         "chunks": None,
         "dimension_names": [],
         "unlimited": [],
         "fill_value": None,
         "attributes": {},
-        "refused_attributes": {},
-        "refused": None,
+        "unreadable_attributes": {},
+        "error": None,
     }
     one = json.loads(info(f"{tmp_path}/a.npz::ramp", "--json"))
     assert (one["shape"], one["dtype"]) == ([30, 40], "<f8")

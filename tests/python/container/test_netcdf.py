@@ -98,7 +98,9 @@ def test_many_short_records(tmp_path, effort):
         file.createVariable("one", "i4", ("time",))[:] = one
         file.createVariable("two", "i4", ("time", "x"))[:] = two
     check(tmp_path / "a.nc", {"one": one, "two": two})
-    assert [told.kept for told in plait.arrays_in(tmp_path / "a.nc")] == ["records, each 16 bytes behind the last"] * 2
+    assert [told.storage for told in plait.arrays_in(tmp_path / "a.nc")] == [
+        "records, each 16 bytes behind the last"
+    ] * 2
 
 
 def test_variables_are_changed_in_place(tmp_path):

@@ -33,8 +33,8 @@ def test_what_numpy_writes(tmp_path, save):
     listed = plait.arrays_in(tmp_path / "a.npz")
     assert [one.name for one in listed] == list(ARRAYS)
     for one, array in zip(listed, ARRAYS.values(), strict=True):
-        assert (one.shape, one.dtype, one.refused) == (array.shape, array.dtype, "")
-        assert one.kept == ("stored" if save is np.savez else "deflated")
+        assert (one.shape, one.dtype, one.error) == (array.shape, array.dtype, "")
+        assert one.storage == ("stored" if save is np.savez else "deflated")
     for name, array in ARRAYS.items():
         with plait.open(f"{tmp_path}/a.npz::{name}") as file:
             assert (file.shape, file.dtype) == (array.shape, array.dtype)
@@ -149,9 +149,9 @@ def test_other_files_in_an_archive(tmp_path):
         archive.writestr("c.npy", (tmp_path / "a.npz").read_bytes(), zipfile.ZIP_BZIP2)
         archive.comment = b"made by hand"
     a, b, c = plait.arrays_in(path)
-    assert (a.name, a.refused) == ("a", "")
-    assert "is not a .npy file" in b.refused or ".npy" in b.refused
-    assert "packed by the method 12" in c.refused
+    assert (a.name, a.error) == ("a", "")
+    assert "is not a .npy file" in b.error or ".npy" in b.error
+    assert "packed by the method 12" in c.error
     assert plait.open(f"{path}::a").read().tolist() == [0, 1, 2]
     assert "packed by the method 12" in refused(plait.ArgumentError, f"{path}::c")
     assert refused(plait.StoreError, f"{path}::b")

@@ -62,8 +62,8 @@ def test_types_that_numpy_does_not_have(tmp_path, descr):
         archive.writestr("odd.npy", npy(descr) + bytes(72))
         archive.writestr("good.npy", npy("<f4") + np.arange(3, dtype="f4").tobytes())
     odd, good = plait.arrays_in(tmp_path / "a.npz")
-    assert (odd.name, odd.dtype, good.name, good.dtype, good.refused) == ("odd", None, "good", "f4", "")
-    assert "NumPy has no type" in odd.refused or "unknown dtype" in odd.refused
+    assert (odd.name, odd.dtype, good.name, good.dtype, good.error) == ("odd", None, "good", "f4", "")
+    assert "NumPy has no type" in odd.error or "unknown dtype" in odd.error
     assert plait.open(f"{tmp_path}/a.npz::good").read().tolist() == [0, 1, 2]
     with pytest.raises(plait.Error):
         plait.open(f"{tmp_path}/a.npz::odd")

@@ -70,7 +70,7 @@ def test_packed_chunks(location, version, name):
     array = array_of("f4")
     path = made(location / "a.zarr", array, compressors=compressor(name, version), zarr_format=version)
     check(path, array)
-    assert plait.arrays_in(path)[0].kept == f"chunks 4x3x10, {name}"
+    assert plait.arrays_in(path)[0].storage == f"chunks 4x3x10, {name}"
 
 
 @pytest.mark.parametrize("separator", [".", "/"])
@@ -261,7 +261,7 @@ def test_extensions_that_readers_must_understand(location, value):
         (path / "zarr.json").write_text(json.dumps({**document, "ext": value}))
         text = refused(plait.ArgumentError, path)
         assert f'{path}/zarr.json: the metadata has the field "ext"' in text
-        assert [one.refused for one in plait.arrays_in(path)] == [text]
+        assert [one.error for one in plait.arrays_in(path)] == [text]
 
 
 def test_extensions_that_readers_may_ignore(location):
@@ -272,7 +272,7 @@ def test_extensions_that_readers_may_ignore(location):
     group.create_array("b", shape=(2,), dtype="i4")
     zarr.consolidate_metadata(others(location / "g.zarr"))
     changed(location / "g.zarr", ext={"must_understand": False})
-    assert [one.refused for one in plait.arrays_in(location / "g.zarr")] == [""]
+    assert [one.error for one in plait.arrays_in(location / "g.zarr")] == [""]
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_arrays_that_cannot_be_opened_are_described(location, version, fault):
         document["compressor"] = {"id": "unknown"}
     file.write_text(json.dumps(document))
     (one,) = plait.arrays_in(path)
-    assert "unknown" in one.refused
+    assert "unknown" in one.error
     assert (one.shape, one.dimension_names, dict(one.attributes)) == ((3, 4), ("y", "x"), {"units": "m"})
     assert (one.dtype, one.element) == (
         (None, "unknown") if fault == "type" else ("f4", "float32" if version == 3 else "<f4")
@@ -389,6 +389,6 @@ def test_arrays_beside_one_whose_metadata_is_damaged(location):
     root.create_array("good", shape=(2,), dtype="i4")
     root.create_array("bad", shape=(2,), dtype="i4")
     (location / "a.zarr/bad/zarr.json").write_text("{")
-    listed = {one.name: one.refused for one in plait.arrays_in(f"{location}/a.zarr/")}
+    listed = {one.name: one.error for one in plait.arrays_in(f"{location}/a.zarr/")}
     assert listed["good"] == ""
     assert "it is not JSON" in listed["bad"]

@@ -81,10 +81,10 @@ def test_there_and_back(tmp_path, location, source, target):
         check(location / f"b.{target}", arrays)
         plait.copy(location / f"b.{target}", tmp_path / f"c.{source}", codec="shuffle,gzip:1")
     check(tmp_path / f"c.{source}", arrays)
-    kept = {one.name: one.kept for one in plait.arrays_in(tmp_path / f"c.{source}")}
+    kept = {one.name: one.storage for one in plait.arrays_in(tmp_path / f"c.{source}")}
     assert "deflate" in kept["g/t"]
     if source == target:
-        kept = {one.name: one.kept for one in plait.arrays_in(location / f"b.{target}")}
+        kept = {one.name: one.storage for one in plait.arrays_in(location / f"b.{target}")}
         assert kept["time"] == kept["g/count"] == "contiguous"
         assert kept["g/t"] == "chunks 2x5"
 

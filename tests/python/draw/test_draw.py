@@ -211,7 +211,7 @@ def test_traffic_counts_each_element_once():
     for index in every_index(source):
         expected[source.owners(index)[0], target.owners(index)[0]] += 1
     assert np.array_equal(traffic.elements, expected)
-    assert traffic.kept + traffic.moved == 96
+    assert traffic.stationary + traffic.moved == 96
     assert traffic.messages == 9
     assert traffic.complete
     assert "72 elements (75.0%) in 9 messages" in traffic_summary(traffic, None).plain
@@ -225,7 +225,7 @@ def test_traffic_between_different_ranks_is_labelled_by_their_numbers():
     assert traffic.senders == [0, 4, 5, 6]
     assert traffic.receivers == list(range(6, 12))
     assert traffic.elements.tolist() == [[1] * 6] * 4
-    assert (traffic.kept, traffic.moved, traffic.messages) == (1, 23, 23)
+    assert (traffic.stationary, traffic.moved, traffic.messages) == (1, 23, 23)
 
 
 def test_traffic_of_many_ranks_is_bounded():

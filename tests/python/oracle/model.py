@@ -177,7 +177,7 @@ class Model:
         return tuple(n + low + high for n, (low, high) in zip(self.local_shape(rank), halos, strict=True))
 
     @property
-    def most_padded(self) -> tuple[int, ...]:
+    def max_padded(self) -> tuple[int, ...]:
         """Return the largest padded extent of each dimension."""
         return tuple(
             max((self.padded_shape(rank)[d] for rank in self.parts), default=0) for d in range(len(self.spec.shape))
@@ -231,7 +231,7 @@ class Model:
         halos = tuple(
             (low, high, (low or high) > 0 and d in self.spec.periodic) for d, (low, high) in enumerate(self.spec.halos)
         )
-        longest = self.most_padded
+        longest = self.max_padded
         order = tuple(d for d in self.spec.slowest_first if longest[d] > 1) if 0 not in longest else ()
         parts = tuple((rank, tuple(tuple(own.tolist()) for own in part.indices)) for rank, part in self.parts.items())
         return self.spec.shape, parts, order, halos

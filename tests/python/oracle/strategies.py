@@ -15,9 +15,9 @@ from .spec import Expression, Spec, Stage
 
 #: PLAIT_ORACLE_EXAMPLES multiplies how many examples each test draws.
 _FACTOR = float(os.environ.get("PLAIT_ORACLE_EXAMPLES", "1"))
-_MOST_RANKS = 12
-_MOST_ELEMENTS = 400
-_MOST_AXES = 5
+_MAX_RANKS = 12
+_MAX_ELEMENTS = 400
+_MAX_AXES = 5
 
 
 def examples(count: int) -> settings:
@@ -29,7 +29,7 @@ def shapes(least: int = 0, most: int = 4, longest: int = 13) -> st.SearchStrateg
     """Draw a shape of not too many elements."""
 
     def cut(sizes: list[int]) -> tuple[int, ...]:
-        while math.prod(sizes) > _MOST_ELEMENTS:
+        while math.prod(sizes) > _MAX_ELEMENTS:
             sizes[sizes.index(max(sizes))] //= 2
         return tuple(sizes)
 
@@ -122,13 +122,13 @@ def _draw_axes(draw: st.DrawFn, dimensions: int, rich: bool) -> tuple[list[list[
         mine = []
         for _ in range(levels):
             count = 2 if rich and seldom(draw, 5) else 1
-            if used + count <= _MOST_AXES:
+            if used + count <= _MAX_AXES:
                 mine.append(count)
                 used += count
         counts.append(mine)
     copies = draw(st.sampled_from([0, 0, 1, 1, 2])) if rich else 0
     needs_names = any(count > 1 for mine in counts for count in mine)
-    return counts, min(copies, _MOST_AXES - used), needs_names or (rich and used > 0 and draw(st.booleans()))
+    return counts, min(copies, _MAX_AXES - used), needs_names or (rich and used > 0 and draw(st.booleans()))
 
 
 def _draw_grid(draw: st.DrawFn, axes: int, most: int) -> tuple[int, ...]:
@@ -169,7 +169,7 @@ def halos(draw: st.DrawFn, spec: Spec, widest: int = 4) -> Spec:
 
 @st.composite
 def specs(
-    draw: st.DrawFn, shape: tuple[int, ...], rich: bool = True, halo: bool = True, most_ranks: int = _MOST_RANKS
+    draw: st.DrawFn, shape: tuple[int, ...], rich: bool = True, halo: bool = True, max_ranks: int = _MAX_RANKS
 ) -> Spec:
     """Draw a layout of a shape; without `rich` only distributions, grid, ranks and order."""
     template, align, offset = (), (), ()
@@ -181,7 +181,7 @@ def specs(
         offset = tuple(draw(st.integers(0, 5)) if draw(st.booleans()) else 0 for _ in shape)
     counts, copies, named = _draw_axes(draw, len(extents), rich)
     axes = sum(map(sum, counts)) + copies
-    grid = _draw_grid(draw, axes, most_ranks)
+    grid = _draw_grid(draw, axes, max_ranks)
     replicated = sorted(draw(st.permutations(range(axes)))[:copies])
     free = [axis for axis in range(axes) if axis not in replicated]
     if named:

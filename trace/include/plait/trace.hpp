@@ -124,8 +124,8 @@ struct Description {
 class Reader {
  public:
   virtual ~Reader() = default;
-  /// Fills the beginning of `room` and returns the number of events, 0 at the end.
-  virtual std::size_t read(std::span<Event> room) = 0;
+  /// Fills the beginning of `output` and returns the number of events, 0 at the end.
+  virtual std::size_t read(std::span<Event> output) = 0;
   virtual const Description& description() const = 0;
   /// Return the bytes of the trace read so far, and its size (0: not known), for a progress bar.
   virtual std::int64_t bytes_read() const { return 0; }

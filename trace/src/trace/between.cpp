@@ -13,15 +13,15 @@ class Between : public Reader {
   Between(std::unique_ptr<Reader> reader, std::int64_t begin, std::int64_t end)
       : reader_(std::move(reader)), begin_(begin), end_(end) {}
 
-  std::size_t read(std::span<Event> room) override {
+  std::size_t read(std::span<Event> output) override {
     std::size_t kept = 0;
     while (kept == 0 && !past_) {
-      const std::size_t count = reader_->read(room);
+      const std::size_t count = reader_->read(output);
       if (count == 0) break;
       for (std::size_t i = 0; i < count; ++i) {
-        const bool past = room[i].start >= end_ && end_ != INT64_MAX;
+        const bool past = output[i].start >= end_ && end_ != INT64_MAX;
         past_ = past_ || past;
-        if (room[i].start >= begin_ && !past) room[kept++] = room[i];
+        if (output[i].start >= begin_ && !past) output[kept++] = output[i];
       }
     }
     return kept;

@@ -15,8 +15,8 @@ class Sink {
  public:
   virtual ~Sink() = default;
   void put(std::string_view text) {
-    if (text.size() > kRoom - used_) flush();
-    if (text.size() > kRoom) return send(text);
+    if (text.size() > kCapacity - used_) flush();
+    if (text.size() > kCapacity) return send(text);
     text.copy(buffer_.get() + used_, text.size());
     used_ += text.size();
   }
@@ -33,7 +33,7 @@ class Sink {
   virtual void commit() = 0;
 
  private:
-  static constexpr std::size_t kRoom = std::size_t{1} << 18;
+  static constexpr std::size_t kCapacity = std::size_t{1} << 18;
 
   void flush() {
     send({buffer_.get(), used_});
@@ -44,7 +44,7 @@ class Sink {
     sent_ += static_cast<std::int64_t>(text.size());
   }
 
-  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kRoom);
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kCapacity);
   std::size_t used_ = 0;
   std::int64_t sent_ = 0;
 };

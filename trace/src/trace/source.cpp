@@ -19,7 +19,7 @@ namespace plait::trace {
 
 namespace {
 
-constexpr std::size_t kStep = std::size_t{1} << 18;
+constexpr std::size_t kChunk = std::size_t{1} << 18;
 
 class FileBytes : public Bytes {
  public:
@@ -32,10 +32,10 @@ class FileBytes : public Bytes {
     if (regular_) size_ = status.st_size;
   }
 
-  std::size_t read(char* room, std::size_t bytes) override {
+  std::size_t read(char* output, std::size_t bytes) override {
     owner_.check("the trace " + shown_);
     while (true) {
-      const ssize_t got = ::read(file_.number(), room, bytes);
+      const ssize_t got = ::read(file_.number(), output, bytes);
       if (got >= 0) return static_cast<std::size_t>(got);
       if (errno != EINTR) throw base::system_error("read the trace " + shown_, errno);
     }
@@ -58,9 +58,9 @@ class TextBytes : public Bytes {
  public:
   explicit TextBytes(std::string_view text) : text_(text) {}
 
-  std::size_t read(char* room, std::size_t bytes) override {
+  std::size_t read(char* output, std::size_t bytes) override {
     const std::size_t count = std::min(bytes, text_.size() - done_);
-    std::memcpy(room, text_.data() + done_, count);
+    std::memcpy(output, text_.data() + done_, count);
     done_ += count;
     return count;
   }
@@ -92,8 +92,8 @@ std::size_t Source::fill(std::size_t bytes) {
     }
     // A short trace needs only its own size, and one more byte to detect its end.
     const std::int64_t size = bytes_->size();
-    const std::size_t step = size > 0 ? std::min(kStep, static_cast<std::size_t>(size) + 1) : kStep;
-    buffer_.resize(std::max(buffer_.size(), end_ + step));
+    const std::size_t chunk = size > 0 ? std::min(kChunk, static_cast<std::size_t>(size) + 1) : kChunk;
+    buffer_.resize(std::max(buffer_.size(), end_ + chunk));
     const std::size_t got = bytes_->read(buffer_.data() + end_, buffer_.size() - end_);
     ended_ = got == 0;
     end_ += got;
@@ -131,7 +131,7 @@ bool Source::line(std::string_view& text) {
       begin_ = end_;
       std::string_view rest;
       while (fill(1) > 0) {
-        rest = peek(kStep);
+        rest = peek(kChunk);
         const std::size_t stop = rest.find('\n');
         begin_ += stop == std::string_view::npos ? rest.size() : stop + 1;
         if (stop != std::string_view::npos) break;

@@ -14,9 +14,9 @@ namespace plait::trace {
 class Bytes {
  public:
   virtual ~Bytes() = default;
-  /// Reads into `room`. Returns the number of bytes, 0 at the end.
+  /// Reads into `output`. Returns the number of bytes, 0 at the end.
   /// errors  kSystem.
-  virtual std::size_t read(char* room, std::size_t bytes) = 0;
+  virtual std::size_t read(char* output, std::size_t bytes) = 0;
   virtual std::int64_t size() const { return 0; }  ///< 0: unknown
   /// Returns the descriptor of a regular file for pread; -1: it is not a regular file.
   virtual int file() const { return -1; }

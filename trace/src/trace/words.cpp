@@ -17,8 +17,8 @@ namespace {
 #define PLAIT_TRACE_FLAG_WORD(name, constant, bits, word) \
   std::pair<std::uint16_t, std::string_view>(flag::constant, word),
 #define PLAIT_TRACE_TYPE_WORD(name, constant, bits, word) std::string_view(word),
-constexpr std::array kKindWords{PLAIT_TRACE_KINDS(PLAIT_TRACE_WORD)};
-constexpr std::array kInterfaceWords{PLAIT_TRACE_INTERFACES(PLAIT_TRACE_WORD)};
+constexpr std::array kKindNames{PLAIT_TRACE_KINDS(PLAIT_TRACE_WORD)};
+constexpr std::array kInterfaceNames{PLAIT_TRACE_INTERFACES(PLAIT_TRACE_WORD)};
 constexpr std::array kFlags{PLAIT_TRACE_FLAGS(PLAIT_TRACE_FLAG_WORD)};
 constexpr std::array kDataTypes{std::string_view(), PLAIT_TRACE_DATA_TYPES(PLAIT_TRACE_TYPE_WORD)};
 #undef PLAIT_TRACE_WORD
@@ -39,32 +39,32 @@ std::optional<std::uint8_t> number_in(const std::array<std::string_view, N>& wor
 
 }  // namespace
 
-std::span<const std::string_view> kind_words() { return kKindWords; }
+std::span<const std::string_view> kind_names() { return kKindNames; }
 
-std::span<const std::string_view> interface_words() { return kInterfaceWords; }
+std::span<const std::string_view> interface_names() { return kInterfaceNames; }
 
 std::string_view kind_word(Kind kind) {
   const auto number = static_cast<std::size_t>(kind);
-  if (number < kKinds) return kKindWords[number];
+  if (number < kKinds) return kKindNames[number];
   base::throw_argument_error("an event's kind is ", number, "; there are 0 to ", kKinds - 1);
 }
 
 std::optional<Kind> kind_of(std::string_view word) {
   if (same_word(word, "r")) return Kind::kRead;
   if (same_word(word, "w")) return Kind::kWrite;
-  if (const auto number = number_in(kKindWords, word)) return static_cast<Kind>(*number);
+  if (const auto number = number_in(kKindNames, word)) return static_cast<Kind>(*number);
   return std::nullopt;
 }
 
 std::string_view interface_word(Interface interface) {
   const auto number = static_cast<std::size_t>(interface);
-  if (number < kInterfaces) return kInterfaceWords[number];
+  if (number < kInterfaces) return kInterfaceNames[number];
   base::throw_argument_error("an event's interface is ", number, "; there are 0 to ", kInterfaces - 1);
 }
 
 std::optional<Interface> interface_of(std::string_view word) {
   if (word.empty()) return Interface::kUnknown;
-  if (const auto number = number_in(kInterfaceWords, word)) return static_cast<Interface>(*number);
+  if (const auto number = number_in(kInterfaceNames, word)) return static_cast<Interface>(*number);
   return std::nullopt;
 }
 

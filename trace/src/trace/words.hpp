@@ -17,8 +17,8 @@ inline constexpr std::size_t kKinds = PLAIT_TRACE_KIND_COUNT;
 inline constexpr std::size_t kInterfaces = PLAIT_TRACE_INTERFACE_COUNT;
 
 /// All words in the order of their numbers.
-std::span<const std::string_view> kind_words();
-std::span<const std::string_view> interface_words();
+std::span<const std::string_view> kind_names();
+std::span<const std::string_view> interface_names();
 
 /// Returns "read", "open", ...
 /// errors  kArgument: an unknown kind.

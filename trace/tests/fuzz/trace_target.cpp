@@ -37,19 +37,20 @@ void demand(bool holds, const char* what) {
   if (!holds) fail(what);
 }
 
-Reading read_all(const Format& format, std::string_view text, std::size_t room_size, const ReadOptions& options = {}) {
+Reading read_all(const Format& format, std::string_view text, std::size_t buffer_size,
+                 const ReadOptions& options = {}) {
   Reading found;
   // An event takes at least some bits of a trace; what yields more than this makes events of nothing.
   const std::size_t most = 64 * (text.size() + 16);
   try {
     const std::unique_ptr<Reader> reader = format.open(std::make_unique<Source>("input", bytes_of(text)), options);
-    std::vector<Event> room(room_size);
-    while (const std::size_t count = reader->read(room)) {
-      demand(count <= room.size(), "a reader filled more than the room that it was given");
-      found.events.insert(found.events.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+    std::vector<Event> buffer(buffer_size);
+    while (const std::size_t count = reader->read(buffer)) {
+      demand(count <= buffer.size(), "a reader filled more than the room that it was given");
+      found.events.insert(found.events.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count));
       demand(found.events.size() <= most, "more events than the bytes can hold");
     }
-    demand(reader->read(room) == 0, "a reader went on behind its end");
+    demand(reader->read(buffer) == 0, "a reader went on behind its end");
     found.description = reader->description();
   } catch (const Error& error) {
     found.error = error.what();

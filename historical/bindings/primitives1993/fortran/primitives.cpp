@@ -38,7 +38,7 @@ void call(const char* name, Body&& body) {
   if (last_status == 0) return;
   try {
     last_text = plait::base::text(name, ": ", plait_message(nullptr));
-    primitives::tell_later(last_text);
+    primitives::report_later(last_text);
   } catch (...) {  // no memory for the text; the status remains
     last_text.clear();
   }
@@ -58,18 +58,18 @@ class Codes {
  public:
   explicit Codes(std::array<Length, 3> lengths) : lengths_(lengths) {}
 
-  /// Returns the integer, or the position of the word in `words`.
-  std::int64_t next(const void* argument, std::array<const char*, 2> words, const char* what) {
+  /// Returns the integer, or the position of the word in `names`.
+  std::int64_t next(const void* argument, std::array<const char*, 2> names, const char* what) {
     const auto* const text = static_cast<const char*>(argument);
-    for (std::size_t code = 0; code < words.size(); ++code) {
-      const std::size_t length = std::strlen(words[code]);
-      if (::strncasecmp(text, words[code], length) != 0) continue;
+    for (std::size_t code = 0; code < names.size(); ++code) {
+      const std::size_t length = std::strlen(names[code]);
+      if (::strncasecmp(text, names[code], length) != 0) continue;
       if (goes_on(text, length, lengths_[word_++])) break;
       return static_cast<std::int64_t>(code);
     }
     if (is_letter(text[0]) && is_letter(text[1]))
-      plait::base::throw_argument_error("the word passed for ", what, " is not known; use '", words[0], "' or '",
-                                        words[1], '\'');
+      plait::base::throw_argument_error("the word passed for ", what, " is not known; use '", names[0], "' or '",
+                                        names[1], '\'');
     Integer code = 0;
     std::memcpy(&code, argument, sizeof code);
     return code;
@@ -111,10 +111,10 @@ void popen_(const Integer* unit, const char* file, const void* access, const voi
   call("popen", [&] {
     std::array<std::int64_t, 3> codes{};
     primitives::together([&] {
-      Codes words({first_word, second_word, third_word});
-      codes[0] = words.next(access, {"SEQUENTIAL", "DIRECT"}, "access");
-      codes[1] = words.next(form, {"UNFORMATTED", "FORMATTED"}, "form");
-      codes[2] = words.next(status, {"OLD", "NEW"}, "status");
+      Codes names({first_word, second_word, third_word});
+      codes[0] = names.next(access, {"SEQUENTIAL", "DIRECT"}, "access");
+      codes[1] = names.next(form, {"UNFORMATTED", "FORMATTED"}, "form");
+      codes[2] = names.next(status, {"OLD", "NEW"}, "status");
     });
     hand_back(no_of_disks, primitives::open_unit(*unit, text_of(file, file_length),
                                                  {codes[0], codes[1], codes[2], *no_of_disks, *no_of_processors}));
@@ -185,7 +185,7 @@ void plait_fda_(const Integer* unit, Integer* row) {
 void plait_adt_(const Integer* array_descriptor, Integer* table) {
   call("plait_adt", [&] {
     const Extents found = primitives::table_of(primitives::array_of(primitives::started(), *array_descriptor));
-    const std::size_t columns = primitives::kMostDimensions;
+    const std::size_t columns = primitives::kMaxPrimitiveDimensions;
     for (std::size_t i = 0; i < found.size(); ++i)
       table[i % columns * (found.size() / columns) + i / columns] = static_cast<Integer>(found[i]);
   });

@@ -25,7 +25,7 @@ from ..._file.location import local_path, locate
 from ..leftovers import temporary_prefix
 
 METADATA = "zarr.json"
-_MOST_NESTING = 250
+_MAX_NESTING = 250
 """Maximum nesting of metadata that is inserted into that of the root, which Plait reads up to a nesting of 256."""
 _LOCKED_BYTE = (1 << 63) - 1
 
@@ -38,7 +38,7 @@ def consolidate(target: str, comm: _core.Comm) -> None:
         if comm.rank == 0:
             consolidate_here(Path(locate(target).path))
         with agreed_already():
-            _core.tell(f"finish {target}", "", 0, comm)
+            _core.broadcast_text(f"finish {target}", "", 0, comm)
 
 
 def consolidate_here(root: Path) -> None:
@@ -53,7 +53,7 @@ def consolidate_here(root: Path) -> None:
         for one in metadata.values():
             if one["node_type"] == "group":
                 one["consolidated_metadata"] = {"kind": "inline", "must_understand": False, "metadata": {}}
-        if "." in metadata and _nesting([*metadata.values()]) <= _MOST_NESTING:
+        if "." in metadata and _nesting([*metadata.values()]) <= _MAX_NESTING:
             content = metadata.pop(".")
             content["consolidated_metadata"]["metadata"] = metadata
             _replace(root / METADATA, json.dumps(content, indent=2) + "\n")

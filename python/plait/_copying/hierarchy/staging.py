@@ -53,8 +53,8 @@ class Stage:
             if comm.rank == 0 and not _is_there(self._root):
                 self._make()
             with agreed_already():
-                told = _core.tell(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
-        folder = json.loads(told)
+                encoded = _core.broadcast_text(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
+        folder = json.loads(encoded)
         self._made = Path(folder) / self._root.name if folder else None
         self.path = f"{self._format}{self._made}" if self._made else target
         """The name under which arrays are written."""
@@ -90,7 +90,7 @@ class Stage:
                 finally:
                     self._remove_folder()
             with agreed_already():
-                _core.tell(f"finish {self._target}", "", 0, self._comm)
+                _core.broadcast_text(f"finish {self._target}", "", 0, self._comm)
 
     def discard(self, error: BaseException | None) -> None:
         """Remove the written data; the error names the arrays of the hierarchy that had been replaced already."""

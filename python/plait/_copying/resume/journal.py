@@ -24,7 +24,7 @@ from ..._file.file import File
 from ..._file.open import Unfinished
 from ..boxes import Boxes, Storage, make_storage
 from ..plans import Route
-from .journal_lines import boot_id, busy, cannot_open, lock, make_durable, route_of, told_route, valid, was, whole_lines
+from .journal_lines import boot_id, busy, cannot_open, lock, make_durable, route_of, to_fields, valid, was, whole_lines
 from .units import Units
 
 _VERSION = 1
@@ -70,8 +70,8 @@ class Journal:
             with checks(fail):
                 if self._first:
                     text = self._open(job)
-            self._take(self._tell(text))
-            self._lost = self._tell("lost" if self._lost else "") != ""
+            self._take(self._broadcast(text))
+            self._lost = self._broadcast("lost" if self._lost else "") != ""
             with checks(fail):
                 if self._first and self._lost:
                     # The lines that follow are of another start of the host, or of another host.
@@ -162,7 +162,7 @@ class Journal:
             if self._first:
                 number = _number_of(file._core.unfinished_path)
                 same = bool(file._core.continued) and all(one.file == number for one in known)
-            if not self._tell("same" if same else ""):
+            if not self._broadcast("same" if same else ""):
                 file._core.abandon("it is begun anew")
                 file = None
         if file is None:
@@ -183,7 +183,7 @@ class Journal:
         file, _ = self._opened[key]
         known = self._known.get(key)
         if known is None or known.route is None:
-            known = self._begin_array(key, file, told_route(route))
+            known = self._begin_array(key, file, to_fields(route))
             with checks(self._fail):
                 if self._first:
                     self._write({"key": key, "file": known.file, "route": known.route})
@@ -207,7 +207,7 @@ class Journal:
         with checks(self._fail):
             if self._first:
                 number = json.dumps(_number_of(file._core.unfinished_path))
-        known = self._known[key] = _Known(json.loads(self._tell(number)), route)
+        known = self._known[key] = _Known(json.loads(self._broadcast(number)), route)
         return known
 
     def windows(self, key: str, file_key: str, number: int, ends: tuple[Boxes, Storage | None]) -> set[int]:
@@ -228,7 +228,7 @@ class Journal:
                     if again:
                         self._rewrite()
                     units.remove(broken)
-            self._tell("")
+            self._broadcast("")
         return done
 
     def note(self, key: str, number: int, window: int, *, last: bool = False) -> None:
@@ -242,7 +242,7 @@ class Journal:
                 self._write({"key": key, "pass": number, "window": window})
                 due = last or time.monotonic() >= self._next_sync
         self._unsynced = True
-        if self._tell("sync" if due else ""):
+        if self._broadcast("sync" if due else ""):
             self.sync()
 
     def sync(self) -> None:
@@ -323,8 +323,8 @@ class Journal:
         while text:
             text = text[os.write(self._file, text) :]
 
-    def _tell(self, text: str) -> str:
-        return text if self._comm.size == 1 else _core.tell("a copy that may be resumed", text, 0, self._comm)
+    def _broadcast(self, text: str) -> str:
+        return text if self._comm.size == 1 else _core.broadcast_text("a copy that may be resumed", text, 0, self._comm)
 
 
 class Entry:

@@ -104,7 +104,7 @@ def valid(lines: list[dict[str, Any]], boot: str) -> list[dict[str, Any]]:
     return [line for at, line in enumerate(lines) if at < last or "window" not in line]
 
 
-def told_route(route: Route) -> dict[str, Any]:
+def to_fields(route: Route) -> dict[str, Any]:
     """Return a route as plain values."""
     return {
         "passes": [[one.shape, one.window, one.order, one.seconds] for one in route.passes],
@@ -113,13 +113,13 @@ def told_route(route: Route) -> dict[str, Any]:
     }
 
 
-def route_of(told: dict[str, Any]) -> Route:
+def route_of(encoded: dict[str, Any]) -> Route:
     """Return the route of plain values."""
     passes = tuple(
-        Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in told["passes"]
+        Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in encoded["passes"]
     )
-    between = told["between"]
-    return Route(passes, None if between is None else tuple(between), told["dimension"])
+    between = encoded["between"]
+    return Route(passes, None if between is None else tuple(between), encoded["dimension"])
 
 
 def was(before: object, now: object) -> str:

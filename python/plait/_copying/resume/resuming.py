@@ -83,7 +83,7 @@ def _described(job: Job) -> dict[str, Any]:
     return {
         "source": [_identity(source) for source in job.sources],
         "target": os.path.abspath(job.name.text) if job.name else "",
-        "type of the source": _text(job.told.shape, job.told.dtype, job.told.order, job.told.offset),
+        "type of the source": _text(job.options.shape, job.options.dtype, job.options.order, job.options.offset),
         "choice of arrays": _text(
             job.chosen.variables, job.chosen.steps, job.concat, *(["possible ones"] if job.skip else [])
         ),
@@ -123,8 +123,8 @@ def _identity(source: str | os.PathLike[str]) -> str:
         of_chunks = [os.path.join(folder, "c") for folder in folders]
         paths += [path for chunks in of_chunks if os.path.isdir(chunks) for path in (os.path.dirname(chunks), chunks)]
         paths += [os.path.dirname(path) for path in paths if os.path.basename(path) == ".zarray"]
-    told = [os.fsdecode(source)]
+    texts = [os.fsdecode(source)]
     for path in dict.fromkeys(paths):
         seen = os.stat(path)
-        told.append(f"{seen.st_size} bytes of {seen.st_mtime_ns}, {seen.st_ctime_ns} in {seen.st_ino}")
-    return " ".join(told)
+        texts.append(f"{seen.st_size} bytes of {seen.st_mtime_ns}, {seen.st_ctime_ns} in {seen.st_ino}")
+    return " ".join(texts)

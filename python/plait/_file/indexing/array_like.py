@@ -152,12 +152,12 @@ class ArrayLike(Measured):
 
 def pieces(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
     """Return the shape of contiguous pieces of 32 MiB or less, for an array that is stored in one piece."""
-    room = max(_PIECE // max(itemsize, 1), 1)
+    limit = max(_PIECE // max(itemsize, 1), 1)
     found = list(shape)
     for d in range(len(shape)) if order == "C" else range(len(shape) - 1, -1, -1):
-        if math.prod(found) <= room:
+        if math.prod(found) <= limit:
             break
-        found[d] = max(room // (math.prod(found) // found[d]), 1)
+        found[d] = max(limit // (math.prod(found) // found[d]), 1)
     return tuple(max(count, 1) for count in found)
 
 

@@ -43,10 +43,10 @@ def _read_box(slices: Slices, dtype: np.dtype[Any], order: str, read: Move) -> A
 
 def _take(taken: tuple[Any, ...], dimensions: tuple[int, ...], found: Array, target: Array) -> None:
     """Fill a part of the box with the points of a region that holds more."""
-    front = tuple(range(len(dimensions)))
+    leading = tuple(range(len(dimensions)))
     of_points: tuple[Any, ...] = (slice(None), *[0] * (len(dimensions) - 1))
-    into = np.moveaxis(target, dimensions, front)[of_points]
-    into[...] = np.moveaxis(found, dimensions, front)[taken]
+    into = np.moveaxis(target, dimensions, leading)[of_points]
+    into[...] = np.moveaxis(found, dimensions, leading)[taken]
 
 
 def write_index(index: Index, value: Array, order: str, write: Move) -> None:

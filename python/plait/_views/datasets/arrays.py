@@ -13,9 +13,9 @@ from ..._file.open import open
 from .found import Found
 
 
-def _opened(url: str, mode: Literal["r"], **told: Any) -> File:
+def _opened(url: str, mode: Literal["r"], **options: Any) -> File:
     """Open a file that xarray closes, or leaves open to the end of the program."""
-    file = open(url, mode, **told)
+    file = open(url, mode, **options)
     file._kept = True
     return file
 
@@ -31,7 +31,7 @@ class LazyArray(BackendArray):
         """Store the description; the file is opened by the first read."""
         self.shape = found.shape
         self.dtype = found.dtype
-        self._files = CachingFileManager(_opened, found.url, mode="r", kwargs=dict(found.told))
+        self._files = CachingFileManager(_opened, found.url, mode="r", kwargs=dict(found.options))
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
         """Read the elements of an index of xarray."""

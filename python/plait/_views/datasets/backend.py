@@ -130,11 +130,11 @@ class PlaitBackend(BackendEntrypoint):
         decode_coords: Any = True,
         use_cftime: Any = None,
         decode_timedelta: Any = None,
-        **told: Any,
+        **options: Any,
     ) -> xarray.Dataset:
         """Return the dataset; the class documents the arguments."""
         url = os.fspath(filename_or_obj)
-        store = _Store(group_in(url, group, {name: value for name, value in told.items() if value is not None}))
+        store = _Store(group_in(url, group, {name: value for name, value in options.items() if value is not None}))
         return StoreBackendEntrypoint().open_dataset(
             store,
             mask_and_scale=mask_and_scale,

@@ -50,7 +50,7 @@ class Found:
     chunks: tuple[int, ...]
     """The shape of pieces that are read efficiently."""
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    told: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
     """Further arguments for opening it."""
     encoding: Mapping[str, Any] = field(default_factory=dict)
     """Attributes that xarray stores in ``encoding`` and does not decode."""
@@ -66,7 +66,7 @@ class Group:
     """Its unlimited dimensions; None for formats that do not state them."""
 
 
-def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
+def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
     """Return the content of a name.
 
     url    any name that plait.open takes; ``FILE::ARRAY`` gives the array with the coordinates in its group
@@ -82,12 +82,12 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
     if not where.names_arrays:
         if group:
             raise ArgumentError(f"{url} holds one array, and has no group {group!r}; leave group out")
-        with open(url, **told) as file:
+        with open(url, **options) as file:
             dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
-            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _values_of(file.attrs), told)
+            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _values_of(file.attrs), options)
         return Group((one,))
-    if told:
-        raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(told)}")
+    if options:
+        raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(options)}")
     path, _, wanted = url.partition(BETWEEN)
     listed = arrays_in(path)
     wanted = wanted.strip("/")
@@ -107,8 +107,8 @@ def group_in(url: str, group: str | None, told: Mapping[str, Any]) -> Group:
             f"{', '.join(name for name in names_of_groups(path) if name) or 'none'}"
         )
     groups = groups_in(path)
-    beside = () if wanted else (one for one in groups if one.name.strip("/") == inside)
-    values = [_values_of(one.attributes) for one in beside]
+    siblings = () if wanted else (one for one in groups if one.name.strip("/") == inside)
+    values = [_values_of(one.attributes) for one in siblings]
     attributes = {name: value for one in values for name, value in one.items() if name not in _HIDDEN}
     usable = tuple(_usable(near, path, wanted))
     if len(listed) == 1 and not listed[0].name:
@@ -147,13 +147,13 @@ def _with_coordinates(near: list[ArrayInfo], wanted: str, url: str) -> list[Arra
 def _usable(near: list[ArrayInfo], path: str, wanted: str) -> Iterator[ArrayInfo]:
     """Leave out arrays that Plait cannot read, with a warning."""
     for one in near:
-        if not one.refused and one.dtype is not None:
+        if not one.error and one.dtype is not None:
             yield one
         elif one.name == wanted:
             open(f"{path}{BETWEEN}{one.name}").close()  # raises the error
         else:
             warnings.warn(
-                f"{path}{BETWEEN}{one.name} is left out: {one.refused or f'elements of type {one.element}'}",
+                f"{path}{BETWEEN}{one.name} is left out: {one.error or f'elements of type {one.element}'}",
                 stacklevel=2,
             )
 

@@ -139,11 +139,11 @@ class Concatenation(Measured, Accessed):
             slices = slices_of(region, self._shape)
             wanted = self._layout_for(layout, slices)
         with self._turn:
-            told = [
+            lines = [
                 f"part {piece.part}: {file.url}\n{file.explain(section, inside)}"
                 for piece, file, section, _, inside in self._accesses(wanted, slices, None)
             ]
-        return "\n".join(told)
+        return "\n".join(lines)
 
     @alone
     def __getitem__(self, index: Any) -> Array | Any:

@@ -33,7 +33,7 @@ from .meaning import Meanings
 from .names import Name, names_of_parts
 from .parts import JoinedParts, OpenParts, Part, check_unchanged
 
-_MOST_OPEN = 64
+_MAX_OPEN = 64
 _CHUNKS_KEPT = 64 << 20
 """Bytes of chunks that open parts may keep unpacked, one each; less where less memory is given."""
 
@@ -77,28 +77,30 @@ def concat(
             if comes_in_steps(name):
                 raise ArgumentError(f"{name} is a pipe, whose arrays come once; join arrays in files")
         unpacks = flag_of(unpack, "unpack")
-    told: dict[str, Any] = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": memory}
-    joined = _joined(names, axis, comm, told, unpack=unpacks)
+    options: dict[str, Any] = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": memory}
+    joined = _joined(names, axis, comm, options, unpack=unpacks)
     if comm is None:
-        joined._again = _join_again, (names, joined.axis, {**told, "unpack": unpacks})
+        joined._again = _join_again, (names, joined.axis, {**options, "unpack": unpacks})
     return joined
 
 
-def _joined(names: list[str], axis: int | str, comm: CommLike, told: dict[str, Any], *, unpack: bool) -> Concatenation:
+def _joined(
+    names: list[str], axis: int | str, comm: CommLike, options: dict[str, Any], *, unpack: bool
+) -> Concatenation:
     own = comm_of(comm)
     fail = partial(_core.fail, comm=own)
-    first = open(names[0], comm=comm, **told)
+    first = open(names[0], comm=comm, **options)
     seen: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
 
     def opened(number: int) -> File:
-        file = open(names[number], comm=comm, **told)
+        file = open(names[number], comm=comm, **options)
         if number < len(seen):
             with checks(fail):
                 check_unchanged(file, *seen[number])
         return file
 
     with checks(fail):
-        most = _most_open(first, whole(bytes_of(told["memory"], "memory"), "memory"))
+        most = _max_open(first, whole(bytes_of(options["memory"], "memory"), "memory"))
     files = OpenParts(opened, most)
     files.keep(0, first)
     meanings, types = Meanings(unpack=unpack), ElementTypes()
@@ -158,22 +160,22 @@ def _warn_of(differing: dict[str, str], first: str) -> None:
         )
 
 
-def _join_again(names: list[str], axis: int, told: dict[str, Any]) -> Concatenation:
+def _join_again(names: list[str], axis: int, options: dict[str, Any]) -> Concatenation:
     """Join the parts of a pickled object, which are never closed explicitly."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
-        joined = concat(names, axis, **told)
+        joined = concat(names, axis, **options)
     joined._files.keep_for_good()
     return joined
 
 
-def _most_open(first: File, memory: int) -> int:
+def _max_open(first: File, memory: int) -> int:
     """Return the maximum number of open parts.  memory: the argument, 0 if it was not given"""
     chunk = first._core.chunk
     if not chunk:
-        return _MOST_OPEN
+        return _MAX_OPEN
     kept = min(memory or _CHUNKS_KEPT, _CHUNKS_KEPT)
-    return min(max(kept // max(math.prod(chunk) * first.dtype.itemsize, 1), 2), _MOST_OPEN)
+    return min(max(kept // max(math.prod(chunk) * first.dtype.itemsize, 1), 2), _MAX_OPEN)
 
 
 def _axis_of(axis: Any, first: File, name: str) -> int:

@@ -107,7 +107,7 @@ class Meanings:
     def _meaning_of(
         self, url: str, attributes: Attributes, dtype: np.dtype[Any], *, may_be_bounds: bool
     ) -> PartMeaning:
-        for name, why in attributes.refused.items():
+        for name, why in attributes.unreadable.items():
             if name in MEANING:
                 raise ArgumentError(
                     f"{url}: the attribute {name} changes what elements mean, and cannot be read: {why}; "
@@ -149,7 +149,7 @@ class Meanings:
                 self.differing.setdefault(name, part.url)
                 continue
             raise ArgumentError(
-                f"{part.url} has {_words(name, part)}, but {first.url} has {_words(name, first)}, so that their "
+                f"{part.url} has {_label(name, part)}, but {first.url} has {_label(name, first)}, so that their "
                 f"elements mean different things; {self._advice(name, part)}"
             )
         return conversion
@@ -223,7 +223,7 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _words(name: str, part: PartMeaning) -> str:
+def _label(name: str, part: PartMeaning) -> str:
     if name not in part.attributes:
         return f"no {name}"
     value = part.attributes[name]

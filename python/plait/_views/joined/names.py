@@ -42,8 +42,8 @@ def names_of_parts(sources: Any, comm: _core.Comm) -> list[str]:
             return _some(names)
         found = [one for name in names for one in _matching(name)] if comm.rank == 0 else []
         with agreed_already():
-            told = _core.tell(f"look for the files of {shown(names)}", json.dumps(found), 0, comm)
-        return _some(json.loads(told))
+            encoded = _core.broadcast_text(f"look for the files of {shown(names)}", json.dumps(found), 0, comm)
+        return _some(json.loads(encoded))
 
 
 def _some(names: list[str]) -> list[str]:

@@ -94,8 +94,8 @@ def world() -> Any:
 class _Asked:
     """The state of interruption: set once a signal has asked this process to end."""
 
-    def __init__(self, at_once: bool, told: str) -> None:
-        self._at_once, self._told = at_once, told
+    def __init__(self, at_once: bool, message: str) -> None:
+        self._at_once, self._message = at_once, message
         self._once = False
         self._waits = False
 
@@ -110,7 +110,7 @@ class _Asked:
     def check(self) -> None:
         """Raise StoppedError if so."""
         if self._once:
-            raise StoppedError(self._told)
+            raise StoppedError(self._message)
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
@@ -123,13 +123,13 @@ class _Asked:
 
 
 @contextlib.contextmanager
-def _stoppable(at_once: bool = False, told: str = _NOTHING) -> Iterator[_Asked]:
+def _stoppable(at_once: bool = False, message: str = _NOTHING) -> Iterator[_Asked]:
     """Record whether a signal asks this process to end, so that files are left in a consistent state.
 
     told     the message of a copy that was interrupted
     at_once  raise KeyboardInterrupt in a wait for another program, which may be endless
     """
-    asked = _Asked(at_once, told)
+    asked = _Asked(at_once, message)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     wanted = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, asked.note) for number in wanted}
@@ -145,15 +145,15 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
     waits = has_steps(job) or job["target"] == "-"
     try:
         with (
-            _stoppable(at_once=waits, told=stopped_text(job)) as asked,
+            _stoppable(at_once=waits, message=stopped_text(job)) as asked,
             asked.waiting() if waits else contextlib.nullcontext(),
         ):
 
-            def step(done: int, total: int) -> None:
+            def advance(done: int, total: int) -> None:
                 progress(done, total)
                 asked.check()
 
-            with standard_streams(job) as given, _warnings_told():
+            with standard_streams(job) as given, _warnings_shown():
                 # Under MPI, the other ranks would wait for one that ends; the process that started the ranks ends them
                 # all.
                 ends = comm is None and not waits
@@ -166,7 +166,7 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
                     if ends
                     else contextlib.nullcontext()
                 ):
-                    return result_of(plait.copy(**given, comm=comm, progress=step))
+                    return result_of(plait.copy(**given, comm=comm, progress=advance))
     except StoppedError as stopped:
         raise StoppedError(with_notes(stopped)) from stopped
     except KeyboardInterrupt as stopped:
@@ -174,7 +174,7 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
 
 
 @contextlib.contextmanager
-def _warnings_told() -> Iterator[None]:
+def _warnings_shown() -> Iterator[None]:
     """Print the warnings of a copy in the style of the commands."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)

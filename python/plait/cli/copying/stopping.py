@@ -32,7 +32,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
-def ended_in_time(targets: list[str], told: str, *, resumed: bool = False) -> Iterator[None]:
+def ended_in_time(targets: list[str], message: str, *, resumed: bool = False) -> Iterator[None]:
     """End this process if a signal has asked for it and it still runs after `PATIENCE` seconds.
 
     Python's handlers wait until a call of the library returns, which may be after a window of gigabytes. So another
@@ -54,7 +54,7 @@ def ended_in_time(targets: list[str], told: str, *, resumed: bool = False) -> It
             if number[0] in _SIGNALS and not ended.wait(PATIENCE):
                 job = {
                     "targets": targets,
-                    "told": told,
+                    "message": message,
                     "resumed": resumed,
                     "additions": [asdict(additions) for additions in active],
                 }
@@ -87,7 +87,7 @@ def main() -> None:
     from plait._copying.hierarchy.additions import Additions
     from plait._copying.leftovers import remove_leftovers
 
-    told = job["told"]
+    message = job["message"]
     for target in job["targets"]:
         remove_leftovers(target)
         if job["resumed"]:
@@ -98,7 +98,7 @@ def main() -> None:
         additions = Additions(**values)
         additions.remove()
         if clause := additions.describe_replaced():
-            told = f"the copy was stopped; {clause}"
+            message = f"the copy was stopped; {clause}"
     shown = _SHOWN if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb" else ""
-    sys.stderr.write(f"{shown}Error: {told}\n")
+    sys.stderr.write(f"{shown}Error: {message}\n")
     sys.exit(1)

@@ -24,13 +24,13 @@ using store::posix::Descriptor;
 
 std::optional<FileChanges> changes_in_image(store::Store& store, const std::string& path, int file,
                                             const std::string& dataset, const AttributeChanges& changes) {
-  constexpr int kMostTrials = 8;
+  constexpr int kMaxTrials = 8;
   struct stat found{};
   if (::fstat(file, &found) != 0) return {};
   const Library hdf5;  // held while the image exists, whose memory its callbacks share
   PrivateImage image(file, found.st_size);
   if (!image.is_usable()) return {};
-  for (int i = 0; i < kMostTrials; ++i) {
+  for (int i = 0; i < kMaxTrials; ++i) {
     if (!image.reset()) return {};
     HdfFile(store, path, image).change_attributes(dataset, changes);
     if (image.is_exact()) return image.changes();

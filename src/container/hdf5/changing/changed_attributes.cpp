@@ -23,7 +23,8 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, PrivateImage& ima
   const Handle access = image.access(hdf5_);
   // The core driver still requires a name, and it must be one that no file has.
   if (access) file_ = Handle(hdf5_->H5Fopen((path + "/image").c_str(), kReadWrite, access.id()), hdf5_->H5Fclose);
-  if (!file_) base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.words(), hdf5_.why());
+  if (!file_)
+    base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.describe(), hdf5_.why());
   finish_opening();
 }
 
@@ -31,7 +32,7 @@ void HdfFile::change_attributes(const std::string& name, const AttributeChanges&
   const std::string shown = base::text(path_, "::", name);
   std::string done;
   const auto failed = [&](const std::string& what, const std::string& why) {
-    base::throw_system_error(EIO, shown, ": the attribute \"", what, "\" cannot be changed by ", hdf5_.words(), why,
+    base::throw_system_error(EIO, shown, ": the attribute \"", what, "\" cannot be changed by ", hdf5_.describe(), why,
                              done.empty() ? "" : "; changed are " + done,
                              "; look at the file by h5dump, or copy it to a new one");
   };

@@ -36,8 +36,8 @@ constexpr std::int64_t kSumBytes = 4;
 constexpr std::int64_t kNumberBytes = 8;
 constexpr std::uint64_t kLayout = 8;         // type of the layout message
 constexpr std::uint64_t kContinuation = 16;  // type of the continuation message
-constexpr std::size_t kMostBlocks = 10'000;
-constexpr std::int64_t kMostBlockBytes = std::int64_t{64} << 20;
+constexpr std::size_t kMaxBlocks = 10'000;
+constexpr std::int64_t kMaxBlockBytes = std::int64_t{64} << 20;
 
 std::uint64_t number_in(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
   std::uint64_t value = 0;
@@ -52,7 +52,7 @@ std::uint64_t number_in(std::span<const std::byte> bytes, std::size_t at, std::s
 
 std::vector<std::byte> block_of(store::Store& file, std::int64_t at, std::int64_t bytes) {
   const std::int64_t all = file.size();
-  if (at < 0 || bytes < 0 || at > all || bytes > all - at || bytes > kMostBlockBytes)
+  if (at < 0 || bytes < 0 || at > all || bytes > all - at || bytes > kMaxBlockBytes)
     damaged(file, "what should be metadata", at);
   std::vector<std::byte> block(static_cast<std::size_t>(bytes));
   file.read({{at, block.data(), bytes}});
@@ -80,7 +80,7 @@ class HeaderReader {
     else
       damaged(file_, "the header of the dataset", header);
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      if (i > kMostBlocks) damaged(file_, "the header of the dataset", header);
+      if (i > kMaxBlocks) damaged(file_, "the header of the dataset", header);
       if (take_messages(blocks_[i])) return;
     }
     damaged(file_, "the header of the dataset", header);

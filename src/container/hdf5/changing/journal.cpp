@@ -190,8 +190,8 @@ void lock(int journal) {
 /// Makes a new, locked journal, which is readable for the readers of the file. Returns an invalid descriptor if the
 /// folder permits none.
 Descriptor new_journal(int file, const std::string& name) {
-  constexpr int kMostTrials = 100;
-  for (int i = 0; i < kMostTrials; ++i) {
+  constexpr int kMaxTrials = 100;
+  for (int i = 0; i < kMaxTrials; ++i) {
     Descriptor journal(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (journal.number() < 0) return {};
     // If the wait is interrupted, the holder of the lock removes this journal, which is empty.
@@ -220,7 +220,7 @@ std::string journal_name(const std::string& path) {
   constexpr std::string_view kSuffix = ".plait-journal";
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   const std::string name =
-      store::posix::shortened(file.filename().string(), 1 + kSuffix.size(), store::posix::most_name_bytes(folder));
+      store::posix::shortened(file.filename().string(), 1 + kSuffix.size(), store::posix::max_name_bytes(folder));
   return (folder / text('.', name, kSuffix)).string();
 }
 

@@ -150,14 +150,14 @@ bool PrivateImage::is_exact() {
 
 std::optional<std::int64_t> PrivateImage::stored_end() const {
   constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
-  constexpr std::int64_t kMostBytes = 64;
+  constexpr std::int64_t kMaxBytes = 64;
   constexpr std::array<std::int64_t, 4> kEndAt{40, 44, 28, 28};
   constexpr std::array<std::size_t, 4> kWidthAt{13, 13, 9, 9};
-  if (size_ < kMostBytes || std::memcmp(begin_, kSignature.data(), kSignature.size()) != 0) return {};
+  if (size_ < kMaxBytes || std::memcmp(begin_, kSignature.data(), kSignature.size()) != 0) return {};
   const auto version = static_cast<std::size_t>(begin_[kSignature.size()]);
   if (version >= kEndAt.size() || begin_[kWidthAt[version]] != std::byte{8}) return {};
   const std::int64_t end = number_at(begin_ + kEndAt[version]);
-  if (end < kMostBytes || end > reserved_) return {};
+  if (end < kMaxBytes || end > reserved_) return {};
   return end;
 }
 

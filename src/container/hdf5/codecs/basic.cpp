@@ -39,8 +39,8 @@ void scatter_elements(const std::byte* elements, std::byte* planes, std::size_t 
 class Shuffle : public codec::Codec {
  public:
   explicit Shuffle(std::size_t bytes) : bytes_(bytes) {}
-  std::string words() const override { return "shuffle"; }
-  std::size_t most_encoded(std::size_t bytes) const override { return bytes; }
+  std::string describe() const override { return "shuffle"; }
+  std::size_t max_encoded(std::size_t bytes) const override { return bytes; }
   std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes; }
 
   std::size_t encode(Bytes plain, Output output) const override {
@@ -79,8 +79,8 @@ class Shuffle : public codec::Codec {
 class Fletcher32 : public codec::Codec {
  public:
   static constexpr std::size_t kSumBytes = 4;
-  std::string words() const override { return "fletcher32"; }
-  std::size_t most_encoded(std::size_t bytes) const override { return bytes + kSumBytes; }
+  std::string describe() const override { return "fletcher32"; }
+  std::size_t max_encoded(std::size_t bytes) const override { return bytes + kSumBytes; }
   std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes + kSumBytes; }
 
   std::size_t encode(Bytes plain, Output output) const override {
@@ -105,8 +105,8 @@ class Fletcher32 : public codec::Codec {
 
 class Lzf : public codec::Codec {
  public:
-  std::string words() const override { return "lzf"; }
-  std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 16 + 64; }
+  std::string describe() const override { return "lzf"; }
+  std::size_t max_encoded(std::size_t bytes) const override { return bytes + bytes / 16 + 64; }
   std::size_t encode(Bytes /*plain*/, Output /*output*/) const override {
     base::throw_argument_error("lzf is only unpacked; choose another filter");
   }
@@ -148,13 +148,13 @@ class Lzf : public codec::Codec {
 
 std::uint32_t fletcher32_of(std::span<const std::byte> bytes) {
   // Maximum number of words whose sums fit in 32 bits between two reductions.
-  constexpr std::size_t kMost = 360;
+  constexpr std::size_t kMax = 360;
   const auto fold = [](std::uint32_t sum) { return (sum & 0xffffU) + (sum >> 16); };
   std::uint32_t one = 0;
   std::uint32_t two = 0;
   const std::size_t words = bytes.size() / 2;
   for (std::size_t i = 0; i < words;) {
-    const std::size_t end = std::min(i + kMost, words);
+    const std::size_t end = std::min(i + kMax, words);
     for (; i < end; ++i) {
       one += std::to_integer<std::uint32_t>(bytes[2 * i]) << 8 | std::to_integer<std::uint32_t>(bytes[2 * i + 1]);
       two += one;

@@ -40,11 +40,11 @@ Decompress& decompress() {
 
 class Lz4 : public codec::Codec {
  public:
-  std::string words() const override { return "lz4"; }
+  std::string describe() const override { return "lz4"; }
   base::Rejection missing_library() const override {
     return base::Rejection(loaded_lz4() == nullptr ? kLz4Missing : "");
   }
-  std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 128 + 64; }
+  std::size_t max_encoded(std::size_t bytes) const override { return bytes + bytes / 128 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*output*/) const override {
     base::throw_argument_error("lz4 is only unpacked; choose another filter");
   }

@@ -50,11 +50,11 @@ class Szip : public codec::Codec {
   explicit Szip(std::span<const std::uint32_t> values) {
     std::copy_n(values.begin(), std::min(values.size(), values_.size()), values_.begin());
   }
-  std::string words() const override { return "szip"; }
+  std::string describe() const override { return "szip"; }
   base::Rejection missing_library() const override {
     return base::Rejection(loaded_szip() == nullptr ? kSzipMissing : "");
   }
-  std::size_t most_encoded(std::size_t bytes) const override { return bytes + bytes / 8 + 64; }
+  std::size_t max_encoded(std::size_t bytes) const override { return bytes + bytes / 8 + 64; }
   std::size_t encode(std::span<const std::byte> /*plain*/, std::span<std::byte> /*output*/) const override {
     base::throw_argument_error("szip is only unpacked; choose another filter");
   }

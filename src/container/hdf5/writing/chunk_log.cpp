@@ -92,9 +92,9 @@ void ChunkLog::look() {
 
 void ChunkLog::look_locked() {
   if (alone_) return;
-  const std::int64_t behind = end();
+  const std::int64_t log_end = end();
   std::array<std::byte, kHeaderBytes> header{};
-  while (looked_ + kHeaderBytes <= behind) {
+  while (looked_ + kHeaderBytes <= log_end) {
     // Space that other ranks have allocated but not written holds no chunk of this rank, so that there is nothing to
     // find.
     if (file_->size() < looked_ + kHeaderBytes) return;
@@ -102,7 +102,7 @@ void ChunkLog::look_locked() {
     if (number_in(header, 0) != mark_) return;
     const auto number = static_cast<std::int64_t>(number_in(header, 8));
     const auto bytes = static_cast<std::int64_t>(number_in(header, 16));
-    if (bytes < 0 || bytes > behind - looked_ - kHeaderBytes) return;  // the header is only partly written
+    if (bytes < 0 || bytes > log_end - looked_ - kHeaderBytes) return;  // the header is only partly written
     if (number != kNoChunk)
       take({number, looked_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24))});
     looked_ += kHeaderBytes + bytes;

@@ -33,34 +33,34 @@ struct Child {
 class TreeWriter {
  public:
   explicit TreeWriter(const HdfDataset& dataset)
-      : dataset_(dataset), grid_(dataset.grid()), most_(static_cast<std::size_t>(dataset.tree_children)) {}
+      : dataset_(dataset), grid_(dataset.grid()), max_(static_cast<std::size_t>(dataset.tree_children)) {}
 
   /// Returns the bytes of a key: the size, the filter mask, the coordinates of the first element, and a zero for the
   /// dimension of bytes within elements.
   std::size_t key_bytes() const { return 8 + 8 * (grid_.size() + 1); }
-  std::size_t node_bytes() const { return 24 + most_ * 8 + (most_ + 1) * key_bytes(); }
+  std::size_t node_bytes() const { return 24 + max_ * 8 + (max_ + 1) * key_bytes(); }
 
   /// The neighbours of a node, and the key after its last child.
-  struct Beside {
+  struct Siblings {
     std::uint64_t left = kNowhere;
     std::uint64_t right = kNowhere;
-    Child behind{};
+    Child next{};
     bool is_end = false;  ///< true if that is after the last chunk of all
   };
-  void node(std::span<const Child> children, int level, const Beside& beside) {
+  void node(std::span<const Child> children, int level, const Siblings& siblings) {
     const std::size_t end = out_.size() + node_bytes();
     for (const char letter : std::string_view("TREE")) out_.push_back(static_cast<std::byte>(letter));
     append_number(out_, 1, 1);  // node type 1: chunks
     append_number(out_, static_cast<std::uint64_t>(level), 1);
     append_number(out_, children.size(), 2);
-    append_number(out_, beside.left, 8);
-    append_number(out_, beside.right, 8);
+    append_number(out_, siblings.left, 8);
+    append_number(out_, siblings.right, 8);
     for (const Child& child : children) {
       key(child, 0);
       append_number(out_, static_cast<std::uint64_t>(child.offset), 8);
     }
     // The last key of a level is one chunk further in each dimension than the last chunk.
-    key(beside.behind, beside.is_end ? 1 : 0);
+    key(siblings.next, siblings.is_end ? 1 : 0);
     out_.resize(end);
   }
   std::vector<std::byte> take() { return std::move(out_); }
@@ -79,7 +79,7 @@ class TreeWriter {
 
   const HdfDataset& dataset_;
   const Extents grid_;
-  const std::size_t most_;
+  const std::size_t max_;
   std::vector<std::byte> out_;
 };
 
@@ -104,12 +104,12 @@ ChunkTree make_tree(const HdfDataset& dataset, std::span<const Chunk> chunks, st
     for (std::size_t i = 0; i < count; ++i, at += node_bytes) {
       const std::size_t begin = i * most;
       const std::size_t size = std::min(most, children.size() - begin);
-      TreeWriter::Beside beside;
-      if (i > 0) beside.left = static_cast<std::uint64_t>(at - node_bytes);
-      beside.is_end = i + 1 == count;
-      if (!beside.is_end) beside.right = static_cast<std::uint64_t>(at + node_bytes);
-      beside.behind = beside.is_end ? Child{chunks.back().number, 0, 0, 0} : children[begin + size];
-      writer.node(std::span(children).subspan(begin, size), level, beside);
+      TreeWriter::Siblings siblings;
+      if (i > 0) siblings.left = static_cast<std::uint64_t>(at - node_bytes);
+      siblings.is_end = i + 1 == count;
+      if (!siblings.is_end) siblings.right = static_cast<std::uint64_t>(at + node_bytes);
+      siblings.next = siblings.is_end ? Child{chunks.back().number, 0, 0, 0} : children[begin + size];
+      writer.node(std::span(children).subspan(begin, size), level, siblings);
       above.push_back(children[begin]);
       above.back().offset = first + static_cast<std::int64_t>(i) * node_bytes;
     }

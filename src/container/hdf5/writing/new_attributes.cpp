@@ -21,7 +21,7 @@ using base::Rejection;
 using base::text;
 
 /// Limit for the bytes of an attribute: in the format that all versions read, it is in a message of less than 64 KiB.
-constexpr std::size_t kMostBytes = 64'000;
+constexpr std::size_t kMaxBytes = 64'000;
 
 Handle fixed_text_type(const Library& hdf5, std::size_t bytes, bool utf8) {
   Handle type(hdf5->H5Tcopy(hdf5->H5T_C_S1_g), hdf5->H5Tclose);
@@ -33,7 +33,7 @@ Handle fixed_text_type(const Library& hdf5, std::size_t bytes, bool utf8) {
 void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
                  const std::string& shown) {
   const std::string& first = attribute.texts.empty() ? std::string() : attribute.texts.front();
-  if (of_netcdf && attribute.shape.empty() && first.size() < kMostBytes) {
+  if (of_netcdf && attribute.shape.empty() && first.size() < kMaxBytes) {
     const Handle type = fixed_text_type(hdf5, std::max<std::size_t>(first.size(), 1), true);
     const Handle space = first.empty() ? Handle(hdf5->H5Screate(H5S_NULL), hdf5->H5Sclose) : space_of(hdf5, {});
     return write_values(hdf5, object, attribute.name, {type, space, first.data()}, shown);
@@ -85,7 +85,7 @@ Handle type_in_netcdf(const Library& hdf5, hid_t object, const std::string& dtyp
 }  // namespace
 
 Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf) {
-  if (!attribute.refused.empty()) return Rejection(attribute.refused);
+  if (!attribute.error.empty()) return Rejection(attribute.error);
   if (is_internal(attribute.name, false)) return Rejection("HDF5 and netCDF-4 keep dimensions under this name");
   if (attribute.shape.size() > H5S_MAX_RANK)
     return Rejection::because("it has ", attribute.shape.size(), " dimensions, and HDF5's attributes at most ",
@@ -96,12 +96,12 @@ Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf) {
   if (attribute.is_texts()) {
     for (const std::string& one : attribute.texts)
       if (one.find('\0') != std::string::npos) return Rejection("HDF5's texts have no bytes of zero");
-    if (attribute.texts.size() > kMostBytes / 16)
-      return Rejection::because("it has more than ", kMostBytes / 16, " texts");
+    if (attribute.texts.size() > kMaxBytes / 16)
+      return Rejection::because("it has more than ", kMaxBytes / 16, " texts");
     return {};
   }
-  if (attribute.values.size() > kMostBytes)
-    return Rejection::because("it has ", attribute.values.size(), " bytes, and HDF5's attributes at most ", kMostBytes);
+  if (attribute.values.size() > kMaxBytes)
+    return Rejection::because("it has ", attribute.values.size(), " bytes, and HDF5's attributes at most ", kMaxBytes);
   const bool known =
       attribute.dtype.size() > 2 && std::string_view("biufcSV").find(attribute.dtype[1]) != std::string_view::npos;
   if (!known) return Rejection::because("HDF5 has no values of the type ", attribute.dtype);
@@ -127,8 +127,8 @@ void write_values(const Library& hdf5, hid_t object, const std::string& name, co
                     hdf5->H5Aclose);
   const bool empty = hdf5->H5Sget_simple_extent_npoints(space.id()) <= 0;
   if (!made || (!empty && hdf5->H5Awrite(made.id(), type.id(), begin) < 0))
-    base::throw_system_error(EIO, shown, ": the attribute \"", name, "\" cannot be made by ", hdf5.words(), hdf5.why(),
-                             "; leave it out");
+    base::throw_system_error(EIO, shown, ": the attribute \"", name, "\" cannot be made by ", hdf5.describe(),
+                             hdf5.why(), "; leave it out");
 }
 
 void write_plain_text(const Library& hdf5, hid_t object, const std::string& name, const std::string& value,

@@ -88,8 +88,8 @@ std::string NewChunks::description() const {
 
 const NewChunks::Part* NewChunks::part_at(std::int64_t offset) const {
   if (offset < begin_) return nullptr;  // the address is an offset in the file
-  const auto behind = std::ranges::upper_bound(parts_, offset, {}, &Part::begin);
-  return behind == parts_.begin() ? nullptr : &*std::prev(behind);
+  const auto after = std::ranges::upper_bound(parts_, offset, {}, &Part::begin);
+  return after == parts_.begin() ? nullptr : &*std::prev(after);
 }
 
 const NewChunks::Part& NewChunks::part_of(std::int64_t number) const {
@@ -171,7 +171,7 @@ void NewChunks::read_old(std::int64_t number, std::span<std::byte> chunk) {
   const Part& part = part_of(number);
   std::vector<std::byte> packed(static_cast<std::size_t>(old->bytes));
   file_->read({{old->offset, packed.data(), old->bytes}});
-  part.codecs.decode(packed, chunk, text(chunk_words(part.dataset, number - part.first), " of ", name()));
+  part.codecs.decode(packed, chunk, text(describe_chunk(part.dataset, number - part.first), " of ", name()));
 }
 
 void NewChunks::finish(std::int64_t length_field) {
@@ -186,9 +186,9 @@ void NewChunks::finish(std::int64_t length_field) {
       for (std::int64_t at = 0; at < part.bytes; at += part.chunk_bytes)
         chunks.push_back({at / part.chunk_bytes, part.begin + at, part.chunk_bytes, 0});
     } else {
-      const std::int64_t behind = part.first + part.bytes / part.chunk_bytes;
+      const std::int64_t after = part.first + part.bytes / part.chunk_bytes;
       const auto from = std::ranges::lower_bound(written, part.first, {}, &Chunk::number);
-      const auto to = std::ranges::lower_bound(written, behind, {}, &Chunk::number);
+      const auto to = std::ranges::lower_bound(written, after, {}, &Chunk::number);
       chunks.assign(from, to);
       for (Chunk& one : chunks) one.number -= part.first;
     }

@@ -63,8 +63,9 @@ Extents new_chunk(const std::string& shown, const std::optional<Extents>& given,
                                shape_to_string(type.shape), "; give a size of 1 or more for each dimension");
   for (std::size_t d = 0; d < chunk.size(); ++d) chunk[d] = std::min(chunk[d], type.shape[d]);
   const auto bytes = bytes_of(chunk, type.element_bytes);
-  if (!bytes || *bytes > kMostPacked || std::ranges::any_of(chunk, [](std::int64_t size) { return size > UINT32_MAX; }))
-    base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " have more than ", kMostPacked,
+  if (!bytes || *bytes > kMaxCompressed ||
+      std::ranges::any_of(chunk, [](std::int64_t size) { return size > UINT32_MAX; }))
+    base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " have more than ", kMaxCompressed,
                                " bytes; give smaller ones");
   return chunk;
 }

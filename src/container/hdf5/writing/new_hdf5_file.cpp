@@ -84,7 +84,7 @@ class MemoryFile {
 };
 
 [[noreturn]] void failed(const Library& hdf5, const std::string& what) {
-  base::throw_system_error(EIO, what, " cannot be made by ", hdf5.words(), hdf5.why());
+  base::throw_system_error(EIO, what, " cannot be made by ", hdf5.describe(), hdf5.why());
 }
 
 void check_name(const std::string& name, const std::string& shown) {
@@ -269,8 +269,8 @@ class Describing {
       std::uint32_t unused;
     };
     // A reference has 16 bytes. A longer list is left out, because DIMENSION_LIST is enough.
-    constexpr std::size_t kMostReferences = 4000;
-    if (scale.used.empty() || scale.used.size() > kMostReferences) return;
+    constexpr std::size_t kMaxReferences = 4000;
+    if (scale.used.empty() || scale.used.size() > kMaxReferences) return;
     std::vector<Reference> references;
     for (const auto& [member, dimension] : scale.used)
       references.push_back({addresses_[member], static_cast<std::uint32_t>(dimension), 0});

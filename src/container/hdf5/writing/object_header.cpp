@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::uint64_t kLayoutMessage = 8;
 constexpr std::uint64_t kContinuation = 16;
-constexpr std::size_t kMostBlocks = 10'000;
+constexpr std::size_t kMaxBlocks = 10'000;
 
-[[noreturn]] void other_words(const std::string& path, const char* what) {
+[[noreturn]] void throw_unexpected(const std::string& path, const char* what) {
   base::throw_system_error(EIO, path, " cannot be made: HDF5's library has written ", what,
                            " in a way that Plait does not know; name another version in PLAIT_HDF5");
 }
@@ -31,7 +31,7 @@ class HeaderBytes {
       value |= std::to_integer<std::uint64_t>(head_[static_cast<std::size_t>(at) + i]) << (8 * i);
     return value;
   }
-  [[noreturn]] void unknown() const { other_words(path_, "the description of a dataset"); }
+  [[noreturn]] void unknown() const { throw_unexpected(path_, "the description of a dataset"); }
 
  private:
   std::span<const std::byte> head_;
@@ -45,7 +45,7 @@ std::int64_t find_address_field(std::span<const std::byte> head, std::int64_t he
   if (bytes.number(header, 1) != 1) bytes.unknown();
   std::vector<std::pair<std::int64_t, std::int64_t>> blocks{
       {header + 16, static_cast<std::int64_t>(bytes.number(header + 8, 4))}};
-  for (std::size_t i = 0; i < blocks.size() && i < kMostBlocks; ++i) {
+  for (std::size_t i = 0; i < blocks.size() && i < kMaxBlocks; ++i) {
     const auto [begin, length] = blocks[i];
     for (std::int64_t at = begin; at + 8 <= begin + length;) {
       const std::uint64_t type = bytes.number(at, 2);
@@ -72,7 +72,7 @@ std::int64_t find_length_field(std::span<const std::byte> head, const std::strin
   constexpr std::int64_t kVersion = 8;
   constexpr std::int64_t kLength = 40;
   const HeaderBytes bytes(head, path);
-  if (bytes.number(kVersion, 1) != 0) other_words(path, "the superblock");
+  if (bytes.number(kVersion, 1) != 0) throw_unexpected(path, "the superblock");
   return kLength;
 }
 

@@ -20,8 +20,8 @@ namespace plait::container::hdf5 {
 namespace {
 
 /// Limit for the bytes of buffered chunks.
-constexpr std::int64_t kMostOpenBytes = std::int64_t{16} << 20;
-constexpr std::size_t kLeastOpen = 2;
+constexpr std::int64_t kMaxOpenBytes = std::int64_t{16} << 20;
+constexpr std::size_t kMinOpen = 2;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void OpenChunks::add(std::int64_t number, std::span<const store::WriteSegment> p
   auto found = open_.find(number);
   if (found == open_.end()) {
     const std::int64_t bytes = chunks_.chunk_bytes(number);
-    while (open_.size() >= kLeastOpen && open_bytes_ + bytes > kMostOpenBytes) close(open_.begin());
+    while (open_.size() >= kMinOpen && open_bytes_ + bytes > kMaxOpenBytes) close(open_.begin());
     Open one;
     one.bytes.resize(static_cast<std::size_t>(bytes));
     chunks_.read_old(number, one.bytes);

@@ -41,7 +41,7 @@ constexpr std::chrono::microseconds kMessageNap{50};
 /// packets of earlier messages.  A process that waits for its node calls MPI only here, four times a second.
 constexpr int kProbes = 256;
 /// Maximum number of nodes that notify each other directly; larger jobs use a hypercube.
-constexpr int kMostTold = 64;
+constexpr int kMaxDirectNotices = 64;
 
 }  // namespace
 
@@ -83,19 +83,19 @@ void Notices::send_on() {
 
 void Notices::send(Wire& wire) {
   const auto count = static_cast<int>(leaders_.ranks.size());
-  const auto tell = [&](int to) {
+  const auto notify = [&](int to) {
     MPI_Request request = MPI_REQUEST_NULL;
     const int leader = leaders_.ranks[static_cast<std::size_t>(to)];
     if (call(MPI_Isend, &wire, sizeof wire, MPI_BYTE, leader, kNoticeTag, everyone_, &request) == MPI_SUCCESS)
       call(MPI_Request_free, &request);
   };
-  if (count <= kMostTold) {
+  if (count <= kMaxDirectNotices) {
     for (int to = 0; to < count; ++to)
-      if (to != leaders_.index) tell(to);
+      if (to != leaders_.index) notify(to);
     return;
   }
   for (int bit = 1; bit < count; bit *= 2)
-    if ((leaders_.index ^ bit) < count) tell(leaders_.index ^ bit);
+    if ((leaders_.index ^ bit) < count) notify(leaders_.index ^ bit);
 }
 
 void Notices::look() {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/errors.hpp"
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 #include "plait/error.hpp"
 #include "transport/ending.hpp"
 #include "transport/native/active/addresses.hpp"
@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kOthersStop{5};
 /// Usual maximum of calls to one rank that all its callers together have under way.
 constexpr int kCallsToOne = 1024;
 /// Maximum of unauthenticated connections.  If all ranks call one at once, further connections wait.
-constexpr int kMostStrangers = 1024;
+constexpr int kMaxUnauthenticated = 1024;
 
 /// The running ends, which the end of the program stops.
 struct RunningEnds {
@@ -39,8 +39,8 @@ struct RunningEnds {
   bool watched = false;
 };
 RunningEnds& running_ends() {
-  static base::PerProcess<RunningEnds> kept;
-  return kept.get();
+  static base::PerProcess<RunningEnds> instance;
+  return instance.get();
 }
 
 }  // namespace
@@ -90,21 +90,21 @@ void ActiveEnd::start(Transport& transport) {
   rank_ = transport.rank();
   size_ = transport.size();
   // Bounds the calls that all callers together have under way at one worker.
-  most_slots_ = std::clamp(kCallsToOne / size_, 2, Caller::kMostSlots);
+  max_slots_ = std::clamp(kCallsToOne / size_, 2, Caller::kMaxSlots);
   key_ = agree_on_key(transport);
   std::string trouble;
   try {
     answers_ = base::Descriptor(::epoll_create1(EPOLL_CLOEXEC));
     if (answers_.number() < 0) base::throw_system_error(errno, "cannot wait for answers: ", std::strerror(errno));
     Server::Options options;
-    options.max_unauthenticated = std::clamp(2 * size_, options.max_unauthenticated, kMostStrangers);
+    options.max_unauthenticated = std::clamp(2 * size_, options.max_unauthenticated, kMaxUnauthenticated);
     options.other_hosts = transport.nodes_apart() || !own_host().near();
     server_ = Server::start(key_, std::make_shared<Taker>(*this), options);
     loop_ = server_->loop();
     const auto answers = std::make_shared<Answers>(*this);
     std::promise<int> watched;
     server_->post([&] {
-      answers_watch_ = base::patiently("wait for answers", [&] { return loop_->handle(answers); });
+      answers_watch_ = base::retry_allocation("wait for answers", [&] { return loop_->handle(answers); });
       watched.set_value(answers_watch_.begin(answers_.number(), EPOLLIN) ? 0 : errno);
     });
     if (const int code = watched.get_future().get())
@@ -135,7 +135,7 @@ void ActiveEnd::cancel(const void* request, const CallFailure& why) noexcept {
 }
 
 CallFailure ActiveEnd::stopped() {
-  return base::patiently("end what ranks wait for", [] {
+  return base::retry_allocation("end what ranks wait for", [] {
     return CallFailure{ErrorKind::kSystem, ESHUTDOWN,
                        "the communicator has been freed, or MPI has ended; finish requests before"};
   });
@@ -164,7 +164,7 @@ Caller* ActiveEnd::find_caller(int rank) {
   const std::scoped_lock lock(mutex_);
   if (stopped_) return nullptr;
   auto& caller = ranks_[rank].caller;
-  if (!caller) caller = std::make_unique<Caller>(*this, rank, most_slots_);
+  if (!caller) caller = std::make_unique<Caller>(*this, rank, max_slots_);
   return caller.get();
 }
 
@@ -182,8 +182,8 @@ void ActiveEnd::call(Call call) {
     return call.done(&why);
   }
   if (!caller->call(std::move(call))) return;
-  const bool posted =
-      base::patiently("connect to a rank", [&] { return loop_->post([this, to] { apply(to, PeerEvent::kWanted); }); });
+  const bool posted = base::retry_allocation(
+      "connect to a rank", [&] { return loop_->post([this, to] { apply(to, PeerEvent::kWanted); }); });
   if (!posted) caller->end(stopped());
 }
 

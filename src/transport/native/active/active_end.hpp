@@ -73,26 +73,26 @@ class ActiveEnd : public Active, public PeerEvents {
   std::shared_ptr<Callee> callee_of(int rank);
   void look(bool handler);
 
-  // The functions below run on the server's thread, except for heard_of_loss().  Events:
+  // The functions below run on the server's thread, except for on_loss().  Events:
   void taken(base::Descriptor socket, bool near);
   Clock::time_point on_timer(Clock::time_point now);
   void end_all();
   bool introduced(const std::shared_ptr<Callee>& callee, int rank) override;
   void ended(const Callee* callee, int rank, bool took_leave) override;
-  void heard_of_loss(int lost, int from) noexcept override;
+  void on_loss(int lost, int from) noexcept override;
   void attempted(int rank, ConnectionAttempt& attempt);
   void probe();
   void watch_others();
   void check_silent_hosts();
   // Transitions:
   PeerTransition decide(int rank, PeerEvent event, Clock::time_point now);
-  void carry_out(int rank, const PeerTransition& step);
+  void carry_out(int rank, const PeerTransition& transition);
   void apply(int rank, PeerEvent event) { carry_out(rank, decide(rank, event, Clock::now())); }
   // Actions:
   void connect(int rank);
   void call_by(int rank, ConnectionAttempt& attempt);
   void end_peer(int rank);
-  void tell_all_of_loss(int lost);
+  void report_loss_to_all(int lost);
   // Lookups:
   OfRank& of(int rank);
   Caller* caller_of(int rank);
@@ -107,7 +107,7 @@ class ActiveEnd : public Active, public PeerEvents {
   const std::shared_ptr<Losses> losses_;
   int rank_ = 0;
   int size_ = 1;
-  int most_slots_ = Caller::kMostSlots;
+  int max_slots_ = Caller::kMaxSlots;
   Key key_;
   std::vector<Endpoints> endpoints_;
   base::Descriptor answers_;  // an epoll set: the connections for the calls of this process

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 #include "plait/error.hpp"
 #include "transport/native/active/active_end.hpp"
 #include "transport/native/active/addresses.hpp"
@@ -19,7 +19,7 @@ namespace {
 /// Interval of the checks for silent hosts.
 constexpr std::chrono::milliseconds kBetweenSilences{500};
 /// Up to this many processes connect to all others while they wait for all.
-constexpr int kMostWatched = 64;
+constexpr int kMaxWatched = 64;
 
 CallFailure failure_gone(int rank) {
   return {ErrorKind::kSystem, EOWNERDEAD,
@@ -45,7 +45,7 @@ PeerEvent news_of(const ConnectionAttempt& attempt, bool here) {
 }  // namespace
 
 ActiveEnd::OfRank& ActiveEnd::of(int rank) {
-  return base::patiently("take note of a rank", [&]() -> OfRank& {
+  return base::retry_allocation("take note of a rank", [&]() -> OfRank& {
     const std::scoped_lock lock(mutex_);
     return ranks_[rank];
   });
@@ -53,13 +53,13 @@ ActiveEnd::OfRank& ActiveEnd::of(int rank) {
 
 /// Returns nullptr if this end has stopped.
 Caller* ActiveEnd::caller_of(int rank) {
-  return base::patiently("take note of a rank", [&] { return find_caller(rank); });
+  return base::retry_allocation("take note of a rank", [&] { return find_caller(rank); });
 }
 
 std::vector<std::pair<int, ActiveEnd::OfRank*>> ActiveEnd::all_ranks() {
   std::vector<std::pair<int, OfRank*>> all;
   const std::scoped_lock lock(mutex_);
-  base::patiently("look at all ranks", [&] { all.reserve(ranks_.size()); });
+  base::retry_allocation("look at all ranks", [&] { all.reserve(ranks_.size()); });
   for (auto& [rank, one] : ranks_) all.emplace_back(rank, &one);
   return all;
 }
@@ -67,7 +67,7 @@ std::vector<std::pair<int, ActiveEnd::OfRank*>> ActiveEnd::all_ranks() {
 ActiveEnd::Connections ActiveEnd::connections() {
   Connections all;
   const std::scoped_lock lock(mutex_);
-  base::patiently("look at all connections", [&] {
+  base::retry_allocation("look at all connections", [&] {
     all.calling.reserve(ranks_.size());
     all.served.reserve(ranks_.size());
   });
@@ -82,34 +82,34 @@ ActiveEnd::Connections ActiveEnd::connections() {
 std::vector<int> ActiveEnd::lost() {
   std::vector<int> ranks;
   for (const auto& [rank, one] : all_ranks())
-    if (one->record.lost) base::patiently("tell of a loss", [&, number = rank] { ranks.push_back(number); });
+    if (one->record.lost) base::retry_allocation("tell of a loss", [&, number = rank] { ranks.push_back(number); });
   return ranks;
 }
 
 PeerTransition ActiveEnd::decide(int rank, PeerEvent event, Clock::time_point now) {
   OfRank& one = of(rank);
-  const PeerTransition step = next_state(one.record, event, {now, led_away_, callee_of(rank) != nullptr});
-  one.record = step.after;
-  return step;
+  const PeerTransition transition = next_state(one.record, event, {now, led_away_, callee_of(rank) != nullptr});
+  one.record = transition.after;
+  return transition;
 }
 
 /// Carries out an action that needs only the rank.  The caller carries out kTake, kFail and kServe.
-void ActiveEnd::carry_out(int rank, const PeerTransition& step) {
-  if (step.act == PeerAction::kConnect) connect(rank);
-  if (step.act == PeerAction::kWait) loop_->set_timer(step.after.retry_at);
-  if (step.act == PeerAction::kEnd) end_peer(rank);
-  if (step.reports_loss) tell_all_of_loss(rank);
+void ActiveEnd::carry_out(int rank, const PeerTransition& transition) {
+  if (transition.act == PeerAction::kConnect) connect(rank);
+  if (transition.act == PeerAction::kWait) loop_->set_timer(transition.after.retry_at);
+  if (transition.act == PeerAction::kEnd) end_peer(rank);
+  if (transition.reports_loss) report_loss_to_all(rank);
 }
 
 void ActiveEnd::taken(base::Descriptor socket, bool near) {
   std::shared_ptr<Callee> callee;
   try {
-    callee = base::patiently("take a connection in", [&] {
+    callee = base::retry_allocation("take a connection in", [&] {
       auto made = std::make_shared<Callee>(Callee::Common{*this, *this, *service_, *loop_});
       unknown_.insert(made);
       return made;
     });
-    base::patiently("wait for a connection", [&] { callee->open(std::move(socket), near); });
+    base::retry_allocation("wait for a connection", [&] { callee->open(std::move(socket), near); });
   } catch (const Error&) {  // the peer finds the connection closed
     unknown_.erase(callee);
   }
@@ -125,7 +125,7 @@ bool ActiveEnd::introduced(const std::shared_ptr<Callee>& callee, int rank) {
   }
   unknown_.erase(callee);
   if (callee->far()) loop_->set_timer(Clock::now() + kBetweenSilences);
-  for (const int other : lost()) callee->tell_loss(other);
+  for (const int other : lost()) callee->report_loss(other);
   return true;
 }
 
@@ -147,7 +147,7 @@ void ActiveEnd::connect(int rank) {
   if (over_) return;
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
   OfRank& one = of(rank);
-  base::patiently("connect to a rank", [&] {
+  base::retry_allocation("connect to a rank", [&] {
     auto attempt = std::make_shared<ConnectionAttempt>(
         *loop_, leading_to(to), key_, [this, rank](ConnectionAttempt& changed) { attempted(rank, changed); });
     one.attempt = attempt;
@@ -158,12 +158,12 @@ void ActiveEnd::connect(int rank) {
 void ActiveEnd::attempted(int rank, ConnectionAttempt& attempt) {
   const auto kept = std::exchange(of(rank).attempt, nullptr);
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
-  const PeerTransition step = decide(rank, news_of(attempt, to.near()), Clock::now());
-  if (step.act == PeerAction::kTake) return call_by(rank, attempt);
-  if (step.act != PeerAction::kFail) return carry_out(rank, step);
+  const PeerTransition transition = decide(rank, news_of(attempt, to.near()), Clock::now());
+  if (transition.act == PeerAction::kTake) return call_by(rank, attempt);
+  if (transition.act != PeerAction::kFail) return carry_out(rank, transition);
   if (Caller* const caller = caller_of(rank))
-    caller->unreachable(base::patiently("tell that a rank cannot be reached",
-                                        [&] { return failure_unreachable(rank, to, attempt.story()); }));
+    caller->unreachable(base::retry_allocation("tell that a rank cannot be reached",
+                                               [&] { return failure_unreachable(rank, to, attempt.story()); }));
 }
 
 void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
@@ -178,13 +178,13 @@ void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
   CallFailure why;
   try {
     caller->connected(std::move(socket), near, {answers_.number(), static_cast<std::uint64_t>(rank)}, rank_);
-    for (const int other : lost()) caller->tell_loss(other);
+    for (const int other : lost()) caller->report_loss(other);
     return;
   } catch (const std::bad_alloc&) {
     why = {ErrorKind::kSystem, ENOMEM, {}};
   } catch (const Error& error) {
-    why = base::patiently("tell that a rank cannot be reached",
-                          [&] { return CallFailure{error.kind(), error.system_code(), error.what()}; });
+    why = base::retry_allocation("tell that a rank cannot be reached",
+                                 [&] { return CallFailure{error.kind(), error.system_code(), error.what()}; });
   }
   // This comes first, because a notified caller may call again at once.
   decide(rank, PeerEvent::kUnusable, Clock::now());
@@ -193,8 +193,8 @@ void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
 
 /// Tries one connection to another host while all ranks exist, to learn if a firewall blocks them.
 void ActiveEnd::probe() {
-  for (int step = 1; step < size_; ++step) {
-    const int rank = (rank_ + step) % size_;
+  for (int distance = 1; distance < size_; ++distance) {
+    const int rank = (rank_ + distance) % size_;
     const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
     if (to.near() || leading_to(to).empty()) continue;
     Caller* const caller = caller_of(rank);
@@ -210,15 +210,15 @@ void ActiveEnd::watch_others() {
     Caller* const caller = caller_of(rank);
     if (caller != nullptr && caller->watch()) apply(rank, PeerEvent::kWanted);
   };
-  for (int other = 0; other < size_ && size_ <= kMostWatched; ++other) watch(other);
-  for (int bit = 1; bit < size_ && size_ > kMostWatched; bit *= 2) watch(rank_ ^ bit);
+  for (int other = 0; other < size_ && size_ <= kMaxWatched; ++other) watch(other);
+  for (int bit = 1; bit < size_ && size_ > kMaxWatched; bit *= 2) watch(rank_ ^ bit);
 }
 
 void ActiveEnd::end_peer(int rank) {
   OfRank& one = of(rank);
   if (const auto attempt = std::exchange(one.attempt, nullptr)) attempt->end();
   if (Caller* const caller = caller_of(rank))
-    caller->end(base::patiently("tell that a rank has gone", [&] { return failure_gone(rank); }));
+    caller->end(base::retry_allocation("tell that a rank has gone", [&] { return failure_gone(rank); }));
   std::shared_ptr<Callee> callee;
   {
     const std::scoped_lock lock(mutex_);
@@ -228,15 +228,15 @@ void ActiveEnd::end_peer(int rank) {
   service_->left(rank);
 }
 
-void ActiveEnd::tell_all_of_loss(int lost) {
+void ActiveEnd::report_loss_to_all(int lost) {
   if (losses_) losses_->record(lost);
   const Connections all = connections();
-  for (const auto& callee : all.served) callee->tell_loss(lost);
-  for (Caller* const caller : all.calling) caller->tell_loss(lost);
+  for (const auto& callee : all.served) callee->report_loss(lost);
+  for (Caller* const caller : all.calling) caller->report_loss(lost);
 }
 
-void ActiveEnd::heard_of_loss(int lost, int from) noexcept {
-  base::patiently("take the loss of a rank in", [&] {
+void ActiveEnd::on_loss(int lost, int from) noexcept {
+  base::retry_allocation("take the loss of a rank in", [&] {
     loop_->post([this, lost, from] {
       // A rank that another one has lost no longer passes reports to all.
       if (lost == rank_ && losses_) losses_->record(from);
@@ -270,7 +270,7 @@ void ActiveEnd::check_silent_hosts() {
   std::vector<int> silent;
   {
     const std::scoped_lock lock(mutex_);
-    base::patiently("look for silence", [&] { silent.reserve(ranks_.size()); });
+    base::retry_allocation("look for silence", [&] { silent.reserve(ranks_.size()); });
     for (const auto& [rank, one] : ranks_)
       if ((one.caller && one.caller->is_silent()) || (one.callee && one.callee->is_silent())) silent.push_back(rank);
   }

@@ -24,7 +24,7 @@ struct Card {
   std::array<char, Transport::kNoteBytes - 2 * sizeof(std::int32_t)> text{};
 };
 static_assert(sizeof(Card) <= Transport::kNoteBytes);
-constexpr std::size_t kCardsAtOnce = Transport::kMostBroadcast / sizeof(Card);
+constexpr std::size_t kCardsAtOnce = Transport::kMaxBroadcast / sizeof(Card);
 
 Card own_card(int rank, const Endpoints& own, const std::string& trouble) {
   Card card;

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 #include "transport/native/active/wire.hpp"
 
 namespace plait::transport::native {
@@ -52,7 +52,7 @@ void Callee::received(Connection::ReceiveResult how) {
   if (how == Connection::ReceiveResult::kEnded) common_.events.ended(this, rank_, took_leave_);
 }
 
-std::optional<std::size_t> Callee::front_of(const FrameHead& head) {
+std::optional<std::size_t> Callee::prefix_bytes(const FrameHead& head) {
   const auto kind = static_cast<ActiveFrame>(head.kind);
   if ((rank_ < 0) != (kind == ActiveFrame::kIntroduction)) return std::nullopt;
   switch (kind) {
@@ -60,22 +60,22 @@ std::optional<std::size_t> Callee::front_of(const FrameHead& head) {
     case ActiveFrame::kLeaving:
     case ActiveFrame::kLost: return 0;
     case ActiveFrame::kCall:
-      if (head.bytes < sizeof(WireCall) || head.bytes > sizeof(WireCall) + kMostCallBytes) return std::nullopt;
+      if (head.bytes < sizeof(WireCall) || head.bytes > sizeof(WireCall) + kMaxCallBytes) return std::nullopt;
       return sizeof(WireCall);
     default: return std::nullopt;
   }
 }
 
-std::optional<std::span<std::byte>> Callee::begun(const FrameHead& head, std::span<const std::byte> front) {
-  if (static_cast<ActiveFrame>(head.kind) == ActiveFrame::kCall) return arrived(head, front);
+std::optional<std::span<std::byte>> Callee::begun(const FrameHead& head, std::span<const std::byte> prefix) {
+  if (static_cast<ActiveFrame>(head.kind) == ActiveFrame::kCall) return arrived(head, prefix);
   return std::span<std::byte>();
 }
 
-std::optional<std::span<std::byte>> Callee::arrived(const FrameHead& head, std::span<const std::byte> front) {
+std::optional<std::span<std::byte>> Callee::arrived(const FrameHead& head, std::span<const std::byte> prefix) {
   WireCall wire;
-  std::memcpy(&wire, front.data(), sizeof wire);
+  std::memcpy(&wire, prefix.data(), sizeof wire);
   const auto bytes = static_cast<std::int64_t>(head.bytes - sizeof wire);
-  const Arrival arrival{rank_, head.tag, wire.head, bytes, wire.room};
+  const Arrival arrival{rank_, head.tag, wire.head, bytes, wire.output_bytes};
   if (bytes == 0) {
     common_.service.arrived(common_.active, arrival);
     return std::span<std::byte>();
@@ -124,10 +124,10 @@ void Callee::whole(const FrameHead& head) {
       const auto rank = std::min<std::uint64_t>(head.tag, std::numeric_limits<int>::max());
       if (!common_.events.introduced(shared_from_this(), static_cast<int>(rank))) return;
       rank_ = static_cast<int>(rank);
-      return tell(ActiveFrame::kWelcome, 0);
+      return report(ActiveFrame::kWelcome, 0);
     }
     case ActiveFrame::kLeaving: took_leave_ = true; return;
-    case ActiveFrame::kLost: return common_.events.heard_of_loss(static_cast<int>(head.tag), rank_);
+    case ActiveFrame::kLost: return common_.events.on_loss(static_cast<int>(head.tag), rank_);
     default: break;
   }
   std::function<void(bool)> done;
@@ -148,18 +148,18 @@ void Callee::answer(std::uint64_t call, std::span<const std::byte> data, std::fu
 void Callee::reject(std::uint64_t call, const CallFailure& failure) {
   const WireRefusal wire{static_cast<std::int32_t>(failure.kind), failure.code};
   auto body = std::make_shared<std::string>(reinterpret_cast<const char*>(&wire), sizeof wire);
-  body->append(failure.text, 0, kMostFront - sizeof wire);
+  body->append(failure.text, 0, kMaxPrefix - sizeof wire);
   FrameLine line = frame_of(ActiveFrame::kRefusal, call, std::as_bytes(std::span(*body)));
   line.front().sent = [body] {};
   connection_->send(line);
 }
 
-void Callee::tell(ActiveFrame what, std::uint64_t tag) {
-  FrameLine line = base::patiently("tell a rank something", [&] { return frame_of(what, tag, {}); });
+void Callee::report(ActiveFrame what, std::uint64_t tag) {
+  FrameLine line = base::retry_allocation("tell a rank something", [&] { return frame_of(what, tag, {}); });
   connection_->send(line);
 }
 
-void Callee::tell_loss(int lost) { tell(ActiveFrame::kLost, static_cast<std::uint64_t>(lost)); }
+void Callee::report_loss(int lost) { report(ActiveFrame::kLost, static_cast<std::uint64_t>(lost)); }
 
 void Callee::end() noexcept {
   std::function<void(bool)> done;

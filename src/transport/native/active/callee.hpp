@@ -41,7 +41,7 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
   void take(std::span<std::byte> into, std::function<void(bool)> done);
   void answer(std::uint64_t call, std::span<const std::byte> data, std::function<void()> sent);
   void reject(std::uint64_t call, const CallFailure& failure);
-  void tell_loss(int lost);
+  void report_loss(int lost);
   bool is_silent() const { return connection_->is_silent(); }
   bool far() const { return !connection_->near(); }
 
@@ -54,13 +54,13 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
     kTaken,    ///< it is being received into the service's memory
   };
 
-  std::optional<std::size_t> front_of(const FrameHead& head) override;
-  std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> front) override;
+  std::optional<std::size_t> prefix_bytes(const FrameHead& head) override;
+  std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> prefix) override;
   void whole(const FrameHead& head) override;
-  std::optional<std::span<std::byte>> arrived(const FrameHead& head, std::span<const std::byte> front);
+  std::optional<std::span<std::byte>> arrived(const FrameHead& head, std::span<const std::byte> prefix);
   void received(Connection::ReceiveResult how);
   void resume();
-  void tell(ActiveFrame what, std::uint64_t tag);
+  void report(ActiveFrame what, std::uint64_t tag);
 
   const Common common_;
   std::unique_ptr<Connection> connection_;

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "base/wait/patiently.hpp"
+#include "base/wait/retry_allocation.hpp"
 #include "transport/native/active/wire.hpp"
 
 namespace plait::transport::native {
@@ -61,19 +61,19 @@ bool Caller::detach(Pending& pending, Line& detached) noexcept {
   const std::size_t sending = pending.sent ? 0 : call.payload.size();
   std::function<void(const CallFailure*)> ended;
   try {
-    memory = std::make_shared<std::vector<std::byte>>(sending + call.room.size());
+    memory = std::make_shared<std::vector<std::byte>>(sending + call.output.size());
     ended = [memory](const CallFailure*) {};
     moved.emplace_back(Call{});
   } catch (const std::bad_alloc&) {
     return false;
   }
   const std::span<std::byte> payload = std::span(*memory).first(sending);
-  const std::span<std::byte> room = std::span(*memory).subspan(sending);
+  const std::span<std::byte> output = std::span(*memory).subspan(sending);
   std::copy_n(call.payload.begin(), sending, payload.begin());
   // A frame that is in no line is on its way into one, or has just been sent.
   if (sending > 0 && !connection_->replace_body(pending.tag, payload)) return false;
-  connection_->redirect(pending.tag, room);
-  moved.front().call = std::exchange(pending.call, Call{call.to, call.head, payload, room, std::move(ended)});
+  connection_->redirect(pending.tag, output);
+  moved.front().call = std::exchange(pending.call, Call{call.to, call.head, payload, output, std::move(ended)});
   detached.splice(detached.end(), moved);
   return true;
 }
@@ -140,16 +140,16 @@ bool Caller::take_dropped() noexcept {
 
 /// The caller holds mutex_.  Sending happens without it, because the callbacks of sent frames take it.
 void Caller::start_waiting(FrameLine& frames) {
-  while (state_ == State::kConnected && !waiting_.empty() && std::ssize(under_way_) < most_slots_) {
+  while (state_ == State::kConnected && !waiting_.empty() && std::ssize(under_way_) < max_slots_) {
     under_way_.splice(under_way_.end(), waiting_, waiting_.begin());
     Pending& pending = under_way_.back();
     const std::uint64_t tag = pending.tag = ++last_tag_;
     OutgoingFrame& frame = pending.frame.front();
     const Call& call = pending.call;
-    const WireCall wire{call.head, static_cast<std::int64_t>(call.room.size())};
+    const WireCall wire{call.head, static_cast<std::int64_t>(call.output.size())};
     frame.head = frame_head(ActiveFrame::kCall, tag, sizeof wire + call.payload.size());
-    std::memcpy(frame.front.data(), &wire, sizeof wire);
-    frame.front_bytes = sizeof wire;
+    std::memcpy(frame.prefix.data(), &wire, sizeof wire);
+    frame.prefix_bytes = sizeof wire;
     frame.body = call.payload;
     frame.sent = [this, tag] { part_ended(tag, false); };
     frames.splice(frames.end(), pending.frame);
@@ -197,12 +197,12 @@ void Caller::on_event(std::uint32_t events, bool handler) {
   if (ended && handler) events_.ended(nullptr, rank_, took_leave);
 }
 
-std::optional<std::size_t> Caller::front_of(const FrameHead& head) {
+std::optional<std::size_t> Caller::prefix_bytes(const FrameHead& head) {
   switch (static_cast<ActiveFrame>(head.kind)) {
     case ActiveFrame::kAnswer: {
       const std::scoped_lock lock(mutex_);
       const auto found = find(head.tag);
-      if (found == under_way_.end() || found->call.room.size() != head.bytes) return std::nullopt;
+      if (found == under_way_.end() || found->call.output.size() != head.bytes) return std::nullopt;
       return 0;
     }
     case ActiveFrame::kRefusal:
@@ -215,17 +215,17 @@ std::optional<std::size_t> Caller::front_of(const FrameHead& head) {
   }
 }
 
-std::optional<std::span<std::byte>> Caller::begun(const FrameHead& head, std::span<const std::byte> front) {
+std::optional<std::span<std::byte>> Caller::begun(const FrameHead& head, std::span<const std::byte> prefix) {
   const auto kind = static_cast<ActiveFrame>(head.kind);
   const std::scoped_lock lock(mutex_);
   const auto found = find(head.tag);
   if (found == under_way_.end()) return std::span<std::byte>();
-  if (kind == ActiveFrame::kAnswer) return found->call.room;
+  if (kind == ActiveFrame::kAnswer) return found->call.output;
   if (kind != ActiveFrame::kRefusal) return std::span<std::byte>();
   WireRefusal wire;
-  std::memcpy(&wire, front.data(), sizeof wire);
-  const auto text = front.subspan(sizeof wire);
-  base::patiently("take in why a call failed", [&] {
+  std::memcpy(&wire, prefix.data(), sizeof wire);
+  const auto text = prefix.subspan(sizeof wire);
+  base::retry_allocation("take in why a call failed", [&] {
     found->failure = CallFailure{static_cast<ErrorKind>(wire.kind), wire.code,
                                  std::string(reinterpret_cast<const char*>(text.data()), text.size())};
   });
@@ -238,7 +238,7 @@ void Caller::whole(const FrameHead& head) {
     case ActiveFrame::kRefusal: return part_ended(head.tag, true);
     case ActiveFrame::kWelcome: return welcomed();
     case ActiveFrame::kLeaving: took_leave_ = true; return;
-    case ActiveFrame::kLost: return events_.heard_of_loss(static_cast<int>(head.tag), rank_);
+    case ActiveFrame::kLost: return events_.on_loss(static_cast<int>(head.tag), rank_);
     default: return;
   }
 }
@@ -264,10 +264,10 @@ void Caller::leave(const FrameHead& last) noexcept {
   if (const auto open = connection()) open->leave(last);
 }
 
-void Caller::tell_loss(int lost) {
+void Caller::report_loss(int lost) {
   const auto open = connection();
   if (!open) return;
-  FrameLine frames = base::patiently("tell of a loss", [] { return FrameLine(1); });
+  FrameLine frames = base::retry_allocation("tell of a loss", [] { return FrameLine(1); });
   frames.front().head = frame_head(ActiveFrame::kLost, static_cast<std::uint64_t>(lost));
   open->send(frames);
 }

@@ -15,13 +15,13 @@
 
 namespace plait::transport::native {
 
-/// At most `most_slots` calls are under way at a time; others are queued.
+/// At most `max_slots` calls are under way at a time; others are queued.
 /// threads  Any, except where a function states otherwise.
 class Caller : private FrameTaker {
  public:
-  static constexpr int kMostSlots = 32;
+  static constexpr int kMaxSlots = 32;
 
-  Caller(PeerEvents& events, int rank, int most_slots) : events_(events), rank_(rank), most_slots_(most_slots) {}
+  Caller(PeerEvents& events, int rank, int max_slots) : events_(events), rank_(rank), max_slots_(max_slots) {}
 
   /// Fails the calls of a request, as Active::cancel.
   void cancel(const void* request, const CallFailure& why) noexcept;
@@ -43,7 +43,7 @@ class Caller : private FrameTaker {
   void end(CallFailure why) noexcept;
   /// Announces on the connection, if there is one, that this process leaves.  Called on the server's thread.
   void leave(const FrameHead& last) noexcept;
-  void tell_loss(int lost);
+  void report_loss(int lost);
   bool is_silent() const;
   bool far() const;
 
@@ -61,8 +61,8 @@ class Caller : private FrameTaker {
   };
   using Line = std::list<Pending>;
 
-  std::optional<std::size_t> front_of(const FrameHead& head) override;
-  std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> front) override;
+  std::optional<std::size_t> prefix_bytes(const FrameHead& head) override;
+  std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> prefix) override;
   void whole(const FrameHead& head) override;
 
   bool detach(Pending& pending, Line& detached) noexcept;
@@ -75,7 +75,7 @@ class Caller : private FrameTaker {
 
   PeerEvents& events_;
   const int rank_;
-  const int most_slots_;
+  const int max_slots_;
 
   std::mutex receiving_;  // locked before mutex_
   bool took_leave_ = false;

@@ -21,14 +21,14 @@ namespace {
 constexpr std::size_t kTurnBytes = std::size_t{4} << 20;
 constexpr int kTurnReads = 16;
 /// Maximum number of segments in one system call.
-constexpr std::size_t kMostParts = 24;
+constexpr std::size_t kMaxParts = 24;
 /// Time limit for the send queue when this end leaves.
 constexpr std::chrono::milliseconds kLastFrames{100};
 
 /// Returns the unsent parts of the first frames of a queue.
 struct Gathered {
   explicit Gathered(FrameLine& line) {
-    for (auto frame = line.begin(); frame != line.end() && count + 3 <= kMostParts; ++frame) {
+    for (auto frame = line.begin(); frame != line.end() && count + 3 <= kMaxParts; ++frame) {
       std::size_t skip = frame->done;
       const auto add = [&](const std::byte* data, std::size_t size) {
         const std::size_t gone = std::min(skip, size);
@@ -36,11 +36,11 @@ struct Gathered {
         if (size > gone) parts[count++] = {const_cast<std::byte*>(data) + gone, size - gone};  // only read
       };
       add(reinterpret_cast<const std::byte*>(&frame->head), sizeof frame->head);
-      add(frame->front.data(), frame->front_bytes);
+      add(frame->prefix.data(), frame->prefix_bytes);
       add(frame->body.data(), frame->body.size());
     }
   }
-  std::array<iovec, kMostParts> parts;
+  std::array<iovec, kMaxParts> parts;
   std::size_t count = 0;
 };
 
@@ -65,7 +65,7 @@ void Connection::send(FrameLine& frames) noexcept {
       if (idle) flush_into(ended);
     }
   }
-  tell(ended);
+  report(ended);
 }
 
 void Connection::flush() noexcept {
@@ -74,7 +74,7 @@ void Connection::flush() noexcept {
     const std::scoped_lock lock(mutex_);
     if (socket_.number() >= 0) flush_into(ended);
   }
-  tell(ended);
+  report(ended);
 }
 
 bool Connection::replace_body(std::uint64_t tag, std::span<const std::byte> body) noexcept {
@@ -120,7 +120,7 @@ void Connection::update() {
   if (wanted != watched_ && watch_.change(socket_.number(), wanted)) watched_ = wanted;
 }
 
-void Connection::tell(FrameLine& ended) {
+void Connection::report(FrameLine& ended) {
   for (const OutgoingFrame& frame : ended)
     if (frame.sent) frame.sent();
 }
@@ -133,11 +133,11 @@ void Connection::await(bool input) {
 
 Connection::ReceiveResult Connection::receive(FrameTaker& taker) {
   for (int turn = 0; turn < kTurnReads; ++turn) {
-    auto room = input_.room();
-    const std::size_t most = room[0].iov_len + room[1].iov_len;
+    auto buffer = input_.input_space();
+    const std::size_t most = buffer[0].iov_len + buffer[1].iov_len;
     msghdr message{};
-    message.msg_iov = room.data();
-    message.msg_iovlen = room.size();
+    message.msg_iov = buffer.data();
+    message.msg_iovlen = buffer.size();
     const ssize_t got = ::recvmsg(socket_.number(), &message, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return ReceiveResult::kAll;
@@ -190,7 +190,7 @@ void Connection::close() noexcept {
     socket_.close();
     ended.splice(ended.end(), line_);
   }
-  tell(ended);
+  report(ended);
 }
 
 }  // namespace plait::transport::native

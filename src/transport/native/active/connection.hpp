@@ -19,13 +19,13 @@ namespace plait::transport::native {
 /// A frame to send.
 struct OutgoingFrame {
   FrameHead head;
-  std::array<std::byte, sizeof(WireCall)> front{};  // sent with the header
-  std::size_t front_bytes = 0;
+  std::array<std::byte, sizeof(WireCall)> prefix{};  // sent with the header
+  std::size_t prefix_bytes = 0;
   std::span<const std::byte> body;  ///< must stay valid until `sent` is called
   std::function<void()> sent;       ///< if any: called once, on any thread, when the bytes are sent or will never be
   std::size_t done = 0;             // of all
 
-  std::size_t bytes() const { return sizeof head + front_bytes + body.size(); }
+  std::size_t bytes() const { return sizeof head + prefix_bytes + body.size(); }
 };
 /// Frames in order.  Moving one into a queue allocates no memory.
 using FrameLine = std::list<OutgoingFrame>;
@@ -68,7 +68,7 @@ class Connection {
   void flush_into(FrameLine& ended);
   void await(bool input);
   void update();
-  static void tell(FrameLine& ended);
+  static void report(FrameLine& ended);
 
   const bool near_;
   const Watch watch_;

@@ -45,9 +45,9 @@ void ConnectionAttempt::try_on(Clock::time_point now) {
       if (now - round_ < pause()) return loop_.set_timer(next());
       begin_round(now);
     }
-    const Progress step = socket_.number() < 0 ? begin(now) : handshake_ ? receive(now) : look(now);
-    if (step == Progress::kThere) return finish(State::kThere);
-    if (step == Progress::kWait) return loop_.set_timer(next());
+    const Progress progress = socket_.number() < 0 ? begin(now) : handshake_ ? receive(now) : look(now);
+    if (progress == Progress::kThere) return finish(State::kThere);
+    if (progress == Progress::kWait) return loop_.set_timer(next());
   }
 }
 
@@ -65,8 +65,8 @@ Clock::time_point ConnectionAttempt::next() const {
   if (state_ != State::kTrying) return Clock::time_point::max();
   if (lacking_) return last_ + kRound;
   if (socket_.number() < 0) return round_ + pause();
-  if (!handshake_) return std::min<Clock::time_point>(begun_ + kPatience, first_ + kLostAfter);
-  return only() ? Clock::time_point::max() : begun_ + kPatience;
+  if (!handshake_) return std::min<Clock::time_point>(begun_ + kAttemptTimeout, first_ + kLostAfter);
+  return only() ? Clock::time_point::max() : begun_ + kAttemptTimeout;
 }
 
 void ConnectionAttempt::finish(State state) {
@@ -96,7 +96,7 @@ ConnectionAttempt::Progress ConnectionAttempt::begin(Clock::time_point now) {
   socket_ = base::Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket_.number() < 0) return failed(errno, std::strerror(errno));
   tried_ = true;
-  tcp == nullptr ? base::host::widen(socket_.number(), 2 * kMostStreamed) : base::host::keep_alive(socket_.number());
+  tcp == nullptr ? base::host::widen(socket_.number(), 2 * kMaxStream) : base::host::keep_alive(socket_.number());
   const int code = tcp == nullptr ? ::connect(socket_.number(), local.name(), local.length)
                                   : ::connect(socket_.number(), remote.name(), remote.length);
   if (code != 0 && errno == EAGAIN) {  // the backlog of a local server is full
@@ -111,8 +111,8 @@ ConnectionAttempt::Progress ConnectionAttempt::begin(Clock::time_point now) {
 ConnectionAttempt::Progress ConnectionAttempt::look(Clock::time_point now) {
   pollfd one{socket_.number(), POLLOUT, 0};
   if (::poll(&one, 1, 0) <= 0)
-    return now < std::min(begun_ + kPatience, first_ + kLostAfter) ? Progress::kWait
-                                                                   : failed(ETIMEDOUT, "no answer in time");
+    return now < std::min(begun_ + kAttemptTimeout, first_ + kLostAfter) ? Progress::kWait
+                                                                         : failed(ETIMEDOUT, "no answer in time");
   int code = 0;
   socklen_t size = sizeof code;
   ::getsockopt(socket_.number(), SOL_SOCKET, SO_ERROR, &code, &size);
@@ -135,23 +135,23 @@ ConnectionAttempt::Progress ConnectionAttempt::greet() {
 
 ConnectionAttempt::Progress ConnectionAttempt::receive(Clock::time_point now) {
   while (true) {
-    const auto room = handshake_->room();
-    const ssize_t got = ::recv(socket_.number(), room.data(), room.size(), MSG_DONTWAIT);
+    const auto buffer = handshake_->input_space();
+    const ssize_t got = ::recv(socket_.number(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      if (only() || now - begun_ < kPatience) return Progress::kWait;
+      if (only() || now - begun_ < kAttemptTimeout) return Progress::kWait;
       first_ = now;  // a stopped process does not count as lost, however many addresses it has
       return failed(EAGAIN, "a program listens there, but did not answer as Plait does");
     }
     // If the process ends while the attempt waits for it, the next round is refused.
-    if (now - begun_ >= kPatience) first_ = now;
+    if (now - begun_ >= kAttemptTimeout) first_ = now;
     if (got < 0) return failed(ECONNRESET, std::strerror(errno));
     if (got == 0) return failed(ECONNRESET, "the connection was closed before both had proved who they are");
-    const auto step = handshake_->took(static_cast<std::size_t>(got));
-    if (step == ClientHandshake::Status::kMore) continue;
+    const auto status = handshake_->took(static_cast<std::size_t>(got));
+    if (status == ClientHandshake::Status::kMore) continue;
     // Another program answers at an address that several hosts use.
-    if (step == ClientHandshake::Status::kFailed) return failed(ECONNREFUSED, handshake_->why());
-    if (step == ClientHandshake::Status::kAccepted) return Progress::kThere;
+    if (status == ClientHandshake::Status::kFailed) return failed(ECONNREFUSED, handshake_->why());
+    if (status == ClientHandshake::Status::kAccepted) return Progress::kThere;
     const auto proof = handshake_->proof();
     if (::send(socket_.number(), proof.data(), proof.size(), MSG_DONTWAIT | MSG_NOSIGNAL) == std::ssize(proof))
       continue;

@@ -25,7 +25,7 @@ namespace plait::transport::native {
 class ConnectionAttempt : public EventHandler, public std::enable_shared_from_this<ConnectionAttempt> {
  public:
   /// Time limit for one address of a host, during which one or two packets may be lost.
-  static constexpr std::chrono::seconds kPatience{4};
+  static constexpr std::chrono::seconds kAttemptTimeout{4};
   /// Minimum time between the starts of two rounds, for other hosts and for this one.
   static constexpr std::chrono::milliseconds kRound{1000};
   static constexpr std::chrono::milliseconds kLocalRound{20};

@@ -5,7 +5,7 @@
 
 namespace plait::transport::native {
 
-std::array<iovec, 2> FrameInput::room() {
+std::array<iovec, 2> FrameInput::input_space() {
   if (begin_ > 0) {
     std::memmove(scratch_.data(), scratch_.data() + begin_, end_ - begin_);
     end_ -= begin_;
@@ -33,7 +33,7 @@ FrameInput::Outcome FrameInput::resume(std::span<std::byte> rest, FrameTaker& ta
 
 /// Copies the buffered part of a body.
 bool FrameInput::take_rest(std::span<std::byte> rest, FrameTaker& taker) {
-  if (rest.size() != head_.bytes - front_) return false;
+  if (rest.size() != head_.bytes - prefix_) return false;
   const auto some = there().first(std::min(there().size(), rest.size()));
   std::copy(some.begin(), some.end(), rest.begin());
   begin_ += some.size();
@@ -49,17 +49,17 @@ FrameInput::Outcome FrameInput::go_on(FrameTaker& taker) {
       if (there().size() < sizeof head_) return Outcome::kMore;
       std::memcpy(&head_, there().data(), sizeof head_);
       begin_ += sizeof head_;
-      const auto front = taker.front_of(head_);
-      if (!front || *front > std::min<std::uint64_t>(head_.bytes, kMostFront)) return Outcome::kWrong;
-      front_ = *front;
-      state_ = State::kFront;
+      const auto prefix = taker.prefix_bytes(head_);
+      if (!prefix || *prefix > std::min<std::uint64_t>(head_.bytes, kMaxPrefix)) return Outcome::kWrong;
+      prefix_ = *prefix;
+      state_ = State::kPrefix;
     }
-    if (there().size() < front_) return Outcome::kMore;
-    const auto front = there().first(front_);
-    begin_ += front_;
+    if (there().size() < prefix_) return Outcome::kMore;
+    const auto prefix = there().first(prefix_);
+    begin_ += prefix_;
     // This is set before the call, because the answer may arrive on another thread at once.
     state_ = State::kStalled;
-    const auto rest = taker.begun(head_, front);
+    const auto rest = taker.begun(head_, prefix);
     if (!rest) return Outcome::kStalled;
     if (!take_rest(*rest, taker)) return Outcome::kWrong;
   }

@@ -18,11 +18,11 @@ namespace plait::transport::native {
 class FrameTaker {
  public:
   virtual ~FrameTaker() = default;
-  /// How many bytes of a frame's body come in one piece, at most kMostFront; none: there is no such frame.
-  virtual std::optional<std::size_t> front_of(const FrameHead& head) = 0;
+  /// How many bytes of a frame's body come in one piece, at most kMaxPrefix; none: there is no such frame.
+  virtual std::optional<std::size_t> prefix_bytes(const FrameHead& head) = 0;
   /// A frame has begun to come.  Returns where the rest of its body is to be put, as long as that is; none: that is
   /// told later, by FrameInput::resume.
-  virtual std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> front) = 0;
+  virtual std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> prefix) = 0;
   /// It is there as a whole.
   virtual void whole(const FrameHead& head) = 0;
 };
@@ -37,7 +37,7 @@ class FrameInput {
   };
 
   /// Where the next bytes are to be put: first here, then there.
-  std::array<iovec, 2> room();
+  std::array<iovec, 2> input_space();
   /// So many bytes of room() have been filled.
   Outcome took(std::size_t bytes, FrameTaker& taker);
   /// Where the rest of the body is to be put that was begun last.
@@ -49,7 +49,7 @@ class FrameInput {
   }
 
  private:
-  enum class State : std::uint8_t { kHead, kFront, kRest, kStalled };
+  enum class State : std::uint8_t { kHead, kPrefix, kRest, kStalled };
 
   Outcome go_on(FrameTaker& taker);
   bool take_rest(std::span<std::byte> rest, FrameTaker& taker);
@@ -57,11 +57,11 @@ class FrameInput {
 
   State state_ = State::kHead;
   FrameHead head_;
-  std::size_t front_ = 0;
+  std::size_t prefix_ = 0;
   std::span<std::byte> rest_;  // what is to come of it
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::array<std::byte, 2 * kMostFront> scratch_;  // what has come, and has nowhere to go yet
+  std::array<std::byte, 2 * kMaxPrefix> scratch_;  // what has come, and has nowhere to go yet
 };
 
 }  // namespace plait::transport::native

@@ -7,7 +7,7 @@ namespace plait::transport::native {
 
 class Callee;
 
-/// Called on the server's thread, except for heard_of_loss().  The functions take no locks that a connection holds
+/// Called on the server's thread, except for on_loss().  The functions take no locks that a connection holds
 /// while it calls them.
 class PeerEvents {
  public:
@@ -17,7 +17,7 @@ class PeerEvents {
   /// A connection to a rank has ended.  rank: -1 if it had not identified itself.
   virtual void ended(const Callee* callee, int rank, bool took_leave) = 0;
   /// A peer reports that a rank is lost.  threads  Any.
-  virtual void heard_of_loss(int lost, int from) noexcept = 0;
+  virtual void on_loss(int lost, int from) noexcept = 0;
 };
 
 }  // namespace plait::transport::native

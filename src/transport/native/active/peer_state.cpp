@@ -11,10 +11,10 @@ PeerTransition moved(PeerRecord peer, PeerState to, PeerAction act) {
   return {peer, act};
 }
 
-PeerTransition with_loss(PeerTransition step) {
-  step.reports_loss = !step.after.lost;
-  step.after.lost = true;
-  return step;
+PeerTransition with_loss(PeerTransition transition) {
+  transition.reports_loss = !transition.after.lost;
+  transition.after.lost = true;
+  return transition;
 }
 
 PeerTransition gone(const PeerRecord& peer) { return moved(peer, PeerState::kGone, PeerAction::kEnd); }

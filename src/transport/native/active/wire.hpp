@@ -22,7 +22,7 @@ enum class ActiveFrame : std::uint32_t {
 
 struct WireCall {
   CallHead head{};
-  std::int64_t room = 0;
+  std::int64_t output_bytes = 0;
 };
 
 struct WireRefusal {
@@ -31,7 +31,7 @@ struct WireRefusal {
 };
 
 /// What comes in one piece after the head of a frame, at most.
-inline constexpr std::size_t kMostFront = 2048;
+inline constexpr std::size_t kMaxPrefix = 2048;
 
 inline FrameHead frame_head(ActiveFrame kind, std::uint64_t tag, std::uint64_t bytes = 0) {
   return {static_cast<std::uint32_t>(kind), 0, tag, bytes};

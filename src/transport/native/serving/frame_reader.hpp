@@ -14,7 +14,7 @@
 namespace plait::transport::native {
 
 /// Frames that came whole are delivered from where they were received; of others the body is kept, at most
-/// kMostReceived bytes.
+/// kMaxReceive bytes.
 class FrameReader {
  public:
   enum class Outcome : std::uint8_t {
@@ -24,7 +24,7 @@ class FrameReader {
   };
 
   /// Where the next bytes are to be put: `common`, or behind those of a body that has begun to come.
-  std::span<std::byte> room(std::span<std::byte> common) {
+  std::span<std::byte> input_space(std::span<std::byte> common) {
     return body_ ? std::span(body_.get() + filled_, head_.bytes - filled_) : common;
   }
   /// `came` is the front of room().  Calls deliver(head, body) for each frame that is whole, which returns whether to
@@ -44,7 +44,7 @@ class FrameReader {
       filled_ += more;
       came = came.subspan(more);
       if (filled_ < sizeof head_) return Outcome::kMore;
-      if (head_.bytes > kMostReceived) return Outcome::kTooLong;
+      if (head_.bytes > kMaxReceive) return Outcome::kTooLong;
       if (came.size() < head_.bytes) {
         body_ = std::make_unique_for_overwrite<std::byte[]>(head_.bytes);
         filled_ = came.size();

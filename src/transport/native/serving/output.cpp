@@ -16,7 +16,7 @@ namespace plait::transport::native {
 namespace {
 
 /// Bytes sent to one peer before others have their turn.
-constexpr std::size_t kTurn = 8 * kMostStreamed;
+constexpr std::size_t kTurn = 8 * kMaxStream;
 
 /// The unsent part of a frame.
 struct Rest {
@@ -183,8 +183,8 @@ bool Output::next_frame(Lock& lock) {
 
 bool Output::produce_piece(Lock& lock) {
   Stream& stream = streams_.front();  // the reference stays valid: only this thread removes streams
-  if (!piece_) piece_ = std::make_unique_for_overwrite<std::byte[]>(kMostStreamed);
-  const auto bytes = static_cast<std::size_t>(std::min(stream.bytes - stream.produced, kMostStreamed));
+  if (!piece_) piece_ = std::make_unique_for_overwrite<std::byte[]>(kMaxStream);
+  const auto bytes = static_cast<std::size_t>(std::min(stream.bytes - stream.produced, kMaxStream));
   lock.unlock();
   const bool made = stream.produce(stream.produced, {piece_.get(), bytes});
   lock.lock();

@@ -55,19 +55,19 @@ const char* OpenPeer::receive(Service& service, std::span<std::byte> common) try
   for (int turn = 0; turn < kReadsATurn; ++turn) {
     const bool taken = state_ == State::kOpen && !closing_;
     if (taken && (held_ || output_.queued() >= max_queued_)) return nullptr;  // until flush() has sent some of it
-    const auto room = taken ? reader_.room(common) : common;
-    const ssize_t got = ::recv(socket(), room.data(), room.size(), MSG_DONTWAIT);
+    const auto buffer = taken ? reader_.input_space(common) : common;
+    const ssize_t got = ::recv(socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? nullptr : std::strerror(errno);
     if (got == 0) return "it has closed the connection, or ended";
     if (!taken) continue;
-    const auto outcome = reader_.took(room.first(static_cast<std::size_t>(got)),
+    const auto outcome = reader_.took(buffer.first(static_cast<std::size_t>(got)),
                                       [&](const FrameHead& head, std::span<const std::byte> body) {
                                         service.received(self(), head, body);
                                         return !closing_;
                                       });
     if (outcome == FrameReader::Outcome::kTooLong) return "it has sent a frame that is longer than may be sent";
-    if (static_cast<std::size_t>(got) < room.size()) return nullptr;
+    if (static_cast<std::size_t>(got) < buffer.size()) return nullptr;
   }
   return nullptr;
 } catch (const std::bad_alloc&) {

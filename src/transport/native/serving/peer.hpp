@@ -59,7 +59,7 @@ class OpenPeer final : public Peer, public std::enable_shared_from_this<OpenPeer
   /// True while the server does not read from the peer because its send queue is full.  Updated by flush().
   bool held() const { return held_; }
   /// Receives frames for a while, so that other peers have their turn.  Returns as flush() does.
-  const char* receive(Service& service, std::span<std::byte> room);
+  const char* receive(Service& service, std::span<std::byte> buffer);
   void end();
   /// The events that the owner of the epoll set has registered.
   std::uint32_t watched() const { return watched_; }

@@ -151,10 +151,10 @@ bool ServerLoop::accept_one(int listener, bool local) {
     return code == EINTR || code == ECONNABORTED;
   }
   if (!local && !comes_in_rightly(socket.number())) {
-    ++refused_;
+    ++rejected_;
     return true;
   }
-  local ? base::host::widen(socket.number(), 2 * kMostStreamed) : base::host::keep_alive(socket.number());
+  local ? base::host::widen(socket.number(), 2 * kMaxStream) : base::host::keep_alive(socket.number());
   const std::uint64_t id = ++last_id_;
   // A connection that cannot be registered is closed here.
   try {
@@ -203,7 +203,7 @@ void ServerLoop::receive_handshake(std::uint64_t id) {
     outcome = unauthenticated_.receive(id);
   } catch (const Error&) {  // there are no random bytes
     unauthenticated_.take(id);
-    ++refused_;
+    ++rejected_;
   }
   if (outcome == UnauthenticatedConnections::Outcome::kProved) open(unauthenticated_.take(id));
   // The capacity of this connection is free for the next one.
@@ -283,7 +283,7 @@ void ServerLoop::check_silent_hosts(Clock::time_point now) {
 void ServerLoop::check_deadlines() {
   const Clock::time_point now = Clock::now();
   unauthenticated_.expire(now);
-  refused_ += unauthenticated_.take_refused();
+  rejected_ += unauthenticated_.take_rejected();
   if (paused_ && paused_until_ <= now) listen();
   if (distant_ > 0 && silent_hosts_checked_ + kBetweenLooks <= now) check_silent_hosts(now);
   if (taker_timer_ <= now) {

@@ -41,7 +41,7 @@ class ServerLoop : public EventLoop {
   ServerLoop(const Key& key, Users users, const Server::Options& options, Sockets sockets);
 
   const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
-  std::int64_t refused() const { return refused_; }
+  std::int64_t rejected() const { return rejected_; }
   /// Until the mailbox is told to stop.
   void run();
 
@@ -90,7 +90,7 @@ class ServerLoop : public EventLoop {
   std::uint64_t last_number_ = 0;
   bool paused_ = false;
   Clock::time_point paused_until_{};
-  std::atomic<std::int64_t> refused_{0};
+  std::atomic<std::int64_t> rejected_{0};
   std::unique_ptr<std::byte[]> common_;  // what is received comes here first
 };
 

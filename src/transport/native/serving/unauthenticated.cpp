@@ -23,14 +23,14 @@ bool answer(int socket, std::span<const std::byte> bytes) {
 }  // namespace
 
 bool UnauthenticatedConnections::free_capacity(Clock::time_point now) {
-  if (all_.size() < most_) return true;
+  if (all_.size() < max_) return true;
   if (now < capacity_from()) return false;
   reject(all_.begin());
   return true;
 }
 
 Clock::time_point UnauthenticatedConnections::capacity_from() const {
-  return all_.size() < most_ ? Clock::time_point::min() : all_.begin()->second.since + hello_ / kSurePart;
+  return all_.size() < max_ ? Clock::time_point::min() : all_.begin()->second.since + hello_ / kSurePart;
 }
 
 void UnauthenticatedConnections::add(std::uint64_t id, base::Descriptor socket, bool near, Clock::time_point now) {
@@ -42,8 +42,8 @@ UnauthenticatedConnections::Outcome UnauthenticatedConnections::receive(std::uin
   if (found == all_.end()) return Outcome::kWaits;
   auto& [socket, near, since, handshake] = found->second;
   while (true) {
-    const auto room = handshake.room();
-    const ssize_t got = ::recv(socket.number(), room.data(), room.size(), MSG_DONTWAIT);
+    const auto buffer = handshake.input_space();
+    const ssize_t got = ::recv(socket.number(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Outcome::kWaits;
     const auto status = got > 0 ? handshake.took(static_cast<std::size_t>(got)) : ServerHandshake::Status::kReject;
@@ -72,9 +72,9 @@ Clock::time_point UnauthenticatedConnections::limit() const {
 
 void UnauthenticatedConnections::reject(std::map<std::uint64_t, Entry>::iterator one) {
   all_.erase(one);
-  ++refused_;
+  ++rejected_;
 }
 
-std::int64_t UnauthenticatedConnections::take_refused() { return std::exchange(refused_, 0); }
+std::int64_t UnauthenticatedConnections::take_rejected() { return std::exchange(rejected_, 0); }
 
 }  // namespace plait::transport::native

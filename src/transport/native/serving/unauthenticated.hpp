@@ -26,7 +26,7 @@ class UnauthenticatedConnections {
   };
 
   UnauthenticatedConnections(const Key& key, std::size_t most, Clock::duration hello)
-      : key_(key), most_(most), hello_(hello) {}
+      : key_(key), max_(most), hello_(hello) {}
 
   bool has(std::uint64_t id) const { return all_.contains(id); }
   /// Returns true if one more connection may be accepted now.  Closes the oldest one if that is necessary.
@@ -44,16 +44,16 @@ class UnauthenticatedConnections {
   /// The next deadline.
   Clock::time_point limit() const;
   /// Returns the number of connections rejected since the last call.
-  std::int64_t take_refused();
+  std::int64_t take_rejected();
   void clear() { all_.clear(); }
 
  private:
   void reject(std::map<std::uint64_t, Entry>::iterator one);
 
   const Key key_;
-  const std::size_t most_;
+  const std::size_t max_;
   const Clock::duration hello_;
-  std::int64_t refused_ = 0;
+  std::int64_t rejected_ = 0;
   std::map<std::uint64_t, Entry> all_;  // the oldest first
 };
 

@@ -99,7 +99,7 @@ TEST(LocalAddress, CutsNamesThatAreTooLong) {
   const host::LocalAddress plain("plait-test");
   EXPECT_EQ(plain.address.sun_path[0], '\0') << "a name without a file";
   EXPECT_EQ(std::string(plain.address.sun_path + 1, 10), "plait-test");
-  const host::LocalAddress longest(std::string(host::LocalAddress::kMostBytes, 'x'));
+  const host::LocalAddress longest(std::string(host::LocalAddress::kMaxBytes, 'x'));
   const host::LocalAddress longer(std::string(1000, 'x'));
   EXPECT_EQ(longest.length, sizeof(sockaddr_un));
   EXPECT_EQ(longer.length, longest.length);

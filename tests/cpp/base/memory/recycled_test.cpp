@@ -20,19 +20,19 @@
 
 namespace {
 
-using plait::base::kLeastRecycled;
+using plait::base::kMinRecycled;
 using plait::base::RecycledBlock;
-using plait::base::set_most_recycled;
+using plait::base::set_max_recycled;
 using plait::base::waiting_recycled;
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 class Recycled : public testing::Test {
  protected:
-  Recycled() : before_(set_most_recycled(0)) { set_most_recycled(64 * kMiB); }
+  Recycled() : before_(set_max_recycled(0)) { set_max_recycled(64 * kMiB); }
   ~Recycled() override {
-    set_most_recycled(0);
-    set_most_recycled(before_);
+    set_max_recycled(0);
+    set_max_recycled(before_);
   }
 
   static std::byte* once(std::int64_t bytes) {
@@ -57,17 +57,17 @@ TEST_F(Recycled, TheNextBlockOfItsSizeIsTheSameMemory) {
 
 TEST_F(Recycled, BlocksHaveTheBytesAskedForAndLittleMore) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  for (const std::int64_t bytes : {std::int64_t{1}, kLeastRecycled, kLeastRecycled + 1, 3 * kMiB - 7, 33 * kMiB}) {
+  for (const std::int64_t bytes : {std::int64_t{1}, kMinRecycled, kMinRecycled + 1, 3 * kMiB - 7, 33 * kMiB}) {
     const RecycledBlock block(bytes);
     EXPECT_GE(block.bytes(), bytes);
-    EXPECT_LE(block.bytes(), std::max(bytes, kLeastRecycled) * 9 / 8 + 1) << bytes;
+    EXPECT_LE(block.bytes(), std::max(bytes, kMinRecycled) * 9 / 8 + 1) << bytes;
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % page, 0U);
     std::memset(block.data(), 1, static_cast<std::size_t>(block.bytes()));
   }
 }
 
 TEST_F(Recycled, WhatWaitsIsBoundedAndTheOldestGoesFirst) {
-  set_most_recycled(20 * kMiB);
+  set_max_recycled(20 * kMiB);
   once(8 * kMiB);
   std::byte* const middle = once(9 * kMiB);
   once(10 * kMiB);
@@ -75,16 +75,16 @@ TEST_F(Recycled, WhatWaitsIsBoundedAndTheOldestGoesFirst) {
   EXPECT_EQ(once(9 * kMiB), middle);
   once(21 * kMiB);
   EXPECT_LE(waiting_recycled(), 20 * kMiB);
-  set_most_recycled(9 * kMiB);
+  set_max_recycled(9 * kMiB);
   EXPECT_LE(waiting_recycled(), 9 * kMiB);
-  EXPECT_EQ(set_most_recycled(0), 9 * kMiB);
+  EXPECT_EQ(set_max_recycled(0), 9 * kMiB);
   EXPECT_EQ(waiting_recycled(), 0);
   once(8 * kMiB);
   EXPECT_EQ(waiting_recycled(), 0);
 }
 
 TEST_F(Recycled, ManySmallOnesAreBoundedAsWell) {
-  set_most_recycled(1024 * kMiB);
+  set_max_recycled(1024 * kMiB);
   std::vector<std::unique_ptr<RecycledBlock>> blocks;
   for (int i = 0; i < 100; ++i) blocks.push_back(std::make_unique<RecycledBlock>(kMiB));
   blocks.clear();
@@ -139,7 +139,7 @@ TEST_F(Recycled, MoreThanThereIsIsRefused) {
        {std::int64_t{1} << 60, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max()})
     EXPECT_THROW(RecycledBlock{bytes}, std::bad_alloc) << bytes;
   EXPECT_EQ(waiting_recycled(), 0);
-  EXPECT_THROW(set_most_recycled(-1), plait::Error);
+  EXPECT_THROW(set_max_recycled(-1), plait::Error);
 }
 
 TEST_F(Recycled, NothingWaitsWhereAddressesAreLimited) {
@@ -177,9 +177,9 @@ TEST(RecycledSetting, IsReadAtTheFirstUse) {
         << value;
   };
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
-  in_child("1234567", [] { return plait::base::most_recycled() == 1234567; });
-  in_child("0", [] { return plait::base::most_recycled() == 0; });
-  in_child("", [] { return plait::base::most_recycled() > kMiB; });
+  in_child("1234567", [] { return plait::base::max_recycled() == 1234567; });
+  in_child("0", [] { return plait::base::max_recycled() == 0; });
+  in_child("", [] { return plait::base::max_recycled() > kMiB; });
   for (const char* bad : {"much", "12k", "-5", " ", "99999999999999999999"})
     in_child(bad, [] {
       try {

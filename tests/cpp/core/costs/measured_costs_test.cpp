@@ -24,7 +24,7 @@
 
 namespace {
 
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::Error;
 using plait::File;
 using plait::FileOptions;
@@ -63,7 +63,7 @@ TEST(Costs, AreThoseOfTheFile) {
 
 TEST(Costs, OfDamagedFilesAreRefused) {
   const auto refused = [](const std::string& content, const std::string& words) {
-    expect_refused([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
+    expect_rejected([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
   };
   refused("", "f.toml has no version");
   refused(file_of("version", "version = 2"), "f.toml is of version 2, and this Plait uses version 1");
@@ -83,7 +83,7 @@ TEST(Costs, OfDamagedFilesAreRefused) {
 
 TEST(Costs, OfAnotherMachineAreOutdatedUnlessTheyAreAskedFor) {
   const auto refused = [](const std::string& content, const std::string& words) {
-    expect_refused([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
+    expect_rejected([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
     EXPECT_NO_THROW(parse_costs(content, "f.toml", kMachine, false));
   };
   refused(file_of("processor", "processor = \"Another\""),
@@ -134,10 +134,10 @@ TEST_F(CostFiles, OfThisHostAreFoundOnce) {
   const Setting cache("XDG_CACHE_HOME", path("a"));
   const std::string own = "/plait/model/" + plait::core::this_machine().host + ".toml";
   EXPECT_EQ(plait::core::costs_path(), path("a") + own);
-  const std::string at = put("a" + own, file_of_here("step_seconds", "step_seconds = 0.125"));
+  const std::string at = put("a" + own, file_of_here("wait_seconds", "wait_seconds = 0.125"));
   const auto found = costs_here();
   ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->step_seconds, 0.125);
+  EXPECT_EQ(found->wait_seconds, 0.125);
   EXPECT_EQ(found->source, at);
   std::filesystem::remove(at);
   EXPECT_EQ(costs_here(), found);
@@ -168,8 +168,8 @@ TEST_F(CostFiles, OfThisHostThatAreDamagedAreToldOfOnce) {
 TEST_F(CostFiles, ThatAreNamedMustBeThere) {
   const auto refused = [](const std::string& name, const std::string& words) {
     const Setting named("PLAIT_MODEL", name);
-    expect_refused([] { costs_here(); }, words);
-    expect_refused([&] { costs_here(); }, "PLAIT_MODEL=" + name);
+    expect_rejected([] { costs_here(); }, words);
+    expect_rejected([&] { costs_here(); }, "PLAIT_MODEL=" + name);
   };
   refused(path("none.toml"), "cannot be read");
   refused(put("bad.toml", file_of("version", "")), "has no version");
@@ -214,7 +214,7 @@ TEST_F(CostFiles, DecideOnAllRanks) {
     EXPECT_NE(plan.find(words), std::string::npos) << plan;
   };
   const std::string slow = put("slow.toml", file_of("request_seconds", "request_seconds = 1e-3"));
-  const std::string fast = put("fast.toml", file_of("step_seconds", "step_seconds = 0.5"));
+  const std::string fast = put("fast.toml", file_of("wait_seconds", "wait_seconds = 0.5"));
   has(explained(slow), "strategy   two-phase, ");
   has(explained(slow), "constants  of " + slow + '\n');
   has(explained(fast), "strategy   direct, ");

@@ -21,7 +21,7 @@ using access_case::Bytes;
 using access_case::Case;
 using access_case::const_parts;
 using access_case::mutable_parts;
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::Distribution;
 using plait::Error;
 using plait::ErrorKind;
@@ -131,7 +131,7 @@ TEST_F(Files, AFailedRequestSaysSoEachTime) {
   File file = File::open(path("a"), Mode::kRead, raw({8}, 8));
   const std::vector<Bytes> locals(2, Bytes(32));
   Request request = file.start_write(layout, const_parts(locals));
-  for (int i = 0; i < 2; ++i) expect_refused([&] { request.wait(); }, "open for reading");
+  for (int i = 0; i < 2; ++i) expect_rejected([&] { request.wait(); }, "open for reading");
   EXPECT_TRUE(request.test());
   std::vector<Bytes> read(2, Bytes(32));
   EXPECT_NO_THROW(file.read(layout, mutable_parts(read)));
@@ -175,11 +175,11 @@ TEST_F(Files, ACallOnAClosedFileIsRefused) {
   file.close();
   file.close();
   EXPECT_FALSE(file.is_open());
-  expect_refused([&] { file.read(layout, mutable_parts(locals)); }, "is closed");
-  expect_refused([&] { file.write(layout, const_parts(locals)); }, "is closed");
-  expect_refused([&] { file.start_read(layout, mutable_parts(locals)).wait(); }, "is closed");
-  expect_refused([&] { file.fail("anything"); }, "is closed");
-  expect_refused([&] { static_cast<void>(file.explain(layout)); }, "is closed");
+  expect_rejected([&] { file.read(layout, mutable_parts(locals)); }, "is closed");
+  expect_rejected([&] { file.write(layout, const_parts(locals)); }, "is closed");
+  expect_rejected([&] { file.start_read(layout, mutable_parts(locals)).wait(); }, "is closed");
+  expect_rejected([&] { file.fail("anything"); }, "is closed");
+  expect_rejected([&] { static_cast<void>(file.explain(layout)); }, "is closed");
 }
 
 TEST_F(Files, PartsThatDoNotFitAreRefused) {
@@ -189,22 +189,22 @@ TEST_F(Files, PartsThatDoNotFitAreRefused) {
   File file = File::open(path("a"), Mode::kReadWrite, raw({8, 6}, 4));
   auto parts = mutable_parts(locals);
   parts.pop_back();
-  expect_refused([&] { file.read(layout, parts); }, "1 local arrays were given for 2 ranks");
+  expect_rejected([&] { file.read(layout, parts); }, "1 local arrays were given for 2 ranks");
   parts.push_back({nullptr, {}});
-  expect_refused([&] { file.read(layout, parts); }, "rank 1 is missing");
+  expect_rejected([&] { file.read(layout, parts); }, "rank 1 is missing");
   parts[1] = {locals[1].data(), {4}};
-  expect_refused([&] { file.read(layout, parts); }, "has 1 dimensions, but the layout has 2");
+  expect_rejected([&] { file.read(layout, parts); }, "has 1 dimensions, but the layout has 2");
   const Layout small({8, 5}, {Distribution::block_of(), {}}, {2});
-  expect_refused([&] { file.read(small, mutable_parts(locals)); }, "8x5");
-  expect_refused([&] { file.read(small, mutable_parts(locals), {{0, 8, 1, false}, {0, 7, 1, false}}); }, "");
-  expect_refused([&] { file.fail("my own words"); }, "my own words");
+  expect_rejected([&] { file.read(small, mutable_parts(locals)); }, "8x5");
+  expect_rejected([&] { file.read(small, mutable_parts(locals), {{0, 8, 1, false}, {0, 7, 1, false}}); }, "");
+  expect_rejected([&] { file.fail("my own words"); }, "my own words");
   EXPECT_NO_THROW(file.read(layout, mutable_parts(locals)));
 }
 
 TEST_F(Files, OptionsThatCannotBeAreRefused) {
   put("a", Bytes(64));
   const auto refused = [&](FileOptions options, const std::string& part, Mode mode = Mode::kRead) {
-    expect_refused([&] { File::open(path("a"), mode, options); }, part);
+    expect_rejected([&] { File::open(path("a"), mode, options); }, part);
   };
   const auto with = [](auto change) {
     FileOptions options = raw({8}, 8);
@@ -267,10 +267,10 @@ TEST_F(Files, TheEnvironmentSetsWhatTheCallLeavesOut) {
   }
   for (const char* bad : {"much", "12k", "0", "-5", " "}) {
     const Setting memory("PLAIT_MEMORY", bad);
-    expect_refused([&] { explained(options); }, "PLAIT_MEMORY");
+    expect_rejected([&] { explained(options); }, "PLAIT_MEMORY");
   }
   const Setting strategy("PLAIT_STRATEGY", "fast");
-  expect_refused([&] { explained(options); }, "\"fast\" is not known");
+  expect_rejected([&] { explained(options); }, "\"fast\" is not known");
 }
 
 TEST_F(Files, TypesAreThoseOfTheFile) {
@@ -287,7 +287,7 @@ TEST_F(Files, TypesAreThoseOfTheFile) {
   EXPECT_EQ(file.path(), path("a.npy"));
   EXPECT_EQ(file.mode(), Mode::kRead);
   options.dtype = "<f8";
-  expect_refused([&] { File::open(path("a.npy"), Mode::kRead, options); }, "dtype <f4");
+  expect_rejected([&] { File::open(path("a.npy"), Mode::kRead, options); }, "dtype <f4");
 }
 
 /// A program that has no name for a type tells how long its elements are: its arrays must not be taken for longer ones.
@@ -296,22 +296,23 @@ TEST_F(Files, ElementsHaveTheLengthThatTheFileSays) {
   options.shape = Extents{3, 4};
   options.dtype = "<f8";
   options.element_bytes = 4;
-  expect_refused([&] { File::open(path("a.npy"), Mode::kWrite, options); }, "dtype <f8 have 8 bytes, but 4 were given");
+  expect_rejected([&] { File::open(path("a.npy"), Mode::kWrite, options); },
+                  "dtype <f8 have 8 bytes, but 4 were given");
   EXPECT_EQ(files(), 0U);
   options.element_bytes = 8;
   File::open(path("a.npy"), Mode::kWrite, options).close();
   options.dtype.reset();
   EXPECT_NO_THROW(File::open(path("a.npy"), Mode::kRead, options));
   options.element_bytes = 4;
-  expect_refused([&] { File::open(path("a.npy"), Mode::kReadWrite, options); },
-                 "elements of 8 bytes, but 4 were given");
+  expect_rejected([&] { File::open(path("a.npy"), Mode::kReadWrite, options); },
+                  "elements of 8 bytes, but 4 were given");
 }
 
 TEST_F(Files, NamesEndWhereTheySay) {
   for (const char* scheme : {"", "distant:"})
     for (const Mode mode : {Mode::kWrite, Mode::kRead})
-      expect_refused([&] { File::open(scheme + path("a") + std::string("\0b", 2), mode, raw({8}, 8)); },
-                     "contains a null character");
+      expect_rejected([&] { File::open(scheme + path("a") + std::string("\0b", 2), mode, raw({8}, 8)); },
+                      "contains a null character");
   EXPECT_EQ(files(), 0U);
 }
 

@@ -17,7 +17,7 @@
 namespace {
 
 namespace fs = std::filesystem;
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::ArrayType;
 using plait::ConstPart;
 using plait::Extents;
@@ -120,24 +120,24 @@ TEST_F(SeveralArrays, PlainFilesGrowInPositionAndStripedOnesDoNot) {
 }
 
 TEST_F(SeveralArrays, AreRefusedWhereTheyCannotBe) {
-  expect_refused([&] { File::open(path("a.npy"), Mode::kWrite, several()); }, "holds one array");
+  expect_rejected([&] { File::open(path("a.npy"), Mode::kWrite, several()); }, "holds one array");
   File file = File::open(path("a"), Mode::kWrite, several());
-  expect_refused([&] { file.select({{4}, {}, 0, Order::kC}, 0); }, "elements of 0 bytes");
-  expect_refused([&] { file.select({{4}, {}, 4, Order::kC}, -1); }, "offset -1");
-  expect_refused([&] { file.select({{4}, {}, 4, Order::kC}, 0, -5); }, "memory=-5");
-  expect_refused([&] { file.select({{4, -1}, {}, 4, Order::kC}, 0); }, "negative size");
-  expect_refused([&] { file.select({{INT64_MAX}, {}, 1, Order::kC}, 1); }, "bytes of the file");
+  expect_rejected([&] { file.select({{4}, {}, 0, Order::kC}, 0); }, "elements of 0 bytes");
+  expect_rejected([&] { file.select({{4}, {}, 4, Order::kC}, -1); }, "offset -1");
+  expect_rejected([&] { file.select({{4}, {}, 4, Order::kC}, 0, -5); }, "memory=-5");
+  expect_rejected([&] { file.select({{4, -1}, {}, 4, Order::kC}, 0); }, "negative size");
+  expect_rejected([&] { file.select({{INT64_MAX}, {}, 1, Order::kC}, 1); }, "bytes of the file");
   file.close();
-  expect_refused([&] { file.select({{4}, {}, 4, Order::kC}, 0); }, "is closed");
+  expect_rejected([&] { file.select({{4}, {}, 4, Order::kC}, 0); }, "is closed");
   FileOptions one;
   one.shape = Extents{4};
   one.element_bytes = 4;
   File single = File::open(path("b"), Mode::kWrite, one);
-  expect_refused([&] { single.select({{4}, {}, 4, Order::kC}, 0); }, "the file was not opened for several");
+  expect_rejected([&] { single.select({{4}, {}, 4, Order::kC}, 0); }, "the file was not opened for several");
   // Without `several` a longer file is a mistake.
   std::ofstream(path("c")) << "0123456789";
   one.element_bytes = 1;
-  expect_refused([&] { File::open(path("c"), Mode::kRead, one); }, "has 10 bytes");
+  expect_rejected([&] { File::open(path("c"), Mode::kRead, one); }, "has 10 bytes");
 }
 
 }  // namespace

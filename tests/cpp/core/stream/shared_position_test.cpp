@@ -16,17 +16,17 @@ using plait::core::SharedPosition;
 using plait::transport::MemoryCounter;
 
 TEST(SharedPosition, NeverPassesTheEnd) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  for (const std::int64_t end : {std::int64_t{0}, std::int64_t{10}, kMost - 5, kMost}) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t end : {std::int64_t{0}, std::int64_t{10}, kMax - 5, kMax}) {
     auto word = std::make_shared<std::atomic<std::int64_t>>(0);
     SharedPosition position(std::make_unique<MemoryCounter>(*word, word), end, 4);
     SharedPosition other(std::make_unique<MemoryCounter>(*word, word), end, 4);
-    EXPECT_FALSE(end < kMost && position.take_all(end + 1));
+    EXPECT_FALSE(end < kMax && position.take_all(end + 1));
     EXPECT_EQ(position.tell(), 0);
-    EXPECT_EQ(position.take(kMost).elements, end);
+    EXPECT_EQ(position.take(kMax).elements, end);
     EXPECT_EQ(other.tell(), end);
     for (int i = 0; i < 5; ++i) {
-      EXPECT_EQ(other.take(kMost).elements, 0);
+      EXPECT_EQ(other.take(kMax).elements, 0);
       EXPECT_EQ(other.take(1).first, end);
       EXPECT_EQ(position.take(1).elements, 0);
     }

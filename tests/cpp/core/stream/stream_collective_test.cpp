@@ -99,8 +99,8 @@ TEST_F(CollectiveStreams, OrderedWritesFollowEachOtherByRank) {
       EXPECT_EQ(stream.tell(), count);
       Numbers more(1);
       EXPECT_EQ(stream.write(bytes(more), 0), 0);
-      oracle::expect_refused([&] { stream.write(bytes(more), comm.rank() == 0 ? 1 : 0); },
-                             "the ranks' 1 elements cannot be written from element");
+      oracle::expect_rejected([&] { stream.write(bytes(more), comm.rank() == 0 ? 1 : 0); },
+                              "the ranks' 1 elements cannot be written from element");
       EXPECT_EQ(stream.tell(), count);
       file.close();
     });
@@ -139,7 +139,7 @@ TEST_F(CollectiveStreams, EqualStretchesFollowEachOtherByRank) {
       if (comm.size() > 1) {
         Numbers some(static_cast<std::size_t>(comm.size()));
         for (const bool write : {false, true})
-          oracle::expect_refused(
+          oracle::expect_rejected(
               [&] {
                 const std::int64_t length = comm.rank() == comm.size() - 1 ? 1 : 2;
                 write ? stream.write(bytes(some), length) : stream.read(bytes(some), length);
@@ -150,8 +150,8 @@ TEST_F(CollectiveStreams, EqualStretchesFollowEachOtherByRank) {
       // Not all of it fits: nothing is written.
       const std::int64_t too_many = (kCount - 3) / comm.size() + 1;
       Numbers mine = range(-100, too_many);
-      oracle::expect_refused([&] { stream.write(bytes(mine), too_many); },
-                             "the array ends at 500; nothing was written");
+      oracle::expect_rejected([&] { stream.write(bytes(mine), too_many); },
+                              "the array ends at 500; nothing was written");
       EXPECT_EQ(stream.tell(), 3);
       mine = range(3 + 5 * comm.rank(), 5);
       EXPECT_EQ(stream.write(bytes(mine), 5), 5);
@@ -191,9 +191,9 @@ TEST_F(CollectiveStreams, AllRanksReadTheSame) {
         EXPECT_EQ(stream.write(comm.rank() == 0 ? bytes(mine) : nullptr, 20), 20);
         EXPECT_EQ(stream.tell(), 30);
         if (comm.size() > 1)
-          oracle::expect_refused([&] { stream.write(bytes(mine), comm.rank() == 0 ? 5 : 6); },
-                                 "calls write(5 elements)");
-        oracle::expect_refused([&] { stream.write(bytes(mine), kCount); }, "nothing was written");
+          oracle::expect_rejected([&] { stream.write(bytes(mine), comm.rank() == 0 ? 5 : 6); },
+                                  "calls write(5 elements)");
+        oracle::expect_rejected([&] { stream.write(bytes(mine), kCount); }, "nothing was written");
         EXPECT_EQ(stream.tell(), 30);
         file.close();
       });

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace stream_case;
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::Comm;
 using plait::Error;
 using plait::ErrorKind;
@@ -33,16 +33,16 @@ TEST_F(StreamErrors, ArgumentsAreChecked) {
       File file = File::open(path(), Mode::kRead, whole_numbers(20, kHead), comm);
       Stream stream(file, mode);
       Numbers some(4);
-      expect_refused([&] { stream.read(bytes(some), -1); }, "-1 elements cannot be read; give a number of 0 or more");
-      expect_refused([&] { stream.write(bytes(some), 4); }, "is open for reading; open it with mode \"r+\" or \"w\"");
-      expect_refused([&] { stream.read(nullptr, 4); }, "the pointer to 4 elements is null");
-      expect_refused([&] { stream.start_read(bytes(some), -7).wait(); }, "-7 elements cannot be read");
-      expect_refused([&] { stream.seek(-1); }, "element -1 is not in the array; give 0 to 20 (its end)");
-      expect_refused([&] { stream.seek(21); }, "element 21 is not in the array");
+      expect_rejected([&] { stream.read(bytes(some), -1); }, "-1 elements cannot be read; give a number of 0 or more");
+      expect_rejected([&] { stream.write(bytes(some), 4); }, "is open for reading; open it with mode \"r+\" or \"w\"");
+      expect_rejected([&] { stream.read(nullptr, 4); }, "the pointer to 4 elements is null");
+      expect_rejected([&] { stream.start_read(bytes(some), -7).wait(); }, "-7 elements cannot be read");
+      expect_rejected([&] { stream.seek(-1); }, "element -1 is not in the array; give 0 to 20 (its end)");
+      expect_rejected([&] { stream.seek(21); }, "element 21 is not in the array");
       if (mode != StreamMode::kShared) {  // where another rank may be further
         EXPECT_EQ(stream.tell(), 0);
       }
-      expect_refused([&] { stream.fail("my own words"); }, "my own words");
+      expect_rejected([&] { stream.fail("my own words"); }, "my own words");
       stream.seek(20);
       EXPECT_EQ(stream.read(bytes(some), 4), 0);
       file.close();
@@ -52,11 +52,11 @@ TEST_F(StreamErrors, ArgumentsAreChecked) {
     for (const StreamMode mode : kModes) {
       Stream stream(file, mode);
       Numbers some(4);
-      expect_refused([&] { stream.read(bytes(some), 4); }, "in which streams cannot read");
+      expect_rejected([&] { stream.read(bytes(some), 4); }, "in which streams cannot read");
     }
-    expect_refused([&] { Stream(file, static_cast<StreamMode>(5)); }, "streams have the modes 0 to 4, but mode 5");
-    expect_refused([&] { Stream(file, comm.rank() == 0 ? StreamMode::kOwn : StreamMode::kSame); },
-                   "rank 0 calls open a stream in mode 0");
+    expect_rejected([&] { Stream(file, static_cast<StreamMode>(5)); }, "streams have the modes 0 to 4, but mode 5");
+    expect_rejected([&] { Stream(file, comm.rank() == 0 ? StreamMode::kOwn : StreamMode::kSame); },
+                    "rank 0 calls open a stream in mode 0");
     file.close();
   });
 }
@@ -70,13 +70,13 @@ TEST_F(StreamErrors, AMistakeOfOneRankIsRefusedOnAll) {
         Stream stream(file, mode);
         Numbers some(4);
         const bool wrong = comm.rank() == 1;
-        expect_refused([&] { stream.read(bytes(some), wrong ? -1 : 2); }, "-1 elements cannot be read");
-        expect_refused([&] { wrong ? stream.seek(30) : stream.seek(3); }, "element 30 is not in the array");
-        expect_refused([&] { stream.seek(wrong ? 2 : 3); }, "the ranks of a collective call differ");
-        expect_refused([&] { wrong ? stream.fail("a bad array") : (void)stream.read(bytes(some), 2); },
-                       "a bad array (on rank 1)");
+        expect_rejected([&] { stream.read(bytes(some), wrong ? -1 : 2); }, "-1 elements cannot be read");
+        expect_rejected([&] { wrong ? stream.seek(30) : stream.seek(3); }, "element 30 is not in the array");
+        expect_rejected([&] { stream.seek(wrong ? 2 : 3); }, "the ranks of a collective call differ");
+        expect_rejected([&] { wrong ? stream.fail("a bad array") : (void)stream.read(bytes(some), 2); },
+                        "a bad array (on rank 1)");
         if (wrong) stream.close();
-        expect_refused([&] { stream.read(bytes(some), 2); }, "is closed; open another one (on rank 1)");
+        expect_rejected([&] { stream.read(bytes(some), 2); }, "is closed; open another one (on rank 1)");
         file.close();
       });
 }
@@ -119,9 +119,9 @@ TEST_F(StreamErrors, ClosedStreamsAndFiles) {
       streams[0].close();
       streams[0].close();
       EXPECT_FALSE(streams[0].is_open());
-      expect_refused([&] { streams[0].read(bytes(some), 4); }, "is closed; open another one");
-      expect_refused([&] { streams[0].tell(); }, "is closed; open another one");
-      expect_refused([&] { streams[0].seek(1); }, "is closed; open another one");
+      expect_rejected([&] { streams[0].read(bytes(some), 4); }, "is closed; open another one");
+      expect_rejected([&] { streams[0].tell(); }, "is closed; open another one");
+      expect_rejected([&] { streams[0].seek(1); }, "is closed; open another one");
       // Closing the file waits for what its streams have started, and ends them.
       std::vector<Numbers> parts(5, Numbers(2, -1));
       std::vector<StreamRequest> requests;
@@ -131,16 +131,16 @@ TEST_F(StreamErrors, ClosedStreamsAndFiles) {
       EXPECT_EQ(requests[0].wait(), 2);
       for (std::size_t i = 1; i < 3; ++i) {
         EXPECT_FALSE(streams[i].is_open());
-        expect_refused([&] { streams[i].read(bytes(some), 4); }, "is closed; open it again");
-        expect_refused([&] { streams[i].write(bytes(some), 4); }, "is closed; open it again");
-        expect_refused([&] { streams[i].tell(); }, "is closed; open it again");
-        expect_refused([&] { streams[i].seek(1); }, "is closed; open it again");
-        expect_refused([&] { streams[i].start_read(bytes(some), 1).wait(); }, "is closed; open it again");
+        expect_rejected([&] { streams[i].read(bytes(some), 4); }, "is closed; open it again");
+        expect_rejected([&] { streams[i].write(bytes(some), 4); }, "is closed; open it again");
+        expect_rejected([&] { streams[i].tell(); }, "is closed; open it again");
+        expect_rejected([&] { streams[i].seek(1); }, "is closed; open it again");
+        expect_rejected([&] { streams[i].start_read(bytes(some), 1).wait(); }, "is closed; open it again");
       }
-      expect_refused([&] { Stream(*file, mode); }, "is closed; open it again");
+      expect_rejected([&] { Stream(*file, mode); }, "is closed; open it again");
       // A stream may outlive its File.
       file.reset();
-      expect_refused([&] { streams[1].read(bytes(some), 4); }, "is closed; open it again");
+      expect_rejected([&] { streams[1].read(bytes(some), 4); }, "is closed; open it again");
       EXPECT_FALSE(streams[2].is_open());
       streams[2].close();
     });

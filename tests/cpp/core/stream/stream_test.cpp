@@ -258,7 +258,7 @@ TEST_F(Streams, OneProcessAloneHasAllModes) {
     EXPECT_EQ(moved.tell(), 50);
     moved.seek(49);
     Numbers more(2);
-    oracle::expect_refused([&] { moved.write(bytes(more), 2); }, "nothing was written");
+    oracle::expect_rejected([&] { moved.write(bytes(more), 2); }, "nothing was written");
     EXPECT_EQ(read(moved, 2), range(49, 1));
   }
   file.close();

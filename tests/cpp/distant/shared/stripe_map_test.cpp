@@ -13,7 +13,7 @@ namespace {
 using plait::distant::shared::Batch;
 using plait::distant::shared::StripeMap;
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 TEST(SharedStripeMap, EachByteHasOnePosition) {
   for (const int components : {1, 2, 3, 5})
@@ -89,17 +89,17 @@ TEST(SharedStripeMap, OffsetsGoUpToTheLargest) {
   for (const int components : {1, 2, 3, 1000})
     for (const std::int64_t unit : {std::int64_t{1}, std::int64_t{4096}, std::int64_t{12345}, std::int64_t{1} << 40}) {
       const StripeMap stripes(unit, components);
-      for (const std::int64_t offset : {kMost - 1, kMost - 2, kMost - unit, kMost / 2, kMost / 3}) {
+      for (const std::int64_t offset : {kMax - 1, kMax - 2, kMax - unit, kMax / 2, kMax / 3}) {
         const int component = stripes.component_of(offset);
         EXPECT_EQ(stripes.offset_of(component, stripes.position_of(offset)), offset);
         EXPECT_EQ(stripes.length(component, offset + 1), stripes.position_of(offset) + 1);
         EXPECT_EQ(stripes.end(component, stripes.position_of(offset) + 1), offset + 1);
       }
       std::int64_t all = 0;
-      for (const Batch& batch : stripes.batches(kMost - 100000, 100000, 262144)) all += batch.bytes;
+      for (const Batch& batch : stripes.batches(kMax - 100000, 100000, 262144)) all += batch.bytes;
       EXPECT_EQ(all, 100000);
       // What no file can have is told as the largest end.
-      EXPECT_EQ(stripes.end(components - 1, kMost), kMost);
+      EXPECT_EQ(stripes.end(components - 1, kMax), kMax);
     }
 }
 

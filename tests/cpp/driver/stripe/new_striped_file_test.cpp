@@ -182,7 +182,7 @@ TEST_F(NewStriped, ClearsAwayWhatAKilledProcessLeft) {
 }
 
 /// The name that a process which has ended would have left.
-std::string left_behind(const std::string& name) {
+std::string leftover(const std::string& name) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   ::waitpid(child, nullptr, 0);
@@ -195,7 +195,7 @@ TEST_F(NewStriped, AReplacementThatWasCutShortIsFinishedByTheNextOne) {
   const Description old = make("a", 2, "4", 50);
   fs::copy_file(path("a"), path("copy"));
   // Killed before the new description had its name: the old components are still those of the file.
-  fs::create_hard_link(path("a"), path(left_behind("a")));
+  fs::create_hard_link(path("a"), path(leftover("a")));
   make_new(url("a", 3, "4"), 10)->discard();
   EXPECT_EQ(files().size(), 4U);
   EXPECT_NO_THROW(find(named("a"), false));
@@ -204,7 +204,7 @@ TEST_F(NewStriped, AReplacementThatWasCutShortIsFinishedByTheNextOne) {
   const std::string kept = old.to_text();
   make("a", 3, "4", 60);
   for (const std::string& component : old.components) std::ofstream(component) << "old";
-  put(left_behind("a"), kept);
+  put(leftover("a"), kept);
   EXPECT_EQ(files().size(), 1U + 4U + 3U);
   make_new(path("a"), 10)->discard();
   EXPECT_EQ(files().size(), 1U + 4U);
@@ -225,7 +225,7 @@ TEST_F(NewStriped, ReplacingACopyOfTheDescriptionLeavesTheComponents) {
 
 TEST_F(NewStriped, AFileThatWasMovedKeepsItsComponentsAfterAKill) {
   make("a", 2, "4", 50);
-  fs::create_hard_link(path("a"), path(left_behind("a")));
+  fs::create_hard_link(path("a"), path(leftover("a")));
   fs::rename(path("a"), path("b"));
   make("a", 3, "4", 60);
   EXPECT_NO_THROW(find(named("b"), false));
@@ -235,7 +235,7 @@ TEST_F(NewStriped, AFileThatWasMovedKeepsItsComponentsAfterAKill) {
 TEST_F(NewStriped, WhatCannotBeReadKeepsItsComponents) {
   const Description old = make("a", 2, "4", 50);
   const std::string whole = content("a");
-  put(left_behind("a"), whole);
+  put(leftover("a"), whole);
   put("a", whole.substr(0, whole.size() - 1));
   const std::set<std::string> before = files();
   make_new(url("a", 3, "4"), 10)->discard();

@@ -155,18 +155,18 @@ TEST(IndexSetAlgebra, LargeValues) {
 }
 
 TEST(IndexSetAlgebra, CostsNothingOnLongDimensions) {
-  constexpr std::int64_t kMost = 1'000'000'000'000'000;
+  constexpr std::int64_t kMax = 1'000'000'000'000'000;
   const std::clock_t start = std::clock();
   std::int64_t sum = 0;
   for (std::int64_t i = 0; i < 100; ++i) {
-    const IndexSet a = IndexSet::blocks(i * 3, 3, 300'000'000 + i, kMost);
-    const IndexSet b = IndexSet::periodic(0, 1'000'003, {{0, 5 + i}, {500, 400}}, 0, kMost);
+    const IndexSet a = IndexSet::blocks(i * 3, 3, 300'000'000 + i, kMax);
+    const IndexSet b = IndexSet::periodic(0, 1'000'003, {{0, 5 + i}, {500, 400}}, 0, kMax);
     sum += plait::preimage(a, 1'000'003, i, 900'000'000).size();
-    sum += plait::preimage(a, -3, kMost - 1, kMost / 3).size();
-    sum += plait::preimage(b, 7, i, kMost / 7).size();
-    sum += plait::intersection(IndexSet::blocks(i, 2, 1001, kMost), IndexSet::blocks(0, 5, 77, kMost)).size();
+    sum += plait::preimage(a, -3, kMax - 1, kMax / 3).size();
+    sum += plait::preimage(b, 7, i, kMax / 7).size();
+    sum += plait::intersection(IndexSet::blocks(i, 2, 1001, kMax), IndexSet::blocks(0, 5, 77, kMax)).size();
     sum += plait::nest(b, IndexSet::blocks(i, 5, 100, b.size())).size();
-    sum += plait::complement(b, kMost).size();
+    sum += plait::complement(b, kMax).size();
   }
   EXPECT_GT(sum, 0);
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

@@ -53,13 +53,13 @@ TEST(BitPermutation, FortranOrderOfTheFile) {
 }
 
 TEST(BitPermutation, RefusesWhatIsNone) {
-  oracle::expect_refused([] { bits("8x12 (block, block) onto (2, 2)"); }, "dimension 1 has the size 12");
-  oracle::expect_refused([] { bits("8x8 (cyclic(3), *) onto (2)"); }, "dimension 0 of size 8");
-  oracle::expect_refused([] { bits("4 (block) onto (8)"); }, "8 ranks for 4 elements");
-  oracle::expect_refused([] { BitPermutation({0}, {0}); }, "bit 0");
-  oracle::expect_refused([] { bits(kImage).then(bits(kImage)); }, "2 bits of a unit");
-  oracle::expect_refused([] { bits(kImage).apply({0, 64}); }, "64");
-  oracle::expect_refused([] { bits(kImage).trace({"", "01"}); }, "expected 6");
+  oracle::expect_rejected([] { bits("8x12 (block, block) onto (2, 2)"); }, "dimension 1 has the size 12");
+  oracle::expect_rejected([] { bits("8x8 (cyclic(3), *) onto (2)"); }, "dimension 0 of size 8");
+  oracle::expect_rejected([] { bits("4 (block) onto (8)"); }, "8 ranks for 4 elements");
+  oracle::expect_rejected([] { BitPermutation({0}, {0}); }, "bit 0");
+  oracle::expect_rejected([] { bits(kImage).then(bits(kImage)); }, "2 bits of a unit");
+  oracle::expect_rejected([] { bits(kImage).apply({0, 64}); }, "64");
+  oracle::expect_rejected([] { bits(kImage).trace({"", "01"}); }, "expected 6");
 }
 
 }  // namespace

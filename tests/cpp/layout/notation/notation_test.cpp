@@ -5,7 +5,7 @@
 
 namespace {
 
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::Distribution;
 using plait::Extents;
 using plait::Layout;
@@ -52,7 +52,7 @@ TEST(Notation, PartsThatMayBeLeftOut) {
 TEST(Notation, SaysWhereItStumbles) {
   const auto expect_error = [](const char* text, const std::string& part) {
     SCOPED_TRACE(text);
-    expect_refused([&] { (void)Layout::parse(text); }, part);
+    expect_rejected([&] { (void)Layout::parse(text); }, part);
   };
   expect_error("", "position 1: found the end of the text, expected a shape such as 8x12, or '('");
   expect_error("8x12", "position 5: found the end of the text, expected '(' before the distributions");
@@ -87,7 +87,7 @@ TEST(Notation, SaysWhereItStumbles) {
   expect_error("8 (block)", "has no grid; add one");
   expect_error("-8 (block) onto (2)", "negative size -8");
   expect_error("8 (block, block) onto (2, 2)", "the shape 8 has 1 dimension, but the number of distributions is 2");
-  expect_refused([] { (void)Layout::parse("8x12 (*, *)", {8, 11}); }, "is of an array 8x12, but the array is 8x11");
+  expect_rejected([] { (void)Layout::parse("8x12 (*, *)", {8, 11}); }, "is of an array 8x12, but the array is 8x11");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace {
 
 using oracle::at;
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::Distribution;
 using plait::Extents;
 using plait::Layout;
@@ -48,7 +48,7 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
   std::int64_t next = 0;
   ASSERT_GE(plan.readers(), 1);
   ASSERT_LE(plan.readers(), plan.task().workers);
-  std::int64_t most_windows = 0;
+  std::int64_t max_windows = 0;
   for (std::int64_t reader = 0; reader < plan.task().workers; ++reader) {
     const PositionRange share = plan.share(reader);
     if (reader >= plan.readers()) {
@@ -62,7 +62,7 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
       const PositionRange window = plan.window(reader, number);
       ASSERT_LE(window.size(), plan.window_elements());
       if (window.empty()) continue;
-      most_windows = std::max(most_windows, number + 1);
+      max_windows = std::max(max_windows, number + 1);
       ASSERT_EQ(window.begin, next);
       next = window.end;
       const std::int64_t byte = offset + (plan.section().origin + window.begin) * plan.element_bytes();
@@ -80,7 +80,7 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
     }
   }
   ASSERT_EQ(next, elements);
-  ASSERT_EQ(plan.windows(), most_windows);
+  ASSERT_EQ(plan.windows(), max_windows);
   ASSERT_LE(plan.staging_bytes(), memory);
 }
 
@@ -111,11 +111,11 @@ TEST(AccessPlan, SharesAndWindowsHoldEachPositionOnce) {
 
 TEST(AccessPlan, RegionsHaveSharesToo) {
   // Contiguous rows from the middle of a file, and rows with gaps.
-  for (const bool stepped : {false, true}) {
-    const Region region{{100, 300, stepped ? 2 : 1, false}, {0, 1000, 1, false}};
+  for (const bool strided : {false, true}) {
+    const Region region{{100, 300, strided ? 2 : 1, false}, {0, 1000, 1, false}};
     const AccessPlan plan =
         plan_of({900, 1000}, whole({300, 1000}), 8, 128, 4, {Strategy::kTwoPhase, 1 << 20, 0}, false, false, region);
-    EXPECT_EQ(plan.section().contiguous(), !stepped);
+    EXPECT_EQ(plan.section().contiguous(), !strided);
     EXPECT_EQ(plan.readers(), 4);
     check_ranges(plan, 128, 1 << 20);
   }
@@ -156,7 +156,7 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
       if (position < total && owner[at(position)] == rank) next = position;
       ASSERT_EQ(plan.owners().next_owned(sets, position), next) << "rank " << rank << ", position " << position;
     }
-    // The local array's steps lead to the position of each element.
+    // The local array's strides lead to the position of each element.
     const Extents local_shape = layout.local_shape(rank);
     Extents strides(local_shape.size());
     for (std::size_t d = 0; d < strides.size(); ++d) {
@@ -164,12 +164,12 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
       one[d] = 1;
       strides[d] = oracle::offset_of(one, local_shape, oracle::order_of(layout));
     }
-    const Extents steps = plan.owners().local_strides(strides);
+    const Extents local_strides = plan.owners().local_strides(strides);
     std::size_t position = 0;
     oracle::for_each_index(section.shape, [&](const Extents& index) {
       if (owner[position] == rank) {
         std::int64_t found = 0;
-        for (std::size_t d = 0; d < index.size(); ++d) found += sets[d].rank_of(index[d]) * steps[d];
+        for (std::size_t d = 0; d < index.size(); ++d) found += sets[d].rank_of(index[d]) * local_strides[d];
         ASSERT_EQ(found, offset[position]);
       }
       ++position;
@@ -257,18 +257,19 @@ TEST(AccessPlan, WindowsKeepToTheMemory) {
 }
 
 TEST(AccessPlan, SaysWhatIsWrong) {
-  expect_refused([] { plan_of({8, 4}, whole({8, 5}), 8, 0, 2); },
-                 "the layout is of an array 8x5, but the accessed part");
-  expect_refused([] { plan_of({8, 4}, whole({8, 4}), 8, 0, 2, {}, false, false, {{0, 8, 1, false}, {0, 1, 1, true}}); },
-                 "but the region is 8");
-  expect_refused([] { plan_of({8}, whole({8}), 100, 0, 2, {Strategy::kTwoPhase, 150, 0}); },
-                 "memory=150 is too little");
-  expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, -1, 0}); }, "memory=-1");
-  expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, 3}); },
-                 "readers=3, but there are 2 ranks or threads");
-  expect_refused([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, -1}); }, "readers=-1");
+  expect_rejected([] { plan_of({8, 4}, whole({8, 5}), 8, 0, 2); },
+                  "the layout is of an array 8x5, but the accessed part");
+  expect_rejected(
+      [] { plan_of({8, 4}, whole({8, 4}), 8, 0, 2, {}, false, false, {{0, 8, 1, false}, {0, 1, 1, true}}); },
+      "but the region is 8");
+  expect_rejected([] { plan_of({8}, whole({8}), 100, 0, 2, {Strategy::kTwoPhase, 150, 0}); },
+                  "memory=150 is too little");
+  expect_rejected([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, -1, 0}); }, "memory=-1");
+  expect_rejected([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, 3}); },
+                  "readers=3, but there are 2 ranks or threads");
+  expect_rejected([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, -1}); }, "readers=-1");
   const std::int64_t huge = std::int64_t{1} << 61;
-  expect_refused([&] { plan_of({huge}, whole({huge}), 8, 0, 2); }, "bytes of the array");
+  expect_rejected([&] { plan_of({huge}, whole({huge}), 8, 0, 2); }, "bytes of the array");
 }
 
 TEST(AccessPlan, SharesAndWindowsAreThoseOfTheExample) {

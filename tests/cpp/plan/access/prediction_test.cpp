@@ -157,7 +157,7 @@ TEST(Prediction, FollowsTheConstants) {
   options.costs = slow;
   EXPECT_EQ(plan_of("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kTwoPhase);
   auto waits = std::make_shared<CostModel>();
-  waits->step_seconds = 1;
+  waits->wait_seconds = 1;
   options.costs = waits;
   EXPECT_EQ(plan_of("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kDirect);
 }

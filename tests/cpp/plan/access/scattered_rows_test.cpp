@@ -48,7 +48,7 @@ Pairs by_rows(ScatteredRows rows, std::int64_t& stretches) {
       ++stretches;
     });
     Nest block{0, array, rows.row};
-    if (count > 1) block.loops.push_back({count, rows.row_bytes, rows.rows.b_step});
+    if (count > 1) block.loops.push_back({count, rows.row_bytes, rows.rows.b_stride});
     plait::plan::for_each_iteration(block, [&](std::int64_t at, std::int64_t position) {
       EXPECT_TRUE(pairs.emplace(file_of.at(at), position).second);
     });
@@ -91,7 +91,7 @@ TEST(ScatteredRows, MovesEachElementOnce) {
       file_step *= counts.back() + pick(0, 1);  // with a gap, or without one
     }
     std::int64_t array_step = element;
-    for (std::size_t d = counts.size(); d-- > 0; array_step *= counts[d]) nest.loops[d].b_step = array_step;
+    for (std::size_t d = counts.size(); d-- > 0; array_step *= counts[d]) nest.loops[d].b_stride = array_step;
     std::shuffle(nest.loops.begin(), nest.loops.end(), random);
     const auto rows = find_scattered_rows(nest, plan);
     if (!rows) continue;

@@ -88,7 +88,7 @@ std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
           Distribution::gen_block(sizes)};
 }
 
-std::vector<Mapped> layouts_of(const Extents& shape, std::int64_t most_ranks) {
+std::vector<Mapped> layouts_of(const Extents& shape, std::int64_t max_ranks) {
   std::vector<Mapped> result;
   std::vector<Distribution> chosen;
   Extents grid;
@@ -115,16 +115,16 @@ std::vector<Mapped> layouts_of(const Extents& shape, std::int64_t most_ranks) {
       grid.pop_back();
     }
   };
-  choose(most_ranks);
+  choose(max_ranks);
   return result;
 }
 
-void check_pairs(const Extents& shape, std::int64_t most_ranks, std::int64_t most_pairs) {
+void check_pairs(const Extents& shape, std::int64_t max_ranks, std::int64_t max_pairs) {
   SCOPED_TRACE(testing::PrintToString(shape));
-  const std::vector<Mapped> layouts = layouts_of(shape, most_ranks);
+  const std::vector<Mapped> layouts = layouts_of(shape, max_ranks);
   const std::size_t all = layouts.size() * layouts.size();
-  most_pairs /= oracle::kThinning;
-  if (all <= at(most_pairs)) {
+  max_pairs /= oracle::kThinning;
+  if (all <= at(max_pairs)) {
     for (const Mapped& source : layouts)
       for (const Mapped& target : layouts) {
         check(source, target);
@@ -133,7 +133,7 @@ void check_pairs(const Extents& shape, std::int64_t most_ranks, std::int64_t mos
     return;
   }
   std::mt19937_64 random(shape.size() * 100 + at(shape[0]));
-  for (std::int64_t n = 0; n < most_pairs; ++n) {
+  for (std::int64_t n = 0; n < max_pairs; ++n) {
     check(layouts[random() % layouts.size()], layouts[random() % layouts.size()]);
     if (testing::Test::HasFatalFailure()) return;
   }
@@ -160,11 +160,11 @@ TEST(Conversion, ScalarsAndShapesThatDiffer) {
   const Mapped scalar{Layout()};
   check(scalar, scalar);
   EXPECT_EQ(plait::compose(Layout(), Layout()).block(), 1);
-  oracle::expect_refused([] { plait::compose(Layout::parse("8x12 (*, *)"), Layout::parse("12x8 (*, *)")); },
-                         "a conversion needs two layouts of one shape; the source is 8x12, the target 12x8");
+  oracle::expect_rejected([] { plait::compose(Layout::parse("8x12 (*, *)"), Layout::parse("12x8 (*, *)")); },
+                          "a conversion needs two layouts of one shape; the source is 8x12, the target 12x8");
   const plait::Conversion conversion(Layout::parse("8 (block) onto (2)"), Layout::parse("8 (cyclic) onto (3)"));
-  oracle::expect_refused([&] { (void)conversion.sends(2); }, "rank 2 is not in the layout");
-  oracle::expect_refused([&] { (void)conversion.receives(3); }, "rank 3 is not in the layout");
+  oracle::expect_rejected([&] { (void)conversion.sends(2); }, "rank 2 is not in the layout");
+  oracle::expect_rejected([&] { (void)conversion.receives(3); }, "rank 3 is not in the layout");
 }
 
 TEST(Conversion, TheMixedCase) {
@@ -202,20 +202,20 @@ std::vector<std::vector<int>> move_through(const Layout& source, const Layout& t
       const auto products = plait::plan::products(source, from, target, to);
       EXPECT_EQ(products.size(), 1U);
       // Each common index in each dimension, with its position on both sides.
-      std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> steps(products[0].size());
+      std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> positions(products[0].size());
       Extents shape;
-      for (std::size_t d = 0; d < steps.size(); ++d) {
+      for (std::size_t d = 0; d < positions.size(); ++d) {
         for (const auto& piece : products[0][d])
           for (std::int64_t t = 0; t < piece.count; ++t)
             for (std::int64_t i = 0; i < piece.length; ++i)
-              steps[d].emplace_back(piece.a + t * piece.a_step + i, piece.b + t * piece.b_step + i);
-        shape.push_back(static_cast<std::int64_t>(steps[d].size()));
+              positions[d].emplace_back(piece.a + t * piece.a_stride + i, piece.b + t * piece.b_stride + i);
+        shape.push_back(static_cast<std::int64_t>(positions[d].size()));
       }
       Extents a(shape.size());
       Extents b(shape.size());
       std::int64_t elements = 0;
       oracle::for_each_index(shape, [&](const Extents& index) {
-        for (std::size_t d = 0; d < shape.size(); ++d) std::tie(a[d], b[d]) = steps[d][at(index[d])];
+        for (std::size_t d = 0; d < shape.size(); ++d) std::tie(a[d], b[d]) = positions[d][at(index[d])];
         const std::int64_t offset_a = oracle::offset_of(a, source.local_shape(from), oracle::order_of(source));
         const std::int64_t offset_b = oracle::offset_of(b, target.local_shape(to), oracle::order_of(target));
         EXPECT_EQ(result[at(to)][at(offset_b)], -1) << "delivered twice";

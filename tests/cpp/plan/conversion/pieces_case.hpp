@@ -24,8 +24,8 @@ inline Triples expand(const Pieces& pieces) {
   for (const Piece& piece : pieces)
     for (std::int64_t t = 0; t < piece.count; ++t)
       for (std::int64_t i = 0; i < piece.length; ++i)
-        result.push_back(
-            {piece.a + t * piece.a_step + i, piece.b + t * piece.b_step + i, piece.common + t * piece.common_step + i});
+        result.push_back({piece.a + t * piece.a_stride + i, piece.b + t * piece.b_stride + i,
+                          piece.common + t * piece.common_stride + i});
   return result;
 }
 
@@ -61,7 +61,7 @@ inline void check_tidy(const Pieces& pieces) {
     ASSERT_GT(piece.length, 0);
     ASSERT_GT(piece.count, 0);
     if (piece.count == 1) {
-      ASSERT_TRUE(piece.a_step == 0 && piece.b_step == 0 && piece.common_step == 0);
+      ASSERT_TRUE(piece.a_stride == 0 && piece.b_stride == 0 && piece.common_stride == 0);
     }
   }
 }
@@ -71,10 +71,10 @@ inline void check_positions(const IndexSet& a, const IndexSet& b, const Pieces& 
   std::int64_t total = 0;
   for (const Piece& piece : pieces) {
     for (const std::int64_t t : {std::int64_t{0}, piece.count - 1}) {
-      const std::int64_t first = a.at(piece.a + t * piece.a_step);
-      const std::int64_t last = a.at(piece.a + t * piece.a_step + piece.length - 1);
-      ASSERT_EQ(first, b.at(piece.b + t * piece.b_step));
-      ASSERT_EQ(last, b.at(piece.b + t * piece.b_step + piece.length - 1));
+      const std::int64_t first = a.at(piece.a + t * piece.a_stride);
+      const std::int64_t last = a.at(piece.a + t * piece.a_stride + piece.length - 1);
+      ASSERT_EQ(first, b.at(piece.b + t * piece.b_stride));
+      ASSERT_EQ(last, b.at(piece.b + t * piece.b_stride + piece.length - 1));
       ASSERT_TRUE(a.contains(first) && b.contains(first) && a.contains(last) && b.contains(last));
     }
     total += piece.length * piece.count;

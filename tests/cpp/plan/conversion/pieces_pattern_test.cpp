@@ -106,11 +106,11 @@ TEST(PiecesPattern, RandomPeriodsWalkedAndSolved) {
     const std::int64_t g = 1 + static_cast<std::int64_t>(random() % 60);
     const std::int64_t stride_a = g * (1 + static_cast<std::int64_t>(random() % 30));
     const std::int64_t stride_b = g * (1 + static_cast<std::int64_t>(random() % 30));
-    const auto most_a = static_cast<std::int64_t>(1 + random() % 8);
-    const auto most_b = static_cast<std::int64_t>(1 + random() % 8);
+    const auto max_a = static_cast<std::int64_t>(1 + random() % 8);
+    const auto max_b = static_cast<std::int64_t>(1 + random() % 8);
     const auto begin = static_cast<std::int64_t>(random() % 300);
-    const SetCase a = random_case(random, stride_a + 16, most_a, begin, 20'000);
-    const SetCase b = random_case(random, stride_b + 16, most_b, 100, 19'900 + begin);
+    const SetCase a = random_case(random, stride_a + 16, max_a, begin, 20'000);
+    const SetCase b = random_case(random, stride_b + 16, max_b, 100, 19'900 + begin);
     check(a, b);
     if (testing::Test::HasFatalFailure()) return;
   }
@@ -138,19 +138,19 @@ TEST(PiecesPattern, LargeValues) {
 }
 
 TEST(PiecesPattern, CostsNothingOnLongDimensions) {
-  constexpr std::int64_t kMost = 1'000'000'000'000'000;
+  constexpr std::int64_t kMax = 1'000'000'000'000'000;
   constexpr std::int64_t kRounds = 200;
   const std::clock_t start = std::clock();
   std::size_t pieces = 0;
   for (std::int64_t i = 0; i < kRounds; ++i) {
-    const IndexSet a = IndexSet::periodic(0, 1'000'000, {{i, 3}, {1000, 2}, {500'000, 7}}, 0, kMost);
+    const IndexSet a = IndexSet::periodic(0, 1'000'000, {{i, 3}, {1000, 2}, {500'000, 7}}, 0, kMax);
     // A large common divisor, coprime periods past the range, and short periods.
-    const IndexSet b = IndexSet::periodic(i, 1'200'000, {{0, 5}, {70, 1}, {90'001, 3}}, 0, kMost);
-    const IndexSet c = IndexSet::periodic(0, 999'999'937, {{0, 4}, {999, 4}}, 0, kMost);
-    const IndexSet d = IndexSet::periodic(0, 64, {{0, 4}, {9, 4}, {40, 1}}, i, kMost);
+    const IndexSet b = IndexSet::periodic(i, 1'200'000, {{0, 5}, {70, 1}, {90'001, 3}}, 0, kMax);
+    const IndexSet c = IndexSet::periodic(0, 999'999'937, {{0, 4}, {999, 4}}, 0, kMax);
+    const IndexSet d = IndexSet::periodic(0, 64, {{0, 4}, {9, 4}, {40, 1}}, i, kMax);
     for (const IndexSet& other : {b, c}) pieces += intersect(a, other).size();
-    pieces += intersect(d, IndexSet::blocks(0, 3, 24, kMost)).size();
-    pieces += intersect(d, IndexSet::range(7, kMost)).size();
+    pieces += intersect(d, IndexSet::blocks(0, 3, 24, kMax)).size();
+    pieces += intersect(d, IndexSet::range(7, kMax)).size();
   }
   EXPECT_GT(pieces, 0U);
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

@@ -142,7 +142,7 @@ TEST(Pieces, Congruences) {
 
 TEST(Pieces, LargeStridesTakeTimeByPiecesNotByIndices) {
   const std::clock_t start = std::clock();
-  constexpr std::int64_t kMost = 1'000'000'000'000'000;
+  constexpr std::int64_t kMax = 1'000'000'000'000'000;
   std::mt19937_64 random(11);
   const auto pick = [&](std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(high - low + 1));
@@ -150,7 +150,7 @@ TEST(Pieces, LargeStridesTakeTimeByPiecesNotByIndices) {
   for (std::int64_t n = 0; n < 300 / oracle::kThinning; ++n) {
     // A few coordinates on one side, so that their intersections with one set of the other side must add up to that
     // set.
-    const std::int64_t size = pick(kMost / 2, kMost);
+    const std::int64_t size = pick(kMax / 2, kMax);
     const Layout b({size}, {Distribution::cyclic(pick(1, 40))}, {pick(2, 12)});
     const Layout a({size}, {Distribution::cyclic(pick(1, 60))}, {pick(1, 1'000'000'000)});
     const IndexSet set = a.index_set(0, pick(0, a.size() - 1));

@@ -14,7 +14,7 @@ namespace {
 using access_case::pick;
 using access_case::Random;
 using oracle::at;
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::Extents;
 using plait::IndexSet;
 using plait::Order;
@@ -41,7 +41,7 @@ Elements elements_of(const access_case::Case& access, const Extents& chunk, cons
   Elements result;
   oracle::for_each_index(counts, [&](const Extents& index) {
     Extents in_array;
-    for (std::size_t d = 0; d < index.size(); ++d) in_array.push_back(region[d].start + index[d] * region[d].step);
+    for (std::size_t d = 0; d < index.size(); ++d) in_array.push_back(region[d].start + index[d] * region[d].stride);
     Extents slowest_first = index;
     if (access.file_order == Order::kFortran) std::reverse(slowest_first.begin(), slowest_first.end());
     const std::int64_t file =
@@ -124,12 +124,12 @@ void check_shares(const AccessPlan& plan) {
 }
 
 /// Each shard is written by one reader.
-void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t room) {
+void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t buffer) {
   std::map<std::int64_t, std::int64_t> readers;
   std::int64_t position = 0;
   for (const auto& element : elements) {
     const std::int64_t reader = plan.reader_of(position++);
-    ASSERT_EQ(readers.emplace(element.first / room, reader).first->second, reader);
+    ASSERT_EQ(readers.emplace(element.first / buffer, reader).first->second, reader);
   }
   const Chunks& chunks = *plan.section().chunks;
   ASSERT_EQ(static_cast<std::int64_t>(readers.size()), chunks.shards());
@@ -243,12 +243,12 @@ TEST(Chunks, AreLargerThanAWindowWhereMemoryAllowsIt) {
 
 TEST(Chunks, ThatCannotBeAreRefused) {
   for (const Extents& chunk : {Extents{4}, Extents{4, 0}, Extents{4, -1}, Extents{1, 1, 1}})
-    expect_refused([&] { Section({10, 6}, Order::kC, {}, chunk); }, "cannot lie in chunks of");
+    expect_rejected([&] { Section({10, 6}, Order::kC, {}, chunk); }, "cannot lie in chunks of");
   AccessOptions direct;
   direct.strategy = Strategy::kDirect;
   const Section section({4}, Order::kC, {}, {3});
   const plait::Layout layout({4}, {plait::Distribution::collapsed()}, {});
-  expect_refused([&] { plan_access(section, layout, {8, 0, 1, false, false}, direct); }, "the array lies in chunks");
+  expect_rejected([&] { plan_access(section, layout, {8, 0, 1, false, false}, direct); }, "the array lies in chunks");
 }
 
 }  // namespace

@@ -47,16 +47,16 @@ Local make_local(const Layout& layout, std::int64_t rank) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   local.elements.assign(static_cast<std::size_t>(count), -1);
-  Extents steps = dense_strides(shape, layout.order());
-  for (std::int64_t& step : steps) step *= 8;
-  local.array = {rank, reinterpret_cast<std::byte*>(local.elements.data()), steps};
+  Extents strides = dense_strides(shape, layout.order());
+  for (std::int64_t& stride : strides) stride *= 8;
+  local.array = {rank, reinterpret_cast<std::byte*>(local.elements.data()), strides};
   return local;
 }
 
 std::int64_t& element(Local& local, const Layout& layout, const Extents& position) {
   std::int64_t at = 0;
   for (std::size_t d = 0; d < position.size(); ++d)
-    at += (position[d] + layout.halo(static_cast<int>(d)).lo) * local.array.steps[d] / 8;
+    at += (position[d] + layout.halo(static_cast<int>(d)).lo) * local.array.strides[d] / 8;
   return local.elements[static_cast<std::size_t>(at)];
 }
 
@@ -73,7 +73,7 @@ void check(const Layout& source, const Layout& target, const Region& region) {
   const RegionPairs pairs(source, target, region, false);
   for (const std::int64_t rank : target.rank_numbers()) {
     Local local = make_local(target, rank);
-    const copy::LocalArray to{rank, local.array.data, pairs.with_dropped(local.array.steps, 0)};
+    const copy::LocalArray to{rank, local.array.data, pairs.with_dropped(local.array.strides, 0)};
     std::int64_t taken = 0;
     for (const std::int64_t sender : pairs.senders_of(rank)) {
       const exchange::PackedMessage message(pairs.products(sender, rank), pairs.target_order(), 8);
@@ -88,7 +88,8 @@ void check(const Layout& source, const Layout& target, const Region& region) {
       const Extents index = target.to_global(position, rank);
       Extents whole;
       std::size_t next = 0;
-      for (const Slice& slice : region) whole.push_back(slice.start + (slice.single ? 0 : index[next++] * slice.step));
+      for (const Slice& slice : region)
+        whole.push_back(slice.start + (slice.single ? 0 : index[next++] * slice.stride));
       EXPECT_EQ(element(local, target, position), number_of(whole, source.shape()));
     });
   }
@@ -113,9 +114,9 @@ class Draw {
   }
   Slice slice(std::int64_t size) {
     if (size > 0 && number(0, 3) == 0) return {number(0, size - 1), 1, 1, true};
-    const std::int64_t step = number(1, 4);
+    const std::int64_t stride = number(1, 4);
     const std::int64_t start = number(0, size);
-    return {start, number(0, (size - start + step - 1) / step), step, false};
+    return {start, number(0, (size - start + stride - 1) / stride), stride, false};
   }
 
  private:

@@ -8,7 +8,7 @@
 namespace {
 
 using oracle::at;
-using oracle::expect_refused;
+using oracle::expect_rejected;
 using plait::Extents;
 using plait::Order;
 using plait::Region;
@@ -37,7 +37,7 @@ Listed list_of(const Extents& shape, Order order, const Region& region) {
   }
   oracle::for_each_index(counts, [&](const Extents& index) {
     Extents position(index.size());
-    for (std::size_t d = 0; d < index.size(); ++d) position[d] = slices[d].start + index[d] * slices[d].step;
+    for (std::size_t d = 0; d < index.size(); ++d) position[d] = slices[d].start + index[d] * slices[d].stride;
     result.files.push_back(oracle::offset_of(position, shape, order));
   });
   return result;
@@ -98,8 +98,8 @@ TEST(Section, RegionsOfSmallArrays) {
     const auto slices_of = [](std::int64_t size) {
       std::vector<Slice> slices{{0, size, 1, false}, {0, 0, 1, false}, {size, 0, 1, false}, {size - 1, 1, 1, true}};
       for (std::int64_t start = 0; start < size; start += 2)
-        for (std::int64_t step = 1; step <= 3; ++step)
-          for (std::int64_t n = 1; start + (n - 1) * step < size; n += 2) slices.push_back({start, n, step, false});
+        for (std::int64_t stride = 1; stride <= 3; ++stride)
+          for (std::int64_t n = 1; start + (n - 1) * stride < size; n += 2) slices.push_back({start, n, stride, false});
       slices.push_back({0, 1, 1, true});
       return slices;
     };
@@ -145,14 +145,14 @@ TEST(Section, BoxesOfEveryRange) {
 
 TEST(Section, SaysWhatIsWrong) {
   const auto expect_error = [](const Region& region, const std::string& part) {
-    expect_refused([&] { Section({10, 6}, Order::kC, region); }, part);
+    expect_rejected([&] { Section({10, 6}, Order::kC, region); }, part);
   };
   expect_error({{0, 10, 1, false}}, "the region [0:10] has 1 dimensions, but the array 10x6 has 2");
   expect_error({{0, 11, 1, false}, {0, 6, 1, false}},
-               "region, dimension 0: start 0, count 11, step 1, but the dimension has 10");
-  expect_error({{0, 10, 1, false}, {0, 3, 3, false}}, "dimension 1: start 0, count 3, step 3");
+               "region, dimension 0: start 0, count 11, stride 1, but the dimension has 10");
+  expect_error({{0, 10, 1, false}, {0, 3, 3, false}}, "dimension 1: start 0, count 3, stride 3");
   expect_error({{0, 10, 1, false}, {6, 1, 1, true}}, "dimension 1: start 6, count 1");
-  expect_error({{0, 10, 0, false}, {0, 6, 1, false}}, "the step is 0");
+  expect_error({{0, 10, 0, false}, {0, 6, 1, false}}, "the stride is 0");
   expect_error({{-1, 2, 1, false}, {0, 6, 1, false}}, "start -1, count 2");
   expect_error({{0, -2, 1, false}, {0, 6, 1, false}}, "start 0, count -2");
   expect_error({{0, 2, 1, true}, {0, 6, 1, false}}, "a single index with a count other than 1");
@@ -161,7 +161,7 @@ TEST(Section, SaysWhatIsWrong) {
 
 TEST(Section, HugeNumbersDoNotOverflow) {
   constexpr std::int64_t kHuge = std::int64_t{1} << 62;
-  // A step that is never taken may be of any size, as in a[0:1:10**18]; so may the start of an empty slice.
+  // A stride that is never taken may be of any size, as in a[0:1:10**18]; so may the start of an empty slice.
   const Section one({10, 6}, Order::kC, {{3, 1, INT64_MAX, false}, {0, 6, 1, false}});
   EXPECT_EQ(one.origin, 18);
   EXPECT_EQ(one.elements, 6);
@@ -178,7 +178,7 @@ TEST(Section, HugeNumbersDoNotOverflow) {
   const std::vector<Box> boxes = boxes_of({kHuge / 4, 2}, 1, kHuge / 2 - 1);
   ASSERT_EQ(boxes.size(), 3U);
   EXPECT_EQ(boxes[1].hi[0], kHuge / 4 - 1);
-  expect_refused([&] { Section({kHuge, 2}, Order::kC, {}); }, "2^63");
+  expect_rejected([&] { Section({kHuge, 2}, Order::kC, {}); }, "2^63");
 }
 
 TEST(Section, PrintsRegions) {

@@ -90,7 +90,7 @@ TEST_F(DirectIoTest, ReadsWhatIsThere) {
         overwrite(stretch, news);
         all.replace(static_cast<std::size_t>(stretch), news.size(), news);
       }
-      const std::int64_t offset = below(bytes - DirectReads::kLeast);
+      const std::int64_t offset = below(bytes - DirectReads::kMin);
       const std::int64_t size = round % 5 == 0 ? bytes - offset : 1 + below(bytes - offset);
       const std::int64_t cut = below(size + 1);
       // Neighbours in the file that lie the other way round in memory, not at the begin of a page.

@@ -15,13 +15,13 @@ constexpr std::int64_t kAskedBytes = std::int64_t{1} << 20;
 struct Disk {
   double past;
   double through;
-  double least_gain = 1.25;
+  double min_gain = 1.25;
   double through_processor = 0;
 
   int requests(ReadChoice& choice, int count) const {
     int went_past = 0;
     for (int i = 0; i < count; ++i) {
-      const bool goes = choice.goes_past(least_gain);
+      const bool goes = choice.goes_past(min_gain);
       went_past += goes ? 1 : 0;
       choice.learn(goes, {goes ? past : through, goes ? 0 : through_processor}, kAskedBytes);
     }

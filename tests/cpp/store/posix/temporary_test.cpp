@@ -28,10 +28,10 @@ TEST_F(Unfinished, WhatCannotBeLockedIsGoneOnWith) {
 }
 
 TEST_F(Unfinished, ArraysOfAHierarchyHaveNamesOfTheirOwn) {
-  EXPECT_EQ(beside_of("/x/h.zarr", ""), "/x/h.zarr");
-  EXPECT_EQ(beside_of("/x/h.zarr", "/"), "/x/h.zarr");
-  EXPECT_EQ(beside_of("/x/h.zarr", "/a/b/"), "/x/h.zarr::a%2Fb");
-  EXPECT_NE(beside_of("h.zarr", "a%2Fb"), beside_of("h.zarr", "a/b"));
+  EXPECT_EQ(sibling_path("/x/h.zarr", ""), "/x/h.zarr");
+  EXPECT_EQ(sibling_path("/x/h.zarr", "/"), "/x/h.zarr");
+  EXPECT_EQ(sibling_path("/x/h.zarr", "/a/b/"), "/x/h.zarr::a%2Fb");
+  EXPECT_NE(sibling_path("h.zarr", "a%2Fb"), sibling_path("h.zarr", "a/b"));
 }
 
 }  // namespace

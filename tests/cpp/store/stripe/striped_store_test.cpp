@@ -48,17 +48,17 @@ TEST_F(Striped, ReadsAndWritesWhatBytesInMemoryWould) {
       if (batch % 2 == 0) std::shuffle(writes.begin(), writes.end(), random);
       for (const WriteSegment& write : writes) std::copy_n(write.data, write.bytes, whole.begin() + write.offset);
       striped.write(writes);
-      std::vector<Bytes> room;
+      std::vector<Bytes> buffer;
       std::vector<ReadSegment> reads;
       for (std::int64_t i = below(12); i >= 0; --i) {
         const std::int64_t offset = below(bytes + 1);
-        room.emplace_back(oracle::at(below(bytes - offset + 1)));
-        reads.push_back({offset, nullptr, static_cast<std::int64_t>(room.back().size())});
+        buffer.emplace_back(oracle::at(below(bytes - offset + 1)));
+        reads.push_back({offset, nullptr, static_cast<std::int64_t>(buffer.back().size())});
       }
-      for (std::size_t i = 0; i < reads.size(); ++i) reads[i].data = room[i].data();
+      for (std::size_t i = 0; i < reads.size(); ++i) reads[i].data = buffer[i].data();
       striped.read(reads);
       for (std::size_t i = 0; i < reads.size(); ++i)
-        ASSERT_TRUE(std::equal(room[i].begin(), room[i].end(), whole.begin() + reads[i].offset));
+        ASSERT_TRUE(std::equal(buffer[i].begin(), buffer[i].end(), whole.begin() + reads[i].offset));
     }
     // The components hold what the format says.
     std::vector<std::string> expected(oracle::at(disks));

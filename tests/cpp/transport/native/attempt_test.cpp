@@ -40,9 +40,9 @@ class Serving {
     base::Descriptor caller(::accept(socket_.number(), nullptr, nullptr));
     ServerHandshake handshake(key_);
     for (auto status = ServerHandshake::Status::kMore; status != ServerHandshake::Status::kProved;) {
-      const auto room = handshake.room();
-      ASSERT_EQ(receive_all(caller.number(), room, soon()), 0);
-      status = handshake.took(room.size());
+      const auto buffer = handshake.input_space();
+      ASSERT_EQ(receive_all(caller.number(), buffer, soon()), 0);
+      status = handshake.took(buffer.size());
       if (status == ServerHandshake::Status::kAnswer) {
         ASSERT_EQ(send_all(caller.number(), handshake.answer(), soon()), 0);
       }

@@ -196,7 +196,7 @@ TEST_P(NativeEnds, ManyComeAndGo) {
     });
   for (std::thread& one : threads) one.join();
   EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 60; }));
-  EXPECT_EQ(served.server->refused(), 0);
+  EXPECT_EQ(served.server->rejected(), 0);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST_P(NativeLink, FramesOfAllSizesComeBack) {
   };
   unsigned tag = 0;
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{23}, std::size_t{4096},
-                                  std::size_t{65536}, std::size_t{300'001}, std::size_t{kMostReceived}}) {
+                                  std::size_t{65536}, std::size_t{300'001}, std::size_t{kMaxReceive}}) {
     const Bytes body = some_bytes(bytes, ++tag);
     send(*link, {7, 40, tag, 0}, body);
     const FrameHead head = link->receive(soon());
@@ -127,7 +127,7 @@ TEST_P(NativeLink, SmallFramesOvertakeStreams) {
     ASSERT_EQ(head.kind, 10U);
     ASSERT_EQ(head.flags, 1U);
     ASSERT_EQ(head.tag, 77U);
-    ASSERT_EQ(head.bytes, std::min(kMostStreamed, kAll - came));
+    ASSERT_EQ(head.bytes, std::min(kMaxStream, kAll - came));
     piece.resize(head.bytes);
     take(*link, piece);
     for (std::size_t i = 0; i < piece.size(); i += 997) ASSERT_EQ(piece[i], byte_at(came + i));
@@ -273,17 +273,17 @@ TEST_P(NativeLink, AnInterruptionEndsAWait) {
 }
 
 TEST_P(NativeLink, WrongUseIsAnError) {
-  const Bytes body(kMostReceived + 1);
+  const Bytes body(kMaxReceive + 1);
   EXPECT_NE(error_of([&] { send(*link, {}, body); }).find("send several"), std::string::npos);
   served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto frame) { peer->send(head, frame); };
   send(*link, {}, some_bytes(10));
   EXPECT_EQ(link->receive(soon()).bytes, 10U);
-  Bytes room(11);
-  EXPECT_NE(error_of([&] { take(*link, room); }).find("10 more bytes; 11"), std::string::npos);
+  Bytes buffer(11);
+  EXPECT_NE(error_of([&] { take(*link, buffer); }).find("10 more bytes; 11"), std::string::npos);
   EXPECT_NE(error_of([&] { link->receive(soon()); }).find("10 unread bytes"), std::string::npos);
-  room.resize(10);
-  take(*link, room);
-  EXPECT_EQ(room, some_bytes(10));
+  buffer.resize(10);
+  take(*link, buffer);
+  EXPECT_EQ(buffer, some_bytes(10));
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(NativeServer, IsReachedByTheChosenNetworkOnly) {
       Address{Address::Tcp{base::host::own_addresses().front(), port_of(other.addresses.front())}}.text()};
   const std::string error = error_of([&] { Link::connect(other, served.key, soon()); });
   EXPECT_NE(error.find("connection was closed"), std::string::npos) << error;
-  EXPECT_GE(served.server->refused(), 1);
+  EXPECT_GE(served.server->rejected(), 1);
 }
 
 TEST(NativeServer, SaysWhichAddressesThereAre) {

@@ -96,7 +96,7 @@ nb::dict document_of(const AccessOutcome& one) {
   made["nodes"] = one.nodes;
   made["windows"] = one.windows;
   made["simulated"] = one.simulated;
-  made["whole_steps"] = one.whole_steps;
+  made["whole_windows"] = one.whole_windows;
   made["ranks"] = ranks_of(one.ranks);
   nb::list links;
   for (const LinkUse& link : one.links) links.append(nb::make_tuple(link.from, link.to, link.messages, link.bytes));

@@ -130,7 +130,7 @@ nb::dict outcome_of(const ReplayOutcome& one, const Recording& recording) {
   made["interrupts"] = seconds(one.interrupts);
   made["switches"] = one.switches;
   made["unmatched"] = one.unmatched;
-  made["dirty_most"] = one.dirty_most;
+  made["max_dirty"] = one.max_dirty;
   made["cache"] = cache_counts(one.cache);
   nb::list devices;
   for (const DeviceUse& use : one.devices) devices.append(device_use(use, seconds(one.drained)));

@@ -43,7 +43,7 @@ inline nanobind::dict series_of(const simulation::TimeSeries& one) {
   nanobind::dict made;
   nanobind::list sums;
   for (const std::int64_t sum : one.sums()) sums.append(sum);
-  made["step"] = seconds(one.step());
+  made["interval"] = seconds(one.interval());
   made["sums"] = sums;
   return made;
 }
@@ -57,7 +57,7 @@ inline nanobind::dict device_use(const simulation::DeviceUse& one, double elapse
   made["write_bytes"] = one.write_bytes;
   made["busy"] = seconds(one.busy);
   made["queue_mean"] = elapsed > 0 ? one.inside * 1e-9 / elapsed : 0.0;
-  made["queue_most"] = one.most;
+  made["max_queue"] = one.most;
   made["hit_requests"] = one.hits;
   made["hit_bytes"] = one.hit_bytes;
   made["stalled"] = seconds(one.stalled);

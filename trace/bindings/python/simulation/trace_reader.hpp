@@ -20,7 +20,7 @@ class PythonTrace final : public trace::Reader {
  public:
   explicit PythonTrace(nanobind::object trace) : trace_(std::move(trace)) {}
 
-  std::size_t read(std::span<trace::Event> room) override {
+  std::size_t read(std::span<trace::Event> output) override {
     if (used_ == held_) {
       batch_ = trace_.attr("read")(kBatch);
       held_ = nanobind::len(batch_);
@@ -28,10 +28,10 @@ class PythonTrace final : public trace::Reader {
       learn();
       if (held_ == 0) finish();
     }
-    const std::size_t count = std::min(room.size(), held_ - used_);
+    const std::size_t count = std::min(output.size(), held_ - used_);
     if (count == 0) return 0;
     const auto address = nanobind::cast<std::uintptr_t>(batch_.attr("ctypes").attr("data"));
-    std::memcpy(room.data(), reinterpret_cast<const trace::Event*>(address) + used_, count * sizeof(trace::Event));
+    std::memcpy(output.data(), reinterpret_cast<const trace::Event*>(address) + used_, count * sizeof(trace::Event));
     used_ += count;
     return count;
   }
@@ -47,9 +47,9 @@ class PythonTrace final : public trace::Reader {
 
   /// Adds the processes and files that have become known since the last call.
   void learn() {
-    const auto told = nanobind::cast<nanobind::tuple>(
+    const auto described = nanobind::cast<nanobind::tuple>(
         trace_.attr("told_behind")(description_.processes.size(), description_.files.size()));
-    for (const nanobind::handle one : told[0]) {
+    for (const nanobind::handle one : described[0]) {
       trace::Process process;
       process.number = nanobind::cast<std::uint32_t>(one.attr("number"));
       process.parent = nanobind::cast<std::uint32_t>(one.attr("parent"));
@@ -57,7 +57,7 @@ class PythonTrace final : public trace::Reader {
       process.command = nanobind::cast<std::string>(one.attr("command"));
       description_.processes.push_back(process);
     }
-    for (const nanobind::handle one : told[1])
+    for (const nanobind::handle one : described[1])
       description_.files.push_back({nanobind::cast<std::uint32_t>(one.attr("process")),
                                     nanobind::cast<std::uint32_t>(one.attr("number")),
                                     nanobind::cast<std::string>(one.attr("name"))});

@@ -45,9 +45,9 @@ void bind_names_of(nb::module_& module, const char* base, const char* name, std:
   module.attr(name) = made;
 }
 
-nb::list words_of(std::span<const std::string_view> words) {
+nb::list to_list(std::span<const std::string_view> names) {
   nb::list all;
-  for (const std::string_view word : words) all.append(text_of(word));
+  for (const std::string_view word : names) all.append(text_of(word));
   return all;
 }
 
@@ -59,8 +59,8 @@ void bind_names(nb::module_& module) {
                 "Through which interface the program asked: the values of the field ``interface``.");
   bind_names_of(module, "IntFlag", "Flag", kFlags,
                 "Bits of the field ``flags``; the two lowest are one number, the type of data.");
-  module.attr("KIND_WORDS") = words_of(trace::kind_words());
-  module.attr("INTERFACE_WORDS") = words_of(trace::interface_words());
+  module.attr("KIND_NAMES") = to_list(trace::kind_names());
+  module.attr("INTERFACE_NAMES") = to_list(trace::interface_names());
 }
 
 }  // namespace plait::python

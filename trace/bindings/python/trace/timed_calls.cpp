@@ -32,9 +32,9 @@ double time_calls(const std::string& call, const std::string& path, std::size_t 
   constexpr std::size_t kPart = std::size_t{1} << 20;
   // The alignment of a buffer influences the time to copy it, so it is the same in both processes.
   constexpr std::size_t kPage = 4096;
-  const std::unique_ptr<char, decltype(&std::free)> room(
+  const std::unique_ptr<char, decltype(&std::free)> memory(
       static_cast<char*>(std::aligned_alloc(kPage, (size + kPage - 1) / kPage * kPage)), &std::free);
-  char* const data = room.get();
+  char* const data = memory.get();
   if (data == nullptr) failed("aligned_alloc");
   std::memset(data, 1, size);
   std::FILE* stream = std::fopen(path.c_str(), "r+");

@@ -74,7 +74,7 @@ nb::list list_of(std::span<const trace::File> files) {
 
 /// Returns the elements after the first `count`.
 template <typename One>
-std::span<const One> behind(const std::vector<One>& all, std::size_t count) {
+std::span<const One> after(const std::vector<One>& all, std::size_t count) {
   return std::span<const One>(all).subspan(std::min(count, all.size()));
 }
 
@@ -113,8 +113,8 @@ nb::dict dict_of(const Description& d) {
   all["zero"] = d.zero;
   all["tick"] = d.tick;
   all["complete"] = d.complete;
-  all["processes"] = list_of(behind(d.processes, 0));
-  all["files"] = list_of(behind(d.files, 0));
+  all["processes"] = list_of(after(d.processes, 0));
+  all["files"] = list_of(after(d.files, 0));
   all["missed"] = missed;
   all["counters"] = list_of(std::span<const trace::Counters>(d.counters));
   all["notes"] = notes;
@@ -167,17 +167,17 @@ nb::object read(const TraceReader& self, std::int64_t count) {
   if (count < 0) base::throw_argument_error("cannot read " + std::to_string(count) + " events");
   trace::Reader& reader = self.open();
   nb::object array = nb::module_::import_("numpy").attr("empty")(count, event_type());
-  const std::span<Event> room(reinterpret_cast<Event*>(address_of(array)), static_cast<std::size_t>(count));
+  const std::span<Event> output(reinterpret_cast<Event*>(address_of(array)), static_cast<std::size_t>(count));
   std::size_t done = 0;
   {
     const Unlocked release;
-    while (done < room.size()) {
-      const std::size_t got = reader.read(room.subspan(done));
+    while (done < output.size()) {
+      const std::size_t got = reader.read(output.subspan(done));
       if (got == 0) break;
       done += got;
     }
   }
-  if (done == room.size()) return array;
+  if (done == output.size()) return array;
   return array[nb::slice(std::size_t{0}, done)];
 }
 
@@ -226,19 +226,19 @@ std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const n
   trace::Reader& reader = from.open();
   trace::Writer& writer = to.open();
   const Unlocked release;
-  std::vector<Event> room(4096);
+  std::vector<Event> output(4096);
   std::size_t processes = 0;
   std::size_t files = 0;
   std::int64_t events = 0;
   auto shown = std::chrono::steady_clock::now();
   while (true) {
-    const std::size_t count = reader.read(room);
+    const std::size_t count = reader.read(output);
     // Add processes and files before the events that refer to them.
     const Description& known = reader.description();
     while (processes < known.processes.size()) writer.add(known.processes[processes++]);
     while (files < known.files.size()) writer.add(known.files[files++]);
     if (count == 0) return events;
-    writer.write(std::span<const Event>(room).first(count));
+    writer.write(std::span<const Event>(output).first(count));
     events += static_cast<std::int64_t>(count);
     if (std::chrono::steady_clock::now() - shown < std::chrono::milliseconds(100)) continue;
     shown = std::chrono::steady_clock::now();
@@ -257,17 +257,17 @@ void bind_traces(nb::module_& module) {
           "description", [](const TraceReader& self) { return dict_of(self.open().description()); },
           nb::sig("def description(self) -> dict[str, typing.Any]"))
       .def(
-          "processes_behind",
+          "processes_after",
           [](const TraceReader& self, std::size_t count) {
-            return list_of(behind(self.open().description().processes, count));
+            return list_of(after(self.open().description().processes, count));
           },
-          nb::sig("def processes_behind(self, count: int) -> list[tuple[int, int, int, str, str, int]]"), "count"_a)
+          nb::sig("def processes_after(self, count: int) -> list[tuple[int, int, int, str, str, int]]"), "count"_a)
       .def(
-          "files_behind",
+          "files_after",
           [](const TraceReader& self, std::size_t count) {
-            return list_of(behind(self.open().description().files, count));
+            return list_of(after(self.open().description().files, count));
           },
-          nb::sig("def files_behind(self, count: int) -> list[tuple[int, int, str]]"), "count"_a)
+          nb::sig("def files_after(self, count: int) -> list[tuple[int, int, str]]"), "count"_a)
       .def_prop_ro("bytes_read", [](const TraceReader& self) { return self.open().bytes_read(); })
       .def_prop_ro("bytes_in_all", [](const TraceReader& self) { return self.open().bytes_in_all(); })
       .def("close", [](TraceReader& self) { self.reader.reset(); });

@@ -74,11 +74,11 @@ def record_command(
         click.echo(f"plait: {command[0]}: {error.strerror}", err=True)
         raise SystemExit(126 if isinstance(error, PermissionError) else 127) from None
     if not quiet:
-        tell(path)
+        describe_record(path)
     raise SystemExit(status)
 
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 _FOREIGN = "files of the system, libraries and interpreters"
 
 
@@ -87,7 +87,7 @@ def warn(text: str) -> None:
     click.echo(f"plait: warning: {text.removesuffix('.')}.", err=True)
 
 
-def tell(path: Path) -> None:
+def describe_record(path: Path) -> None:
     """Print a summary of a trace in one line, on rank 0 only."""
     if not path.exists():
         click.echo(f"plait: nothing was recorded: {path} was not made", err=True)
@@ -119,10 +119,10 @@ def tell(path: Path) -> None:
         soft_wrap=True,
     )
     programs = [one for one in missed if is_of_a_program(one.reason)]
-    for one in programs[:_MOST_NAMED]:
+    for one in programs[:_MAX_NAMED]:
         warn(f"{one.reason}: {max(one.events, 1)} {'process' if one.events <= 1 else 'processes'}")
-    if len(programs) > _MOST_NAMED:
-        warn(f"{len(programs) - _MOST_NAMED} further programs ran unrecorded; plait trace report {path} names them")
+    if len(programs) > _MAX_NAMED:
+        warn(f"{len(programs) - _MAX_NAMED} further programs ran unrecorded; plait trace report {path} names them")
     if programs:
         warn(f"what these programs read and wrote is not in the trace. {ADVICE}")
 

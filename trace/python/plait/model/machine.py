@@ -171,7 +171,7 @@ def _section(name: str, section: str, given: object, keys: Mapping[str, _Key]) -
     return found
 
 
-_LEAST, _MOST = 1e-15, 1e18  # limits beyond all real machines, which keep times finite
+_MIN, _MAX = 1e-15, 1e18  # limits beyond all real machines, which keep times finite
 
 
 def _value(found: str, value: object, wanted: _Key) -> object:
@@ -182,8 +182,8 @@ def _value(found: str, value: object, wanted: _Key) -> object:
     if wanted.kind is str or not number:
         raise ArgumentError(f"{found}, expected {wanted.unit}")
     assert isinstance(value, int | float)
-    if wanted.kind is not int and value != 0 and not _LEAST <= abs(value) <= _MOST:  # NaN too
-        raise ArgumentError(f"{found}, expected 0 or a number of {_LEAST:g} to {_MOST:g}, in {wanted.unit}")
+    if wanted.kind is not int and value != 0 and not _MIN <= abs(value) <= _MAX:  # NaN too
+        raise ArgumentError(f"{found}, expected 0 or a number of {_MIN:g} to {_MAX:g}, in {wanted.unit}")
     whole = wanted.kind is not int or (abs(value) < 2**63 and value == int(value))
     if not whole or value < wanted.least or (wanted.above and value <= 0):
         least = "above 0" if wanted.above else f"of {wanted.least:g} or above"

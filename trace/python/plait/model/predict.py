@@ -262,7 +262,7 @@ def _network(machine: Machine, requests: Requests, write: bool) -> float:
     """Return the time of the transfers between disks and nodes; a node gets each block at most once."""
     block = machine.disks.block
     whole_file = ceil_div(requests.file_bytes, block) * block
-    run = requests.most_bytes / requests.most
+    run = requests.max_bytes / requests.most
     touched = requests.most * (math.ceil(run / block) + (run % block > 0)) * block
     nodes = _nodes(machine, requests.ranks)
     of_node = min(touched * ceil_div(requests.ranks, nodes), whole_file)
@@ -275,7 +275,7 @@ def _exchange(machine: Machine, requests: Requests, share: int) -> float:
     ranks = requests.ranks
     if requests.runs <= ranks and requests.all_bytes == requests.file_bytes:
         return 0.0  # each has one contiguous part, which is its share
-    local = max(share, requests.most_bytes)
+    local = max(share, requests.max_bytes)
     nodes = _nodes(machine, ranks)
     leaving = local * ceil_div(ranks, nodes) * (nodes - 1) / nodes
     wires = max(leaving / machine.link_rate, leaving * nodes / machine.total_rate)

@@ -24,7 +24,7 @@ class Requests:
     total     requests of all ranks together (table 8)
     most      requests of the rank that makes the most of them (R_io)
     largest   bytes of the largest request
-    most_bytes  bytes of the rank that has the most (F_p')
+    max_bytes  bytes of the rank that has the most (F_p')
     all_bytes   bytes of all ranks together; more than the file has, where elements have copies
     file_bytes  bytes of the array in the file (F)
     """
@@ -34,7 +34,7 @@ class Requests:
     total: int
     most: int
     largest: int
-    most_bytes: int
+    max_bytes: int
     all_bytes: int
     file_bytes: int
 
@@ -61,7 +61,7 @@ def requests_of(layout: Layout, itemsize: int = 1, order: str = "F", *, buffer: 
         raise ArgumentError(f"order={order!r} is no order of a file; use 'C' or 'F'")
     if buffer is not None:
         whole("buffer", buffer)
-    all_runs = total = most = largest = most_bytes = all_bytes = 0
+    all_runs = total = most = largest = max_bytes = all_bytes = 0
     for rank in _ranks(layout):
         count = math.prod(layout.local_shape(rank)) * itemsize
         if not count:
@@ -72,8 +72,8 @@ def requests_of(layout: Layout, itemsize: int = 1, order: str = "F", *, buffer: 
         if buffer is not None:
             runs, run = min(runs * ceil_div(run, buffer), runs + count // buffer), min(run, buffer)
         total, most, largest = total + runs, max(most, runs), max(largest, run)
-        most_bytes, all_bytes = max(most_bytes, count), all_bytes + count
-    return Requests(layout.size, all_runs, total, most, largest, most_bytes, all_bytes, layout.elements * itemsize)
+        max_bytes, all_bytes = max(max_bytes, count), all_bytes + count
+    return Requests(layout.size, all_runs, total, most, largest, max_bytes, all_bytes, layout.elements * itemsize)
 
 
 def _ranks(layout: Layout) -> Sequence[int]:

@@ -215,11 +215,11 @@ def advised(
     check: Callable[[], None] | None = None,
 ) -> Advice:
     """Return the advice on a recording; ``check`` is called now and then, and its exceptions end the work."""
-    heard = None if check is None else lambda _: check()
+    on_progress = None if check is None else lambda _: check()
     # Each program gets a processor, because the recorded run had an unknown number of them.
     many = base.changed("processors", count=max(recording.programs, int(base.get("processors", "count"))))
-    replayed = replay(recording, many, program, measured=True, progress=heard)
-    baseline = replay(recording, base, program, progress=heard)
+    replayed = replay(recording, many, program, measured=True, progress=on_progress)
+    baseline = replay(recording, base, program, progress=on_progress)
     tried = list(_candidates(base, baseline))
     variants = [overridden(base, {**program, **one}) for _, _, one in tried]
     results = at_once(recording, variants, workers, progress, check)

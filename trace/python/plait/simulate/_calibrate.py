@@ -50,7 +50,7 @@ def calibrate(
         raise StoreError(f"cannot measure in {where}: {error.strerror}; name a folder that can be written") from error
 
 
-def _told(path: str, fallback: int) -> int:
+def _read_number(path: str, fallback: int) -> int:
     """Return the number in a file of the system."""
     try:
         return int(Path(path).read_text(encoding="ascii").split()[0])
@@ -72,7 +72,7 @@ def _available() -> int:
 def _ahead(folder: Path) -> int:
     """Return the bytes that the system reads ahead at most on the device of a folder."""
     device = os.stat(folder).st_dev
-    return 1024 * _told(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb", 128)
+    return 1024 * _read_number(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb", 128)
 
 
 def _file(folder: Path, one: Measured) -> str:
@@ -100,10 +100,10 @@ policy = "2q"                  # Linux has two lists, of pages seen once and of 
 read_ahead = "adaptive"
 read_ahead_size = "{_ahead(folder) // 1024} KiB"
 write = "delayed"
-delay = "{_told(f"{vm}/dirty_expire_centisecs", 3000) / 100:g} s"
-flush_interval = "{max(_told(f"{vm}/dirty_writeback_centisecs", 500), 1) / 100:g} s"
-dirty_start = "{_told(f"{vm}/dirty_background_ratio", 10) or 10} %"
-dirty_limit = "{_told(f"{vm}/dirty_ratio", 20) or 20} %"
+delay = "{_read_number(f"{vm}/dirty_expire_centisecs", 3000) / 100:g} s"
+flush_interval = "{max(_read_number(f"{vm}/dirty_writeback_centisecs", 500), 1) / 100:g} s"
+dirty_start = "{_read_number(f"{vm}/dirty_background_ratio", 10) or 10} %"
+dirty_limit = "{_read_number(f"{vm}/dirty_ratio", 20) or 20} %"
 copy_rate = "{one.copy_rate / 1e6:.4g} MB/s"
 
 {_device(one)}

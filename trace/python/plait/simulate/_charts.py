@@ -40,12 +40,12 @@ def draw_rates(document: Mapping[str, Any], path: Path, until: float | None = No
 
 def _rates(series: dict[str, Any], last: float) -> tuple[list[float], list[float]]:
     """Return times and MiB a second, in at most some hundred stretches."""
-    step, sums = series["step"], series["sums"]
-    used = max(int(last / step) + 1, 1)
+    interval, sums = series["interval"], series["sums"]
+    used = max(int(last / interval) + 1, 1)
     group = max(used // _POINTS, 1)
     padded = (sums + [0] * used)[:used]
-    times = [step * k for k in range(0, used, group)]
-    rates = [sum(padded[k : k + group]) / (group * step) / _MIB for k in range(0, used, group)]
+    times = [interval * k for k in range(0, used, group)]
+    rates = [sum(padded[k : k + group]) / (group * interval) / _MIB for k in range(0, used, group)]
     return times, rates
 
 

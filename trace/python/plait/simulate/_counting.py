@@ -181,7 +181,7 @@ def _counted(
         return _simulation.Counter(policy, shape.slots, shape.block, keep)
 
     counter, remarks = feed(begin, trace, sizes, shape.block)
-    return Counts(policy, *shape, *counter.counts(), remarks.left_out + remarks.told), remarks, counter
+    return Counts(policy, *shape, *counter.counts(), remarks.left_out + remarks.stated), remarks, counter
 
 
 def _warn(remarks: Remarks) -> None:

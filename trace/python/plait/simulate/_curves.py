@@ -15,7 +15,7 @@ from plait._calls.guard import entry
 from plait.simulate._sources import Trace, block_of, feed, is_keys, shape_of
 
 Of = Literal["requests", "blocks", "bytes"]
-_MOST_SAMPLES = (1 << 31) - 1
+_MAX_SAMPLES = (1 << 31) - 1
 
 
 class MissRatioCurve(NamedTuple):
@@ -114,15 +114,15 @@ def miss_ratio_curve(
         )
     if samples is not None and (isinstance(samples, bool) or not isinstance(samples, int)):
         raise ArgumentTypeError(f"samples={shown(samples)} is no number of blocks; give one such as 8192")
-    if samples is not None and not 0 < samples <= _MOST_SAMPLES:
-        raise ArgumentError(f"samples={samples} is no number of blocks; give one from 1 to {_MOST_SAMPLES}")
+    if samples is not None and not 0 < samples <= _MAX_SAMPLES:
+        raise ArgumentError(f"samples={samples} is no number of blocks; give one from 1 to {_MAX_SAMPLES}")
     size = block_of(block, is_keys(trace))
 
     def begin() -> _simulation.Curve:
         return _simulation.Curve(float(rate), samples or 0, size)
 
     curve, remarks = feed(begin, trace, sizes, size)
-    return _curve_of(curve, size, remarks.left_out + remarks.told, exact=rate == 1 and samples is None)
+    return _curve_of(curve, size, remarks.left_out + remarks.stated, exact=rate == 1 and samples is None)
 
 
 def _curve_of(curve: _simulation.Curve, block: int, notes: list[str], *, exact: bool) -> MissRatioCurve:

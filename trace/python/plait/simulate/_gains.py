@@ -36,7 +36,7 @@ REMEDIES: Mapping[str, tuple[str, ...]] = {
 _READ_PACE = 2e6  # events per second for reading, and replayed requests per second and core: to estimate the duration
 _REPLAY_PACE = 1e6
 _REPLAYS = 16
-_LEAST = 0.001  # share of the predicted time below which a change is not a gain
+_MIN = 0.001  # share of the predicted time below which a change is not a gain
 
 
 class _LateError(Exception):
@@ -81,17 +81,17 @@ def add_gains(
             if time.monotonic() > end:
                 raise _LateError
 
-        def heard(text: str, done: float) -> None:
+        def on_progress(text: str, done: float) -> None:
             check()
             if progress is not None:
                 progress(text, done)
 
         try:
-            recording = read([report["trace"]["path"]], heard, on_device or is_of_program, **(reading or {}))
+            recording = read([report["trace"]["path"]], on_progress, on_device or is_of_program, **(reading or {}))
             if recording.requests == 0:
                 report["gains"]["skipped"] = "no file on the device is read or written"
             else:
-                _add(report, advised(recording, base, {}, progress=heard, check=check))
+                _add(report, advised(recording, base, {}, progress=on_progress, check=check))
         except _LateError:
             report["gains"]["skipped"] = f"replaying the trace takes more than {seconds(limit)}"
         except Error as error:
@@ -154,7 +154,7 @@ def _add(report: Report, advice: Advice) -> None:
 
 def _gain(change: Change, advice: Advice) -> Report:
     part = change.gain / advice.predicted if advice.predicted > 0 else 0.0
-    if part < _LEAST:
+    if part < _MIN:
         text = f"Predicted: no gain; tried was {change.what} and the like."
         return {"what": None, "setting": None, "seconds": 0.0, "share": 0.0, "text": text}
     text = f"Predicted: {seconds(change.gain)} less ({share(part)}) by {change.what}: {change.setting}."

@@ -82,12 +82,12 @@ class Measured(NamedTuple):
         return max(1, min(THREADS, round(self.reads_at_once * self.read.mean)))
 
 
-def measure(path: Path, part: float, size: int, heard: Callable[[str, float], None]) -> Measured:
+def measure(path: Path, part: float, size: int, on_progress: Callable[[str, float], None]) -> Measured:
     """Make a file of `size` bytes and measure, ``part`` seconds for each of PARTS steps.  errors  OSError"""
     steps = iter(range(1, PARTS + 1))
 
     def begin(text: str) -> None:
-        heard(text, (next(steps) - 1) / PARTS)
+        on_progress(text, (next(steps) - 1) / PARTS)
 
     begin("writing the file")
     with _descriptor(path, os.O_RDWR | os.O_CREAT, direct=True) as (file, direct):

@@ -26,7 +26,7 @@ class OnDevice:
     def read(self, count: int) -> npt.NDArray[np.void]:
         """Return the next events."""
         events = self._trace.read(count)
-        _, files = self._trace.told_behind(1 << 62, self._known)
+        _, files = self._trace.described_after(1 << 62, self._known)
         self._known += len(files)
         self._chosen += [one.process << 32 | one.number for one in files if self._is_chosen(one.name)]
         keys = events["process"].astype(np.uint64) << np.uint64(32) | events["file"].astype(np.uint64)
@@ -39,9 +39,9 @@ class OnDevice:
         events["kind"][others] = Kind.METADATA
         return events
 
-    def told_behind(self, processes: int, files: int) -> tuple[list[Process], list[TracedFile]]:
-        """See :meth:`plait.trace.Trace.told_behind`."""
-        return self._trace.told_behind(processes, files)
+    def described_after(self, processes: int, files: int) -> tuple[list[Process], list[TracedFile]]:
+        """See :meth:`plait.trace.Trace.described_after`."""
+        return self._trace.described_after(processes, files)
 
     @property
     def progress(self) -> tuple[int, int]:

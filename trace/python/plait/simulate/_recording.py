@@ -116,11 +116,11 @@ def read(
     compiled = _simulation.Recording()
     for number, name in enumerate(names):
 
-        def heard(read: int, whole: int, number: int = number, name: str = name) -> None:
+        def on_progress(read: int, whole: int, number: int = number, name: str = name) -> None:
             if progress is not None:
                 share = read / whole if whole else 0.0
                 progress(f"reading {name}", (number + min(share, 1.0)) / len(names))
 
         with open_trace(name, **options) as trace:
-            compiled.add(trace if on_device is None else OnDevice(trace, on_device), heard)
+            compiled.add(trace if on_device is None else OnDevice(trace, on_device), on_progress)
     return Recording(names, compiled, time.perf_counter() - begin)

@@ -127,8 +127,8 @@ def _lines(one: Result) -> Iterator[str]:
     if cache["ahead_blocks"]:
         used, wasted = (share(cache[name] / cache["ahead_blocks"]) for name in ("ahead_used", "ahead_wasted"))
         yield f"read ahead       {size(cache['ahead_blocks'] * block)}, {used} used, {wasted} dropped unread"
-    if doc["dirty_most"]:
-        yield f"dirty            {size(doc['dirty_most'])} at most"
+    if doc["max_dirty"]:
+        yield f"dirty            {size(doc['max_dirty'])} at most"
     for name, key in (("reads take", "read_latency"), ("writes take", "write_latency")):
         times = doc[key]
         if times["count"]:

@@ -81,8 +81,8 @@ def run(
     """
     recording = record(traces, progress)
     changed, program = overridden(load(machine), changes)
-    heard = None if progress is None else lambda share: progress("replaying", share)
-    return replay(recording, changed, program, measured=measured, progress=heard)
+    on_progress = None if progress is None else lambda share: progress("replaying", share)
+    return replay(recording, changed, program, measured=measured, progress=on_progress)
 
 
 @entry

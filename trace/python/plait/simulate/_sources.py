@@ -21,7 +21,7 @@ BLOCK = 4096
 """Default bytes of a block."""
 
 _KEYS = 1 << 20  # keys per call, so that the program can be interrupted between calls
-_MOST_SLOTS = (1 << 32) - 2
+_MAX_SLOTS = (1 << 32) - 2
 
 Trace = str | os.PathLike[str] | npt.ArrayLike
 """A trace's name, or the keys of the blocks in the order of their use."""
@@ -61,7 +61,7 @@ Taking = TypeVar("Taking", bound=Consumer)
 class Remarks(NamedTuple):
     """Remarks about a trace in addition to its counts."""
 
-    told: list[str]
+    stated: list[str]
     """Remarks of its reader."""
     left_out: list[str]
     """Requests that were not counted, or only approximately; callers get a warning about them."""
@@ -109,9 +109,9 @@ def shape_of(cache: Any, block: Any, keys: bool) -> Shape:
                 f"cache={shown(cache)} is {counted(capacity, 'byte')}, less than a block of {shown_size(size)}; "
                 'give a larger cache with its unit, such as cache="32MiB", or smaller blocks'
             )
-    if slots > _MOST_SLOTS:
+    if slots > _MAX_SLOTS:
         raise ArgumentError(
-            f"cache={shown(cache)} has {slots:,} blocks, more than {_MOST_SLOTS:,}; give larger blocks or less cache"
+            f"cache={shown(cache)} has {slots:,} blocks, more than {_MAX_SLOTS:,}; give larger blocks or less cache"
         )
     return Shape(slots, size)
 
@@ -188,12 +188,12 @@ def _feed_trace(fed: Taking, begin: Callable[[], Taking], name: str | os.PathLik
     files = 0
     with open_trace(name) as trace:
         for events in trace:
-            _, opened = trace.told_behind(0, files)
+            _, opened = trace.described_after(0, files)
             moves = events["kind"] <= Kind.WRITE
             if not logical and bool(np.any(moves & ((events["flags"] & Flag.LOGICAL) != 0))):
                 logical = True
                 fed = begin()
-                _, opened = trace.told_behind(0, 0)
+                _, opened = trace.described_after(0, 0)
                 files = 0
             fed.add_files(opened)
             files += len(opened)

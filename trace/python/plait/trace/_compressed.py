@@ -55,7 +55,7 @@ def _open_zstd(path: str | BinaryIO) -> IO[bytes]:
     return cast("IO[bytes]", zstandard.open(path, "rb"))
 
 
-class _Behind(io.RawIOBase):
+class _PrefixedReader(io.RawIOBase):
     """Bytes that were read already, followed by the rest of the standard input."""
 
     def __init__(self, head: bytes) -> None:
@@ -64,10 +64,10 @@ class _Behind(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
-        found = self._head[: len(room)] or os.read(0, len(room))
+    def readinto(self, buffer: Any) -> int:
+        found = self._head[: len(buffer)] or os.read(0, len(buffer))
         self._head = self._head[len(found) :]
-        room[: len(found)] = found
+        buffer[: len(found)] = found
         return len(found)
 
 
@@ -76,7 +76,7 @@ def _open_stdin(path: str) -> IO[bytes]:
     head = b""
     while len(head) < len(_ZSTD) and (more := os.read(0, len(_ZSTD) - len(head))):
         head += more
-    raw = io.BufferedReader(_Behind(head), _CHUNK)
+    raw = io.BufferedReader(_PrefixedReader(head), _CHUNK)
     if head.startswith(_GZIP):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
     return _open_zstd(raw) if head == _ZSTD else raw

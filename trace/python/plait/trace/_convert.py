@@ -16,7 +16,7 @@ from plait.trace import formats
 from plait.trace._open import open as open_trace
 from plait.trace._reader import Description
 from plait.trace._sources import files_of, wanted_format
-from plait.trace._writer import WriteOptions, create, finish_as, tell
+from plait.trace._writer import WriteOptions, create, finish_as, write_description
 from plait.trace.formats.format import Format, ImportedTrace
 
 Progress = Callable[[int, int], None]
@@ -157,7 +157,7 @@ def _from_python(format: Format, source: str, target: _Target, progress: Progres
             known = found._replace(zero=max(found.zero + found.spool.earliest, 0))
             events = 0
             with create(target.path, target.format, **target.options._asdict()) as out:
-                tell(out, found.processes, found.files)
+                write_description(out, found.processes, found.files)
                 for batch in found.spool.in_order():
                     out.write(batch)
                     events += len(batch)

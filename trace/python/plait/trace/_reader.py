@@ -115,15 +115,15 @@ class Trace:
         """Close the trace."""
         self.close()
 
-    def told_behind(self, processes: int, files: int) -> tuple[list[Process], list[TracedFile]]:
+    def described_after(self, processes: int, files: int) -> tuple[list[Process], list[TracedFile]]:
         """Return the processes and opens known so far after the first `processes` and `files`, without copying the
         others.
         """
         if self._last is not None:
             return self._last.processes[processes:], self._last.files[files:]
         return (
-            [Process(*one) for one in self._reader.processes_behind(processes)],
-            [TracedFile(*one) for one in self._reader.files_behind(files)],
+            [Process(*one) for one in self._reader.processes_after(processes)],
+            [TracedFile(*one) for one in self._reader.files_after(files)],
         )
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from plait.trace import formats
 from plait.trace._event import Counters, Flag, Kind
 from plait.trace._reader import Trace
 from plait.trace._summary import Summary
-from plait.trace._writer import create, finish_as, tell
+from plait.trace._writer import create, finish_as, write_description
 from plait.trace.formats.format import ImportedTrace
 
 
@@ -52,8 +52,8 @@ def transfer(
     processes = files = 0
     with create(target, format) as writer:
         for events in trace:
-            new_processes, new_files = trace.told_behind(processes, files)
-            tell(writer, new_processes, new_files)
+            new_processes, new_files = trace.described_after(processes, files)
+            write_description(writer, new_processes, new_files)
             processes, files = processes + len(new_processes), files + len(new_files)
             writer.write(events)
             _sum(summary, events)
@@ -99,7 +99,7 @@ def write_out(
     )
     _sum_counters(summary, found.counters)
     with create(target, format) as writer:
-        tell(writer, found.processes, found.files)
+        write_description(writer, found.processes, found.files)
         for events in spool.in_order():
             writer.write(events)
             _sum(summary, events)

@@ -160,7 +160,7 @@ def create(
     return TraceWriter(path, format, WriteOptions(base, separator, comment, tick, block, plain))
 
 
-def tell(writer: TraceWriter, processes: Iterable[Process], files: Iterable[TracedFile]) -> None:
+def write_description(writer: TraceWriter, processes: Iterable[Process], files: Iterable[TracedFile]) -> None:
     """Add the processes and files of another trace to a trace being written."""
     for process in processes:
         writer.add_process(**process._asdict())

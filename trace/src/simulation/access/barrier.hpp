@@ -8,7 +8,7 @@
 
 namespace plait::simulation {
 
-/// A barrier of all ranks. Agreements use it, and so does the exchange of a window that StepTally simulates as a
+/// A barrier of all ranks. Agreements use it, and so does the exchange of a window that WindowTally simulates as a
 /// whole.
 class Barrier {
  public:

@@ -14,40 +14,40 @@
 namespace plait::simulation {
 
 /// Computes the distance in the order of transport::ring_distance().
-Rank::Peer Rank::peer_of(std::int64_t rank, std::int64_t elements, bool behind) const {
+Rank::Peer Rank::peer_of(std::int64_t rank, std::int64_t elements, bool reversed) const {
   const auto ranks = static_cast<std::int64_t>(context_.outcome.ranks.size());
-  const std::int64_t up = behind ? rank - number_ : number_ - rank;
+  const std::int64_t up = reversed ? rank - number_ : number_ - rank;
   return {static_cast<std::int32_t>((up + ranks) % ranks), static_cast<std::int32_t>(rank), elements};
 }
 
-std::vector<Rank::Peer> Rank::owners(std::int64_t step, bool behind) const {
+std::vector<Rank::Peer> Rank::owners(std::int64_t window_number, bool reversed) const {
   std::vector<Peer> result;
   const std::int64_t reader = context_.plan.reader_ranks().reader_at(number_);
-  const Range range = context_.plan.window(reader, step);
+  const Range range = context_.plan.window(reader, window_number);
   if (range.empty()) return result;
   for (const plan::RankPart& part : context_.plan.owners().parts(range))
-    if (part.rank / context_.on_node != node_.number) result.push_back(peer_of(part.rank, part.elements, behind));
+    if (part.rank / context_.on_node != node_.number) result.push_back(peer_of(part.rank, part.elements, reversed));
   return result;
 }
 
-std::vector<Rank::Peer> Rank::readers(std::int64_t step, bool behind) const {
+std::vector<Rank::Peer> Rank::readers(std::int64_t window_number, bool reversed) const {
   std::vector<Peer> result;
   if (holdings_.empty()) return result;
   const auto elsewhere = [this](std::int64_t rank) { return rank / context_.on_node != node_.number; };
-  for (const plan::RankPart& part : context_.plan.readers_of(holdings_, step, elsewhere))
-    result.push_back(peer_of(part.rank, part.elements, behind));
+  for (const plan::RankPart& part : context_.plan.readers_of(holdings_, window_number, elsewhere))
+    result.push_back(peer_of(part.rank, part.elements, reversed));
   return result;
 }
 
-Task Rank::exchange(std::int64_t step) {
+Task Rank::exchange(std::int64_t window_number) {
   if (context_.whole != nullptr) {
-    co_await exchange_at_once(step);
+    co_await exchange_at_once(window_number);
     co_return;
   }
   // When reading, windows go to the owners of their elements; when writing, elements go to the readers of their
   // windows.
-  std::vector<Peer> to = context_.write ? readers(step, true) : owners(step, true);
-  std::vector<Peer> from = context_.write ? owners(step, false) : readers(step, false);
+  std::vector<Peer> to = context_.write ? readers(window_number, true) : owners(window_number, true);
+  std::vector<Peer> from = context_.write ? owners(window_number, false) : readers(window_number, false);
   std::ranges::sort(to, {}, &Peer::distance);
   std::ranges::sort(from, {}, &Peer::distance);
   const auto messages = static_cast<Time>(to.size() + from.size());
@@ -64,11 +64,11 @@ Task Rank::exchange(std::int64_t step) {
     Messages::Address incoming;
     Messages::Address outgoing;
     if (receives) {
-      incoming = {from[next_from].rank, number_, step};
+      incoming = {from[next_from].rank, number_, window_number};
       context_.messages.post_receive(incoming);
     }
     if (sends) {
-      outgoing = {number_, to[next_to].rank, step};
+      outgoing = {number_, to[next_to].rank, window_number};
       const std::int64_t elements = to[next_to++].elements;
       co_await spend(Phase::kCopy, copying(elements));
       context_.messages.send(outgoing, elements * bytes);
@@ -92,13 +92,13 @@ Task Rank::exchange(std::int64_t step) {
   }
 }
 
-Task Rank::exchange_at_once(std::int64_t step) {
-  const StepTally::Share mine = context_.whole->share(step, number_);
+Task Rank::exchange_at_once(std::int64_t window_number) {
+  const WindowTally::Share mine = context_.whole->share(window_number, number_);
   co_await spend(Phase::kPlan, (mine.sent + mine.received) * context_.settings.nodes.message);
   co_await spend(Phase::kCopy, copying(mine.sent_elements));
   const Time began = context_.resumer.now();
   co_await context_.whole->barrier().arrive();
-  co_await context_.resumer.until(context_.resumer.now() + context_.whole->takes(step, number_));
+  co_await context_.resumer.until(context_.resumer.now() + context_.whole->takes(window_number, number_));
   add(Phase::kExchange, began);
   co_await spend(Phase::kCopy, copying(mine.received_elements));
   outcome().sent += mine.sent;

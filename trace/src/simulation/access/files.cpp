@@ -80,7 +80,7 @@ bool Files::fits(const Node& node, std::int64_t bytes) const {
   return node.dirty == 0 || node.dirty + bytes <= settings_.dirty_limit;
 }
 
-Task Files::room(std::int64_t node, std::int64_t bytes) {
+Task Files::reserve_memory(std::int64_t node, std::int64_t bytes) {
   Node& here = nodes_[at(node)];
   if (here.writers.empty() && fits(here, bytes)) {
     here.dirty += bytes;

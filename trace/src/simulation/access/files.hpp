@@ -24,7 +24,7 @@ class Files final : private Completion, private Timer {
   /// Writes a stretch from a node to the device. Ends when the device has it.
   Task write_through(std::int64_t node, std::int64_t offset, std::int64_t bytes);
   /// Waits until the memory of a node has capacity for `bytes`.
-  Task room(std::int64_t node, std::int64_t bytes);
+  Task reserve_memory(std::int64_t node, std::int64_t bytes);
   /// Adds a stretch to the memory of a node, from which it is sent to the device later.
   void put(std::int64_t node, std::int64_t offset, std::int64_t bytes);
   /// Sends everything that is in memory to the device.

@@ -14,8 +14,8 @@ namespace plait::simulation {
 
 /// The progress of the windows of one rank. The counters have the meaning of those in transport::Slot.
 struct Windows {
-  std::int64_t reader = 0;  ///< number of the reader that owns the windows
-  std::int64_t steps = 0;   ///< number of windows that are not empty
+  std::int64_t reader = 0;        ///< number of the reader that owns the windows
+  std::int64_t window_count = 0;  ///< number of windows that are not empty
   std::int64_t claimed = 0;
   std::array<std::int64_t, plan::kSlots> filled{};
   std::array<std::int64_t, plan::kSlots> taken{};

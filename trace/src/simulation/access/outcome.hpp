@@ -44,7 +44,7 @@ struct AccessOutcome {
   std::int64_t nodes = 1;
   std::int64_t windows = 0;    ///< number of windows of the longest share
   std::int64_t simulated = 0;  ///< number of windows that were simulated
-  bool whole_steps = false;    ///< true if the exchange of each window was simulated as a whole: see simulate_access()
+  bool whole_windows = false;  ///< true if the exchange of each window was simulated as a whole: see simulate_access()
   std::vector<RankOutcome> ranks;
   std::vector<LinkUse> links;  ///< in ascending order of both nodes
   std::vector<DeviceUse> devices;

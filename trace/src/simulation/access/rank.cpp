@@ -1,9 +1,9 @@
 // One simulated rank: the schedule of access::WindowMove on the virtual clock.
 //
 // Idea: the simulation keeps the counters of the real schedule but replaces the work by time. `claimed`, `filled` and
-// `taken` of each Windows only grow, and uses(step) is the value of a counter when window `step` has passed it. A
-// rank repeats: copy elements of a window that is ready, else claim a window and fill or flush it, else sleep until a
-// counter changes. src/access/window_move.cpp explains the counters with an example.
+// `taken` of each Windows only grow, and uses(window_number) is the value of a counter when window `window_number` has
+// passed it. A rank repeats: copy elements of a window that is ready, else claim a window and fill or flush it, else
+// sleep until a counter changes. src/access/window_move.cpp explains the counters with an example.
 //
 // Example: reading on one node with 2 ranks and kSlots = 2. Window 2 uses the slot of window 0. It may be filled when
 // `taken` of this slot is all_visits(2) - all_visits(0) = 4 - 2 = 2, which means that both ranks have copied window
@@ -97,34 +97,36 @@ Task Rank::direct() {
 
 Task Rank::two_phase() {
   if (apart()) {
-    for (std::int64_t step = 0; step < context_.steps; ++step) {
-      co_await work_until(step);
-      co_await exchange(step);
-      if (step < node_.windows[me_].steps) count_visit(me_, step);
+    for (std::int64_t window_number = 0; window_number < context_.window_count; ++window_number) {
+      co_await work_until(window_number);
+      co_await exchange(window_number);
+      if (window_number < node_.windows[me_].window_count) count_visit(me_, window_number);
     }
   }
   co_await work_until(kAll);
 }
 
-std::int64_t& Rank::visits(Windows& one, std::int64_t step) const {
-  return (context_.write ? one.filled : one.taken)[static_cast<std::size_t>(step % plan::kSlots)];
+std::int64_t& Rank::visits(Windows& one, std::int64_t window_number) const {
+  return (context_.write ? one.filled : one.taken)[static_cast<std::size_t>(window_number % plan::kSlots)];
 }
 
-std::int64_t& Rank::moves(Windows& one, std::int64_t step) const {
-  return (context_.write ? one.taken : one.filled)[static_cast<std::size_t>(step % plan::kSlots)];
+std::int64_t& Rank::moves(Windows& one, std::int64_t window_number) const {
+  return (context_.write ? one.taken : one.filled)[static_cast<std::size_t>(window_number % plan::kSlots)];
 }
 
 bool Rank::visitable(std::size_t peer) const {
   Windows& theirs = node_.windows[peer];
-  const std::int64_t step = visited_[peer];
-  return step < theirs.steps && moves(theirs, step) >= (context_.write ? uses(step) - 1 : uses(step));
+  const std::int64_t window_number = visited_[peer];
+  return window_number < theirs.window_count &&
+         moves(theirs, window_number) >= (context_.write ? uses(window_number) - 1 : uses(window_number));
 }
 
 bool Rank::movable(std::size_t peer) const {
   Windows& theirs = node_.windows[peer];
-  const std::int64_t step = theirs.claimed;
-  return step < theirs.steps &&
-         visits(theirs, step) >= (context_.write ? all_visits(step) : all_visits(step) - all_visits(0));
+  const std::int64_t window_number = theirs.claimed;
+  return window_number < theirs.window_count &&
+         visits(theirs, window_number) >=
+             (context_.write ? all_visits(window_number) : all_visits(window_number) - all_visits(0));
 }
 
 bool Rank::something_to_do() const {
@@ -133,15 +135,15 @@ bool Rank::something_to_do() const {
   return false;
 }
 
-/// True if the condition that work_until(step) waits for holds.
-bool Rank::reached(std::int64_t step) const {
+/// True if the condition that work_until(window_number) waits for holds.
+bool Rank::reached(std::int64_t window_number) const {
   for (std::size_t i = 0; i < node_.windows.size(); ++i) {
     const Windows& theirs = node_.windows[i];
-    if (visited_[i] != theirs.steps && (step == kAll || visited_[i] <= step)) return false;
+    if (visited_[i] != theirs.window_count && (window_number == kAll || visited_[i] <= window_number)) return false;
   }
-  if (step != kAll) return true;
+  if (window_number != kAll) return true;
   for (std::size_t i = 0; i < served_; ++i)
-    if (node_.windows[peer(i)].claimed < node_.windows[peer(i)].steps) return false;
+    if (node_.windows[peer(i)].claimed < node_.windows[peer(i)].window_count) return false;
   return true;
 }
 
@@ -149,11 +151,11 @@ bool Rank::would_go_on() const { return something_to_do() || reached(until_); }
 
 void Rank::wake() {
   // A sleeping rank continues after the time that a wake-up takes.
-  context_.resumer.at(context_.resumer.now() + time_of(context_.settings.costs.step_seconds),
+  context_.resumer.at(context_.resumer.now() + time_of(context_.settings.costs.wait_seconds),
                       std::exchange(suspended_, nullptr));
 }
 
-void Rank::tell_node() {
+void Rank::notify_node() {
   std::erase_if(node_.waiting, [](Rank* one) {
     const bool goes = one->would_go_on();
     if (goes) one->wake();
@@ -161,12 +163,12 @@ void Rank::tell_node() {
   });
 }
 
-void Rank::count_visit(std::size_t peer, std::int64_t step) {
-  if (++visits(node_.windows[peer], step) == all_visits(step)) tell_node();
+void Rank::count_visit(std::size_t peer, std::int64_t window_number) {
+  if (++visits(node_.windows[peer], window_number) == all_visits(window_number)) notify_node();
 }
 
-Task Rank::work_until(std::int64_t step) {
-  while (!reached(step)) {
+Task Rank::work_until(std::int64_t window_number) {
+  while (!reached(window_number)) {
     bool worked = false;
     for (std::size_t i = 0; i < node_.windows.size() && !worked; ++i) {
       const std::size_t one = peer(i);
@@ -184,12 +186,12 @@ Task Rank::work_until(std::int64_t step) {
       const std::int64_t moving = theirs.claimed++;
       co_await move(context_.plan.window(theirs.reader, moving));
       ++moves(theirs, moving);
-      tell_node();
+      notify_node();
       worked = true;
     }
     if (worked) continue;
     const Time from = context_.resumer.now();
-    until_ = step;
+    until_ = window_number;
     node_.waiting.push_back(this);
     co_await Suspend{suspended_};
     add(Phase::kWaiting, from);
@@ -241,7 +243,7 @@ Task Rank::write_file(std::int64_t offset, std::int64_t bytes, double rate) {
   ++outcome().requests;
   outcome().bytes += bytes;
   const Time from = context_.resumer.now();
-  if (!context_.settings.files.through) co_await context_.files.room(node_.number, bytes);
+  if (!context_.settings.files.through) co_await context_.files.reserve_memory(node_.number, bytes);
   co_await context_.files.turn(node_.number);
   add(Phase::kFile, from);
   co_await spend(Phase::kFile, time_of(context_.settings.costs.write_request_seconds) + transfer_time(bytes, rate));

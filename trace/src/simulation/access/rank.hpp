@@ -11,8 +11,8 @@
 #include "simulation/access/node.hpp"
 #include "simulation/access/outcome.hpp"
 #include "simulation/access/settings.hpp"
-#include "simulation/access/step_tally.hpp"
 #include "simulation/access/task.hpp"
+#include "simulation/access/window_tally.hpp"
 
 namespace plait::simulation {
 
@@ -25,13 +25,13 @@ struct Context {
   Messages& messages;
   Files& files;
   Barrier& barrier;
-  StepTally* whole;  ///< simulates each exchange as a whole; nullptr: message by message
+  WindowTally* whole;  ///< simulates each exchange as a whole; nullptr: message by message
   AccessOutcome& outcome;
   bool write = false;
   std::int64_t data_offset = 0;
-  std::int64_t on_node = 1;     ///< ranks of each node except the last
-  std::int64_t steps = 0;       ///< number of windows that are simulated
-  double copy_per_element = 0;  ///< seconds to copy one element between a window or message and an array
+  std::int64_t on_node = 1;       ///< ranks of each node except the last
+  std::int64_t window_count = 0;  ///< number of windows that are simulated
+  double copy_per_element = 0;    ///< seconds to copy one element between a window or message and an array
 };
 
 class Rank {
@@ -59,9 +59,9 @@ class Rank {
   Task agree();
   Task direct();
   Task two_phase();
-  Task work_until(std::int64_t step);
-  Task exchange(std::int64_t step);
-  Task exchange_at_once(std::int64_t step);
+  Task work_until(std::int64_t window_number);
+  Task exchange(std::int64_t window_number);
+  Task exchange_at_once(std::int64_t window_number);
   Task move(Range range);
   Task read_file(std::int64_t offset, std::int64_t bytes, double rate);
   Task write_file(std::int64_t offset, std::int64_t bytes, double rate);
@@ -70,22 +70,22 @@ class Rank {
   Time copying(std::int64_t elements) const;
   bool apart() const { return context_.network.nodes() > 1 && !context_.plan.each_node(); }
   bool wanted(Range range) const;
-  bool reached(std::int64_t step) const;
+  bool reached(std::int64_t window_number) const;
   bool visitable(std::size_t peer) const;
   bool movable(std::size_t peer) const;
   bool something_to_do() const;
   std::size_t peer(std::size_t i) const { return (me_ + i) % node_.windows.size(); }
-  std::int64_t all_visits(std::int64_t step) const {
-    return static_cast<std::int64_t>(node_.windows.size()) * uses(step);
+  std::int64_t all_visits(std::int64_t window_number) const {
+    return static_cast<std::int64_t>(node_.windows.size()) * uses(window_number);
   }
-  static std::int64_t uses(std::int64_t step) { return step / plan::kSlots + 1; }
-  std::int64_t& visits(Windows& one, std::int64_t step) const;
-  std::int64_t& moves(Windows& one, std::int64_t step) const;
-  void count_visit(std::size_t peer, std::int64_t step);
-  void tell_node();
-  std::vector<Peer> owners(std::int64_t step, bool behind) const;
-  std::vector<Peer> readers(std::int64_t step, bool behind) const;
-  Peer peer_of(std::int64_t rank, std::int64_t elements, bool behind) const;
+  static std::int64_t uses(std::int64_t window_number) { return window_number / plan::kSlots + 1; }
+  std::int64_t& visits(Windows& one, std::int64_t window_number) const;
+  std::int64_t& moves(Windows& one, std::int64_t window_number) const;
+  void count_visit(std::size_t peer, std::int64_t window_number);
+  void notify_node();
+  std::vector<Peer> owners(std::int64_t window_number, bool reversed) const;
+  std::vector<Peer> readers(std::int64_t window_number, bool reversed) const;
+  Peer peer_of(std::int64_t rank, std::int64_t elements, bool reversed) const;
   RankOutcome& outcome() const { return context_.outcome.ranks[static_cast<std::size_t>(number_)]; }
 
   Context& context_;

@@ -35,19 +35,19 @@ struct FileSettings {
 };
 
 /// Number of copies and messages that are simulated if no number of windows is set: about ten seconds.
-constexpr std::int64_t kMostWork = 10'000'000;
+constexpr std::int64_t kMaxWork = 10'000'000;
 /// Maximum number of messages of one window that are simulated one by one.
-constexpr std::int64_t kMostMessages = 8'000'000;
+constexpr std::int64_t kMaxMessages = 8'000'000;
 
 struct AccessSettings {
   NodeSettings nodes;
   NetworkSettings network;
   FileSettings files;
   plan::CostModel costs;  ///< times of calls, copies and waits
-  /// Number of windows of each reader to simulate, from the first; 0: as many as kMostWork permits.
+  /// Number of windows of each reader to simulate, from the first; 0: as many as kMaxWork permits.
   std::int64_t windows = 0;
   std::int64_t file_end = 0;  ///< size of the file in bytes
-  std::int64_t most_messages = kMostMessages;
+  std::int64_t max_messages = kMaxMessages;
 
   /// errors  kArgument: the setting, its value and the expected values.
   void check() const;

@@ -26,8 +26,8 @@ namespace plait::simulation {
 
 namespace {
 
-constexpr std::int64_t kMostRanks = 1'000'000;
-constexpr std::int64_t kMostOnNode = 4096;
+constexpr std::int64_t kMaxRanks = 1'000'000;
+constexpr std::int64_t kMaxOnNode = 4096;
 
 std::int64_t on_node(const AccessRequest& request, const AccessSettings& settings) {
   return settings.nodes.ranks == 0 ? request.ranks : std::min(settings.nodes.ranks, request.ranks);
@@ -38,7 +38,7 @@ void require(bool fine, std::string_view what, std::int64_t found, std::string_v
 }
 
 /// Estimates the messages between nodes that one window of every reader needs, from a sample of at most 8 readers.
-std::int64_t messages_of_step(const plan::AccessPlan& plan, std::int64_t on_node) {
+std::int64_t messages_per_window(const plan::AccessPlan& plan, std::int64_t on_node) {
   constexpr std::int64_t kSamples = 8;
   const std::int64_t samples = std::min(plan.readers(), kSamples);
   std::int64_t found = 0;
@@ -65,12 +65,12 @@ class Run {
         barrier_(resumer_, request.ranks, agreement()) {
     outcome_.nodes = network_.nodes();
     outcome_.ranks.resize(static_cast<std::size_t>(request.ranks));
-    choose_steps();
+    choose_granularity();
     context_ = std::make_unique<Context>(Context{plan_, settings_, resumer_, network_, messages_, files_, barrier_,
                                                  nullptr, outcome_, request.write, request.data_offset, on_node_,
                                                  outcome_.simulated, copy_per_element()});
-    if (outcome_.whole_steps) {
-      tally_ = std::make_unique<StepTally>(plan_, request.write, on_node_, resumer_, network_);
+    if (outcome_.whole_windows) {
+      tally_ = std::make_unique<WindowTally>(plan_, request.write, on_node_, resumer_, network_);
       context_->whole = tally_.get();
     }
     make_nodes(request.ranks);
@@ -80,7 +80,7 @@ class Run {
     for (const Task& task : tasks_) task.start_at(resumer_, 0);
     constexpr std::int64_t kEvery = 1 << 16;
     for (std::int64_t made = 1; !clock_.empty(); ++made) {
-      clock_.step();
+      clock_.run_next();
       if (made % kEvery == 0 && progress) progress(done());
     }
     for (const Task& task : tasks_) task.check();
@@ -99,7 +99,7 @@ class Run {
   Time agreement() const {
     const auto depth = std::bit_width(static_cast<std::uint64_t>(network_.nodes() - 1));
     return static_cast<Time>(2 * depth) * settings_.network.latency +
-           static_cast<Time>(settings_.costs.step_seconds * 1e9);
+           static_cast<Time>(settings_.costs.wait_seconds * 1e9);
   }
 
   double copy_per_element() const {
@@ -109,21 +109,21 @@ class Run {
   }
 
   /// Chooses the number of windows of each reader that are simulated.
-  void choose_steps() {
+  void choose_granularity() {
     outcome_.windows = plan_.strategy() == plan::Strategy::kDirect ? 0 : plan_.windows();
     outcome_.simulated = outcome_.windows;
     if (outcome_.windows == 0) {
       const std::int64_t requests = plan::requests(plan_, plan::Strategy::kDirect);
-      if (base::Wide{requests} * plan_.task().workers > kMostRequests)
+      if (base::Wide{requests} * plan_.task().workers > kMaxRequests)
         base::throw_argument_error("found a direct access of up to ", requests, " requests on each of ",
-                                   plan_.task().workers, " ranks, expected at most ", kMostRequests,
+                                   plan_.task().workers, " ranks, expected at most ", kMaxRequests,
                                    " together; use fewer ranks, or the strategy two-phase");
       return;
     }
-    const std::int64_t messages = network_.nodes() > 1 && !plan_.each_node() ? messages_of_step(plan_, on_node_) : 0;
-    outcome_.whole_steps = messages > settings_.most_messages;
+    const std::int64_t messages = network_.nodes() > 1 && !plan_.each_node() ? messages_per_window(plan_, on_node_) : 0;
+    outcome_.whole_windows = messages > settings_.max_messages;
     const std::int64_t work = std::max<std::int64_t>(messages + plan_.readers() * on_node_, 1);
-    const std::int64_t most = settings_.windows > 0 ? settings_.windows : std::max<std::int64_t>(kMostWork / work, 1);
+    const std::int64_t most = settings_.windows > 0 ? settings_.windows : std::max<std::int64_t>(kMaxWork / work, 1);
     outcome_.simulated = std::min(outcome_.windows, most);
   }
 
@@ -138,9 +138,9 @@ class Run {
         const auto number = static_cast<std::int64_t>(k);
         one.reader =
             plan_.each_node() ? std::min(number, plan_.readers()) : plan_.reader_ranks().reader_at(first + number);
-        one.steps = outcome_.simulated;
-        while (one.steps > 0 && plan_.window(one.reader, one.steps - 1).empty()) --one.steps;
-        all_windows_ += one.steps;
+        one.window_count = outcome_.simulated;
+        while (one.window_count > 0 && plan_.window(one.reader, one.window_count - 1).empty()) --one.window_count;
+        all_windows_ += one.window_count;
       }
     }
     for (std::int64_t rank = 0; rank < ranks; ++rank)
@@ -175,7 +175,7 @@ class Run {
   Barrier barrier_;
   AccessOutcome outcome_;
   std::unique_ptr<Context> context_;
-  std::unique_ptr<StepTally> tally_;
+  std::unique_ptr<WindowTally> tally_;
   std::deque<Node> nodes_;
   std::deque<Rank> ranks_;
   std::vector<Task> tasks_;
@@ -196,10 +196,10 @@ void AccessSettings::check() const {
 
 plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& settings) {
   settings.check();
-  require(request.ranks >= 1 && request.ranks <= kMostRanks, "ranks", request.ranks, base::text("1 to ", kMostRanks));
+  require(request.ranks >= 1 && request.ranks <= kMaxRanks, "ranks", request.ranks, base::text("1 to ", kMaxRanks));
   const std::int64_t together = on_node(request, settings);
-  require(together <= kMostOnNode, "ranks of one node", together,
-          base::text("at most ", kMostOnNode, ", as per_node says"));
+  require(together <= kMaxOnNode, "ranks of one node", together,
+          base::text("at most ", kMaxOnNode, ", as per_node says"));
   if (request.layout.ranks_end() > request.ranks)
     base::throw_argument_error("the layout ", to_string(request.layout), " has the rank ",
                                request.layout.ranks_end() - 1, ", but there are ", request.ranks,

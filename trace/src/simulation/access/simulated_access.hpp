@@ -30,8 +30,8 @@ plan::AccessPlan plan_on(const AccessRequest& request, const AccessSettings& set
 /// model gives the time of calls, copies and waits, the links of the nodes that of messages, and the device that of
 /// requests.
 ///
-/// If one window of every reader needs more messages between nodes than `most_messages`, its exchange is simulated as
-/// a whole (StepTally).
+/// If one window of every reader needs more messages between nodes than `max_messages`, its exchange is simulated as
+/// a whole (WindowTally).
 /// cost    O(log ranks) for each copy from a window, each message and each file request; independent of the number of
 /// elements.
 /// memory  O(ranks * ranks of a node), and messages in progress.
@@ -43,6 +43,6 @@ AccessOutcome simulate_access(const AccessRequest& request, const AccessSettings
                               const std::function<void(double)>& progress = {});
 
 /// Maximum number of requests of a direct access, of all ranks together.
-constexpr std::int64_t kMostRequests = 50'000'000;
+constexpr std::int64_t kMaxRequests = 50'000'000;
 
 }  // namespace plait::simulation

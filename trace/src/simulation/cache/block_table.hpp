@@ -20,7 +20,8 @@ namespace plait::simulation {
 class BlockTable {
  public:
   /// room  expected number of blocks; the table grows if there are more.
-  explicit BlockTable(std::size_t room = 0) : entries_(std::bit_ceil(2 * room + 2)), mask_(entries_.size() - 1) {}
+  explicit BlockTable(std::size_t capacity = 0)
+      : entries_(std::bit_ceil(2 * capacity + 2)), mask_(entries_.size() - 1) {}
 
   std::size_t size() const noexcept { return size_; }
 

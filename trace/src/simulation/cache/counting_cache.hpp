@@ -15,7 +15,7 @@ template <typename OnePolicy>
 class CountingCache final : public Counter {
  public:
   CountingCache(const CacheShape& shape, const Parameters& parameters)
-      : policy_(shape, parameters), table_(std::min<std::size_t>(shape.slots, kRoom)), slots_(shape.slots) {}
+      : policy_(shape, parameters), table_(std::min<std::size_t>(shape.slots, kCapacity)), slots_(shape.slots) {}
 
   void use(std::span<const Use> uses, std::span<std::uint8_t> hits) override {
     for (std::size_t k = 0; k < uses.size(); ++k) {
@@ -25,8 +25,8 @@ class CountingCache final : public Counter {
   }
 
  private:
-  static constexpr std::size_t kRoom = 1 << 16;  // number of blocks up to which the table need not grow
-  static constexpr std::size_t kAhead = 16;      // number of uses that pass while a cache line arrives from memory
+  static constexpr std::size_t kCapacity = 1 << 16;  // number of blocks up to which the table need not grow
+  static constexpr std::size_t kAhead = 16;          // number of uses that pass while a cache line arrives from memory
 
   bool use(const Use& use) {
     Slot slot = table_.find(use.key);
@@ -47,8 +47,8 @@ class CountingCache final : public Counter {
   }
 
   Slot slot_for(const Use& use) {
-    const bool room = begun_ < slots_ || !free_.empty();
-    if (!room || policy_.at_limit(use)) {
+    const bool has_space = begun_ < slots_ || !free_.empty();
+    if (!has_space || policy_.at_limit(use)) {
       const Slot slot = policy_.victim(use);
       table_.erase(keys_[slot]);
       return slot;

@@ -27,15 +27,15 @@ constexpr std::uint64_t kHashes = std::uint64_t{1} << 32;
 /// Hashes evenly to 0 .. kHashes - 1. The hash differs from that of BlockTable; otherwise the sampled blocks would be
 /// neighbours in the table.
 std::uint64_t hash_of(BlockKey key) {
-  return base::mixed(key.block + std::uint64_t{key.file} * 0xd1342543de82ef95U + base::kRandomStep) >> 32;
+  return base::mixed(key.block + std::uint64_t{key.file} * 0xd1342543de82ef95U + base::kRandomIncrement) >> 32;
 }
 
 /// Rounds up to one of 256 values between two powers of 2, so that the number of sizes stays small.
 std::uint64_t rounded_up(double value) {
   const auto whole = static_cast<std::uint64_t>(std::ceil(value));
   const int bits = std::max(0, static_cast<int>(std::bit_width(whole)) - 9);
-  const std::uint64_t step = std::uint64_t{1} << bits;
-  return (whole + step - 1) / step * step;
+  const std::uint64_t granule = std::uint64_t{1} << bits;
+  return (whole + granule - 1) / granule * granule;
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ const PolicyKind& find(std::string_view name) {
                              near.empty() ? "" : "; did you mean ", near, near.empty() ? "" : "?");
 }
 
-std::string_view behind_question_mark(std::string_view text) {
+std::string_view after_question_mark(std::string_view text) {
   const std::size_t mark = text.find('?');
   return mark == std::string_view::npos ? std::string_view() : text.substr(mark + 1);
 }
@@ -50,6 +50,6 @@ std::span<const PolicyKind* const> policies() {
 
 NamedPolicy::NamedPolicy(std::string_view text)
     : kind_(find(text.substr(0, text.find('?')))),
-      parameters_(kind_.name, behind_question_mark(text), kind_.parameters) {}
+      parameters_(kind_.name, after_question_mark(text), kind_.parameters) {}
 
 }  // namespace plait::simulation

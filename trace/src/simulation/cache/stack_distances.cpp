@@ -22,7 +22,7 @@ namespace plait::simulation {
 namespace {
 
 constexpr std::size_t kTimes = 1 << 12;  // initial number of times
-constexpr std::size_t kMostBlocks = std::size_t{1} << 30;
+constexpr std::size_t kMaxBlocks = std::size_t{1} << 30;
 
 }  // namespace
 
@@ -81,7 +81,7 @@ void StackDistances::compact() {
     ++live;
   }
   if (2 * std::size_t{live} > keys_.size()) {
-    if (keys_.size() >= 2 * kMostBlocks)
+    if (keys_.size() >= 2 * kMaxBlocks)
       base::throw_argument_error(
           "the trace uses more than 1073741824 blocks, too many to compare all of them; give larger blocks, or "
           "ask for a curve from samples");

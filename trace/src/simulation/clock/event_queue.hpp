@@ -48,7 +48,7 @@ class EventQueue {
   }
 
   /// Advances the clock to the next event, which must exist, and fires it.
-  void step() {
+  void run_next() {
     std::pop_heap(heap_.begin(), heap_.end(), later);
     const Event event = heap_.back();
     heap_.pop_back();

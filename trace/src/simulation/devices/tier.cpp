@@ -3,7 +3,7 @@
 // Reads are divided into stretches that are in the tier and stretches that are not; both kinds are read at the same
 // time. Writes go to the tier, and a copy of them goes to the slow device in the background.
 //
-// Example: a tier of 1 GiB. `behind_` counts bytes that are written to the tier but not yet to the slow device. A
+// Example: a tier of 1 GiB. `backlog_` counts bytes that are written to the tier but not yet to the slow device. A
 // write of 1 MiB ends when the tier has it, as long as behind_ stays at or below 1 GiB. Above that the write also
 // waits for its own copy, so that the program proceeds at the rate of the slow device.
 
@@ -117,10 +117,10 @@ void TieredDevice::write(const DeviceRequest& request, std::size_t whole) {
   for (std::int64_t block = request.address / block_; block * block_ < end; ++block) use(block);
   ++wholes_[whole].pieces;
   fast_->submit({request.address, request.length, true, whole});
-  behind_ += request.length;
-  if (behind_ > capacity_) {
+  backlog_ += request.length;
+  if (backlog_ > capacity_) {
     ++wholes_[whole].pieces;
-    wholes_[whole].behind = request.length;
+    wholes_[whole].backlog = request.length;
     slow_->submit({request.address, request.length, true, whole});
     return;
   }
@@ -133,7 +133,7 @@ void TieredDevice::done(std::uint64_t tag) {
   Whole& whole = wholes_[tag];
   if (--whole.pieces > 0) return;
   const Whole ended = whole;
-  behind_ -= ended.behind;
+  backlog_ -= ended.backlog;
   free_wholes_.push_back(tag);
   if (!ended.background) completion_.done(ended.tag);
 }

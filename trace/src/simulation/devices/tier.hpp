@@ -36,8 +36,8 @@ class TieredDevice final : public Device, private Completion {
   struct Whole {
     std::uint64_t tag = 0;
     std::int64_t pieces = 0;
-    std::int64_t behind = 0;  // bytes on their way to the slow device for this request
-    bool background = false;  // true if no request waits for it
+    std::int64_t backlog = 0;  // bytes on their way to the slow device for this request
+    bool background = false;   // true if no request waits for it
   };
 
   void done(std::uint64_t tag) override;
@@ -58,7 +58,7 @@ class TieredDevice final : public Device, private Completion {
   std::unique_ptr<Device> slow_;
   std::vector<Whole> wholes_;
   std::vector<std::size_t> free_wholes_;
-  std::int64_t behind_ = 0;
+  std::int64_t backlog_ = 0;
   std::int64_t hits_ = 0;
   std::int64_t hit_bytes_ = 0;
 };

@@ -159,8 +159,8 @@ Slot BufferCache::slot_for(const Use& use, Run& run) {
     evict(slot, run);
     return slot;
   }
-  const bool room = blocks_.size() < slots_ || !free_.empty();
-  if (!room || policy_->at_limit(use)) {
+  const bool has_space = blocks_.size() < slots_ || !free_.empty();
+  if (!has_space || policy_->at_limit(use)) {
     const Slot slot = policy_->victim(use);
     evict(slot, run);
     return slot;
@@ -174,7 +174,7 @@ Slot BufferCache::slot_for(const Use& use, Run& run) {
   return slot;
 }
 
-void BufferCache::evict(Slot slot, Run& run, bool for_room) {
+void BufferCache::evict(Slot slot, Run& run, bool for_space) {
   ++counts_.evicted;
   const Block& block = blocks_[slot];
   if (block.ahead) ++counts_.ahead_wasted;
@@ -184,7 +184,7 @@ void BufferCache::evict(Slot slot, Run& run, bool for_room) {
   }
   // The slot is free when the operation on its block has ended. A block that leaves early frees a slot that no
   // operation waits for.
-  if (for_room && operations_.running(block.operation)) {
+  if (for_space && operations_.running(block.operation)) {
     if (block.operation == run.operation) {
       // A policy may evict a block of the request that is being assembled: belady evicts the block with the most
       // distant next use.  The block's data goes to the program without being cached, and the request is not divided.

@@ -101,7 +101,7 @@ class BufferCache final : private Timer {
   bool uncached(const Access& access, bool write);
   void need(Operation one);
   Slot slot_for(const Use& use, Run& run);
-  void evict(Slot slot, Run& run, bool for_room = true);
+  void evict(Slot slot, Run& run, bool for_space = true);
   void drop(Slot slot);
   void toss(Run& run);
   void forget(Slot slot);

@@ -19,7 +19,7 @@ class FilePlacement {
     starts_.push_back(0);
     for (const std::int64_t extent : extents) {
       const std::int64_t blocks = extent / alignment + (extent % alignment != 0 ? 1 : 0);
-      if (blocks > (kMost - starts_.back()) / alignment)
+      if (blocks > (kMax - starts_.back()) / alignment)
         base::throw_argument_error(
             "found more than 4 EiB in the files of the traces together, expected less; replay fewer traces at "
             "once, or correct the offsets in them");
@@ -34,7 +34,7 @@ class FilePlacement {
   std::size_t files() const { return starts_.size() - 1; }
 
  private:
-  static constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 2;
+  static constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / 2;
 
   std::vector<std::int64_t> starts_;
 };

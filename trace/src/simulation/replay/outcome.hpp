@@ -20,20 +20,20 @@ class LatencyHistogram {
     ++counts_[index(time)];
     ++count_;
     sum_ += static_cast<double>(time);
-    most_ = std::max(most_, time);
+    max_ = std::max(max_, time);
   }
   std::int64_t count() const noexcept { return count_; }
   double mean() const noexcept { return count_ > 0 ? sum_ / static_cast<double>(count_) : 0; }
-  Time most() const noexcept { return most_; }
+  Time most() const noexcept { return max_; }
   /// Upper end of the class in which the fraction `share` of all times, 0 to 1, is reached.
   Time percentile(double share) const {
     const double wanted = share * static_cast<double>(count_);
     double passed = 0;
     for (std::size_t k = 0; k < counts_.size(); ++k) {
       passed += static_cast<double>(counts_[k]);
-      if (counts_[k] > 0 && passed >= wanted) return std::min(upper(k), most_);
+      if (counts_[k] > 0 && passed >= wanted) return std::min(upper(k), max_);
     }
-    return most_;
+    return max_;
   }
 
  private:
@@ -53,7 +53,7 @@ class LatencyHistogram {
   std::array<std::int64_t, 61 * kParts> counts_{};
   std::int64_t count_ = 0;
   double sum_ = 0;
-  Time most_ = 0;
+  Time max_ = 0;
 };
 
 /// Sums over equal intervals of time, whose length doubles when there are too many.
@@ -69,22 +69,22 @@ class TimeSeries {
     if (to <= from) return;
     find(to);  // folds first, so that the interval length no longer changes
     while (from < to) {
-      const Time end = std::min(to, (from / step_ + 1) * step_);
+      const Time end = std::min(to, (from / interval_ + 1) * interval_);
       add(from, end - from);
       from = end;
     }
   }
-  Time step() const noexcept { return step_; }
+  Time interval() const noexcept { return interval_; }
   const std::vector<std::int64_t>& sums() const noexcept { return sums_; }
 
  private:
-  static constexpr std::size_t kMost = 2048;
+  static constexpr std::size_t kMax = 2048;
   /// Most amounts belong to the interval of the previous one; only the others need a division.
   void find(Time time) {
-    while (time / step_ >= static_cast<Time>(kMost)) fold();
-    last_ = static_cast<std::size_t>(time / step_);
-    begin_ = static_cast<Time>(last_) * step_;
-    end_ = begin_ + step_;
+    while (time / interval_ >= static_cast<Time>(kMax)) fold();
+    last_ = static_cast<std::size_t>(time / interval_);
+    begin_ = static_cast<Time>(last_) * interval_;
+    end_ = begin_ + interval_;
     if (last_ >= sums_.size()) sums_.resize(last_ + 1);
   }
   void fold() {
@@ -94,10 +94,10 @@ class TimeSeries {
       sums_[k / 2] += sum;
     }
     sums_.resize((sums_.size() + 1) / 2);
-    step_ *= 2;
+    interval_ *= 2;
   }
 
-  Time step_ = 1'000'000;
+  Time interval_ = 1'000'000;
   std::vector<std::int64_t> sums_;
   std::size_t last_ = 0;  // interval of the last amount, from begin_ to before end_
   Time begin_ = 0;
@@ -132,7 +132,7 @@ struct ReplayOutcome {
   std::vector<ProcessOutcome> processes;
   std::vector<DeviceUse> devices;
   CacheCounts cache;
-  std::int64_t dirty_most = 0;    ///< maximum, in bytes
+  std::int64_t max_dirty = 0;     ///< maximum, in bytes
   LatencyHistogram read_latency;  ///< times of synchronous requests, from the call to its end
   LatencyHistogram write_latency;
   TimeSeries program_read, program_write, device_read, device_write;  ///< in bytes

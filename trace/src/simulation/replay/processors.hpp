@@ -55,8 +55,8 @@ class Processors final : private Timer {
   }
 
   /// Reports the time that idle processors have been idle until now.
-  void tell_idle() {
-    for (const std::size_t index : idle_) tell_idle(all_[index]);
+  void notify_idle() {
+    for (const std::size_t index : idle_) notify_idle(all_[index]);
   }
 
   Time waited(std::uint32_t process) const { return processes_[process].waited; }
@@ -90,7 +90,7 @@ class Processors final : private Timer {
     std::size_t processor = 0;  // processor that it last ran on
   };
 
-  void tell_idle(Processor& one) {
+  void notify_idle(Processor& one) {
     if (clock_.now() <= one.since) return;
     idle_time_ += clock_.now() - one.since;
     host_.idled(one.since, clock_.now());
@@ -119,7 +119,7 @@ class Processors final : private Timer {
       while (!idle_.empty() && !queue_.empty()) {
         const std::size_t index = leave_idle(processes_[queue_.front()].processor);
         Processor& one = all_[index];
-        tell_idle(one);
+        notify_idle(one);
         take(one);
         one.running = 0;
         clock_.at(clock_.now(), *this, index);  // begins after all ready processes have a processor

@@ -40,7 +40,7 @@ bool passes(const std::string& name) {
   return std::ranges::any_of(kKinds, [&](std::string_view one) { return name.starts_with(one); });
 }
 
-constexpr Time kKept = 20'000'000;  // maximum CPU time that is carried to later gaps
+constexpr Time kMaxUnspent = 20'000'000;  // maximum CPU time that is carried to later gaps
 
 }  // namespace
 
@@ -65,7 +65,7 @@ struct Recording::Reading {
   std::unordered_map<std::uint64_t, std::uint32_t> opens;  // file by process and number
   std::unordered_map<std::string, std::uint32_t> names;    // file by name
   std::unordered_map<std::uint32_t, std::int64_t> ranks;   // the rank of each process
-  std::size_t told = 0;                                    // number of processes of the description that were read
+  std::size_t assigned = 0;                                // number of processes of the description that were read
   std::unordered_map<std::uint64_t, Part> parts;           // key: process and file
   std::unordered_map<std::uint32_t, Job> jobs;             // the last job that began to use each file collectively
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> groups;  // key: file, job and turn
@@ -163,7 +163,7 @@ void Recording::advance(Level& level, Thread& thread, const Event& event) {
     // the rest is carried to later gaps.
     level.unspent += used;
     computed = std::min(level.unspent, gap);
-    level.unspent = std::min(level.unspent - computed, kKept);
+    level.unspent = std::min(level.unspent - computed, kMaxUnspent);
   } else {
     level.unspent = 0;
   }
@@ -290,8 +290,8 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
 
 std::int64_t Recording::rank_of(Reading& reading, std::uint32_t process) {
   const auto& processes = reading.reader.description().processes;
-  for (; reading.told < processes.size(); ++reading.told)
-    reading.ranks[processes[reading.told].number] = processes[reading.told].rank;
+  for (; reading.assigned < processes.size(); ++reading.assigned)
+    reading.ranks[processes[reading.assigned].number] = processes[reading.assigned].rank;
   const auto found = reading.ranks.find(process);
   return found == reading.ranks.end() ? -1 : found->second;
 }

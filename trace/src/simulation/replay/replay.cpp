@@ -96,12 +96,12 @@ ReplayOutcome Replay::run(const std::function<void(double)>& progress) {
   bool finished = processes_.empty();
   while (!clock_.empty() || release_stuck()) {
     if (clock_.empty()) continue;
-    clock_.step();
+    clock_.run_next();
     if (at_barriers_ > 0 && ended_ + at_barriers_ == processes_.size()) release_stuck();
     if (finished || ended_ < processes_.size()) continue;
     finished = true;
     outcome_.elapsed = clock_.now();
-    processors_.tell_idle();
+    processors_.notify_idle();
     outcome_.idle = processors_.idle(clock_.now());
     cache_.flush();
   }
@@ -211,7 +211,7 @@ bool Replay::transfer(std::uint32_t index) {
   } else {
     cache_.write(access);
   }
-  outcome_.dirty_most = std::max(outcome_.dirty_most, cache_.dirty_bytes());
+  outcome_.max_dirty = std::max(outcome_.max_dirty, cache_.dirty_bytes());
   return wait_for_needed(index);
 }
 

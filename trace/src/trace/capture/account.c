@@ -71,10 +71,10 @@ void account_keep(void) {
 
 void account_asynchronous(void) { atomic_fetch_or(atomic_of(&account->flags), PLAIT_ACCOUNT_ASYNCHRONOUS); }
 
-long account_slurp(const char* path, char* text, size_t room) {
+long account_slurp(const char* path, char* text, size_t capacity) {
   const long fd = RAW4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
   if (fd < 0) return fd;
-  const long length = RAW3(SYS_read, fd, text, room - 1);
+  const long length = RAW3(SYS_read, fd, text, capacity - 1);
   account_read(length);
   RAW1(SYS_close, fd);
   text[length > 0 ? length : 0] = 0;
@@ -307,9 +307,9 @@ void account_child(int child) {
   put_reaped(child, when, values);
 }
 
-void account_hand_over(char* text, size_t room) {
+void account_hand_over(char* text, size_t capacity) {
   struct counts counts;
-  if (room < 5 * 24 || !kernel_counts(&counts)) {
+  if (capacity < 5 * 24 || !kernel_counts(&counts)) {
     *text = 0;
     return;
   }

@@ -147,7 +147,7 @@ static inline void account_write(int64_t result) {
   if (result > 0) account_add(slot, &slot->written_bytes, result);
 }
 /* Reads a small file of /proc, and counts this as a read that is not the program's.  returns  bytes, or -errno. */
-long account_slurp(const char* path, char* text, size_t room);
+long account_slurp(const char* path, char* text, size_t capacity);
 /* Called at the begin of the process: everything counted so far belongs to the kernel's exec and the loader. */
 void account_start(void);
 /* Called in the child of a fork: the kernel's counters begin at zero, and so do these. */
@@ -161,7 +161,7 @@ void account_child(int child);
 /* Compares the counters and reports the difference. */
 void account_compare(void);
 /* Writes "pid read written reads writes", the counters at which the next program starts, for the environment. */
-void account_hand_over(char* text, size_t room);
+void account_hand_over(char* text, size_t capacity);
 
 /* --- table.c: descriptors and their open files --- */
 
@@ -206,7 +206,7 @@ void table_release(struct description* description, int64_t start, uintptr_t cal
 void table_close_range(unsigned first, unsigned last, int64_t start, uintptr_t caller);
 void table_set_status(int fd, int flags);
 /* Writes the kernel's name of an open descriptor.  returns  false if it is not open. */
-bool table_name(int fd, char* name, size_t room);
+bool table_name(int fd, char* name, size_t capacity);
 /* Records that other processes may now use the open descriptors. */
 static inline void table_shared(void) { atomic_fetch_add_explicit(&capture_forks, 1, memory_order_relaxed); }
 

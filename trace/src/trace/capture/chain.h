@@ -75,7 +75,7 @@ long chain_call(struct next_call* next, uint64_t operation, const long argument[
 long chain_pass(const struct next_call* next, const long argument[6]);
 /* The result of an exported function after chain_call, or after a system call with that result. Sets errno. */
 static inline long answer(const struct next_call* next, long result) {
-  if (__builtin_expect(next == CHAIN_END, 1)) return told(result);
+  if (__builtin_expect(next == CHAIN_END, 1)) return c_result(result);
   errno = next->error;
   return next->value;
 }

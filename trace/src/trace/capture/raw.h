@@ -50,7 +50,7 @@ static inline long raw_call6(long number, long a, long b, long c, long d, long e
 #define RAW0(n) RAW6(n, 0, 0, 0, 0, 0, 0)
 
 /* Converts a result to the C library's form: the value, or -1 and errno. */
-static inline long told(long result) {
+static inline long c_result(long result) {
   if (__builtin_expect((unsigned long)result > -4096UL, 0)) {
     errno = (int)-result;
     return -1;

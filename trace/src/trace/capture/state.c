@@ -40,8 +40,8 @@ static const char* setting(const char* name) {
 }
 
 // Reads the command line, with its words separated by blanks.
-static void command_line(char* text, size_t room) {
-  long length = account_slurp("/proc/self/cmdline", text, room);
+static void command_line(char* text, size_t capacity) {
+  long length = account_slurp("/proc/self/cmdline", text, capacity);
   if (length <= 0) {
     memcpy(text, "?", 2);
     return;

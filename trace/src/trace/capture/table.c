@@ -97,7 +97,7 @@ struct name {
 };
 enum { LONGEST_NAME = 4096 };
 
-bool table_name(int fd, char* name, size_t room) {
+bool table_name(int fd, char* name, size_t capacity) {
   char link[32] = "/proc/self/fd/";
   char digits[12];
   int count = 0;
@@ -106,7 +106,7 @@ bool table_name(int fd, char* name, size_t room) {
   size_t length = strlen(link);
   while (count > 0) link[length++] = digits[--count];
   link[length] = 0;
-  const long size = RAW4(SYS_readlinkat, AT_FDCWD, link, name, room - 1);
+  const long size = RAW4(SYS_readlinkat, AT_FDCWD, link, name, capacity - 1);
   if (size <= 0) return false;
   name[size] = 0;
   return true;

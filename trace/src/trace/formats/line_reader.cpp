@@ -10,13 +10,13 @@ LineReader::LineReader(std::unique_ptr<Source> source, std::string_view format) 
   description_.format = format;
 }
 
-std::size_t LineReader::read(std::span<Event> room) {
+std::size_t LineReader::read(std::span<Event> output) {
   std::size_t count = 0;
   std::string_view line;
-  while (count < room.size() && !ended_) {
+  while (count < output.size() && !ended_) {
     if (!source_->line(line)) {
       end();
-    } else if (take_line(line, room[count])) {
+    } else if (take_line(line, output[count])) {
       ++count;
     }
   }
@@ -27,8 +27,8 @@ void LineReader::note(std::string text) {
   if (description_.notes.size() < 1000) description_.notes.push_back(std::move(text));
 }
 
-void LineReader::tell_process(std::uint32_t number) {
-  if (!told_.insert(number).second) return;
+void LineReader::report_process(std::uint32_t number) {
+  if (!reported_.insert(number).second) return;
   Process process;
   process.number = number;
   description_.processes.push_back(std::move(process));
@@ -37,7 +37,7 @@ void LineReader::tell_process(std::uint32_t number) {
 Remarked LineReader::take_comment_of_ours(std::string_view keyword, const Pairs& pairs) {
   const Remarked found = take_remark(keyword, pairs, description_);
   ended_well_ = ended_well_ || found == Remarked::kEnd;
-  if (found == Remarked::kYes && keyword == "process") told_.insert(description_.processes.back().number);
+  if (found == Remarked::kYes && keyword == "process") reported_.insert(description_.processes.back().number);
   if (found == Remarked::kNone)
     note(base::text("line ", source_->lines(), " has the unknown comment '", printable(keyword), "'"));
   return found;

@@ -19,7 +19,7 @@ namespace plait::trace {
 
 class LineReader : public Reader {
  public:
-  std::size_t read(std::span<Event> room) override;
+  std::size_t read(std::span<Event> output) override;
   const Description& description() const override { return description_; }
   std::int64_t bytes_read() const override { return source_->bytes_read(); }
   std::int64_t bytes_in_all() const override { return source_->size(); }
@@ -40,7 +40,7 @@ class LineReader : public Reader {
   }
   /// Adds a note for the user; of very many, only the first ones.
   void note(std::string text);
-  void tell_process(std::uint32_t number);
+  void report_process(std::uint32_t number);
   /// Processes a comment of Plait's own.
   Remarked take_comment_of_ours(std::string_view keyword, const Pairs& pairs);
 
@@ -53,7 +53,7 @@ class LineReader : public Reader {
   void end();
 
   std::unique_ptr<Source> source_;
-  std::unordered_set<std::uint32_t> told_;
+  std::unordered_set<std::uint32_t> reported_;
   bool ended_ = false;
   bool ended_well_ = false;
 };

@@ -96,17 +96,17 @@ std::unique_ptr<Writer> create_trace(const std::string& path, const WriteOptions
 }
 
 std::int64_t copy(Reader& from, Writer& to) {
-  std::vector<Event> room(4096);
+  std::vector<Event> output(4096);
   std::size_t processes = 0;
   std::size_t files = 0;
   std::int64_t events = 0;
   while (true) {
-    const std::size_t count = from.read(room);
+    const std::size_t count = from.read(output);
     const Description& known = from.description();
     while (processes < known.processes.size()) to.add(known.processes[processes++]);
     while (files < known.files.size()) to.add(known.files[files++]);
     if (count == 0) break;
-    to.write(std::span<const Event>(room).first(count));
+    to.write(std::span<const Event>(output).first(count));
     events += static_cast<std::int64_t>(count);
   }
   to.finish(from.description());

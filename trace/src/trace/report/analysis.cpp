@@ -16,7 +16,7 @@ namespace plait::trace::report {
 namespace {
 
 constexpr std::size_t kBatch = 2048;
-constexpr int kTellEvery = 64;  // number of batches
+constexpr int kReportInterval = 64;  // number of batches
 
 bool has_open(const Event& event) { return event.file != 0 && event.kind < Kind::kStart; }
 
@@ -72,12 +72,12 @@ class Reading {
   }
 
   void run() {
-    std::vector<Event> room(kBatch);
+    std::vector<Event> output(kBatch);
     for (int batch = 0;; ++batch) {
-      const std::size_t count = reader_.read(room);
+      const std::size_t count = reader_.read(output);
       lookup_.update();
-      take(std::span<const Event>(room).first(count));
-      if (options_.progress && (batch % kTellEvery == 0 || count == 0))
+      take(std::span<const Event>(output).first(count));
+      if (options_.progress && (batch % kReportInterval == 0 || count == 0))
         options_.progress(reader_.bytes_read(), reader_.bytes_in_all());
       if (count == 0) break;
     }

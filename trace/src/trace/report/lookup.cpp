@@ -8,9 +8,9 @@ namespace plait::trace::report {
 
 void Lookup::update() {
   for (; processes_seen_ < description_.processes.size(); ++processes_seen_) {
-    const Process& told = description_.processes[processes_seen_];
-    const std::uint32_t index = process(told.number);
-    processes_[index] = told;
+    const Process& described = description_.processes[processes_seen_];
+    const std::uint32_t index = process(described.number);
+    processes_[index] = described;
   }
   for (; files_seen_ < description_.files.size(); ++files_seen_) {
     const File& file = description_.files[files_seen_];

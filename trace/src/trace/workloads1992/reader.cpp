@@ -17,7 +17,7 @@ namespace plait::trace {
 namespace {
 
 constexpr std::string_view kScheme = "workload:";
-constexpr int kMostCopies = 4096;
+constexpr int kMaxCopies = 4096;
 constexpr std::int64_t kLatest = std::int64_t{1} << 40;  // in us: latest start of the last copy
 
 class WorkloadReader final : public Reader {
@@ -48,12 +48,12 @@ class WorkloadReader final : public Reader {
                    spec.about.field, "; seed ", options.seed, ", copies ", options.copies));
   }
 
-  std::size_t read(std::span<Event> room) override {
+  std::size_t read(std::span<Event> output) override {
     std::size_t filled = 0;
-    while (filled < room.size() && !queue_.empty()) {
+    while (filled < output.size() && !queue_.empty()) {
       const auto [start, index] = queue_.top();
       Program& program = programs_[index];
-      room[filled++] = program.front();
+      output[filled++] = program.front();
       program.pop();
       if (program.ended() && programs_.size() == 1) {
         queue_.pop();
@@ -104,7 +104,7 @@ std::unique_ptr<Reader> workload(std::string_view name, const WorkloadOptions& o
   const auto fail = [&](std::string_view what, auto value, std::string_view range) {
     base::throw_argument_error("a workload's ", what, " is ", range, ", not ", value);
   };
-  if (options.copies < 1 || options.copies > kMostCopies) fail("number of copies", options.copies, "from 1 to 4096");
+  if (options.copies < 1 || options.copies > kMaxCopies) fail("number of copies", options.copies, "from 1 to 4096");
   if (options.burst < 0 || options.burst > 1000) fail("burst", options.burst, "from 1 to 1000 thousandths of a cycle");
   if (options.offset != kUnknown && (options.offset < 0 || options.offset / 1000 > kLatest / options.copies))
     fail("offset", options.offset, base::text("from 0 ns to ", kLatest / options.copies * 1000 + 999, " ns"));

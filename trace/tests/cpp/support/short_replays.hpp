@@ -11,7 +11,7 @@ namespace plait_test {
 namespace simulation = plait::simulation;
 
 /// Returns one request for each of `count` blocks in turn, with `gap` ms of computing before each.
-inline TraceInMemory stepwise(int count, double gap, trace::Kind kind, int passes = 1) {
+inline TraceInMemory spaced_requests(int count, double gap, trace::Kind kind, int passes = 1) {
   TraceInMemory events;
   double time = 0;
   for (int pass = 0; pass < passes; ++pass)

@@ -17,12 +17,12 @@
 
 namespace plait_test::binary {
 
-/// Returns all events of a reader, read `step` at a time.
-inline std::vector<plait::trace::Event> all_of(plait::trace::Reader& reader, std::size_t step = 1000) {
+/// Returns all events of a reader, read `batch` at a time.
+inline std::vector<plait::trace::Event> all_of(plait::trace::Reader& reader, std::size_t batch = 1000) {
   std::vector<plait::trace::Event> all;
-  std::vector<plait::trace::Event> room(step);
-  while (const std::size_t count = reader.read(room))
-    all.insert(all.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<plait::trace::Event> buffer(batch);
+  while (const std::size_t count = reader.read(buffer))
+    all.insert(all.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count));
   return all;
 }
 

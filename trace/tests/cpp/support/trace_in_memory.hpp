@@ -19,9 +19,9 @@ constexpr std::int64_t kBlock = 4096;
 
 class TraceInMemory final : public trace::Reader {
  public:
-  std::size_t read(std::span<trace::Event> room) override {
+  std::size_t read(std::span<trace::Event> buffer) override {
     std::size_t count = 0;
-    while (count < room.size() && next_ < all.size()) room[count++] = all[next_++];
+    while (count < buffer.size() && next_ < all.size()) buffer[count++] = all[next_++];
     return count;
   }
   const trace::Description& description() const override { return about; }

@@ -16,9 +16,9 @@ namespace plait::trace::report {
 class MemoryReader final : public Reader {
  public:
   MemoryReader(std::vector<Event> events, Description known) : events_(std::move(events)), known_(std::move(known)) {}
-  std::size_t read(std::span<Event> room) override {
-    const std::size_t count = std::min({room.size(), events_.size() - at_, std::size_t{700}});
-    std::copy_n(events_.begin() + static_cast<std::ptrdiff_t>(at_), count, room.begin());
+  std::size_t read(std::span<Event> buffer) override {
+    const std::size_t count = std::min({buffer.size(), events_.size() - at_, std::size_t{700}});
+    std::copy_n(events_.begin() + static_cast<std::ptrdiff_t>(at_), count, buffer.begin());
     at_ += count;
     return count;
   }

@@ -24,9 +24,9 @@ inline std::unique_ptr<Reader> reader_of(std::string_view format, std::string_vi
 inline Whole read_text(std::string_view format, std::string_view text, const ReadOptions& options = {}) {
   const std::unique_ptr<Reader> reader = reader_of(format, text, options);
   Whole whole;
-  std::vector<Event> room(7);
-  while (const std::size_t count = reader->read(room)) {
-    whole.events.insert(whole.events.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<Event> buffer(7);
+  while (const std::size_t count = reader->read(buffer)) {
+    whole.events.insert(whole.events.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count));
     if (whole.events.size() > 100'000'000) break;
   }
   whole.description = reader->description();

@@ -22,7 +22,7 @@ from plait.model.calibration import (
     save,
     unrest_of,
 )
-from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, STEPS, WINDOWS
+from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, SMALL_WINDOWS, WINDOWS
 from plait.model.calibration.files import text_of
 
 WANTED = {
@@ -32,7 +32,7 @@ WANTED = {
     "window_bytes_per_second": 5e9,
     "copy_bytes_per_second": 4e9,
     "run_seconds": 3e-9,
-    "step_seconds": 7e-6,
+    "wait_seconds": 7e-6,
 }
 
 
@@ -52,10 +52,10 @@ def accesses_of(wanted):
     def direct(kind, requests, each):
         return Measured(kind, 2, size, requests, total=requests * each + size / wanted["store_bytes_per_second"])
 
-    def windows(kind, runs, steps):
+    def windows(kind, runs, count):
         copy = part + runs * wanted["run_seconds"]
-        total = share + copy + (steps + 1) * wanted["step_seconds"]
-        return Measured(kind, 2, size, runs=runs, steps=steps, total=total, io=share, copy=copy)
+        total = share + copy + (count + 1) * wanted["wait_seconds"]
+        return Measured(kind, 2, size, runs=runs, count=count, total=total, io=share, copy=copy)
 
     return [
         direct(LONG, 0, 0.0),
@@ -63,7 +63,7 @@ def accesses_of(wanted):
         direct(SHORT_WRITES, 10**4, wanted["write_request_seconds"]),
         windows(WINDOWS, 0, 16),
         *(windows(RUNS, runs, 16) for runs in (1 << 15, 1 << 18, 1 << 21)),
-        windows(STEPS, 0, 2048),
+        windows(SMALL_WINDOWS, 0, 2048),
     ]
 
 
@@ -81,14 +81,14 @@ def test_slow_rounds_change_nothing_but_are_noticed():
 
 def test_what_ranks_share_lowers_the_rates_and_not_the_steps():
     def shared(one):
-        waits = (one.steps + 1) * WANTED["step_seconds"]
+        waits = (one.count + 1) * WANTED["wait_seconds"]
         return replace(one, total=3 * (one.total - waits) + waits) if one.kind == WINDOWS else one
 
     found = constants_of([shared(one) for one in accesses_of(WANTED)])
     for name in ("window_bytes_per_second", "copy_bytes_per_second"):
         assert found[name] == pytest.approx(WANTED[name] / 3)
     assert found["run_seconds"] == pytest.approx(3 * WANTED["run_seconds"])
-    assert found["step_seconds"] == pytest.approx(WANTED["step_seconds"])
+    assert found["wait_seconds"] == pytest.approx(WANTED["wait_seconds"])
 
 
 def test_times_that_contradict_each_other_give_usable_constants():
@@ -97,8 +97,8 @@ def test_times_that_contradict_each_other_give_usable_constants():
 
 
 def test_what_was_not_measured_is_named():
-    with pytest.raises(ValueError, match="short writes, steps"):
-        constants_of([one for one in accesses_of(WANTED) if one.kind not in (STEPS, SHORT_WRITES)])
+    with pytest.raises(ValueError, match="short writes, small windows"):
+        constants_of([one for one in accesses_of(WANTED) if one.kind not in (SMALL_WINDOWS, SHORT_WRITES)])
 
 
 def test_ranks_measure_all_constants(tmp_path):
@@ -187,7 +187,7 @@ def test_choices_follow_the_file(tmp_path):
         ("cores = ", "cores = 9", "and this host has"),
         ('processor = "', 'processor = "Z80 ', "was measured on another processor (Z80"),
         ("run_seconds = ", "run_seconds = -", "run_seconds is -"),
-        ("step_seconds", "steps", "has no step_seconds"),
+        ("wait_seconds", "steps", "has no wait_seconds"),
     ],
 )
 def test_a_file_that_does_not_fit_is_told_of_once(tmp_path, old, new, words):

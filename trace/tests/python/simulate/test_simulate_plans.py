@@ -83,7 +83,7 @@ def test_ten_thousand_ranks(effort):
 
 def test_an_exchange_of_too_many_messages_is_taken_as_a_whole():
     one = simulate.run_plan("read", "(*, block) onto (3000)", "big.bin?shape=3000x131072", per_node=4)
-    assert one["whole_steps"]
+    assert one["whole_windows"]
     assert any("as a whole" in note for note in one.notes)
     assert one.message_bytes == sum(one["ranks"]["received_bytes"])
 

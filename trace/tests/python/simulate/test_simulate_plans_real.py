@@ -101,7 +101,7 @@ def test_machines_have_the_constants_of_the_planner():
         "window_rate": "window_bytes_per_second",
         "copy_rate": "copy_bytes_per_second",
         "run": "run_seconds",
-        "step": "step_seconds",
+        "wait": "wait_seconds",
     }
     ranks = MACHINE.document()["ranks"]
     assert {name: ranks[name] for name in names} == {name: built_in[other] for name, other in names.items()}

@@ -151,7 +151,7 @@ def test_many_files_take_no_longer_each(tmp_path: Path, effort: Effort) -> None:
     with trace.open(source) as opened, trace.create(tmp_path / "out.plait") as out:
         told = 0
         for events in opened:
-            _, files = opened.told_behind(0, told)
+            _, files = opened.described_after(0, told)
             for file in files:
                 out.add_file(*file)
             told += len(files)

@@ -34,8 +34,8 @@ def test_the_stub_repeats_the_list(name: str) -> None:
 
 
 def test_words_are_the_names() -> None:
-    assert [kind.name.lower() for kind in trace.Kind] == _trace.KIND_WORDS
-    assert [one.name.lower().replace("_", "-") for one in trace.Interface] == _trace.INTERFACE_WORDS
+    assert [kind.name.lower() for kind in trace.Kind] == _trace.KIND_NAMES
+    assert [one.name.lower().replace("_", "-") for one in trace.Interface] == _trace.INTERFACE_NAMES
 
 
 def test_values_can_be_pickled() -> None:

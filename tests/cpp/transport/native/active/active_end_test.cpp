@@ -68,7 +68,7 @@ class Echo : public CallService {
   std::vector<Arrival> held;  // of the handler's thread
 
  private:
-  static std::size_t room_of(const Arrival& arrival) { return static_cast<std::size_t>(arrival.room_bytes); }
+  static std::size_t room_of(const Arrival& arrival) { return static_cast<std::size_t>(arrival.output_bytes); }
   static std::byte byte_of(const Arrival& arrival) { return arrival.head[0]; }
   void answer(Active& active, const Arrival& arrival, const std::shared_ptr<Bytes>& body) {
     if (byte_of(arrival) == std::byte{9}) return active.reject(arrival, {ErrorKind::kSystem, EBADF, "not here"});
@@ -114,12 +114,12 @@ class Told {
   int ends_ = 0;
 };
 
-Call call_to(int to, Told& told, std::span<const std::byte> payload, std::span<std::byte> room, int head = 0) {
+Call call_to(int to, Told& told, std::span<const std::byte> payload, std::span<std::byte> buffer, int head = 0) {
   Call call;
   call.to = to;
   call.head[0] = static_cast<std::byte>(head);
   call.payload = payload;
-  call.room = room;
+  call.output = buffer;
   call.done = told.done();
   return call;
 }
@@ -150,15 +150,15 @@ void call_in_all_sizes(Transport& transport) {
                                   std::size_t{1} << 20, std::size_t{5'000'001}}) {
     for (int to = 0; to < transport.size(); ++to) {
       const Bytes payload = some_bytes(bytes, static_cast<unsigned>(to));
-      Bytes room(bytes);
+      Bytes buffer(bytes);
       Told told;
-      end.active->call(call_to(to, told, payload, room));
+      end.active->call(call_to(to, told, payload, buffer));
       ASSERT_EQ(told.wait(*end.active), "");
-      ASSERT_EQ(room, payload);
+      ASSERT_EQ(buffer, payload);
       Told read;
-      end.active->call(call_to(to, read, {}, room, 7));
+      end.active->call(call_to(to, read, {}, buffer, 7));
       ASSERT_EQ(read.wait(*end.active), "");
-      ASSERT_EQ(room, Bytes(bytes, std::byte{7}));
+      ASSERT_EQ(buffer, Bytes(bytes, std::byte{7}));
     }
   }
   meet(transport);
@@ -197,9 +197,9 @@ TEST(NativeActive, RefusalsSayWhy) {
     const Bytes payload = some_bytes(100'000);
     for (const bool brings : {false, true}) {
       Told told;
-      Bytes room(10);
+      Bytes buffer(10);
       end.active->call(
-          call_to(1 - transport.rank(), told, brings ? std::span(payload) : std::span<const std::byte>(), room, 9));
+          call_to(1 - transport.rank(), told, brings ? std::span(payload) : std::span<const std::byte>(), buffer, 9));
       EXPECT_EQ(told.wait(*end.active), std::to_string(EBADF) + " not here");
     }
     meet(transport);
@@ -239,7 +239,7 @@ TEST(NativeActive, PayloadsWaitUntilTheyAreTaken) {
 TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
   thread::run_team(3, [](Transport& transport) {
     auto end = std::make_unique<End>(transport);
-    Bytes room(4);
+    Bytes buffer(4);
     if (transport.rank() == 2) {
       end->echo->hold = true;
       meet(transport);
@@ -247,7 +247,7 @@ TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
       Told own;
       Told late;
       end->active->stop();
-      end->active->call(call_to(0, late, {}, room));
+      end->active->call(call_to(0, late, {}, buffer));
       EXPECT_NE(late.wait(*end->active).find("has been freed"), std::string::npos);
       // What it still answers goes nowhere, and is let go of.
       end->echo->serve(*end->active, end->echo->held.front());
@@ -257,18 +257,18 @@ TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
       meet(transport);
       Told told;
       const auto begin = Clock::now();
-      end->active->call(call_to(2, told, {}, room));
+      end->active->call(call_to(2, told, {}, buffer));
       EXPECT_EQ(told.wait(*end->active),
                 std::to_string(EOWNERDEAD) + " rank 2 has ended or left; nothing of it can be reached any more");
       EXPECT_LT(Clock::now() - begin, seconds(8));
       Told again;
-      end->active->call(call_to(2, again, {}, room));
+      end->active->call(call_to(2, again, {}, buffer));
       EXPECT_NE(again.wait(*end->active).find("rank 2 has ended or left"), std::string::npos);
       meet(transport);
       EXPECT_TRUE(soon_true([&] { return end->echo->gone() == std::set<int>{2}; }));
       EXPECT_NO_THROW(end->losses->check());  // it took leave
       Told other;
-      end->active->call(call_to(1 - transport.rank(), other, {}, room));
+      end->active->call(call_to(1 - transport.rank(), other, {}, buffer));
       EXPECT_EQ(other.wait(*end->active), "");
     }
     meet(transport);
@@ -282,8 +282,8 @@ TEST(NativeActive, OneThatStoppedBeforeItWasCalledIsGone) {
     meet(transport);
     if (transport.rank() == 0) {
       Told told;
-      Bytes room(4);
-      end.active->call(call_to(1, told, {}, room));
+      Bytes buffer(4);
+      end.active->call(call_to(1, told, {}, buffer));
       EXPECT_NE(told.wait(*end.active).find("rank 1 has ended or left"), std::string::npos);
     }
     meet(transport);
@@ -298,7 +298,7 @@ TEST(NativeActive, ALossIsToldToAll) {
     meet(transport);
     end.losses->check_waiting();  // it waits for all, and has them watched
     meet(transport);
-    if (transport.rank() == 3) dynamic_cast<PeerEvents&>(*end.active).heard_of_loss(41, 2);
+    if (transport.rank() == 3) dynamic_cast<PeerEvents&>(*end.active).on_loss(41, 2);
     const auto told = [&] {
       try {
         end.losses->check();

@@ -25,7 +25,7 @@ class Events : public PeerEvents {
     ++ends;
     took_leave = leaves;
   }
-  void heard_of_loss(int, int) noexcept override {}
+  void on_loss(int, int) noexcept override {}
   int ends = 0;
   bool took_leave = false;
 };
@@ -46,9 +46,9 @@ class NativeCaller : public ::testing::Test {
   static std::optional<FrameHead> next(const base::Descriptor& theirs) {
     FrameHead head;
     if (::recv(theirs.number(), &head, sizeof head, MSG_DONTWAIT) != kHeadBytes) return std::nullopt;
-    std::array<char, sizeof(WireCall)> front{};
+    std::array<char, sizeof(WireCall)> prefix{};
     if (head.bytes > 0) {
-      EXPECT_EQ(::recv(theirs.number(), front.data(), head.bytes, 0), std::ssize(front));
+      EXPECT_EQ(::recv(theirs.number(), prefix.data(), head.bytes, 0), std::ssize(prefix));
     }
     return head;
   }

@@ -19,18 +19,18 @@ namespace {
 /// Frames of kind 1 have fronts of up to 16 bytes; those of kind 2 say later where they go.
 class Bodies : public FrameTaker {
  public:
-  std::optional<std::size_t> front_of(const FrameHead& head) override {
+  std::optional<std::size_t> prefix_bytes(const FrameHead& head) override {
     if (head.kind == 9) return std::nullopt;
-    if (head.kind == 8) return kMostFront;  // more than it has
+    if (head.kind == 8) return kMaxPrefix;  // more than it has
     return std::min<std::size_t>(head.bytes, 16);
   }
-  std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> front) override {
-    bodies[head.tag] = Bytes(front.begin(), front.end());
+  std::optional<std::span<std::byte>> begun(const FrameHead& head, std::span<const std::byte> prefix) override {
+    bodies[head.tag] = Bytes(prefix.begin(), prefix.end());
     Bytes& body = bodies[head.tag];
     body.resize(head.bytes);
     if (head.kind == 7) return std::span<std::byte>();  // too little room
     if (head.kind == 2) return std::nullopt;
-    return std::span(body).subspan(front.size());
+    return std::span(body).subspan(prefix.size());
   }
   void whole(const FrameHead& head) override { order.push_back(head.tag); }
 
@@ -49,7 +49,7 @@ Bytes framed(std::uint32_t kind, std::uint64_t tag, const Bytes& body) {
 /// Puts the next bytes where they are wanted, at most `most`.
 FrameInput::Outcome give(FrameInput& input, FrameTaker& taker, std::span<const std::byte>& bytes, std::size_t most) {
   std::size_t given = 0;
-  for (const iovec& part : input.room()) {
+  for (const iovec& part : input.input_space()) {
     const std::size_t some = std::min({part.iov_len, bytes.size(), most - given});
     std::copy_n(bytes.begin(), some, static_cast<std::byte*>(part.iov_base));
     bytes = bytes.subspan(some);
@@ -89,10 +89,10 @@ TEST(NativeFrameInput, ABodyWaitsForItsRoom) {
     std::span<const std::byte> rest(all);
     ASSERT_EQ(give(input, taken, rest, 4096), FrameInput::Outcome::kStalled);
     EXPECT_TRUE(taken.order.empty());
-    Bytes room(bytes - 16);
-    ASSERT_EQ(input.resume(room, taken), FrameInput::Outcome::kMore);
+    Bytes buffer(bytes - 16);
+    ASSERT_EQ(input.resume(buffer, taken), FrameInput::Outcome::kMore);
     while (!rest.empty()) ASSERT_EQ(give(input, taken, rest, 4096), FrameInput::Outcome::kMore);
-    EXPECT_EQ(room, Bytes(body.begin() + 16, body.end()));
+    EXPECT_EQ(buffer, Bytes(body.begin() + 16, body.end()));
     EXPECT_EQ(taken.order, (std::vector<std::uint64_t>{1, 2}));
   }
 }

@@ -23,10 +23,10 @@ constexpr std::array<std::string_view, 7> kActs{"", ">", "~", "+", "x", "s", "."
 
 const Clock::time_point kNow{std::chrono::seconds(1000)};
 
-std::string text_of(const PeerTransition& step) {
-  std::string text(1, kLetters[static_cast<std::size_t>(step.after.state)]);
-  text += kActs[static_cast<std::size_t>(step.act)];
-  return text + (step.reports_loss ? "!" : "");
+std::string text_of(const PeerTransition& transition) {
+  std::string text(1, kLetters[static_cast<std::size_t>(transition.after.state)]);
+  text += kActs[static_cast<std::size_t>(transition.act)];
+  return text + (transition.reports_loss ? "!" : "");
 }
 
 PeerRecord state(int which) {
@@ -108,45 +108,47 @@ void for_all(Look&& look) {
   }
 }
 
-TEST(PeerRecord, EachStepIsThatOfTheTable) {
+TEST(PeerRecord, EachTransitionIsThatOfTheTable) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
     const auto before = static_cast<std::size_t>(peer.state);
     std::string expected(row_of(event, facts, peer.doubted).after[before]);
     // A loss is told once.
     if (peer.lost && expected.ends_with('!')) expected.pop_back();
-    const PeerTransition step = next_state(peer, event, facts);
-    EXPECT_EQ(text_of(step), expected) << where(static_cast<int>(before), event) << ", away " << facts.led_away
-                                       << ", calls " << facts.calls << ", doubted " << peer.doubted;
+    const PeerTransition transition = next_state(peer, event, facts);
+    EXPECT_EQ(text_of(transition), expected) << where(static_cast<int>(before), event) << ", away " << facts.led_away
+                                             << ", calls " << facts.calls << ", doubted " << peer.doubted;
   });
 }
 
 TEST(PeerRecord, NobodyComesBackAndNoLossIsTakenBack) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
-    const PeerTransition step = next_state(peer, event, facts);
+    const PeerTransition transition = next_state(peer, event, facts);
     if (peer.state == PeerState::kGone) {
-      EXPECT_EQ(step.after.state, PeerState::kGone);
-      EXPECT_EQ(step.act, PeerAction::kNone);  // what has ended is not ended again
+      EXPECT_EQ(transition.after.state, PeerState::kGone);
+      EXPECT_EQ(transition.act, PeerAction::kNone);  // what has ended is not ended again
     }
-    EXPECT_TRUE(step.after.lost || !peer.lost);
-    EXPECT_EQ(step.reports_loss, step.after.lost && !peer.lost);
-    EXPECT_EQ(step.act == PeerAction::kEnd, step.after.state == PeerState::kGone && peer.state != PeerState::kGone);
+    EXPECT_TRUE(transition.after.lost || !peer.lost);
+    EXPECT_EQ(transition.reports_loss, transition.after.lost && !peer.lost);
+    EXPECT_EQ(transition.act == PeerAction::kEnd,
+              transition.after.state == PeerState::kGone && peer.state != PeerState::kGone);
   });
 }
 
 /// Calls wait while a rank is being connected to: that goes on, or they are told.
 TEST(PeerRecord, NothingWaitsForWhatDoesNotCome) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
-    const PeerTransition step = next_state(peer, event, facts);
-    const PeerState after = step.after.state;
+    const PeerTransition transition = next_state(peer, event, facts);
+    const PeerState after = transition.after.state;
     const std::string what = where(static_cast<int>(peer.state), event);
     const bool begins = after == PeerState::kConnecting && peer.state != PeerState::kConnecting;
-    EXPECT_TRUE(!begins || step.act == PeerAction::kConnect) << what;
-    const bool stays = after == peer.state && step.act != PeerAction::kConnect;
+    EXPECT_TRUE(!begins || transition.act == PeerAction::kConnect) << what;
+    const bool stays = after == peer.state && transition.act != PeerAction::kConnect;
     const bool ended = event >= PeerEvent::kReached && event <= PeerEvent::kUnable;  // the attempt has
     EXPECT_FALSE(peer.state == PeerState::kConnecting && ended && stays) << what;
     const bool falls_back = after == PeerState::kDisconnected && peer.state != PeerState::kDisconnected;
-    EXPECT_EQ(falls_back, step.act == PeerAction::kFail) << what;
-    EXPECT_EQ(after == PeerState::kRetryWait && peer.state != PeerState::kRetryWait, step.act == PeerAction::kWait)
+    EXPECT_EQ(falls_back, transition.act == PeerAction::kFail) << what;
+    EXPECT_EQ(after == PeerState::kRetryWait && peer.state != PeerState::kRetryWait,
+              transition.act == PeerAction::kWait)
         << what;
   });
 }
@@ -169,11 +171,12 @@ TEST(PeerRecord, ARankThatDoesNotAnswerThoughItCallsIsTriedOnceMore) {
 
 TEST(PeerRecord, OnlyTheAttemptsOwnEndTakesADoubtBack) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
-    const PeerTransition step = next_state(peer, event, facts);
+    const PeerTransition transition = next_state(peer, event, facts);
     const bool ended = event >= PeerEvent::kRefused && event <= PeerEvent::kUnable;
-    const bool taken_back = ended && step.act == PeerAction::kFail;
-    const bool begun = event == PeerEvent::kUnanswered && step.act == PeerAction::kConnect;
-    EXPECT_EQ(step.after.doubted, (peer.doubted && !taken_back) || begun) << where(static_cast<int>(peer.state), event);
+    const bool taken_back = ended && transition.act == PeerAction::kFail;
+    const bool begun = event == PeerEvent::kUnanswered && transition.act == PeerAction::kConnect;
+    EXPECT_EQ(transition.after.doubted, (peer.doubted && !taken_back) || begun)
+        << where(static_cast<int>(peer.state), event);
   });
 }
 
@@ -181,17 +184,17 @@ TEST(PeerRecord, AConnectionIsMadeAnewTenTimesAndLaterEachTime) {
   PeerRecord peer = state(3);
   Clock::time_point now = kNow;
   for (int tries = 1; tries <= kMaxTries; ++tries) {
-    const PeerTransition step = next_state(peer, PeerEvent::kDropped, {now});
-    ASSERT_EQ(text_of(step), "A~");
-    ASSERT_EQ(step.after.tries, tries);
-    ASSERT_EQ(step.after.retry_at, now + tries * kRetryDelay);
-    const Clock::time_point early = step.after.retry_at - milliseconds(1);
-    EXPECT_EQ(next_state(step.after, PeerEvent::kTime, {early}), (PeerTransition{step.after}));
-    EXPECT_EQ(text_of(next_state(step.after, PeerEvent::kWanted, {early})), "A");  // calls wait for it as well
-    now = step.after.retry_at;
-    const PeerTransition due = next_state(step.after, PeerEvent::kTime, {now});
+    const PeerTransition transition = next_state(peer, PeerEvent::kDropped, {now});
+    ASSERT_EQ(text_of(transition), "A~");
+    ASSERT_EQ(transition.after.tries, tries);
+    ASSERT_EQ(transition.after.retry_at, now + tries * kRetryDelay);
+    const Clock::time_point early = transition.after.retry_at - milliseconds(1);
+    EXPECT_EQ(next_state(transition.after, PeerEvent::kTime, {early}), (PeerTransition{transition.after}));
+    EXPECT_EQ(text_of(next_state(transition.after, PeerEvent::kWanted, {early})), "A");  // calls wait for it as well
+    now = transition.after.retry_at;
+    const PeerTransition due = next_state(transition.after, PeerEvent::kTime, {now});
     ASSERT_EQ(text_of(due), "C>");
-    EXPECT_EQ(text_of(next_state(step.after, PeerEvent::kTime, {now + milliseconds(700)})), "C>");
+    EXPECT_EQ(text_of(next_state(transition.after, PeerEvent::kTime, {now + milliseconds(700)})), "C>");
     peer = next_state(due.after, PeerEvent::kReached, {now}).after;
     ASSERT_EQ(peer.state, PeerState::kConnected);
     ASSERT_EQ(peer.tries, tries);

@@ -66,8 +66,8 @@ class NativeStrangers : public ::testing::Test {
   }
   bool refused(std::int64_t count) {
     const auto limit = soon();
-    while (served.server->refused() < count && Clock::now() < limit) std::this_thread::sleep_for(milliseconds(1));
-    return served.server->refused() == count;
+    while (served.server->rejected() < count && Clock::now() < limit) std::this_thread::sleep_for(milliseconds(1));
+    return served.server->rejected() == count;
   }
   /// A process that knows the key is answered.
   void expect_service(Link& link) {
@@ -161,11 +161,11 @@ TEST_F(NativeStrangers, ProvedOnesAreLetInByHand) {
   ASSERT_EQ(send_all(socket.number(), prove(served.key, Role::kClient, own, theirs), soon()), 0);
   EXPECT_TRUE(served.ears->until([&] { return served.ears->peers.size() == 1; }));
   // A frame that is longer than any may be.
-  const FrameHead head{1, 0, 0, kMostReceived + 1};
+  const FrameHead head{1, 0, 0, kMaxReceive + 1};
   ASSERT_EQ(send_all(socket.number(), std::as_bytes(std::span(&head, 1)), soon()), 0);
   EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
   EXPECT_NE(served.ears->reasons[0].find("longer"), std::string::npos);
-  EXPECT_EQ(served.server->refused(), 0);
+  EXPECT_EQ(served.server->rejected(), 0);
 }
 
 TEST_F(NativeStrangers, OfOtherVersionsHearWhichThisIs) {

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     _Type = click.ParamType  # takes no type before click 8.4
 
-_MOST_RANKS = 1_000_000
+_MAX_RANKS = 1_000_000
 _EXAMPLES = """
 \b
 Examples:
@@ -67,14 +67,14 @@ class _Ranks(_Type):
         for text in str(value).split(","):
             match = re.fullmatch(r"\s*(\d{1,9})(?:\.\.(\d{1,9}))?\s*", text)
             first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-            if not 1 <= first <= last <= _MOST_RANKS:
+            if not 1 <= first <= last <= _MAX_RANKS:
                 self.fail(
-                    f"'{text}' is no number of ranks from 1 to {_MOST_RANKS:,}; write such as 16, 1,4,16 or 1..10000",
+                    f"'{text}' is no number of ranks from 1 to {_MAX_RANKS:,}; write such as 16, 1,4,16 or 1..10000",
                     param,
                     ctx,
                 )
-            steps = (factor * 10**power for power in range(7) for factor in (1, 2, 5))
-            found |= {first, last, *(step for step in steps if first < step < last)}
+            values = (factor * 10**power for power in range(7) for factor in (1, 2, 5))
+            found |= {first, last, *(value for value in values if first < value < last)}
         return sorted(found)
 
 

@@ -3,7 +3,7 @@
 The model (`plan::predicted_seconds`) predicts the time of a rank as
 
     direct      requests · request + part / store
-    two-phase   requests · request + share / window + runs · run + part / copy + (steps + 1) · step
+    two-phase   requests · request + share / window + runs · run + part / copy + (windows + 1) · wait
 
 Each access is therefore chosen so that one term dominates, and the other terms are subtracted.  If ranks share cores or
 memory, large transfers take longer than the rank's own calls and copies; the rates are then those of the whole.
@@ -21,7 +21,7 @@ SHORT = "short requests"  # direct reads of many short runs
 SHORT_WRITES = "short writes"  # direct writes of many short runs
 WINDOWS = "windows"  # two-phase reads of long runs
 RUNS = "runs"  # two-phase reads of short runs, of several lengths
-STEPS = "steps"  # two-phase reads by many small windows
+SMALL_WINDOWS = "small windows"  # two-phase reads by many small windows
 
 NAMES = (
     "request_seconds",
@@ -30,13 +30,13 @@ NAMES = (
     "window_bytes_per_second",
     "copy_bytes_per_second",
     "run_seconds",
-    "step_seconds",
+    "wait_seconds",
 )
 """The constants, as the file spells them."""
 
-_LEAST_REQUEST = 1e-7
-_LEAST_RUN = 1e-11
-_LEAST_STEP = 2e-7
+_MIN_REQUEST = 1e-7
+_MIN_RUN = 1e-11
+_MIN_WAIT = 2e-7
 """Lower limit of differences of times, in seconds: noise may make a difference 0 or negative."""
 
 
@@ -52,7 +52,7 @@ class Measured:
     """Number of requests, in a direct access."""
     runs: int = 0
     """Number of runs between windows and its array, in a two-phase access."""
-    steps: int = 0
+    count: int = 0
     """Number of its windows, in a two-phase access."""
     total: float = 0.0
     """Seconds until the last rank had ended."""
@@ -77,24 +77,24 @@ def _shortest(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
 def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
     """Return the constants that explain the accesses; there must be at least one access of each kind."""
     of_kind = _shortest(measured)
-    missing = {LONG, SHORT, SHORT_WRITES, WINDOWS, RUNS, STEPS} - set(of_kind)
+    missing = {LONG, SHORT, SHORT_WRITES, WINDOWS, RUNS, SMALL_WINDOWS} - set(of_kind)
     if missing:
         raise ValueError(f"nothing was measured of {', '.join(sorted(missing))}")
     (long,), (short,), (writes,) = (of_kind[kind] for kind in (LONG, SHORT, SHORT_WRITES))
-    (windows,), (steps,) = (of_kind[kind] for kind in (WINDOWS, STEPS))
+    (windows,), (small,) = (of_kind[kind] for kind in (WINDOWS, SMALL_WINDOWS))
     store = long.bytes / long.total
     # Many small windows need many waits, few large windows few: the two differ only by the cost of a wait.
-    each = (steps.total - steps.io - steps.copy) / (steps.steps + 1)
-    step = max(each, _LEAST_STEP)
+    each = (small.total - small.io - small.copy) / (small.count + 1)
+    wait = max(each, _MIN_WAIT)
     # If ranks compete for cores or memory, large transfers take longer than the sum of a rank's own parts.
-    stretch = max((windows.total - (windows.steps + 1) * step) / (windows.io + windows.copy), 1.0)
+    stretch = max((windows.total - (windows.count + 1) * wait) / (windows.io + windows.copy), 1.0)
     window = windows.bytes / (windows.io * stretch)
     copy = windows.bytes / (windows.copy * stretch)
 
     def request(one: Measured) -> float:
-        return max((one.total - one.bytes / store) / one.requests, _LEAST_REQUEST)
+        return max((one.total - one.bytes / store) / one.requests, _MIN_REQUEST)
 
-    run = statistics.median(max((one.copy - windows.copy) * stretch / one.runs, _LEAST_RUN) for one in of_kind[RUNS])
+    run = statistics.median(max((one.copy - windows.copy) * stretch / one.runs, _MIN_RUN) for one in of_kind[RUNS])
     return {
         "request_seconds": request(short),
         "write_request_seconds": request(writes),
@@ -102,7 +102,7 @@ def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
         "window_bytes_per_second": window,
         "copy_bytes_per_second": copy,
         "run_seconds": run,
-        "step_seconds": step,
+        "wait_seconds": wait,
     }
 
 

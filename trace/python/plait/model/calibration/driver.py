@@ -13,7 +13,7 @@ from plait.launch import LocalRankProgram
 from plait.model.calibration.constants import Measured, constants_of, unrest_of
 
 _PATIENCE = 120.0
-_MOST_RANKS = 8
+_MAX_RANKS = 8
 """More ranks do not change the time of one of them while all work."""
 
 Progress = Callable[[str, float], None]
@@ -36,7 +36,7 @@ class CalibrationSettings:
     @property
     def workers(self) -> int:
         """The number of ranks."""
-        return self.ranks or max(2, min(_MOST_RANKS, len(os.sched_getaffinity(0))))
+        return self.ranks or max(2, min(_MAX_RANKS, len(os.sched_getaffinity(0))))
 
 
 @dataclass(frozen=True)

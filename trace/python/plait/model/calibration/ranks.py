@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import plait
-from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, STEPS, WINDOWS, Measured
+from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, SMALL_WINDOWS, WINDOWS, Measured
 
 _ITEM = 8
 _RUN_LENGTHS = (1, 8, 64)  # elements of runs between windows and arrays
@@ -58,14 +58,14 @@ def _accesses(comm: Any, large: Path, small: Path) -> list[_Access]:
     def counted(kind: str, path: Path, requests: int = 0, runs: int = 0) -> Measured:
         """Count the bytes of one rank, and its windows of 1 MiB."""
         own = path.stat().st_size // comm.size
-        return Measured(kind, comm.size, own, requests, runs, steps=-(-own // _WINDOW))
+        return Measured(kind, comm.size, own, requests, runs, count=-(-own // _WINDOW))
 
     def rows(length: int) -> list[str]:
         return [f"cyclic({length})", "*"]
 
     elements = [path.stat().st_size // _ITEM // comm.size for path in (large, small)]
     columns = [round((path.stat().st_size / _ITEM) ** 0.5) for path in (large, small)]
-    stepped = counted(STEPS, small, runs=columns[1])
+    narrow = counted(SMALL_WINDOWS, small, runs=columns[1])
     return [
         _Access(comm, large, counted(LONG, large, requests=1), ["*", "block"], strategy="direct"),
         _Access(comm, small, counted(SHORT, small, requests=elements[1] // _READ_LENGTH), rows(_READ_LENGTH),
@@ -77,7 +77,7 @@ def _accesses(comm: Any, large: Path, small: Path) -> list[_Access]:
             _Access(comm, large, counted(RUNS, large, runs=elements[0] // length), rows(length), strategy="two-phase")
             for length in _RUN_LENGTHS
         ),
-        _Access(comm, small, replace(stepped, steps=-(-stepped.bytes // _SMALL_WINDOW)), ["block", "*"],
+        _Access(comm, small, replace(narrow, count=-(-narrow.bytes // _SMALL_WINDOW)), ["block", "*"],
                 strategy="two-phase", memory=2 * _SMALL_WINDOW),
     ]  # fmt: skip
 

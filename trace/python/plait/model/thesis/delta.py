@@ -110,7 +110,7 @@ def fit(mode: int, entries: Sequence[Measurement] | None = None) -> Fit:
         raise ArgumentError(f"found no time of file mode {mode} among {len(given)} entries; give one or more")
     of_mode = replace(load("delta"), synchronization=MODES[mode])
     terms = np.array([_terms(of_mode, requests_for(one)) for one in used])
-    step, disk = _least_squares(terms / np.array([[one.seconds] for one in used]))
+    step, disk = _min_squares(terms / np.array([[one.seconds] for one in used]))
     return Fit(mode, disk, step, len(used))
 
 
@@ -154,7 +154,7 @@ def _errors(table: int, mode: int, group: list[Prediction]) -> Errors:
     return Errors(table, mode, len(group), float(np.median(sizes)), max(sizes), mean)
 
 
-def _least_squares(terms: npt.NDArray[np.float64]) -> tuple[float, ...]:
+def _min_squares(terms: npt.NDArray[np.float64]) -> tuple[float, ...]:
     """Return coefficients of 0 or above that bring the sum of the terms of each row closest to 1."""
     best, found = math.inf, np.zeros(terms.shape[1])
     for chosen in _subsets(terms.shape[1]):

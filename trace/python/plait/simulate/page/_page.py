@@ -23,7 +23,7 @@ _TIMES = {
     "ready": "waiting for a processor",
     "pausing": "pausing, as recorded",
 }
-_MOST_ROWS = 200
+_MAX_ROWS = 200
 
 
 class Result(Protocol):
@@ -197,9 +197,9 @@ def _devices(doc: Mapping[str, Any]) -> str:
             number(one["flushes"]),
             share(min(one["busy"] / whole, 1.0)),
             number(one["queue_mean"]),
-            number(one["queue_most"]),
+            number(one["max_queue"]),
         )
-        for one in doc["devices"][:_MOST_ROWS]
+        for one in doc["devices"][:_MAX_ROWS]
     ]
     titles = ["Device", "Reads", "Read", "Writes", "Written", "Flushes", "Busy", "Queue (mean)", "Queue (most)"]
     return table("What reached devices", titles, rows)
@@ -218,7 +218,7 @@ def _cache(one: Result) -> str:
         ("of that over dirty blocks", amount(cache["overwritten_blocks"] * block)),
         ("Made room", amount(cache["evicted"] * block)),
         ("of that written first", amount(cache["evicted_dirty"] * block)),
-        ("Dirty at most", amount(doc["dirty_most"])),
+        ("Dirty at most", amount(doc["max_dirty"])),
         ("Writers held back", f"{number(cache['limited'])} times"),
     ]
     return facts(pairs)
@@ -242,7 +242,7 @@ def _latency(doc: Mapping[str, Any]) -> str:
 
 def _processes(processes: Sequence[Mapping[str, Any]]) -> str:
     whole = max((one["end"] - one["start"] for one in processes), default=0.0)
-    shown = sorted(processes, key=lambda one: one["start"] - one["end"])[:_MOST_ROWS]
+    shown = sorted(processes, key=lambda one: one["start"] - one["end"])[:_MAX_ROWS]
     rows = [
         (
             _name(one),

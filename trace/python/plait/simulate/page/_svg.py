@@ -33,20 +33,20 @@ def ticks(top: float, most: int = 4, base: float = 10) -> list[float]:
     if not top > 0:
         return [0.0, 1.0]
     if base == 1024:
-        step = 2.0 ** math.ceil(math.log2(top / most))
+        interval = 2.0 ** math.ceil(math.log2(top / most))
     else:
         power = 10.0 ** math.floor(math.log10(top / most))
-        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor * most >= top * (1 - 1e-9))
-    return [step * k for k in range(math.ceil(top / step - 1e-9) + 1)]
+        interval = next(power * factor for factor in (1, 2, 5, 10) if power * factor * most >= top * (1 - 1e-9))
+    return [interval * k for k in range(math.ceil(top / interval - 1e-9) + 1)]
 
 
 def grouped(series: Mapping[str, Any], until: float) -> tuple[list[float], float]:
     """Return means a second of a series over stretches of one length, at most some 480 of them, and that length."""
-    step, sums = series["step"], series["sums"]
-    used = max(math.ceil(until / step - 1e-9), 1)
+    interval, sums = series["interval"], series["sums"]
+    used = max(math.ceil(until / interval - 1e-9), 1)
     group = math.ceil(used / _POINTS)
     padded = [*sums[:used], *[0] * (used - len(sums[:used]))]
-    length = group * step
+    length = group * interval
     return [sum(padded[k : k + group]) / length for k in range(0, used, group)], length
 
 
@@ -54,14 +54,14 @@ def rates(title: str, read: Mapping[str, Any], write: Mapping[str, Any], until: 
     """Return a chart of bytes a second over time, reads upwards and writes downwards: figures 6 and 7 of 1992."""
     reads, length = grouped(read, until)
     writes, other = grouped(write, until)
-    step = ticks(max(*reads, *writes), base=1024)[1]
-    top, bottom = (step * max(math.ceil(max(values) / step - 1e-9), 1) for values in (reads, writes))
+    interval = ticks(max(*reads, *writes), base=1024)[1]
+    top, bottom = (interval * max(math.ceil(max(values) / interval - 1e-9), 1) for values in (reads, writes))
     said = "; ".join(
         f"{what} {amount(sum(values) * one / max(until, 1e-12))}/s on average, {amount(max(values))}/s at most"
         for what, values, one in (("reads", reads, length), ("writes", writes, other))
     )
     scale = _Scale(top, -bottom, until)
-    marks = [k * step for k in range(-round(bottom / step), round(top / step) + 1)]
+    marks = [k * interval for k in range(-round(bottom / interval), round(top / interval) + 1)]
     body = [
         f'<path class="read" d="{scale.area(reads, length)}"/>',
         f'<path class="write" d="{scale.area([-value for value in writes], other)}"/>',

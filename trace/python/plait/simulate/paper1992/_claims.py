@@ -71,10 +71,10 @@ def peak_over_mean(one: Result, *series: str, seconds: float = 200.0) -> float:
     """Return the largest of the rates of all seconds, over their mean."""
     rates: dict[int, int] = {}
     for name in series:
-        step, sums = one["series"][name]["step"], one["series"][name]["sums"]
+        interval, sums = one["series"][name]["interval"], one["series"][name]["sums"]
         for k, amount in enumerate(sums):
-            if step * k < seconds:
-                rates[int(step * k)] = rates.get(int(step * k), 0) + amount
+            if interval * k < seconds:
+                rates[int(interval * k)] = rates.get(int(interval * k), 0) + amount
     span = min(seconds, one.elapsed)
     mean = sum(rates.values()) / span
     return max(rates.values(), default=0) / mean if mean else 0.0

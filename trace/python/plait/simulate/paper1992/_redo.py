@@ -69,13 +69,13 @@ def redo(progress: Callable[[str, float], None] | None = None) -> Paper:
     """
     made = 0
 
-    def heard(text: str) -> None:
+    def on_progress(text: str) -> None:
         nonlocal made
         made += 1
         if progress is not None:
             progress(text, min(made / _REPLAYS, 1.0))
 
-    runs = Runs(heard)
+    runs = Runs(on_progress)
     position, fitted = fit(runs)
     runs.machine = runs.with_position(position)
     found = list(claims(runs, fitted, position))

@@ -26,9 +26,9 @@ SSD_SET_UP = "20 us"
 class Runs:
     """Replays, cached by their parameters."""
 
-    def __init__(self, heard: Callable[[str], None]) -> None:
-        """Begin without replays; ``heard`` is called with a description of each."""
-        self._heard = heard
+    def __init__(self, on_progress: Callable[[str], None]) -> None:
+        """Begin without replays; ``on_progress`` is called with a description of each."""
+        self._on_progress = on_progress
         self._recordings: dict[str, Recording] = {}
         self._done: dict[tuple[Any, ...], Result] = {}
         self.machine: Machine = load(MACHINE)
@@ -45,7 +45,7 @@ class Runs:
         key = (traces, cache, id(machine) if machine else 0, *sorted(changes.items()))
         if key not in self._done or machine is not None:
             names = traces if isinstance(traces, tuple) else (traces,)
-            self._heard(f"{', '.join(names)}, {cache} MB")
+            self._on_progress(f"{', '.join(names)}, {cache} MB")
             whole = "\n".join(names)
             if whole not in self._recordings:
                 self._recordings[whole] = record(list(names))

@@ -10,7 +10,7 @@ from plait.draw.figure import new_figure, open_axis, save_by_ending
 from plait.draw.palette import rank_hex
 from plait.simulate.plans._phases import PHASES
 
-_MOST = 200  # bars, and stretches of time
+_MAX = 200  # bars, and stretches of time
 
 
 def draw_access(document: Mapping[str, Any], path: Path) -> None:
@@ -47,13 +47,13 @@ def _over_time(document: Mapping[str, Any]) -> tuple[list[float], list[list[floa
     """Return the beginnings of stretches in ms, and for each phase how many ranks are in it."""
     series = [document["series"][name] for name in PHASES]
     # Stretches of the phases differ in length by powers of two.
-    step = max(one["step"] for one in series)
-    number = max(int(document["elapsed"] / step) + 1, 1)
-    group = max(-(-number // _MOST), 1)
-    wide = step * group
+    interval = max(one["interval"] for one in series)
+    number = max(int(document["elapsed"] / interval) + 1, 1)
+    group = max(-(-number // _MAX), 1)
+    wide = interval * group
     shares = []
     for one in series:
-        per = round(wide / one["step"])
+        per = round(wide / one["interval"])
         sums = one["sums"]
         shares.append([sum(sums[k * per : (k + 1) * per]) * 1e-9 / wide for k in range(-(-number // group))])
     times = [1e3 * wide * k for k in range(len(shares[0]) + 1)]
@@ -63,7 +63,7 @@ def _over_time(document: Mapping[str, Any]) -> tuple[list[float], list[list[floa
 def _bars(axis: Any, ranks: Mapping[str, list[float]], colours: list[str]) -> None:
     """Draw the time of ranks by phase; if there are many ranks, the mean of neighbouring ones."""
     number = len(ranks["bytes"])
-    group = max(-(-number // _MOST), 1)
+    group = max(-(-number // _MAX), 1)
     firsts = range(0, number, group)
     below = [0.0] * len(firsts)
     for name, colour in zip(PHASES, colours, strict=True):

@@ -7,7 +7,7 @@ import os
 from plait import _core
 
 _RATES = ("store", "window", "copy")
-_TIMES = {"request": "request", "write_request": "write_request", "run": "run", "step": "step"}
+_TIMES = {"request": "request", "write_request": "write_request", "run": "run", "wait": "wait"}
 
 
 def constants_text() -> str:

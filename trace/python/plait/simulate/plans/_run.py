@@ -89,9 +89,9 @@ def run_plan(
         "readers": readers or 0,
     }
     begin = time.perf_counter()
-    heard = None if progress is None else lambda share: progress("simulating", share)
+    on_progress = None if progress is None else lambda share: progress("simulating", share)
     settings = _settings(described, count, there, cached=cached, windows=windows or 0)
-    found = _simulation.simulate_access(held, given, settings, heard)
+    found = _simulation.simulate_access(held, given, settings, on_progress)
     asked = {
         "action": action,
         "layout": str(held),
@@ -150,7 +150,7 @@ def _settings(machine: Machine, ranks: int, there: StoredArray, *, cached: bool,
             "window_bytes_per_second": nodes["window_rate"],
             "copy_bytes_per_second": nodes["copy_rate"],
             "run_seconds": nodes["run"],
-            "step_seconds": nodes["step"],
+            "wait_seconds": nodes["wait"],
         },
         "source": machine.name,
         "windows": windows,
@@ -169,6 +169,6 @@ def _notes(machine: Machine, ranks: int, found: dict[str, Any]) -> list[str]:
             f"{found['simulated']:,} of {found['windows']:,} windows of each reader were simulated; times, bytes and "
             "messages are of these alone"
         )
-    if found["whole_steps"]:
+    if found["whole_windows"]:
         notes.append("there are too many messages to follow each: the exchange of a step was taken as a whole")
     return notes

@@ -39,10 +39,10 @@ class StoredArray:
     @property
     def end(self) -> int:
         """Bytes of the file up to the end of the array."""
-        room = self.shape
+        padded = self.shape
         if self.chunks:
-            room = tuple(-(-extent // chunk) * chunk for extent, chunk in zip(self.shape, self.chunks, strict=True))
-        return self.offset + math.prod(room) * self.itemsize
+            padded = tuple(-(-extent // chunk) * chunk for extent, chunk in zip(self.shape, self.chunks, strict=True))
+        return self.offset + math.prod(padded) * self.itemsize
 
 
 def stored_array(store: str | os.PathLike[str]) -> StoredArray:
@@ -55,22 +55,22 @@ def stored_array(store: str | os.PathLike[str]) -> StoredArray:
     """
     name = os.fspath(store)
     path, _, query = name.partition("?")
-    told = dict(one.partition("=")[::2] for one in query.split("&") if one)
-    if "shape" not in told:
+    options = dict(one.partition("=")[::2] for one in query.split("&") if one)
+    if "shape" not in options:
         return _found(name)
-    for key in told:
+    for key in options:
         if key not in _KEYS:
             raise ArgumentError(f"{name}: found '{key}', expected one of {', '.join(_KEYS)}{nearest(key, _KEYS)}")
-    shape = _extents(name, "shape", told["shape"])
-    chunks = _extents(name, "chunks", told["chunks"]) if told.get("chunks") else ()
+    shape = _extents(name, "shape", options["shape"])
+    chunks = _extents(name, "chunks", options["chunks"]) if options.get("chunks") else ()
     if chunks and (len(chunks) != len(shape) or 0 in chunks):
         raise ArgumentError(
-            f"{name}: found chunks={told['chunks']}, expected {len(shape)} sizes above 0, one for each dimension"
+            f"{name}: found chunks={options['chunks']}, expected {len(shape)} sizes above 0, one for each dimension"
         )
-    order = told.get("order", "C").upper()
+    order = options.get("order", "C").upper()
     if order not in ("C", "F"):
-        raise ArgumentError(f"{name}: found order={told['order']}, expected C or F")
-    dtype = told.get("dtype", "float64")
+        raise ArgumentError(f"{name}: found order={options['order']}, expected C or F")
+    dtype = options.get("dtype", "float64")
     try:
         known = np.dtype(dtype)
     except TypeError as error:
@@ -78,7 +78,7 @@ def stored_array(store: str | os.PathLike[str]) -> StoredArray:
     if known.hasobject or known.fields is not None or known.itemsize == 0:
         raise ArgumentError(f"{name}: found dtype={dtype}, expected a type such as float64 or int32")
     fallback = _NPY_HEADER if path.endswith(".npy") else 0
-    text = told.get("offset", "")
+    text = options.get("offset", "")
     offset = int(text) if text.isdecimal() else whole(f"{name}: offset", text, BYTES) if text else fallback
     if offset + math.prod(shape) * known.itemsize >= 1 << 63:
         raise ArgumentError(f"{name}: found more than 2^63 - 1 bytes, expected a smaller shape or offset")

@@ -213,7 +213,7 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
 
     unknown = []
 
-    def tell(section: str, name: str, title: str, worse_if_more: bool | None, text: Any) -> None:
+    def add_difference(section: str, name: str, title: str, worse_if_more: bool | None, text: Any) -> None:
         row = known.get((section, name))
         if row is None or row["a"] == row["b"]:
             return
@@ -232,18 +232,18 @@ def _conclusions(a: Document, b: Document, rows: list[Document]) -> list[Documen
         text_ = f"B has {_change(change)}: {text(row['a'])} in A, {text(row['b'])} in B."
         say(severity, title.format(more="More" if rises else "Less"), text_, section)
 
-    tell("trace", "wall_seconds", "{more} time in all", True, _amounts.seconds)
-    tell("overlap", "waiting_seconds", "{more} waiting for I/O", True, _amounts.seconds)
-    tell("counters", "seconds in calls", "{more} time in calls that were counted", True, _amounts.seconds)
-    tell("table1", "io_bytes", "{more} data moved", True, _amounts.size)
-    tell("table1", "ios", "{more} requests", True, lambda count: f"{count:,}")
-    tell("table1", "mean_io_bytes", "{more} data a request", False, _amounts.size)
+    add_difference("trace", "wall_seconds", "{more} time in all", True, _amounts.seconds)
+    add_difference("overlap", "waiting_seconds", "{more} waiting for I/O", True, _amounts.seconds)
+    add_difference("counters", "seconds in calls", "{more} time in calls that were counted", True, _amounts.seconds)
+    add_difference("table1", "io_bytes", "{more} data moved", True, _amounts.size)
+    add_difference("table1", "ios", "{more} requests", True, lambda count: f"{count:,}")
+    add_difference("table1", "mean_io_bytes", "{more} data a request", False, _amounts.size)
     for kind in ("read", "write"):
         row = known.get(("order", f"{kind} random"))
         if row is not None and abs(row["b"] - row["a"]) >= CHANGED:
             text = f"{_amounts.share(row['a'])} of the {kind}s go back in A, {_amounts.share(row['b'])} in B."
             say("medium" if row["b"] > row["a"] else "good", f"The order of {kind}s changed", text, "order")
-    tell("cycles", "all period_seconds", "{more} time a cycle", None, _amounts.seconds)
+    add_difference("cycles", "all period_seconds", "{more} time a cycle", None, _amounts.seconds)
     if not found and unknown:
         say("low", "No difference is known", f"Not known of both: {', '.join(unknown)}.", "table1")
     elif not found:

@@ -47,11 +47,11 @@ def rendered_comparison(comparison: Document, width: int, everything: bool) -> R
         Text("Conclusions", style="bold"),
         Padding(conclusion_lines(comparison["conclusions"]), (0, 0, 0, 2), expand=False),
     ]
-    room = max(20, width - 44)
+    columns = max(20, width - 44)
     rows = [
         [
             row["section"],
-            short(row["name"], room),
+            short(row["name"], columns),
             _value(row["name"], row["a"]),
             _value(row["name"], row["b"]),
             _change(row),

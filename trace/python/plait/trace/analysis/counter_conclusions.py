@@ -20,7 +20,7 @@ META_SHARE = 0.30  # of the time in calls
 COUNT = 1000
 SHARE_OF_SMALL = 0.10
 SHARE_OF_BACK = 0.20
-MOST = 0.90  # worth praise
+MAX = 0.90  # worth praise
 OTHER_CALLS = 0.50  # calls that move no data, for each one that does
 UNALIGNED = 0.10
 SLOWEST = 1.5  # the slowest rank's time, by the mean
@@ -117,7 +117,7 @@ def _listed(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _told(calls: Document) -> str:
+def _describe_calls(calls: Document) -> str:
     """Return the number of calls of each kind as text."""
     return ", ".join(_amounts.count(count, name.removesuffix("s")) for name, count in calls.items() if count)
 
@@ -131,12 +131,12 @@ def _what_is_known(counters: Document, events: bool) -> Iterator[Conclusion]:
         for one in counted
         if one["level"] == counters["totals"]["level"]
     ] or [f"the requests through {_name(one)}" for one in counted]
-    beside = " The other conclusions are about the requests that are known one by one." if events else ""
+    remark = " The other conclusions are about the requests that are known one by one." if events else ""
     yield _conclusion(
         "low",
         "Calls were counted, not traced",
         f"Of {_listed(what)} there are counters alone: when a call ran, and which ones came together, is not "
-        f"known.{beside}",
+        f"known.{remark}",
         "To see each call, switch extended tracing on (DXT, for Darshan), or record with plait trace record.",
     )
 
@@ -200,7 +200,7 @@ def _metadata(counters: Document, module: Document) -> Iterator[Conclusion]:
     # If reads and writes were traced, the counters do not include their time.
     if not meta or meta / (counters["processes"] or 1) < 0.01 * MUCH_SECONDS:
         return
-    calls = _told({name: count for name, count in module["calls"].items() if name != "collective_opens"})
+    calls = _describe_calls({name: count for name, count in module["calls"].items() if name != "collective_opens"})
     share = f", {_amounts.share(meta / spent)} of the time of all its calls" if module["reads"] is not None else ""
     if module["reads"] is not None and meta < META_SHARE * spent:
         return
@@ -209,7 +209,7 @@ def _metadata(counters: Document, module: Document) -> Iterator[Conclusion]:
     yield _conclusion(
         _severity(counters, meta),
         f"Calls of {_name(module)} that move no data take long",
-        f"They take {_of_whole(counters, meta)}{share}{f': {calls}' if calls else ''}." + _most_on(counters, module),
+        f"They take {_of_whole(counters, meta)}{share}{f': {calls}' if calls else ''}." + _max_on(counters, module),
         _instead(counters, module, meta),
         meta,
     )
@@ -222,7 +222,7 @@ def _longest(counters: Document, module: Document) -> Document | None:
     return max(mine, key=lambda one: float(one["meta_seconds"])) if mine else None
 
 
-def _most_on(counters: Document, module: Document) -> str:
+def _max_on(counters: Document, module: Document) -> str:
     first = _longest(counters, module)
     if first is None:
         return ""
@@ -265,7 +265,7 @@ def _small(counters: Document, module: Document) -> Iterator[Conclusion]:
             how,
             spent,
         )
-    elif count - most >= MOST * count:
+    elif count - most >= MAX * count:
         exact = "" if least == most else "at least "
         yield _conclusion(
             "good",
@@ -292,7 +292,7 @@ def _order(counters: Document, module: Document) -> Iterator[Conclusion]:
                 "Sort the accesses by their offsets, or access larger parts and choose in memory.",
                 spent,
             )
-        elif order["consecutive"] >= MOST * count:
+        elif order["consecutive"] >= MAX * count:
             yield _conclusion(
                 "good",
                 f"{kind.capitalize()}s through {_name(module)} are in order",
@@ -309,7 +309,7 @@ def _other_calls(counters: Document, module: Document) -> Iterator[Conclusion]:
     yield _conclusion(
         _severity(counters, module["meta_seconds"]),
         f"Many calls of {_name(module)} move no data",
-        f"{rest:,} calls ({_told(calls)}) beside {_amounts.count(requests, 'request')}."
+        f"{rest:,} calls ({_describe_calls(calls)}) beside {_amounts.count(requests, 'request')}."
         + _taken(counters, "All calls without data", module["meta_seconds"]),
         _INSTEAD[max(calls, key=lambda name: int(calls[name]))],
         module["meta_seconds"],

@@ -104,10 +104,10 @@ def _order(modules: list[Document]) -> RenderableType:
 
 
 def _files(counters: Document, width: int, top: int) -> RenderableType:
-    room = max(16, width - 90)
+    columns = max(16, width - 90)
     rows = [
         [
-            short(one["name"] or "–", room),
+            short(one["name"] or "–", columns),
             _through(one),
             _bytes(one["read_bytes"]),
             _bytes(one["write_bytes"]),

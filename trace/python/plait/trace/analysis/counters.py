@@ -11,16 +11,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 Document = dict[str, Any]
-_MOST_FILES = 1000
+_MAX_FILES = 1000
 _SMALL = 1 << 20
 _BIN = re.compile(r"(read|write)s_of_(\d+)_(?:to_(\d+)|up)")
 _COMMON = re.compile(r"calls_of_(\d+)")
 _LARGEST = ("read_extent", "write_extent", "read_end_ns", "write_end_ns")
 _TIMES = ("read_ns", "write_ns", "meta_ns")
-_LEAST = ("read_begin_ns", "write_begin_ns")
+_MIN = ("read_begin_ns", "write_begin_ns")
 _OTHER = ("opens", "collective_opens", "seeks", "stats", "syncs", "maps", "views")
 _HOW = ("independent", "collective", "split", "nonblocking")
-_COMMON_MOST = 8
+_COMMON_MAX = 8
 
 
 class _Sums:
@@ -43,7 +43,7 @@ class _Sums:
         for name, value in values.items():
             if name in _LARGEST:
                 self.values[name] = max(value, self.values.get(name, value))
-            elif name in _LEAST:
+            elif name in _MIN:
                 self.values[name] = min(value, self.values.get(name, value))
             elif name == "alignment":
                 self.blocks.add(value)
@@ -127,7 +127,7 @@ def _sizes(sums: _Sums) -> Document | None:
             return None
         rows.sort(key=lambda row: row["from"])
     common.sort(key=lambda row: (-row["count"], row["bytes"]))
-    return {**bins, "common": common[:_COMMON_MOST]} if bins["read"] or bins["write"] else None
+    return {**bins, "common": common[:_COMMON_MAX]} if bins["read"] or bins["write"] else None
 
 
 def _small(sums: _Sums, sizes: Document | None) -> Document | None:
@@ -193,7 +193,7 @@ def _module(interface: str, level: str, sums: _Sums) -> Document:
 
 def _file(name: str | None, interface: str, level: str, sums: _Sums) -> Document:
     row = {"name": name, "interface": interface, "level": level, "processes": sums.values.get("ranks", 1)}
-    begins = [sums.seconds(each) for each in _LEAST]
+    begins = [sums.seconds(each) for each in _MIN]
     ends = [sums.seconds(each) for each in ("read_end_ns", "write_end_ns")]
     return {
         **row,
@@ -279,17 +279,17 @@ def counters_of(rows: Iterable[Document], selection: Selection, level: str, chos
         return None
     # The time of a record of one rank is the time of one process.
     one_rank = selection.process is not None and any(sums.ranks for sums in modules.values())
-    told = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda one: one[0])]
+    described = [_module(*key, sums) for key, sums in sorted(modules.items(), key=lambda one: one[0])]
     listed = sorted((_file(*key, sums) for key, sums in files.items()), key=_weight)
-    with_data = {one["level"] for one in told if one["reads"] or one["writes"]}
+    with_data = {one["level"] for one in described if one["reads"] or one["writes"]}
     if not chosen and with_data == {"physical"}:
         level = "physical"
     return {
         "run_seconds": whole["run_ns"] * 1e-9 if "run_ns" in whole else None,
         "processes": 1 if one_rank else whole.get("processes"),
-        "totals": _totals(level, told, listed),
-        "modules": told,
-        "files": listed[:_MOST_FILES],
-        "files_left_out": max(len(listed) - _MOST_FILES, 0),
+        "totals": _totals(level, described, listed),
+        "modules": described,
+        "files": listed[:_MAX_FILES],
+        "files_left_out": max(len(listed) - _MAX_FILES, 0),
         "files_not_counted": len(left_out),
     }

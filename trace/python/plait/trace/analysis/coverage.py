@@ -86,14 +86,14 @@ def without_left_out(known: Document, rows: list[Document]) -> Document:
     """Return the trace's description without the mappings of files that the report leaves out."""
     missed = []
     for one in known["missed"]:
-        told = dict(one)
+        entry = dict(one)
         if is_of_mappings(str(one["reason"])):
-            told["events"] -= sum(row["maps"] for row in rows)
-            told["read_bytes"] -= sum(row["mapped_read_bytes"] for row in rows)
-            told["written_bytes"] -= sum(row["mapped_write_bytes"] for row in rows)
-            if max(told["events"], told["read_bytes"], told["written_bytes"]) <= 0:
+            entry["events"] -= sum(row["maps"] for row in rows)
+            entry["read_bytes"] -= sum(row["mapped_read_bytes"] for row in rows)
+            entry["written_bytes"] -= sum(row["mapped_write_bytes"] for row in rows)
+            if max(entry["events"], entry["read_bytes"], entry["written_bytes"]) <= 0:
                 continue
-        missed.append(told)
+        missed.append(entry)
     return {**known, "missed": missed}
 
 

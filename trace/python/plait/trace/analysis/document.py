@@ -349,8 +349,8 @@ def _overlap(found: Document) -> Document:
     totals = found["totals"]
     moved = totals["read_bytes"] + totals["write_bytes"]
     share = totals["asynchronous_bytes"] / moved if moved else 0.0
-    told = [one["hidden_seconds"] for one in found["processes"]]
-    hidden = None if any(one is None for one in told) else sum(told)
+    hidden_times = [one["hidden_seconds"] for one in found["processes"]]
+    hidden = None if any(one is None for one in hidden_times) else sum(hidden_times)
     text = f"Some call for I/O ran in {_amounts.share(busy / whole if whole else 0.0)} of the processes' time"
     text += f" and a synchronous one in {_amounts.share(waiting / whole if whole else 0.0)}; "
     if not share:

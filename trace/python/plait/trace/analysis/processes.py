@@ -9,8 +9,8 @@ from plait._base import amounts as _amounts
 from plait.trace.analysis.conclusions import STRAGGLER
 
 Document = dict[str, Any]
-_MOST_PROCESSES = 1000
-_MOST_MOVERS = 100
+_MAX_PROCESSES = 1000
+_MAX_MOVERS = 100
 
 
 def _by_weight(processes: list[Document]) -> list[Document]:
@@ -26,10 +26,10 @@ def shown_processes(processes: list[Document]) -> Document:
     """Return the processes by rank and number; if there are very many, those with the most bytes and the most time in
     I/O.
     """
-    movers = sorted(processes, key=_moved, reverse=True)[:_MOST_MOVERS]
+    movers = sorted(processes, key=_moved, reverse=True)[:_MAX_MOVERS]
     seen = {one["number"] for one in movers}
     ordered = movers + [one for one in _by_weight(processes) if one["number"] not in seen]
-    shown, rest = ordered[:_MOST_PROCESSES], ordered[_MOST_PROCESSES:]
+    shown, rest = ordered[:_MAX_PROCESSES], ordered[_MAX_PROCESSES:]
     return {
         "processes": sorted(shown, key=lambda one: (one["rank"] < 0, one["rank"], one["number"])),
         "processes_left_out": {

@@ -190,11 +190,11 @@ def _sizes(sizes: Document, width: int) -> RenderableType:
         for one in sizes[kind]:
             bins.setdefault(one["from"], [0, 0])[at] = one["count"]
     most = max(sum(counts) for counts in bins.values())
-    room = max(8, min(width - 60, 40))
+    columns = max(8, min(width - 60, 40))
     rows = []
     for begin, (reads, writes) in sorted(bins.items()):
         label = "0 B" if begin == 0 else f"{_amounts.size(begin)} to {_amounts.size(2 * begin)}"
-        rows.append([label, "█" * max(1, round((reads + writes) / most * room)), f"{reads:,}", f"{writes:,}"])
+        rows.append([label, "█" * max(1, round((reads + writes) / most * columns)), f"{reads:,}", f"{writes:,}"])
     made = table(["size", "", "reads", "writes"], rows, 2)
     common = [
         f"{_amounts.size(one['bytes'])} ({one['kind']}, {_amounts.share(one['share'])})" for one in sizes["common"][:4]
@@ -239,10 +239,10 @@ def _with_rest(made: Table, left: int, one: str, several: str) -> RenderableType
 
 
 def _files(report: Document, width: int, top: int) -> RenderableType:
-    room = max(16, width - 66)
+    columns = max(16, width - 66)
     rows = [
         [
-            short(one["name"], room),
+            short(one["name"], columns),
             _amounts.size(one["read_bytes"]),
             _amounts.size(one["write_bytes"]),
             f"{one['reads']:,}",

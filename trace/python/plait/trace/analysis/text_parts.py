@@ -50,7 +50,7 @@ def number(value: float | None) -> str:
     return f"{value:.3g}"
 
 
-def short(name: str, room: int) -> str:
+def short(name: str, columns: int) -> str:
     """Return the end of a long name, which identifies it better than its beginning."""
     name = _amounts.shown(name)
-    return name if len(name) <= room else "…" + name[1 - room :]
+    return name if len(name) <= columns else "…" + name[1 - columns :]

@@ -43,7 +43,7 @@ class _Import:
         self.spool = spool
         self.ranks: dict[int, str] = {}  # their hosts
         self.files: dict[int, int] = {}  # numbers by Darshan's
-        self.told: set[tuple[int, int]] = set()
+        self.described: set[tuple[int, int]] = set()
         self.operations = 0
         self.notes: list[str] = []
         self.missed: list[MissedCalls] = []
@@ -60,7 +60,7 @@ class _Import:
 
     def file(self, rank: int, identity: int) -> int:
         number = self.files.setdefault(identity, len(self.files) + 1)
-        self.told.add((rank, identity))
+        self.described.add((rank, identity))
         return number
 
     def trace(self, module: str, physical: set[int]) -> tuple[set[int], _Sums]:
@@ -166,9 +166,9 @@ class _Import:
         if others:
             self.notes.append(f"left out are the modules {', '.join(others)}")
         self.notes.append("opens, seeks and other calls that move no data were counted, not traced")
-        self.tell_damage()
+        self.report_damage()
 
-    def tell_damage(self) -> None:
+    def report_damage(self) -> None:
         """Record what of the log could not be read; raise if nothing could."""
         damaged = [name for name in self.log.damaged if name in _COUNTED or name in TRACED]
         if not damaged and not self.log.cut_off:
@@ -178,7 +178,7 @@ class _Import:
         if self.log.cut_off:
             what = f"is cut off: it has {self.log.bytes:,} of {self.log.promised:,} bytes"
         which = f"records of {', '.join(damaged)}" if damaged else "modules that are not shown"
-        if not self.told:
+        if not self.described:
             raise ArgumentError(f"{self.log.path} {what}, and no record of {', '.join(self.log.modules)} can be read")
         self.notes.insert(0, f"the log {what}: {which} are missing")
 
@@ -201,7 +201,7 @@ def import_darshan(path: str | os.PathLike[str], step: Callable[[str], None]) ->
     ]
     files = [
         TracedFile(work.process(rank), work.files[identity], log.names.get(identity, f"record {identity}"))
-        for rank, identity in sorted(work.told)
+        for rank, identity in sorted(work.described)
     ]
     zero = int(job["start_time_sec"]) * _SECOND + int(job.get("start_time_nsec", 0))
     whole = {"run_ns": round(float(job["run_time"]) * _SECOND), "processes": int(job["nprocs"])}

@@ -35,7 +35,7 @@ _KINDS = {
 _INTERFACES = {"POSIX": Interface.POSIX, "STDIO": Interface.STDIO}
 _NAMES = ("fname", "filename", "pathname", "path", "name")
 _HASH = "\0hash "
-_MOST = (1 << 62) - 1
+_MAX = (1 << 62) - 1
 _LONGEST = 1 << 20
 _RENUMBERED = 1 << 31
 _RANK = re.compile(r"rank\D{0,2}(\d+)", re.IGNORECASE)
@@ -72,7 +72,7 @@ def _lines(path: str, damaged: Callable[[str], None]) -> Iterator[tuple[str, boo
 def _number(value: Any) -> int | None:
     """Return a whole number within bounds, from a number or a text of digits; None for other values."""
     try:
-        return max(-_MOST, min(int(value), _MOST))
+        return max(-_MAX, min(int(value), _MAX))
     except (TypeError, ValueError, OverflowError):
         return None
 
@@ -85,7 +85,7 @@ class _Import:
         self.source = 0
         self.hosted: dict[tuple[str, int], int] = {}  # numbers of processes by host and process there
         self.latest: dict[tuple[int, int], int] = {}  # the process of the latest call, by source and process
-        self.told: dict[tuple[int, int], dict[str, Any]] = {}  # metadata that is not a call, by source and process
+        self.described: dict[tuple[int, int], dict[str, Any]] = {}  # metadata that is not a call, by source and process
         self.renumbered = 0
         self.notes: list[str] = []
         self.files: dict[tuple[int, str], int] = {}
@@ -127,7 +127,7 @@ class _Import:
         if what in ("FH", "HH", "SH"):
             self.strings[str(args.get("value"))] = str(args.get("name"))
         elif what == "process_name":
-            process = self.told.setdefault((self.source, pid), {})
+            process = self.described.setdefault((self.source, pid), {})
             process["command"] = str(args.get("name"))
             rank = _RANK.search(process["command"])
             if rank:
@@ -151,12 +151,12 @@ class _Import:
         self.hosted[host, pid] = number
         self.latest[here] = number
         self.processes[number]["host"] = self.processes[number]["host"] or host
-        self.processes[number].update(self.told.pop(here, {}))
+        self.processes[number].update(self.described.pop(here, {}))
         return number
 
     def ended(self) -> None:
         """Assign the metadata of processes, which may follow a process's last call, or belong to one without calls."""
-        for source, pid in list(self.told):
+        for source, pid in list(self.described):
             self.source = source
             self.process(pid, "")
         for process in self.processes.values():
@@ -184,8 +184,8 @@ class _Import:
         self.operations += 1
         since = start - self.zero
         self.spool.add(
-            since * 1000 if abs(since) < _MOST // 2000 else 0,  # a time out of all bounds becomes 0
-            min(duration, _MOST // 1000) * 1000 if duration is not None and duration >= 0 else -1,
+            since * 1000 if abs(since) < _MAX // 2000 else 0,  # a time out of all bounds becomes 0
+            min(duration, _MAX // 1000) * 1000 if duration is not None and duration >= 0 else -1,
             -1, offset, length, result, self.operations if kind <= Kind.WRITE else 0,
             pid, thread, file, kind, interface, Flag.LOGICAL,
         )  # fmt: skip

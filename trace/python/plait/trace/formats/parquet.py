@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plait._base.errors import ArgumentError, StoreError, store_error
-from plait._trace import INTERFACE_WORDS, KIND_WORDS
+from plait._trace import INTERFACE_NAMES, KIND_NAMES
 from plait.trace._event import EVENT, UNKNOWN, Counters, MissedCalls, Process, TracedFile
 from plait.trace._reader import Description, Trace
 from plait.trace.formats.format import Functions, ImportedTrace, Progress, Step
@@ -52,16 +52,16 @@ def _table(pa: Any, schema: Any, events: npt.NDArray[np.void], names: dict[int, 
     for name in EVENT.names or ():
         values = np.ascontiguousarray(events[name])
         if name == "kind":
-            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(KIND_WORDS)))
+            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(KIND_NAMES)))
         elif name == "interface":
-            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(INTERFACE_WORDS)))
+            columns.append(pa.DictionaryArray.from_arrays(pa.array(values.astype("i1")), pa.array(INTERFACE_NAMES)))
         else:
             columns.append(pa.array(values, mask=values == UNKNOWN if name in _MAY_BE_UNKNOWN else None))
     key = (events["process"].astype(np.uint64) << np.uint64(32)) | events["file"]
     files, index = np.unique(key, return_inverse=True)
-    words = [names.get(int(file)) for file in files]
-    texts = pa.array([word or "" for word in words], pa.string())
-    known = np.array([word is not None for word in words], bool)
+    labels = [names.get(int(file)) for file in files]
+    texts = pa.array([word or "" for word in labels], pa.string())
+    known = np.array([word is not None for word in labels], bool)
     indices = pa.array(index.astype(np.int32), mask=~known[index] if len(files) else None)
     columns.append(pa.DictionaryArray.from_arrays(indices, texts))
     return pa.Table.from_arrays(columns, schema=schema)
@@ -85,7 +85,7 @@ def write(trace: Trace, target: str, progress: Progress | None = None) -> tuple[
     pa, parquet = _pyarrow()
     schema = _schema(pa)
     names: dict[int, str] = {}
-    told = events_written = 0
+    described = events_written = 0
     folder, base = os.path.split(os.path.abspath(target))
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{base}.", dir=folder)
@@ -95,10 +95,10 @@ def write(trace: Trace, target: str, progress: Progress | None = None) -> tuple[
     try:
         with parquet.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=_WORDS) as out:
             while len(events := trace.read(_ROWS)):
-                _, files = trace.told_behind(0, told)
+                _, files = trace.described_after(0, described)
                 for file in files:
                     names[file.process << 32 | file.number] = _printable(file.name)
-                told += len(files)
+                described += len(files)
                 out.write_table(_table(pa, schema, events, names))
                 events_written += len(events)
                 if progress:
@@ -176,12 +176,12 @@ class _ParquetTrace:
 
     def _values(self, name: str, column: Any) -> npt.NDArray[Any]:
         if name in ("kind", "interface"):
-            words = KIND_WORDS if name == "kind" else INTERFACE_WORDS
+            labels = KIND_NAMES if name == "kind" else INTERFACE_NAMES
             coded = column if self._pa.types.is_dictionary(column.type) else column.dictionary_encode()
             try:
-                found = [words.index(str(word).lower()) for word in coded.dictionary.to_pylist()]
+                found = [labels.index(str(word).lower()) for word in coded.dictionary.to_pylist()]
             except ValueError as error:
-                known = ", ".join(words)
+                known = ", ".join(labels)
                 raise ArgumentError(f"{self._path}: the column {name} holds other words than {known}") from error
             indices: npt.NDArray[np.int64] = np.asarray(coded.indices.fill_null(0).to_numpy(zero_copy_only=False))
             return np.take(np.asarray(found or [0], np.uint8), indices)

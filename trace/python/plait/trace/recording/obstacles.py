@@ -25,7 +25,7 @@ _SILENT = 32  # loaders of glibc up to 2.32 do not contain their version
 _64_BIT = 2  # ELFCLASS64
 _INTERPRETER = 3  # PT_INTERP
 _GLIBC_LOADERS = ("ld-linux", "ld-lsb", "ld-2.", "ld.so")
-_MOST_SCRIPTS = 4
+_MAX_SCRIPTS = 4
 
 
 def is_of_a_program(reason: str) -> bool:
@@ -52,7 +52,7 @@ def why_not(program: str, depth: int = 0) -> str | None:
         return f"{program} runs with another user's rights (setuid), so that the loader ignores the recording library"
     if head.startswith(b"#!"):
         words = head[2:].split(b"\n", 1)[0].split()
-        return why_not(os.fsdecode(words[0]), depth + 1) if words and depth < _MOST_SCRIPTS else None
+        return why_not(os.fsdecode(words[0]), depth + 1) if words and depth < _MAX_SCRIPTS else None
     if not is_elf:
         return None
     if head[4] != _64_BIT or head[18:20] != _own_machine():

@@ -57,7 +57,7 @@ def record(
     choice.written()
     program = find_program(command[0])
     environment = recording_environment(path)
-    _make_room(Path(path), append)
+    _make_space(Path(path), append)
     status = _run_recorded(program, command, environment)
     if os.path.exists(path) and not choice.is_default():
         keep(path, choice)
@@ -126,7 +126,7 @@ def find_program(name: str) -> str:
     return os.path.abspath(found) if os.sep in found else found
 
 
-def _make_room(path: Path, append: bool) -> None:
+def _make_space(path: Path, append: bool) -> None:
     """Remove an older trace; later ranks of the same job keep the trace of the first one."""
     try:
         file = open(path, "rb")  # noqa: SIM115 - closed by the with below

@@ -23,13 +23,13 @@ class Lfu final : public Policy {
     const Index old = group_[slot];
     const std::uint64_t uses = groups_[old].uses + 1;
     Index next = groups_[old].more;
-    if (next == kNone || groups_[next].uses != uses) next = insert_behind(old, uses);
+    if (next == kNone || groups_[next].uses != uses) next = insert_after(old, uses);
     leave(slot);
     join(slot, next);
   }
 
   void admit(Slot slot, const Use&) override {
-    if (fewest_ == kNone || groups_[fewest_].uses != 1) insert_behind(kNone, 1);
+    if (fewest_ == kNone || groups_[fewest_].uses != 1) insert_after(kNone, 1);
     join(slot, fewest_);
   }
 
@@ -54,7 +54,7 @@ class Lfu final : public Policy {
   };
 
   /// Inserts a group after the group `fewer` (kNone: before all groups).
-  Index insert_behind(Index fewer, std::uint64_t uses) {
+  Index insert_after(Index fewer, std::uint64_t uses) {
     auto made = static_cast<Index>(groups_.size());
     if (free_.empty()) {
       groups_.emplace_back();

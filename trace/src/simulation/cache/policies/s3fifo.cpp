@@ -34,7 +34,7 @@ class S3Fifo final : public Policy {
  public:
   S3Fifo(const CacheShape& shape, const Parameters& parameters)
       : small_share_(parameters.blocks("small", shape)),
-        ghosts_most_(parameters.blocks("ghost", shape, 8)),
+        max_ghosts_(parameters.blocks("ghost", shape, 8)),
         fills_main_(fills_main(parameters)) {}
 
   void hit(Slot slot, const Use&) override {
@@ -58,7 +58,7 @@ class S3Fifo final : public Policy {
       while (!small_.empty()) {
         const Slot slot = links_.pop_back(small_);
         if (states_[slot].uses < 2) {
-          if (ghosts_.size() == ghosts_most_) ghosts_.pop();
+          if (ghosts_.size() == max_ghosts_) ghosts_.pop();
           ghosts_.push(keys_[slot]);
           return slot;
         }
@@ -84,7 +84,7 @@ class S3Fifo final : public Policy {
   void look_up(const Use& use) { returns_ = ghosts_.erase(use.key); }
 
   Slot small_share_;
-  Slot ghosts_most_;
+  Slot max_ghosts_;
   bool fills_main_;
   SlotLinks links_;
   BySlot<BlockKey> keys_;

@@ -16,7 +16,7 @@ namespace {
 class TwoQueues final : public Policy {
  public:
   TwoQueues(const CacheShape& shape, const Parameters& parameters)
-      : in_most_(parameters.blocks("in", shape)), out_most_(parameters.blocks("out", shape, 8)) {}
+      : max_in_(parameters.blocks("in", shape)), max_out_(parameters.blocks("out", shape, 8)) {}
 
   void hit(Slot slot, const Use&) override {
     if (is_main_[slot] != 0) links_.move_to_front(main_, slot);
@@ -32,9 +32,9 @@ class TwoQueues final : public Policy {
   Slot victim(const Use& use) override {
     miss_.begin(use.key);
     look_up(use);
-    if (in_.size <= in_most_ && !main_.empty()) return links_.pop_back(main_);
+    if (in_.size <= max_in_ && !main_.empty()) return links_.pop_back(main_);
     const Slot slot = links_.pop_back(in_);
-    if (out_.size() == out_most_) out_.pop();
+    if (out_.size() == max_out_) out_.pop();
     out_.push(keys_[slot]);
     return slot;
   }
@@ -44,8 +44,8 @@ class TwoQueues final : public Policy {
  private:
   void look_up(const Use& use) { returns_ = out_.erase(use.key); }
 
-  Slot in_most_;   // Kin
-  Slot out_most_;  // Kout
+  Slot max_in_;   // Kin
+  Slot max_out_;  // Kout
   SlotLinks links_;
   BySlot<BlockKey> keys_;
   BySlot<std::uint8_t> is_main_;

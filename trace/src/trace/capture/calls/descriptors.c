@@ -107,7 +107,7 @@ BOTH(int, dup3, (int from, int to, int flags), DUPLICATE(SYS_dup3, from, to, fla
 BOTH(int, dup2, (int from, int to), DUPLICATE(SYS_dup2, from, to, 0))
 #else
 BOTH(int, dup2, (int from, int to),
-     if (next == CHAIN_END && from == to) return told(RAW2(SYS_fcntl, from, F_GETFD)) < 0 ? -1 : to;
+     if (next == CHAIN_END && from == to) return c_result(RAW2(SYS_fcntl, from, F_GETFD)) < 0 ? -1 : to;
      DUPLICATE(SYS_dup3, from, to, 0))
 #endif
 

@@ -83,8 +83,8 @@ static bool asan_starts(char* const* environment) {
   return options != NULL && strstr(options, "verify_asan_link_order") != NULL;
 }
 
-// Makes the environment in `room`, which has capacity for count_of(environment) + 5 entries.
-static void fill_environment(char** room, char* const* environment, struct settings* settings, bool handing_over) {
+// Makes the environment in `entries`, which has capacity for count_of(environment) + 5 entries.
+static void fill_environment(char** entries, char* const* environment, struct settings* settings, bool handing_over) {
   const char* preload = value_of(environment, PRELOAD);
   const bool keep_preload = names_us(preload);
   const char* asan = value_of(environment, ASAN);
@@ -95,12 +95,12 @@ static void fill_environment(char** room, char* const* environment, struct setti
     if (strncmp(*entry, HANDED_OVER, strlen(HANDED_OVER)) == 0) continue;
     if (!keep_preload && strncmp(*entry, PRELOAD, strlen(PRELOAD)) == 0) continue;
     if (!keep_asan && strncmp(*entry, ASAN, strlen(ASAN)) == 0) continue;
-    room[count++] = *entry;
+    entries[count++] = *entry;
   }
   if (!keep_record) {
     strcpy(settings->record, RECORD);
     strcat(settings->record, capture_path);
-    room[count++] = settings->record;
+    entries[count++] = settings->record;
   }
   if (!keep_preload) {
     strcpy(settings->preload, PRELOAD);
@@ -109,19 +109,19 @@ static void fill_environment(char** room, char* const* environment, struct setti
       strcat(settings->preload, ":");
       strcat(settings->preload, preload);
     }
-    room[count++] = settings->preload;
+    entries[count++] = settings->preload;
   }
   if (!keep_asan) {
     strcpy(settings->asan, ASAN ASAN_LATER);
     if (asan != NULL) strcat(strcat(settings->asan, ":"), asan);
-    room[count++] = settings->asan;
+    entries[count++] = settings->asan;
   }
   if (handing_over) {
     strcpy(settings->handed_over, HANDED_OVER);
     account_hand_over(settings->handed_over + strlen(HANDED_OVER), sizeof settings->handed_over - strlen(HANDED_OVER));
-    room[count++] = settings->handed_over;
+    entries[count++] = settings->handed_over;
   }
-  room[count] = NULL;
+  entries[count] = NULL;
 }
 
 static long plain_exec(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
@@ -161,31 +161,31 @@ static char* const* loaders_environment(char* const* environment) {
   const size_t bytes = (count + 1) * sizeof(char*) + strlen(preload) + sizeof PRELOAD;
   const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if ((unsigned long)memory > -4096UL) return environment;
-  char** room = (char**)memory;
-  char* text = (char*)(room + count + 1);
+  char** entries = (char**)memory;
+  char* text = (char*)(entries + count + 1);
   without_us(text, preload);
-  for (size_t i = 0; i <= count; ++i) room[i] = environment[i];
+  for (size_t i = 0; i <= count; ++i) entries[i] = environment[i];
   for (size_t i = 0; i < count; ++i)
-    if (room[i] + strlen(PRELOAD) == preload) room[i] = text;
-  return room;
+    if (entries[i] + strlen(PRELOAD) == preload) entries[i] = text;
+  return entries;
 }
 
 // Memory for a long environment comes from mmap, because the stack of a spawned child is small. A child that borrows
 // its parent's memory leaves these pages there, and the parent releases them.
 enum { ON_STACK = 1000 };
-static __thread void* left_behind;
+static __thread void* leftover;
 static __thread size_t left_bytes;
 
 void capture_release_borrowed(void) {
-  if (left_behind != NULL) RAW2(SYS_munmap, left_behind, left_bytes);
-  left_behind = NULL;
+  if (leftover != NULL) RAW2(SYS_munmap, leftover, left_bytes);
+  leftover = NULL;
 }
 
-__attribute__((noinline)) static long exec_with(char** room, struct settings* settings, int directory, const char* path,
-                                                char* const* arguments, char* const* environment, int flags,
-                                                bool handing_over) {
-  fill_environment(room, environment, settings, handing_over);
-  return plain_exec(directory, path, arguments, room, flags);
+__attribute__((noinline)) static long exec_with(char** entries, struct settings* settings, int directory,
+                                                const char* path, char* const* arguments, char* const* environment,
+                                                int flags, bool handing_over) {
+  fill_environment(entries, environment, settings, handing_over);
+  return plain_exec(directory, path, arguments, entries, flags);
 }
 
 long capture_execveat(int directory, const char* path, char* const* arguments, char* const* environment, int flags) {
@@ -225,13 +225,13 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if ((unsigned long)memory > -4096UL) return plain_exec(directory, path, arguments, environment, flags);
     struct settings* settings = (struct settings*)memory;
-    char** room = count <= ON_STACK ? alloca(count * sizeof(char*)) : (char**)(settings + 1);
+    char** entries = count <= ON_STACK ? alloca(count * sizeof(char*)) : (char**)(settings + 1);
     if (borrowed) {
-      left_behind = settings;
+      leftover = settings;
       left_bytes = bytes;
     }
-    result = exec_with(room, settings, directory, path, arguments, environment, flags, !borrowed);
-    left_behind = NULL;
+    result = exec_with(entries, settings, directory, path, arguments, environment, flags, !borrowed);
+    leftover = NULL;
     RAW2(SYS_munmap, memory, bytes);
   }
   if (!borrowed)
@@ -248,7 +248,7 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
 // lead back to this file, so that the call is recorded there.
 #define RUN(ARGUMENTS, DIRECTORY, PATH, ENVIRONMENT, FLAGS)       \
   if (next != CHAIN_END) return (int)chain_pass(next, ARGUMENTS); \
-  return (int)told(capture_execveat(DIRECTORY, PATH, arguments, ENVIRONMENT, FLAGS));
+  return (int)c_result(capture_execveat(DIRECTORY, PATH, arguments, ENVIRONMENT, FLAGS));
 
 BOTH(int, execve, (const char* path, char* const arguments[], char* const environment[]),
      RUN(ARGUMENTS((long)path, (long)arguments, (long)environment), AT_FDCWD, path, environment, 0))

@@ -230,20 +230,20 @@ CHAINED(ssize_t, pwritev2, (PARTS, off_t offset, int flags),
 
 // Functions that fortified programs call: they pass the size of the buffer at `data`.
 extern void __chk_fail(void) __attribute__((noreturn, weak));  // weak: missing in musl
-#define CHECKED()                \
-  if (size > room) __chk_fail(); \
-  struct request request = {     \
+#define CHECKED()                    \
+  if (size > capacity) __chk_fail(); \
+  struct request request = {         \
       .next = next, .fd = fd, .data = (long)data, .size = (long)size, .kind = PLAIT_EVENT_READ, .cancelled = true};
-#define CHECKED_AT()            \
-  CHECKED()                     \
-  request.number = SYS_pread64; \
-  request.third = offset;       \
-  request.offset = offset;      \
-  request.fourth = (long)room;  \
-  request.positioned = true;    \
+#define CHECKED_AT()               \
+  CHECKED()                        \
+  request.number = SYS_pread64;    \
+  request.third = offset;          \
+  request.offset = offset;         \
+  request.fourth = (long)capacity; \
+  request.positioned = true;       \
   return answer(next, transfer(CALLER(), request));
-CHAINED(ssize_t, __read_chk, (int fd, void* data, size_t size, size_t room), CHECKED() request.number = SYS_read;
-        request.third = (long)room; request.offset = -1; request.at_position = true;
+CHAINED(ssize_t, __read_chk, (int fd, void* data, size_t size, size_t capacity), CHECKED() request.number = SYS_read;
+        request.third = (long)capacity; request.offset = -1; request.at_position = true;
         return answer(next, transfer(CALLER(), request));)
-CHAINED(ssize_t, __pread_chk, (int fd, void* data, size_t size, off_t offset, size_t room), CHECKED_AT())
-CHAINED(ssize_t, __pread64_chk, (int fd, void* data, size_t size, off64_t offset, size_t room), CHECKED_AT())
+CHAINED(ssize_t, __pread_chk, (int fd, void* data, size_t size, off_t offset, size_t capacity), CHECKED_AT())
+CHAINED(ssize_t, __pread64_chk, (int fd, void* data, size_t size, off64_t offset, size_t capacity), CHECKED_AT())

@@ -10,30 +10,30 @@
 
 // Mapped files, which distinguish the unmapping of a file from the release of memory. Mappings beyond MOST are not
 // recorded.
-enum { MOST = 4096 };
-static _Atomic uintptr_t begins[MOST];  // 0: free, 1: being written; in an array of its own for fast searches
+enum { CAPACITY = 4096 };
+static _Atomic uintptr_t begins[CAPACITY];  // 0: free, 1: being written; in an array of its own for fast searches
 struct mapped {
   uintptr_t size;
   int64_t offset;
   uint32_t file;
 };
-static struct mapped mapped[MOST];
+static struct mapped mapped[CAPACITY];
 static _Atomic int used;  // number of slots that were ever used
 static _Atomic int live;
 static _Atomic int hint;  // possible position of a free slot
 
 static void remember(uintptr_t begin, size_t size, int64_t offset, uint32_t file) {
-  if (atomic_load(&live) >= MOST) return;
+  if (atomic_load(&live) >= CAPACITY) return;
   const int first = atomic_load(&hint);
-  for (int tried = 0; tried < MOST; ++tried) {
-    const int i = (first + tried) % MOST;
+  for (int tried = 0; tried < CAPACITY; ++tried) {
+    const int i = (first + tried) % CAPACITY;
     uintptr_t free_slot = atomic_load_explicit(&begins[i], memory_order_relaxed);
     if (free_slot != 0 || !atomic_compare_exchange_strong(&begins[i], &free_slot, 1)) continue;
     mapped[i].size = size;
     mapped[i].offset = offset;
     mapped[i].file = file;
     atomic_store(&begins[i], begin);
-    atomic_store(&hint, (i + 1) % MOST);
+    atomic_store(&hint, (i + 1) % CAPACITY);
     atomic_fetch_add(&live, 1);
     int most = atomic_load(&used);
     while (most <= i && !atomic_compare_exchange_weak(&used, &most, i + 1)) continue;

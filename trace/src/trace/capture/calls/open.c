@@ -31,20 +31,20 @@ static unsigned flags_of(int flags) {
 }
 
 // Returns the path that the program passed, made absolute.  The next library may open a file under another path.
-static const char* asked_path(const struct wanted* wanted, char* room, size_t bytes) {
+static const char* asked_path(const struct wanted* wanted, char* buffer, size_t bytes) {
   if (*wanted->path == '/' || wanted->directory != AT_FDCWD) return wanted->path;
-  const long length = RAW2(SYS_getcwd, room, bytes);
+  const long length = RAW2(SYS_getcwd, buffer, bytes);
   if (length <= 0 || (size_t)length + 1 + strlen(wanted->path) > bytes) return wanted->path;
-  room[length - 1] = '/';
-  strcpy(room + length, wanted->path);
-  return room;
+  buffer[length - 1] = '/';
+  strcpy(buffer + length, wanted->path);
+  return buffer;
 }
 
 static uint32_t file_of(const struct wanted* wanted, long result) {
   if (result < 0 || chain_inside()) return plait_events_name(wanted->path);
-  char room[1024];
+  char buffer[1024];
   const char* name = wanted->path;
-  if (wanted->next != CHAIN_END) name = asked_path(wanted, room, sizeof room);
+  if (wanted->next != CHAIN_END) name = asked_path(wanted, buffer, sizeof buffer);
   const struct description* description = table_open((int)result, name, wanted->flags);
   return description == NULL ? 0 : atomic_load(&description->file);
 }

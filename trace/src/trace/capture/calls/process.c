@@ -180,7 +180,7 @@ long capture_seccomp(long operation, long flags, long filter) {
 CHAINED(int, prctl, (int option, ...), va_list list;  //
         va_start(list, option); const long a = va_arg(list, long); const long b = va_arg(list, long);
         const long c = va_arg(list, long); const long d = va_arg(list, long); va_end(list);
-        if (next == CHAIN_END) return (int)told(capture_control_process(option, a, b, c, d));
+        if (next == CHAIN_END) return (int)c_result(capture_control_process(option, a, b, c, d));
         before_control(option, a, b); return (int)chain_pass(next, ARGUMENTS(option, a, b, c, d));)
 
 #define LEAVE()                                                     \

@@ -23,7 +23,7 @@
 #define MACHINE EM_AARCH64
 #endif
 
-enum { MOST_SCRIPTS = 4, LONGEST_PATH = 2048 };
+enum { MAX_SCRIPTS = 4, LONGEST_PATH = 2048 };
 
 static bool begins(const char* text, const char* with) { return strncmp(text, with, strlen(with)) == 0; }
 
@@ -100,7 +100,7 @@ static enum obstacle of_program(int directory, const char* path, int flags, int 
 
 static enum obstacle of_head(const unsigned char* head, size_t length, int depth) {
   if (length > 4 && memcmp(head, ELFMAG, SELFMAG) == 0) return of_elf(head, length);
-  if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= MOST_SCRIPTS) return OBSTACLE_NONE;
+  if (length < 3 || head[0] != '#' || head[1] != '!' || depth >= MAX_SCRIPTS) return OBSTACLE_NONE;
   char name[256];
   size_t at = 2;
   size_t count = 0;

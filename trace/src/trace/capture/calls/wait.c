@@ -49,12 +49,12 @@ long capture_wait4(int id, int* status, int options, struct rusage* usage, bool 
   }
 }
 
-long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct rusage* usage, bool may) {
+long capture_waitid(int kind, int id, siginfo_t* info, int options, struct rusage* usage, bool may) {
   siginfo_t about;
   if (!(options & WEXITED) || (options & WNOWAIT) || !capture_wanted(0) || capture_in_borrowed_memory()) {
     int type;
     may = may && cancel_begin(&type);
-    const long result = RAW5(SYS_waitid, kind, id, told_about, options, usage);
+    const long result = RAW5(SYS_waitid, kind, id, info, options, usage);
     if (may) cancel_end(type);
     return result;
   }
@@ -62,10 +62,10 @@ long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct
     const long child = look(kind, id, options, &about, may);
     if (child < 0) return child;
     if (child == 0) {
-      if (told_about != NULL) {  // the kernel writes this if no child has ended
-        told_about->si_signo = told_about->si_errno = told_about->si_code = 0;
-        told_about->si_pid = told_about->si_status = 0;
-        told_about->si_uid = 0;
+      if (info != NULL) {  // the kernel writes this if no child has ended
+        info->si_signo = info->si_errno = info->si_code = 0;
+        info->si_pid = info->si_status = 0;
+        info->si_uid = 0;
       }
       return 0;
     }
@@ -74,7 +74,7 @@ long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct
     taken.si_pid = 0;
     const long result = RAW5(SYS_waitid, P_PID, child, &taken, options | WNOHANG, usage);
     if (result == -ECHILD || (result == 0 && taken.si_pid == 0)) continue;
-    if (told_about != NULL) *told_about = taken;
+    if (info != NULL) *info = taken;
     return result;
   }
 }
@@ -82,7 +82,7 @@ long capture_waitid(int kind, int id, siginfo_t* told_about, int options, struct
 // The next library waits by the C library's functions, which lead back to this file.
 #define WAIT(ARGUMENTS, CALL)                                       \
   if (next != CHAIN_END) return (pid_t)chain_pass(next, ARGUMENTS); \
-  return (pid_t)told(CALL);
+  return (pid_t)c_result(CALL);
 
 BOTH(pid_t, wait4, (pid_t id, int* status, int options, struct rusage* usage),
      WAIT(ARGUMENTS(id, (long)status, options, (long)usage), capture_wait4(id, status, options, usage, true)))

@@ -185,9 +185,9 @@ __attribute__((used, visibility("hidden"))) long capture_syscall(long number, lo
     const long result = RAW6(number, a, b, c, d, e, f);
     if (number == SYS_read || number == SYS_pread64) account_read(result);
     if (number == SYS_write || number == SYS_pwrite64) account_write(result);
-    return told(result);
+    return c_result(result);
   }
-  return told(dispatch(number, a, b, c, d, e, f, caller));
+  return c_result(dispatch(number, a, b, c, d, e, f, caller));
 }
 
 __attribute__((used, visibility("hidden"))) long capture_error(long result) {

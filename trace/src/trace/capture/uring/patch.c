@@ -101,10 +101,10 @@ static void write_piece(unsigned char* piece, const unsigned char* site, size_t 
 
 // Maps pages within reach of a 32-bit jump from the code.
 static unsigned char* pages_near(const struct text* text, size_t size) {
-  for (uintptr_t step = 1; step < 4096; ++step) {
+  for (uintptr_t distance = 1; distance < 4096; ++distance) {
     for (int side = 0; side < 2; ++side) {
-      const uintptr_t wanted = side == 0 ? (text->begin - step * 0x40000) & ~UINT64_C(0xfff)
-                                         : (text->begin + text->size + step * 0x40000) & ~UINT64_C(0xfff);
+      const uintptr_t wanted = side == 0 ? (text->begin - distance * 0x40000) & ~UINT64_C(0xfff)
+                                         : (text->begin + text->size + distance * 0x40000) & ~UINT64_C(0xfff);
       const long got = RAW6(SYS_mmap, wanted, size, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | 0x100000 /* MAP_FIXED_NOREPLACE */, -1, 0);
       if ((unsigned long)got > -4096UL) continue;

@@ -30,12 +30,12 @@ class FileBlob : public Blob {
     size_ = static_cast<std::uint64_t>(status.st_size);
   }
 
-  std::size_t read(std::uint64_t offset, void* room, std::size_t bytes) const override {
+  std::size_t read(std::uint64_t offset, void* output, std::size_t bytes) const override {
     owner_.check("the trace " + path_);
     std::size_t done = 0;
     while (done < bytes && offset + done < size_) {
       const ssize_t got =
-          ::pread(file_.number(), static_cast<char*>(room) + done, bytes - done, static_cast<off_t>(offset + done));
+          ::pread(file_.number(), static_cast<char*>(output) + done, bytes - done, static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw base::system_error("read the trace " + path_, errno);
       if (got == 0) break;
@@ -57,10 +57,10 @@ class MemoryBlob : public Blob {
  public:
   explicit MemoryBlob(std::string bytes) : bytes_(std::move(bytes)) {}
 
-  std::size_t read(std::uint64_t offset, void* room, std::size_t bytes) const override {
+  std::size_t read(std::uint64_t offset, void* output, std::size_t bytes) const override {
     if (offset >= bytes_.size()) return 0;
     const std::size_t count = std::min(bytes, bytes_.size() - static_cast<std::size_t>(offset));
-    std::memcpy(room, bytes_.data() + offset, count);
+    std::memcpy(output, bytes_.data() + offset, count);
     return count;
   }
 

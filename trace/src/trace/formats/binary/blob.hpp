@@ -15,7 +15,7 @@ class Blob {
   virtual ~Blob() = default;
   /// Reads up to `bytes` at `offset`; fewer only at the end.
   /// errors  kSystem.
-  virtual std::size_t read(std::uint64_t offset, void* room, std::size_t bytes) const = 0;
+  virtual std::size_t read(std::uint64_t offset, void* output, std::size_t bytes) const = 0;
   virtual std::uint64_t size() const = 0;
 };
 

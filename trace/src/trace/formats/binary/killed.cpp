@@ -22,7 +22,7 @@ namespace plait::trace::binary {
 namespace {
 
 constexpr std::string_view kReaped = PLAIT_REAPED;
-constexpr std::int64_t kMostLoads = 1 << 20;
+constexpr std::int64_t kMaxLoads = 1 << 20;
 constexpr std::int64_t kLoad = 16384;  // maximum bytes that one dlopen reads of a library and its dependencies
 
 /// Reads numbers separated by blanks; false if the text contains anything else, or another count of them.
@@ -49,11 +49,11 @@ std::int64_t accounted(const plait_account& account, int sum) {
 
 }  // namespace
 
-void Tables::take_account(const Part& part, const plait_chunk& front, std::string_view content) {
+void Tables::take_account(const Part& part, const plait_chunk& chunk, std::string_view content) {
   if (content.size() < sizeof(plait_account)) return;
   plait_account account;
   std::memcpy(&account, content.data(), sizeof account);
-  accounts_.emplace_back(key(part, front.process, front.image), account);
+  accounts_.emplace_back(key(part, chunk.process, chunk.image), account);
 }
 
 bool Tables::take_reaped(const Image& image, std::string_view name) {
@@ -78,7 +78,7 @@ bool Tables::compare_killed(Image& image) const {
                                      [](const auto& slot) { return slot.reading != 0; });
   if (lost(2) <= reading) lost_read = 0;
   // The sums include the loader's reads for dlopen only after the next open of a file.
-  if (lost_read <= std::clamp<std::int64_t>(account.loading, 0, kMostLoads) * kLoad) lost_read = 0;
+  if (lost_read <= std::clamp<std::int64_t>(account.loading, 0, kMaxLoads) * kLoad) lost_read = 0;
   if (lost_read == 0 && lost_written == 0) return true;
   image.block.missed[PLAIT_MISSED_KERNEL][0] += 1;
   image.block.missed[PLAIT_MISSED_KERNEL][1] += lost_read;

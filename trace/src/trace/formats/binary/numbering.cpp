@@ -82,13 +82,13 @@ void Tables::number_processes() {
          it != images_.end() && it->second.part == images[0]->part && it->second.id == images[0]->block.parent; ++it)
       if (it->second.begin < images[0]->begin) parent = &it->second;
     if (parent != nullptr && parent->number != process.number) process.parent = parent->number;
-    tell_end(images, process);
+    report_end(images, process);
     description_.processes.push_back(std::move(process));
     number_files(images);
   }
 }
 
-void Tables::tell_end(const std::vector<Image*>& images, const Process& process) {
+void Tables::report_end(const std::vector<Image*>& images, const Process& process) {
   for (std::size_t i = 0; i < images.size(); ++i) {
     if (images[i]->block.ended != 0) continue;
     const bool replaced =

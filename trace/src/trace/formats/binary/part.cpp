@@ -26,11 +26,11 @@ namespace {
 
 constexpr std::uint64_t kUnit = PLAIT_TRACE_UNIT;
 
-bool plausible(const plait_chunk& front, std::uint64_t position) {
-  return std::memcmp(front.magic, PLAIT_CHUNK_MAGIC, sizeof front.magic) == 0 && front.position == position &&
-         front.size >= kUnit && front.size % kUnit == 0 &&
-         (front.size <= PLAIT_TRACE_LARGEST || front.kind == PLAIT_CHUNK_INDEX) && front.kind >= PLAIT_CHUNK_EVENTS &&
-         front.kind <= PLAIT_CHUNK_ACCOUNT;
+bool plausible(const plait_chunk& chunk, std::uint64_t position) {
+  return std::memcmp(chunk.magic, PLAIT_CHUNK_MAGIC, sizeof chunk.magic) == 0 && chunk.position == position &&
+         chunk.size >= kUnit && chunk.size % kUnit == 0 &&
+         (chunk.size <= PLAIT_TRACE_LARGEST || chunk.kind == PLAIT_CHUNK_INDEX) && chunk.kind >= PLAIT_CHUNK_EVENTS &&
+         chunk.kind <= PLAIT_CHUNK_ACCOUNT;
 }
 
 }  // namespace
@@ -64,8 +64,8 @@ std::uint64_t Part::missing_bytes() const noexcept {
   return !written() && header_.next > size && header_.next < (std::uint64_t{1} << 62) ? header_.next - size : 0;
 }
 
-bool Part::front(std::uint64_t position, plait_chunk& front) const {
-  return blob_->read(position, &front, sizeof front) == sizeof front && plausible(front, position);
+bool Part::read_chunk(std::uint64_t position, plait_chunk& chunk) const {
+  return blob_->read(position, &chunk, sizeof chunk) == sizeof chunk && plausible(chunk, position);
 }
 
 std::int64_t Part::shift(const Part& first) const noexcept {
@@ -80,22 +80,23 @@ bool Part::take_index() {
   Trailer trailer;
   if (size < PLAIT_TRACE_HEADER + kUnit || size % kUnit != 0) return false;
   blob_->read(size - sizeof trailer, &trailer, sizeof trailer);
-  plait_chunk front;
+  plait_chunk chunk;
   if (std::memcmp(trailer.magic, kTrailerMagic, sizeof trailer.magic) != 0 || trailer.position >= size ||
-      !this->front(trailer.position, front) || front.kind != PLAIT_CHUNK_INDEX || front.position + front.size != size ||
-      front.used > front.size - sizeof front || front.used != trailer.entries * sizeof(plait_index_entry))
+      !this->read_chunk(trailer.position, chunk) || chunk.kind != PLAIT_CHUNK_INDEX ||
+      chunk.position + chunk.size != size || chunk.used > chunk.size - sizeof chunk ||
+      chunk.used != trailer.entries * sizeof(plait_index_entry))
     return false;
   std::vector<ChunkEntry> found;
   found.reserve(trailer.entries);
-  std::array<plait_index_entry, 512> room;
+  std::array<plait_index_entry, 512> entries;
   std::uint64_t check = check_of(nullptr, 0);
   std::uint64_t next = PLAIT_TRACE_HEADER;
   for (std::uint32_t done = 0; done < trailer.entries;) {
-    const std::size_t count = std::min<std::size_t>(room.size(), trailer.entries - done);
-    blob_->read(trailer.position + sizeof front + done * sizeof room[0], room.data(), count * sizeof room[0]);
-    check = check_of(room.data(), count * sizeof room[0], check);
+    const std::size_t count = std::min<std::size_t>(entries.size(), trailer.entries - done);
+    blob_->read(trailer.position + sizeof chunk + done * sizeof entries[0], entries.data(), count * sizeof entries[0]);
+    check = check_of(entries.data(), count * sizeof entries[0], check);
     for (std::size_t i = 0; i < count; ++i) {
-      const plait_index_entry& entry = room[i];
+      const plait_index_entry& entry = entries[i];
       if (entry.position != next || entry.size < kUnit) return false;
       next += entry.size;
       found.push_back({entry.position, entry.size, entry.kind, entry.first, entry.last});
@@ -112,11 +113,11 @@ void Part::scan() {
   const std::uint64_t size = blob_->size();
   std::array<char, kUnit> unit;
   for (std::uint64_t position = PLAIT_TRACE_HEADER; position < size;) {
-    plait_chunk front{};
-    blob_->read(position, &front, sizeof front);
-    if (plausible(front, position)) {
-      chunks_.push_back({position, front.size, front.kind, front.first, front.last});
-      position += front.size;
+    plait_chunk chunk{};
+    blob_->read(position, &chunk, sizeof chunk);
+    if (plausible(chunk, position)) {
+      chunks_.push_back({position, chunk.size, chunk.kind, chunk.first, chunk.last});
+      position += chunk.size;
       continue;
     }
     const std::size_t got = blob_->read(position, unit.data(), unit.size());
@@ -130,9 +131,9 @@ void Part::scan() {
            chunks_.back().position + chunks_.back().size <= size;
 }
 
-std::vector<Beside> beside(const std::string& path, std::uint64_t family) {
+std::vector<Sibling> find_siblings(const std::string& path, std::uint64_t family) {
   namespace fs = std::filesystem;
-  std::vector<Beside> found;
+  std::vector<Sibling> found;
   std::error_code error;
   const fs::path here(path);
   const std::string prefix = here.filename().string() + ".";
@@ -149,7 +150,7 @@ std::vector<Beside> beside(const std::string& path, std::uint64_t family) {
     } catch (const Error&) {  // a file of another user that this process may not read
     }
   }
-  std::ranges::sort(found, {}, &Beside::path);
+  std::ranges::sort(found, {}, &Sibling::path);
   return found;
 }
 

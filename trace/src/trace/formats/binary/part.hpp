@@ -42,7 +42,7 @@ class Part {
   std::uint64_t missing_bytes() const noexcept;
 
   /// Reads the header of a chunk. Returns false if there is none.
-  bool front(std::uint64_t position, plait_chunk& front) const;
+  bool read_chunk(std::uint64_t position, plait_chunk& chunk) const;
   /// Returns the ns to add to a time of this file to convert it to the time of the trace of `first`.
   std::int64_t shift(const Part& first) const noexcept;
 
@@ -62,11 +62,11 @@ class Part {
 /// True if these are the first bytes of a trace of this format.
 bool is_header(std::string_view head);
 /// Open files of other hosts that belong to the trace at `path`.
-struct Beside {
+struct Sibling {
   std::string path;
   std::unique_ptr<Blob> blob;
 };
-std::vector<Beside> beside(const std::string& path, std::uint64_t family);
+std::vector<Sibling> find_siblings(const std::string& path, std::uint64_t family);
 
 /// The end of a written trace, with the position of its index.
 struct Trailer {

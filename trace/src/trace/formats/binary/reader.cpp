@@ -119,16 +119,16 @@ bool BinaryReader::advance(Event& event) {
   return true;
 }
 
-std::size_t BinaryReader::read(std::span<Event> room) {
+std::size_t BinaryReader::read(std::span<Event> output) {
   std::size_t count = 0;
-  while (count < room.size() && advance(room[count])) {
-    if (is_past(room[count].start)) {  // all later events start past the end, too
+  while (count < output.size() && advance(output[count])) {
+    if (is_past(output[count].start)) {  // all later events start past the end, too
       current_.reset();
       open_.clear();
       next_ = waiting_.size();
       break;
     }
-    if (room[count].start >= begin_) ++count;
+    if (output[count].start >= begin_) ++count;
   }
   if (count == 0) bytes_read_ = bytes_;
   return count;
@@ -139,7 +139,7 @@ std::unique_ptr<Reader> open_source(std::unique_ptr<Source> source, const ReadOp
   std::vector<Part> parts;
   parts.emplace_back(source->name(), file ? blob_of(*source) : spool(*source));
   if (file && !parts.front().written())
-    for (Beside& other : beside(source->path(), parts.front().header().family))
+    for (Sibling& other : find_siblings(source->path(), parts.front().header().family))
       parts.emplace_back(std::move(other.path), std::move(other.blob));
   return std::make_unique<BinaryReader>(std::move(parts));
 }

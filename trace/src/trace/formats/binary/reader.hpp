@@ -25,7 +25,7 @@ class BinaryReader : public Reader {
   /// first read.
   void between(std::int64_t begin, std::int64_t end);
 
-  std::size_t read(std::span<Event> room) override;
+  std::size_t read(std::span<Event> output) override;
   const Description& description() const override { return description_; }
   std::int64_t bytes_read() const override { return bytes_read_; }
   std::int64_t bytes_in_all() const override { return bytes_; }

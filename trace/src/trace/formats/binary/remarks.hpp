@@ -15,9 +15,9 @@ class Remarks {
   explicit Remarks(std::string others) : others_(std::move(others)) {}
 
   void add(Description& to, const std::string& remark) {
-    if (++count_ <= kMost) return to.notes.push_back(remark);
-    const std::string more = base::text(others_, ": ", count_ - kMost, " more");
-    if (count_ == kMost + 1) {
+    if (++count_ <= kMax) return to.notes.push_back(remark);
+    const std::string more = base::text(others_, ": ", count_ - kMax, " more");
+    if (count_ == kMax + 1) {
       index_ = to.notes.size();
       to.notes.push_back(more);
     } else {
@@ -26,7 +26,7 @@ class Remarks {
   }
 
  private:
-  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMax = 8;
 
   std::string others_;
   std::size_t count_ = 0;

@@ -32,40 +32,40 @@ std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(valu
 
 Stream::Stream(const Part& part, const ChunkEntry& entry, std::uint64_t order, Tables& tables, std::int64_t shift)
     : part_(part), tables_(tables), order_(order), shift_(static_cast<std::uint64_t>(shift)) {
-  if (!part.front(entry.position, front_) || front_.kind != PLAIT_CHUNK_EVENTS || front_.size != entry.size ||
-      front_.first != entry.first) {
-    front_.position = entry.position;
-    front_.used = 0;
-    front_.events = 0;
+  if (!part.read_chunk(entry.position, chunk_) || chunk_.kind != PLAIT_CHUNK_EVENTS || chunk_.size != entry.size ||
+      chunk_.first != entry.first) {
+    chunk_.position = entry.position;
+    chunk_.used = 0;
+    chunk_.events = 0;
     fail("its header differs from the index");
     return;
   }
-  if (front_.used > front_.size - sizeof front_) {
+  if (chunk_.used > chunk_.size - sizeof chunk_) {
     fail("its header says that it uses more bytes than it has");
     return;
   }
-  if (front_.image != 0) {
-    image_ = tables.find_image(part, front_.process, front_.image);
+  if (chunk_.image != 0) {
+    image_ = tables.find_image(part, chunk_.process, chunk_.image);
     if (image_ == nullptr) {
-      fail(base::text("it belongs to process ", front_.process, ", of which the trace has no description"));
+      fail(base::text("it belongs to process ", chunk_.process, ", of which the trace has no description"));
       return;
     }
   }
-  emitted_ = front_.first;
-  window_.resize(std::min<std::size_t>(kWindow, front_.used) + kSlack);
+  emitted_ = chunk_.first;
+  window_.resize(std::min<std::size_t>(kWindow, chunk_.used) + kSlack);
   contexts_.push_back(std::make_unique<Context>());
   context_ = contexts_.front().get();
-  plait_delta_begin(&context_->delta, front_.base);
-  context_->process = front_.process;
-  context_->thread = front_.thread;
+  plait_delta_begin(&context_->delta, chunk_.base);
+  context_->process = chunk_.process;
+  context_->thread = chunk_.thread;
   at_ = end_ = window_.data();
 }
 
 bool Stream::fail(const std::string& what) {
   if (damage_.empty())
-    damage_ = base::text("the chunk at byte ", front_.position, " of ", part_.name(), " is damaged after ", decoded_,
-                         " of ", front_.events, " events: ", what);
-  lost_ = std::max<std::int64_t>(0, std::int64_t{front_.events} - number(decoded_));
+    damage_ = base::text("the chunk at byte ", chunk_.position, " of ", part_.name(), " is damaged after ", decoded_,
+                         " of ", chunk_.events, " events: ", what);
+  lost_ = std::max<std::int64_t>(0, std::int64_t{chunk_.events} - number(decoded_));
   ended_ = true;
   return false;
 }
@@ -75,13 +75,13 @@ bool Stream::fail(const std::string& what) {
 void Stream::fill() {
   const std::size_t rest = ahead();
   std::memmove(window_.data(), at_, rest);
-  const std::size_t room = window_.size() - kSlack - rest;
-  const std::size_t wanted = std::min<std::uint64_t>(room, front_.used - read_);
-  const std::size_t got = part_.blob().read(front_.position + sizeof front_ + read_, window_.data() + rest, wanted);
+  const std::size_t capacity = window_.size() - kSlack - rest;
+  const std::size_t wanted = std::min<std::uint64_t>(capacity, chunk_.used - read_);
+  const std::size_t got = part_.blob().read(chunk_.position + sizeof chunk_ + read_, window_.data() + rest, wanted);
   read_ += got;
   if (got < wanted) {
     cut_ = true;
-    front_.used = static_cast<std::uint32_t>(read_);
+    chunk_.used = static_cast<std::uint32_t>(read_);
   }
   at_ = window_.data();
   end_ = at_ + rest + got;
@@ -100,7 +100,7 @@ bool Stream::control(unsigned tag) {
       contexts_.push_back(std::make_unique<Context>());
       context_ = contexts_.back().get();
     }
-    plait_delta_begin(&context_->delta, front_.base);
+    plait_delta_begin(&context_->delta, chunk_.base);
     context_->process = static_cast<std::uint32_t>(first);
     context_->thread = static_cast<std::uint32_t>(second);
     context_->file = context_->known = 0;
@@ -108,7 +108,7 @@ bool Stream::control(unsigned tag) {
   }
   if (tag >= PLAIT_TAG_EXTENSION) {
     if ((at_ = get_varint(at_, first)) == nullptr) return fail("a record without a length");
-    const std::uint64_t left = ahead() + (front_.used - read_);
+    const std::uint64_t left = ahead() + (chunk_.used - read_);
     if (at_ > end_ || first > left) return fail("a record longer than the chunk");
     if (first <= ahead()) {
       at_ += first;
@@ -211,7 +211,7 @@ bool Stream::decode(Event& event) {
     if (ahead() < kSlack) fill();
     if (at_ == end_) {
       // A process that is killed while it writes its last event has counted but not stored it.
-      if (cut_ || decoded_ + 1 < front_.events) return fail(cut_ ? "the file ends within it" : "it ends early");
+      if (cut_ || decoded_ + 1 < chunk_.events) return fail(cut_ ? "the file ends within it" : "it ends early");
       ended_ = true;
       return false;
     }
@@ -236,21 +236,21 @@ bool Stream::decode(Event& event) {
       else if (event.operation != 0)
         event.operation += image_->operation_shift;
     }
-    if (event.start < front_.first) return fail("an event before its first");
+    if (event.start < chunk_.first) return fail("an event before its first");
     return true;
   }
   return false;
 }
 
 bool Stream::next() {
-  if (early_.empty() && front_.back == 0) {  // in order, as most chunks are
+  if (early_.empty() && chunk_.back == 0) {  // in order, as most chunks are
     if (!decode(event_)) return false;
   } else {
     // An event is returned when no later record can precede it.
     Event found;
     while (!ended_ && (early_.empty() ||
                        static_cast<std::uint64_t>(greatest_) - static_cast<std::uint64_t>(early_.front().event.start) <
-                           front_.back)) {
+                           chunk_.back)) {
       if (!decode(found)) break;
       greatest_ = std::max(greatest_, found.start);
       early_.push_back({found, decoded_});

@@ -58,7 +58,7 @@ class Stream {
   Tables& tables_;
   std::uint64_t order_;
   std::uint64_t shift_;
-  plait_chunk front_{};
+  plait_chunk chunk_{};
   const Image* image_ = nullptr;
   std::vector<unsigned char> window_;
   const unsigned char* at_ = nullptr;

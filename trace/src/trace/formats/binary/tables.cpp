@@ -17,9 +17,9 @@ namespace plait::trace::binary {
 namespace {
 
 // Reads the content of a chunk, or the part of it that exists.
-std::string content_of(const Part& part, const plait_chunk& front) {
-  std::string content(std::min<std::size_t>(front.used, front.size - sizeof front), '\0');
-  content.resize(part.blob().read(front.position + sizeof front, content.data(), content.size()));
+std::string content_of(const Part& part, const plait_chunk& chunk) {
+  std::string content(std::min<std::size_t>(chunk.used, chunk.size - sizeof chunk), '\0');
+  content.resize(part.blob().read(chunk.position + sizeof chunk, content.data(), content.size()));
   return content;
 }
 
@@ -55,7 +55,7 @@ Tables::Tables(const std::vector<Part>& parts, Description& description) : descr
   number_processes();
   sum_missed();
   for (const Part& part : parts)
-    if (part.written() && !(part.ended() && told_)) {
+    if (part.written() && !(part.ended() && complete_)) {
       description_.complete = false;
       description_.notes.push_back(base::text("the trace ", part.name(), " has no end: it was cut off"));
     }
@@ -64,33 +64,33 @@ Tables::Tables(const std::vector<Part>& parts, Description& description) : descr
 void Tables::read(const Part& part) {
   for (const ChunkEntry& entry : part.chunks()) {
     if (entry.kind == PLAIT_CHUNK_EVENTS || entry.kind == PLAIT_CHUNK_INDEX) continue;
-    plait_chunk front;
-    if (!part.front(entry.position, front) || front.kind != entry.kind) {
+    plait_chunk chunk;
+    if (!part.read_chunk(entry.position, chunk) || chunk.kind != entry.kind) {
       description_.complete = false;
       damaged_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(),
                                             " is damaged: its header differs from the index"));
       continue;
     }
-    std::string content = content_of(part, front);
-    if (content.size() < front.used) {
+    std::string content = content_of(part, chunk);
+    if (content.size() < chunk.used) {
       description_.complete = false;
       damaged_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(), " is cut off"));
     }
-    if (front.kind == PLAIT_CHUNK_PROCESS)
-      take_process(part, front, content);
-    else if (front.kind == PLAIT_CHUNK_NAMES)
-      names_.push_back({&part, front.process, front.image, front.position, std::move(content)});
-    else if (front.kind == PLAIT_CHUNK_TABLES)
-      take_tables(content, part, front.position);
-    else if (front.kind == PLAIT_CHUNK_ACCOUNT)
-      take_account(part, front, content);
+    if (chunk.kind == PLAIT_CHUNK_PROCESS)
+      take_process(part, chunk, content);
+    else if (chunk.kind == PLAIT_CHUNK_NAMES)
+      names_.push_back({&part, chunk.process, chunk.image, chunk.position, std::move(content)});
+    else if (chunk.kind == PLAIT_CHUNK_TABLES)
+      take_tables(content, part, chunk.position);
+    else if (chunk.kind == PLAIT_CHUNK_ACCOUNT)
+      take_account(part, chunk, content);
   }
 }
 
-void Tables::take_process(const Part& part, const plait_chunk& front, std::string_view content) {
+void Tables::take_process(const Part& part, const plait_chunk& chunk, std::string_view content) {
   Image image;
   if (content.size() < sizeof image.block) {
-    damaged_.add(description_, base::text("the description of process ", front.process, " at byte ", front.position,
+    damaged_.add(description_, base::text("the description of process ", chunk.process, " at byte ", chunk.position,
                                           " of ", part.name(), " is cut off"));
     description_.complete = false;
     return;
@@ -101,10 +101,10 @@ void Tables::take_process(const Part& part, const plait_chunk& front, std::strin
   image.command = content.substr(0, command);
   content.remove_prefix(command);
   image.part = &part;
-  image.id = front.process;
-  image.begin = front.image;
-  Image& kept = images_.insert_or_assign(key(part, front.process, front.image), std::move(image)).first->second;
-  take_names(kept, content, front.position);
+  image.id = chunk.process;
+  image.begin = chunk.image;
+  Image& kept = images_.insert_or_assign(key(part, chunk.process, chunk.image), std::move(image)).first->second;
+  take_names(kept, content, chunk.position);
 }
 
 void Tables::take_names(Image& image, std::string_view content, std::uint64_t position) {
@@ -167,7 +167,7 @@ bool Tables::take_record(std::uint64_t type, std::string_view record) {
     description_.zero = fields.signed_number();
     description_.tick = fields.signed_number();
     if (fields.number() == 0) description_.complete = false;
-    told_ = fields.good();
+    complete_ = fields.good();
   }
   return fields.good();
 }

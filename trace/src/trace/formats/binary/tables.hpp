@@ -56,17 +56,17 @@ class Tables {
     return {{static_cast<std::uint64_t>(&part - parts_.data()), process}, image};
   }
   void read(const Part& part);
-  void take_process(const Part& part, const plait_chunk& front, std::string_view content);
+  void take_process(const Part& part, const plait_chunk& chunk, std::string_view content);
   void take_names(Image& image, std::string_view content, std::uint64_t position);
   void take_tables(std::string_view content, const Part& part, std::uint64_t position);
   bool take_record(std::uint64_t type, std::string_view record);
   void number_processes();
   void number_files(const std::vector<Image*>& images);
-  void take_account(const Part& part, const plait_chunk& front, std::string_view content);
+  void take_account(const Part& part, const plait_chunk& chunk, std::string_view content);
   bool take_reaped(const Image& image, std::string_view name);
   /// Compares a killed image with the kernel's counters of it. Returns false if these are unknown.
   bool compare_killed(Image& image) const;
-  void tell_end(const std::vector<Image*>& images, const Process& process);
+  void report_end(const std::vector<Image*>& images, const Process& process);
   void sum_missed();
 
   Description& description_;
@@ -88,7 +88,7 @@ class Tables {
   Remarks damaged_{"further damaged tables of the trace"};
   Remarks unended_{"further processes that were killed or still run"};
   Remarks renumbered_{"further processes whose id was used before"};
-  bool told_ = false;  // true if a written trace contains its end
+  bool complete_ = false;  // true if a written trace contains its end
 };
 
 }  // namespace plait::trace::binary

@@ -10,7 +10,7 @@ namespace plait::trace::binary {
 
 namespace {
 
-constexpr std::size_t kMostPrograms = 16;
+constexpr std::size_t kMaxPrograms = 16;
 constexpr std::string_view kPrefix = PLAIT_UNRECORDED;
 
 const char* obstacle_text(char letter) {
@@ -30,9 +30,9 @@ const char* obstacle_text(char letter) {
 }  // namespace
 
 bool UnrecordedPrograms::take(std::string_view name) {
-  const std::size_t front = kPrefix.size() + 3;  // the sign, the letter and the blank
-  if (!name.starts_with(kPrefix) || name.size() < front) return false;
-  runs_[{std::string(name.substr(front)), name[kPrefix.size() + 1]}] += name[kPrefix.size()] == '-' ? -1 : 1;
+  const std::size_t prefix_size = kPrefix.size() + 3;  // the sign, the letter and the blank
+  if (!name.starts_with(kPrefix) || name.size() < prefix_size) return false;
+  runs_[{std::string(name.substr(prefix_size)), name[kPrefix.size() + 1]}] += name[kPrefix.size()] == '-' ? -1 : 1;
   return true;
 }
 
@@ -47,10 +47,10 @@ std::int64_t UnrecordedPrograms::describe(std::vector<MissedCalls>& missed) cons
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const MissedCalls& a, const MissedCalls& b) { return a.events > b.events; });
-  if (found.size() > kMostPrograms) {
-    MissedCalls rest{base::text("unrecorded programs, ", found.size() - kMostPrograms, " others")};
-    for (std::size_t i = kMostPrograms; i < found.size(); ++i) rest.events += found[i].events;
-    found.resize(kMostPrograms);
+  if (found.size() > kMaxPrograms) {
+    MissedCalls rest{base::text("unrecorded programs, ", found.size() - kMaxPrograms, " others")};
+    for (std::size_t i = kMaxPrograms; i < found.size(); ++i) rest.events += found[i].events;
+    found.resize(kMaxPrograms);
     found.push_back(std::move(rest));
   }
   missed.insert(missed.end(), found.begin(), found.end());

@@ -17,9 +17,9 @@ constexpr std::size_t kContent = PLAIT_TRACE_LARGEST / 4 - sizeof(plait_chunk);
 constexpr std::size_t kLargestRecord = PLAIT_TRACE_LARGEST - sizeof(plait_chunk);
 
 void put_number(std::string& to, std::uint64_t value) {
-  unsigned char room[10];
-  const unsigned char* end = plait_put_varint(room, value);
-  to.append(reinterpret_cast<const char*>(room), static_cast<std::size_t>(end - room));
+  unsigned char encoded[10];
+  const unsigned char* end = plait_put_varint(encoded, value);
+  to.append(reinterpret_cast<const char*>(encoded), static_cast<std::size_t>(end - encoded));
 }
 
 void put_signed(std::string& to, std::int64_t value) {
@@ -52,26 +52,26 @@ BinaryWriter::BinaryWriter(std::unique_ptr<Sink> sink) : sink_(std::move(sink)) 
 }
 
 void BinaryWriter::begin(Filling& chunk, std::uint32_t kind) {
-  chunk.front = {};
-  std::memcpy(chunk.front.magic, PLAIT_CHUNK_MAGIC, sizeof chunk.front.magic);
-  chunk.front.kind = kind;
+  chunk.chunk = {};
+  std::memcpy(chunk.chunk.magic, PLAIT_CHUNK_MAGIC, sizeof chunk.chunk.magic);
+  chunk.chunk.kind = kind;
   chunk.bytes.resize(kContent);
   chunk.used = 0;
 }
 
 void BinaryWriter::end(Filling& chunk) {
   if (chunk.used == 0) return;
-  const std::size_t bare = sizeof chunk.front + chunk.used;
+  const std::size_t bare = sizeof chunk.chunk + chunk.used;
   const std::size_t size = (bare + PLAIT_TRACE_UNIT - 1) / PLAIT_TRACE_UNIT * PLAIT_TRACE_UNIT;
-  chunk.front.position = static_cast<std::uint64_t>(sink_->bytes());
-  chunk.front.size = static_cast<std::uint32_t>(size);
-  chunk.front.used = static_cast<std::uint32_t>(chunk.used);
-  sink_->put(bytes_of_object(&chunk.front, sizeof chunk.front));
+  chunk.chunk.position = static_cast<std::uint64_t>(sink_->bytes());
+  chunk.chunk.size = static_cast<std::uint32_t>(size);
+  chunk.chunk.used = static_cast<std::uint32_t>(chunk.used);
+  sink_->put(bytes_of_object(&chunk.chunk, sizeof chunk.chunk));
   sink_->put(bytes_of_object(chunk.bytes.data(), chunk.used));
   sink_->put(std::string(size - bare, '\0'));
-  index_.push_back({chunk.front.position, chunk.front.size, chunk.front.kind, chunk.front.first, chunk.front.last,
-                    chunk.front.events, 0});
-  begin(chunk, chunk.front.kind);
+  index_.push_back({chunk.chunk.position, chunk.chunk.size, chunk.chunk.kind, chunk.chunk.first, chunk.chunk.last,
+                    chunk.chunk.events, 0});
+  begin(chunk, chunk.chunk.kind);
 }
 
 void BinaryWriter::record(std::uint64_t type, const std::string& fields) {
@@ -112,10 +112,10 @@ void BinaryWriter::put(const Event& event) {
                                "; a binary trace holds kinds up to ", kKinds - 1, " and interfaces up to ",
                                kInterfaces - 1);
   if (kContent - events_.used < PLAIT_TRACE_LONGEST) end(events_);
-  plait_chunk& front = events_.front;
+  plait_chunk& chunk = events_.chunk;
   const std::pair thread(event.process, event.thread);
   if (events_.used == 0) {
-    front.base = front.first = front.last = greatest_ = event.start;
+    chunk.base = chunk.first = chunk.last = greatest_ = event.start;
     numbers_.clear();
     in_use_ = 0;
   }
@@ -128,7 +128,7 @@ void BinaryWriter::put(const Event& event) {
         return put(event);
       }
       if (in_use_ == contexts_.size()) contexts_.push_back(std::make_unique<plait_delta>());
-      plait_delta_begin(contexts_[in_use_].get(), front.base);
+      plait_delta_begin(contexts_[in_use_].get(), chunk.base);
       found = numbers_.emplace(thread, static_cast<std::uint32_t>(in_use_++)).first;
       // Readers begin a chunk with one context, which the first thread uses.
       *at++ = in_use_ == 1 ? PLAIT_TAG_RENEW : PLAIT_TAG_NEW;
@@ -156,13 +156,13 @@ void BinaryWriter::put(const Event& event) {
   raw.flags = event.flags;
   at = plait_delta_put(contexts_[current_].get(), at, &raw, event.cpu);
   events_.used = static_cast<std::size_t>(at - events_.bytes.data());
-  front.first = std::min(front.first, event.start);
-  front.last = std::max(front.last, event.start);
+  chunk.first = std::min(chunk.first, event.start);
+  chunk.last = std::max(chunk.last, event.start);
   if (event.start >= greatest_)
     greatest_ = event.start;
   else
-    front.back = std::max(front.back, static_cast<std::uint64_t>(greatest_) - static_cast<std::uint64_t>(event.start));
-  ++front.events;
+    chunk.back = std::max(chunk.back, static_cast<std::uint64_t>(greatest_) - static_cast<std::uint64_t>(event.start));
+  ++chunk.events;
 }
 
 void BinaryWriter::write(std::span<const Event> events) {
@@ -209,20 +209,20 @@ void BinaryWriter::finish(const Description& description) {
 
 void BinaryWriter::write_index() {
   const std::size_t used = index_.size() * sizeof index_[0];
-  plait_chunk front{};
-  const std::size_t bare = sizeof front + used + sizeof(Trailer);
+  plait_chunk chunk{};
+  const std::size_t bare = sizeof chunk + used + sizeof(Trailer);
   const std::size_t size = (bare + PLAIT_TRACE_UNIT - 1) / PLAIT_TRACE_UNIT * PLAIT_TRACE_UNIT;
-  std::memcpy(front.magic, PLAIT_CHUNK_MAGIC, sizeof front.magic);
-  front.kind = PLAIT_CHUNK_INDEX;
-  front.position = static_cast<std::uint64_t>(sink_->bytes());
-  front.size = static_cast<std::uint32_t>(size);
-  front.used = static_cast<std::uint32_t>(used);
+  std::memcpy(chunk.magic, PLAIT_CHUNK_MAGIC, sizeof chunk.magic);
+  chunk.kind = PLAIT_CHUNK_INDEX;
+  chunk.position = static_cast<std::uint64_t>(sink_->bytes());
+  chunk.size = static_cast<std::uint32_t>(size);
+  chunk.used = static_cast<std::uint32_t>(used);
   Trailer trailer;
   std::memcpy(trailer.magic, kTrailerMagic, sizeof trailer.magic);
   trailer.entries = static_cast<std::uint32_t>(index_.size());
-  trailer.position = front.position;
+  trailer.position = chunk.position;
   trailer.check = check_of(index_.data(), used);
-  sink_->put(bytes_of_object(&front, sizeof front));
+  sink_->put(bytes_of_object(&chunk, sizeof chunk));
   sink_->put(bytes_of_object(index_.data(), used));
   sink_->put(std::string(size - bare, '\0'));
   sink_->put(bytes_of_object(&trailer, sizeof trailer));

@@ -30,7 +30,7 @@ class BinaryWriter : public Writer {
  private:
   /// A chunk that is being filled.
   struct Filling {
-    plait_chunk front{};
+    plait_chunk chunk{};
     std::vector<unsigned char> bytes;
     std::size_t used = 0;
   };

@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, kColumns> kColumnNames{"start",  "duratio
                                                               "file",   "kind",      "interface", "offset",  "length",
                                                               "result", "operation", "flags"};
 
-constexpr std::int64_t kMostTick = 1'000'000'000'000'000;  ///< in ns per unit of time
+constexpr std::int64_t kMaxTick = 1'000'000'000'000'000;  ///< in ns per unit of time
 
 /// Begins the first comment of a trace written by Plait.
 constexpr std::string_view kHead = "plait-csv ";

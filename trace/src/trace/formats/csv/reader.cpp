@@ -19,7 +19,7 @@ namespace plait::trace::csv {
 
 namespace {
 
-constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::uint32_t>::max();
 
 bool blank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
 
@@ -33,8 +33,8 @@ class CsvReader : public LineReader {
       : LineReader(std::move(lines), "csv"),
         tick_(options.tick == 0 ? 1 : options.tick),
         tick_is_given_(options.tick != 0) {
-    if (tick_ < 1 || tick_ > kMostTick)
-      base::throw_argument_error("a unit of time has 1 ns to ", kMostTick, " ns, not ", tick_);
+    if (tick_ < 1 || tick_ > kMaxTick)
+      base::throw_argument_error("a unit of time has 1 ns to ", kMaxTick, " ns, not ", tick_);
     std::string_view line;
     while (true) {
       if (!source().line(line)) fail("there is no header line");
@@ -107,7 +107,7 @@ class CsvReader : public LineReader {
         case Column::kProcess: event.process = natural32(cell, "process"); break;
         case Column::kThread: event.thread = natural32(cell, "thread"); break;
         case Column::kFile:
-          if (const auto number = natural_of(cell, kMostNumber))
+          if (const auto number = natural_of(cell, kMaxNumber))
             event.file = static_cast<std::uint32_t>(*number);
           else if (name.empty())
             name = cell;
@@ -140,9 +140,9 @@ class CsvReader : public LineReader {
       event.result = event.length;
       without_result_ += has_result_ ? 1 : 0;
     }
-    if (event.process != last_process_ || !any_) tell_process(event.process);
+    if (event.process != last_process_ || !any_) report_process(event.process);
     last_process_ = event.process;
-    if (!name.empty()) tell_file(event, name);
+    if (!name.empty()) report_file(event, name);
     late_ += any_ && event.start < last_start_ ? 1 : 0;
     last_start_ = event.start;
     any_ = true;
@@ -154,7 +154,7 @@ class CsvReader : public LineReader {
     return *value;
   }
   std::uint32_t natural32(std::string_view cell, std::string_view column) const {
-    return cell.empty() ? 0 : static_cast<std::uint32_t>(natural(cell, kMostNumber, column));
+    return cell.empty() ? 0 : static_cast<std::uint32_t>(natural(cell, kMaxNumber, column));
   }
   std::int64_t number(std::string_view cell, std::int64_t missing, std::string_view column) const {
     if (cell.empty()) return missing;
@@ -202,7 +202,7 @@ class CsvReader : public LineReader {
     return flags_ = *value;
   }
 
-  void tell_file(Event& event, std::string_view name) {
+  void report_file(Event& event, std::string_view name) {
     if (has(columns_, Column::kFile) && event.file != 0) {
       if (!files_.insert({event.process, event.file}).second) return;
     } else {
@@ -224,7 +224,7 @@ class CsvReader : public LineReader {
       while (pairs.next(key, value)) {
         if (key == "version" && value != "1")
           fail("the trace is of Plait's version ", printable(value), " of CSV; this Plait reads version 1");
-        if (key == "tick" && !tick_is_given_ && (!parse_number(value, tick_) || tick_ < 1 || tick_ > kMostTick))
+        if (key == "tick" && !tick_is_given_ && (!parse_number(value, tick_) || tick_ < 1 || tick_ > kMaxTick))
           fail("the unit of time is '", printable(value), "' ns; expected at least 1");
       }
       return;

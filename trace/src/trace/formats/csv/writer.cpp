@@ -23,7 +23,7 @@ class CsvWriter : public Writer {
       base::throw_argument_error("columns of CSV cannot be separated by '", separator_,
                                  "'; take a comma, a semicolon, a tab, | or :");
     for (std::int64_t unit = tick_; unit > 1 && unit % 10 == 0; unit /= 10) ++decimals_;
-    if (tick_ < 1 || tick_ > kMostTick || power(decimals_) != tick_)
+    if (tick_ < 1 || tick_ > kMaxTick || power(decimals_) != tick_)
       base::throw_argument_error("times in CSV have units of a power of ten ns, such as 1, 1000 or 1000000000, not ",
                                  tick_);
     for (std::size_t i = 0; i < kColumns; ++i) {

@@ -90,7 +90,7 @@ constexpr std::array kNames{
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970 in units of 100 ns since 1601
-constexpr std::size_t kMostDevices = 1 << 16;
+constexpr std::size_t kMaxDevices = 1 << 16;
 
 std::string lower(std::string_view text) {
   std::string out(trimmed(text));
@@ -105,7 +105,7 @@ const Name* find_name(std::string_view word) {
 }
 
 std::vector<std::string_view> split(std::string_view line, char separator) {
-  if (separator == ' ') return words_of(line);
+  if (separator == ' ') return split_words(line);
   std::vector<std::string_view> fields;
   while (true) {
     const std::size_t end = std::min(line.find(separator), line.size());
@@ -259,12 +259,12 @@ class BlkcsvReader final : public Import {
         if (!value) return false;
         if (kind == Column::kDuration) event.duration = *value;
         if (kind == Column::kOffset || kind == Column::kLba) event.offset = *value;
-        if (kind == Column::kObject) event.offset = *value > kMostValue >> 20 ? kMostValue : *value << 20;
+        if (kind == Column::kObject) event.offset = *value > kMaxValue >> 20 ? kMaxValue : *value << 20;
         if (kind == Column::kSize || kind == Column::kBlocks) event.length = event.result = *value;
       }
     }
     if (operations_++ == 0) first_ = time;
-    untimed_ = std::min(kMostValue, untimed_ + 1000);
+    untimed_ = std::min(kMaxValue, untimed_ + 1000);
     event.start = std::max<std::int64_t>(time - first_, 0);
     if (time < first_) ++before_;
     event.operation = operations_;
@@ -298,9 +298,9 @@ class BlkcsvReader final : public Import {
     if (!whole || !fraction) return false;
     if (base_ < 0) {
       base_ = *whole;
-      if (from_1601_ && base_ > kUnixEpoch) description_.zero = std::min(base_ - kUnixEpoch, kMostValue / 100) * 100;
+      if (from_1601_ && base_ > kUnixEpoch) description_.zero = std::min(base_ - kUnixEpoch, kMaxValue / 100) * 100;
     }
-    const std::int64_t most = kMostValue / columns_.unit;
+    const std::int64_t most = kMaxValue / columns_.unit;
     time = std::clamp(*whole - base_, -most, most) * columns_.unit + *fraction;
     return true;
   }
@@ -325,7 +325,7 @@ class BlkcsvReader final : public Import {
     std::string name = host.empty() ? std::string(device) : base::text(host, device.empty() ? "" : "/", device);
     const auto known = files_.find(name);
     if (known != files_.end()) return known->second;
-    if (files_.size() >= kMostDevices) return 0;
+    if (files_.size() >= kMaxDevices) return 0;
     const auto number = static_cast<std::uint32_t>(files_.size() + 1);
     description_.files.push_back({1, number, name.empty() ? "disk" : name});
     return files_[std::move(name)] = number;

@@ -26,7 +26,7 @@ constexpr std::size_t kWindow = 1 << 17;
 constexpr std::string_view kActions = "ABCDFGIMPQRSTUXm";
 
 /// The words of a line that the reader uses.
-struct Words {
+struct Fields {
   std::string_view device;
   std::int64_t time = 0;
   char action = 0;
@@ -40,39 +40,39 @@ bool is_device(std::string_view word) {
   return comma != std::string_view::npos && whole_number(word.substr(0, comma)) && whole_number(word.substr(comma + 1));
 }
 
-bool parse(std::string_view line, Words& words) {
-  const std::vector<std::string_view> all = words_of(line);
+bool parse(std::string_view line, Fields& fields) {
+  const std::vector<std::string_view> all = split_words(line);
   if (all.size() < 6 || !is_device(all[0]) || !whole_number(all[1]) || !whole_number(all[2])) return false;
   const auto time = scaled_number(all[3], kSecond);
   if (!time || all[3].find('.') == std::string_view::npos || !whole_number(all[4])) return false;
   if (all[5].size() > 2 || kActions.find(all[5].front()) == std::string_view::npos) return false;
-  words.device = all[0];
-  words.time = *time;
-  words.action = all[5].front();
-  if (all.size() > 6) words.does = all[6];
+  fields.device = all[0];
+  fields.time = *time;
+  fields.action = all[5].front();
+  if (all.size() > 6) fields.does = all[6];
   if (all.size() < 10 || all[8] != "+") return true;
   const auto sector = whole_number(all[7]);
   const auto sectors = whole_number(all[9]);
   if (!sector || !sectors) return false;
-  words.sector = std::min(*sector, kMostValue / kSector) * kSector;
-  words.sectors = std::min(*sectors, kMostValue / kSector) * kSector;
+  fields.sector = std::min(*sector, kMaxValue / kSector) * kSector;
+  fields.sectors = std::min(*sectors, kMaxValue / kSector) * kSector;
   return true;
 }
 
 /// Decodes the field RWBS: F before the letter is a flush, F after it means that the write is durable.
-bool describe(const Words& words, Event& event) {
-  const std::size_t letter = words.does.find_first_of("RWD");
-  event.offset = words.sector;
-  event.length = event.result = words.sectors;
-  if (letter == std::string_view::npos || words.sectors == 0) {
+bool describe(const Fields& fields, Event& event) {
+  const std::size_t letter = fields.does.find_first_of("RWD");
+  event.offset = fields.sector;
+  event.length = event.result = fields.sectors;
+  if (letter == std::string_view::npos || fields.sectors == 0) {
     event.kind = Kind::kSync;
     event.offset = -1;
     event.length = event.result = 0;
-    return words.does.find('F') != std::string_view::npos;
+    return fields.does.find('F') != std::string_view::npos;
   }
-  event.kind = words.does[letter] == 'R' ? Kind::kRead : words.does[letter] == 'W' ? Kind::kWrite : Kind::kMetadata;
-  if (words.does.find('F', letter) != std::string_view::npos) event.flags |= flag::kDurable;
-  return words.sector >= 0;
+  event.kind = fields.does[letter] == 'R' ? Kind::kRead : fields.does[letter] == 'W' ? Kind::kWrite : Kind::kMetadata;
+  if (fields.does.find('F', letter) != std::string_view::npos) event.flags |= flag::kDurable;
+  return fields.sector >= 0;
 }
 
 bool is_summary(std::string_view line) {
@@ -94,29 +94,29 @@ class BlktraceReader final : public Import {
     const std::string_view text = trimmed(line);
     summed_ = summed_ || is_summary(text);
     if (text.empty() || summed_) return true;
-    Words words;
-    if (parse(text, words))
-      take(words);
+    Fields fields;
+    if (parse(text, fields))
+      take(fields);
     else
       not_understood(line, source().lines());
     return true;
   }
 
-  void take(const Words& words) {
+  void take(const Fields& fields) {
     understood();
     Event event;
     event.interface = Interface::kBlock;
     event.flags = 0;
     event.process = event.thread = 1;
-    const auto action = action_of(words.action);
-    if (!action || words.does.empty()) return;
-    if (!describe(words, event)) {
+    const auto action = action_of(fields.action);
+    if (!action || fields.does.empty()) return;
+    if (!describe(fields, event)) {
       ++others_;
       return;
     }
-    if (first_ < 0) first_ = words.time;
-    event.start = std::max<std::int64_t>(words.time - first_, 0);
-    event.file = file(words.device);
+    if (first_ < 0) first_ = fields.time;
+    event.start = std::max<std::int64_t>(fields.time - first_, 0);
+    event.file = file(fields.device);
     requests_.take(*action, event);
   }
 
@@ -172,8 +172,8 @@ std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions&)
 bool is_blkparse(std::string_view head) {
   int known = 0;
   const int lines = for_each_first_line(head, [&](std::string_view line) {
-    Words words;
-    known += parse(line, words) ? 1 : 0;
+    Fields fields;
+    known += parse(line, fields) ? 1 : 0;
   });
   return known * 2 > lines;
 }

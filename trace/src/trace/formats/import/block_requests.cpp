@@ -20,10 +20,10 @@ namespace {
 
 // Maximum number of waiting requests. A trace without completions would exceed it; the earliest request is then
 // returned unfinished.
-constexpr std::size_t kMostWaiting = 1 << 16;
+constexpr std::size_t kMaxWaiting = 1 << 16;
 
 // Maximum number of requests searched for a byte. Requests in progress rarely overlap.
-constexpr int kMostSearched = 64;
+constexpr int kMaxSearch = 64;
 
 std::int64_t end_of(const Event& event) { return event.offset + event.length; }
 
@@ -32,10 +32,10 @@ template <typename Requests>
 typename Requests::iterator find_request(Requests& requests, std::int64_t offset, std::int64_t length) {
   const auto [first, last] = requests.equal_range(offset);
   int searched = 0;
-  for (auto at = first; at != last && searched < kMostSearched; ++at, ++searched)
+  for (auto at = first; at != last && searched < kMaxSearch; ++at, ++searched)
     if (at->second.event.length == length) return at;
   if (first != last) return first;
-  for (auto at = first; at != requests.begin() && searched < kMostSearched; ++searched)
+  for (auto at = first; at != requests.begin() && searched < kMaxSearch; ++searched)
     if (end_of((--at)->second.event) > offset) return at;
   return requests.end();
 }
@@ -58,7 +58,7 @@ void BlockRequests::take(Action action, const Event& event) {
 }
 
 void BlockRequests::wait(Stage& stage, const Event& event) {
-  if (starts_.size() >= kMostWaiting) give_up_earliest();
+  if (starts_.size() >= kMaxWaiting) give_up_earliest();
   const auto request = stage[{event.file, event.kind}].emplace(event.offset, Waiting{event, {}});
   request->second.start = starts_.emplace(event.start, std::pair{&stage, request});
 }

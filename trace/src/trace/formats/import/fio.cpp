@@ -101,7 +101,7 @@ class FioReader final : public Import {
     if (!length || !offset || rest.empty()) return false;
     if (action == "wait") {
       waits_ = true;
-      time_ = std::min(kMostValue, time_ + std::min(*offset, kMostValue / tick_) * tick_);
+      time_ = std::min(kMaxValue, time_ + std::min(*offset, kMaxValue / tick_) * tick_);
       return true;
     }
     static const std::map<std::string_view, Kind> kActions{
@@ -129,7 +129,7 @@ class FioReader final : public Import {
     event.start = time;
     event.kind = kind;
     event.process = event.thread = kProcess;
-    if (!timed_ && !waits_) time_ = std::min(kMostValue, time_ + tick_);
+    if (!timed_ && !waits_) time_ = std::min(kMaxValue, time_ + tick_);
     return event;
   }
 

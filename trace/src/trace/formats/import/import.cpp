@@ -20,7 +20,7 @@ namespace plait::trace {
 
 namespace {
 
-constexpr std::size_t kMostShown = 3;
+constexpr std::size_t kMaxShown = 3;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -31,12 +31,12 @@ Import::Import(std::unique_ptr<Source> source, std::string_view format, std::siz
   description_.format = format;
 }
 
-std::size_t Import::read(std::span<Event> room) {
+std::size_t Import::read(std::span<Event> output) {
   std::size_t filled = 0;
-  while (filled < room.size()) {
+  while (filled < output.size()) {
     const std::size_t held = waiting_.size();
     if (held > 0 && (ended_ || held > window_ || (held > slack_ && waiting_.top().event.start < horizon()))) {
-      room[filled++] = pop();
+      output[filled++] = pop();
     } else if (ended_) {
       end();
       break;
@@ -63,7 +63,7 @@ Event Import::pop() {
 }
 
 void Import::end() {
-  if (std::exchange(told_, true)) return;
+  if (std::exchange(reported_, true)) return;
   check_understood();
   if (late_ > 0)
     note(base::text(count_text(late_, "event came too late to be put in order and stands",
@@ -90,11 +90,11 @@ void Import::check_understood() const {
 
 void Import::cut_off(std::string_view text) {
   description_.complete = false;
-  if (first_lines_.size() < kMostShown) first_lines_.push_back(shown(text));
+  if (first_lines_.size() < kMaxShown) first_lines_.push_back(shown(text));
 }
 
 void Import::not_understood(std::string_view text, std::int64_t number) {
-  if (first_lines_.size() < kMostShown) first_lines_.push_back(shown(text));
+  if (first_lines_.size() < kMaxShown) first_lines_.push_back(shown(text));
   if (unknown_++ == 0) first_unknown_ = base::text("is number ", number, ": ", shown(text));
 }
 
@@ -110,10 +110,10 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   bool more = false;
   for (const char c : text) {
     if (!is_digit(c)) return std::nullopt;
-    more = more || value > kMostValue / 10;
+    more = more || value > kMaxValue / 10;
     if (!more) value = value * 10 + (c - '0');
   }
-  return more ? kMostValue : std::min(value, kMostValue);
+  return more ? kMaxValue : std::min(value, kMaxValue);
 }
 
 std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t unit) {
@@ -134,11 +134,11 @@ std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t un
     fraction += part % 10 * (c - '0') / 10 + part / 10 * (c - '0');
     part /= 10;
   }
-  if (whole > (kMostValue - fraction) / unit) return kMostValue;
+  if (whole > (kMaxValue - fraction) / unit) return kMaxValue;
   return whole * unit + fraction;
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> split_words(std::string_view line) {
   std::vector<std::string_view> words;
   std::size_t at = 0;
   while (true) {

@@ -18,14 +18,14 @@
 namespace plait::trace {
 
 /// Upper bound of times, offsets and lengths, so that the sum of two never overflows.
-constexpr std::int64_t kMostValue = (std::int64_t{1} << 62) - 1;
+constexpr std::int64_t kMaxValue = (std::int64_t{1} << 62) - 1;
 
 /// A reader whose input is almost in the order of starts. It holds back `slack` events, and more while an earlier one
 /// may still come, but at most `window`. An event that comes later is moved to the current time of the trace, with
 /// its end unchanged, and is counted in the notes.
 class Import : public Reader {
  public:
-  std::size_t read(std::span<Event> room) final;
+  std::size_t read(std::span<Event> output) final;
   const Description& description() const final { return description_; }
   std::int64_t bytes_read() const final { return source_->bytes_read(); }
   std::int64_t bytes_in_all() const final { return source_->size(); }
@@ -80,7 +80,7 @@ class Import : public Reader {
   std::vector<std::string> first_lines_;  ///< lines that could not be parsed
   bool understood_ = false;
   bool ended_ = false;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 /// Returns the little-endian number of unsigned type Number at an offset in a record, which must contain it.
@@ -91,13 +91,13 @@ Number get(std::string_view bytes, std::size_t at) {
     value |= std::uint64_t{static_cast<unsigned char>(bytes[at + k])} << (8 * k);
   return static_cast<Number>(value);
 }
-/// Returns all of `text` as a decimal number, limited to kMostValue; nullopt if it is not a number or negative.
+/// Returns all of `text` as a decimal number, limited to kMaxValue; nullopt if it is not a number or negative.
 std::optional<std::int64_t> whole_number(std::string_view text);
-/// Returns a decimal number with or without a fraction, times `unit`, limited to kMostValue. The result is exact: no
+/// Returns a decimal number with or without a fraction, times `unit`, limited to kMaxValue. The result is exact: no
 /// floating point is used.
 std::optional<std::int64_t> scaled_number(std::string_view text, std::int64_t unit);
 /// Returns the words of a line, which are separated by blanks.
-std::vector<std::string_view> words_of(std::string_view line);
+std::vector<std::string_view> split_words(std::string_view line);
 /// Removes the blanks at both ends.
 std::string_view trimmed(std::string_view text);
 

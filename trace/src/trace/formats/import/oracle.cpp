@@ -39,7 +39,7 @@ class OracleReader final : public Import {
       return false;
     }
     Event event;
-    const std::int64_t time = std::int64_t{get<std::uint32_t>(record, 0)} * std::min(tick_, kMostValue >> 32);
+    const std::int64_t time = std::int64_t{get<std::uint32_t>(record, 0)} * std::min(tick_, kMaxValue >> 32);
     std::uint64_t object = get<std::uint64_t>(record, 4);
     if (object >> kObjectBits != 0) {
       ++hashed_;

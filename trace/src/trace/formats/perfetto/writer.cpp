@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kBin = 10'000'000;  // ns of an interval of the counters
 constexpr std::size_t kCalls = 1 << 16;    // number of logical requests that are stored as sources of arrows
 // Maximum of one process; overlapping requests beyond it share the last lane.
-constexpr std::size_t kMostLanes = 1024;
+constexpr std::size_t kMaxLanes = 1024;
 constexpr std::uint64_t kFirstLane = 1ULL << 32;  // first thread number of lanes, above those of threads
 
 /// The bytes transferred in the current interval.
@@ -69,8 +69,8 @@ class PerfettoWriter : public Writer {
 
   void finish(const Description& description) override {
     for (auto& [number, process] : processes_) {
-      close_step(number, process.asked, kAsked);
-      close_step(number, process.stored, kStored);
+      close_bin(number, process.asked, kAsked);
+      close_bin(number, process.stored, kStored);
     }
     sink_->put("\n],\"otherData\":");
     json_.clear();
@@ -209,7 +209,7 @@ class PerfettoWriter : public Writer {
   std::uint64_t lane(const Event& event, ProcessState& process) {
     auto& lanes = process.lanes;
     auto found = std::find_if(lanes.begin(), lanes.end(), [&](std::int64_t end) { return end <= event.start; });
-    if (found == lanes.end() && lanes.size() < kMostLanes) {
+    if (found == lanes.end() && lanes.size() < kMaxLanes) {
       named("thread_name", event.process, kFirstLane + lanes.size(), base::text("stores ", lanes.size() + 1));
       found = lanes.insert(lanes.end(), 0);
     } else if (found == lanes.end()) {
@@ -246,7 +246,7 @@ class PerfettoWriter : public Writer {
     std::int64_t bin = event.start / kBin;
     if (event.start % kBin < 0) --bin;
     if (bin != rates.bin) {
-      close_step(event.process, rates, name);
+      close_bin(event.process, rates, name);
       rates = {bin, 0, 0};
     }
     std::int64_t& bytes = event.kind == Kind::kRead ? rates.read : rates.written;
@@ -254,13 +254,14 @@ class PerfettoWriter : public Writer {
   }
 
   /// Writes the interval that has ended, and zero from its end on.
-  void close_step(std::uint64_t process, const Rates& rates, std::string_view name) {
+  void close_bin(std::uint64_t process, const Rates& rates, std::string_view name) {
     if (rates.bin == std::numeric_limits<std::int64_t>::min()) return;
-    step(process, rates.bin, rates.read, rates.written, name);
-    step(process, rates.bin + 1, 0, 0, name);
+    emit_rates(process, rates.bin, rates.read, rates.written, name);
+    emit_rates(process, rates.bin + 1, 0, 0, name);
   }
 
-  void step(std::uint64_t process, std::int64_t bin, std::int64_t read, std::int64_t written, std::string_view name) {
+  void emit_rates(std::uint64_t process, std::int64_t bin, std::int64_t read, std::int64_t written,
+                  std::string_view name) {
     const auto rate = [](std::int64_t bytes) {  // bytes in 10 ms to bytes per second
       std::int64_t scaled = 0;
       return __builtin_mul_overflow(bytes, 1'000'000'000 / kBin, &scaled) ? std::numeric_limits<std::int64_t>::max()

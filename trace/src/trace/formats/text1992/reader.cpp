@@ -18,8 +18,8 @@ namespace {
 
 using Found = Numbers::Found;
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t kCommentsKept = 64;
 
 class Reader1992 : public LineReader {
@@ -77,14 +77,14 @@ class Reader1992 : public LineReader {
 
   std::int64_t scaled(std::uint64_t value, std::int64_t unit, std::string_view field) const {
     std::int64_t product = 0;
-    if (value > kMost || __builtin_mul_overflow(static_cast<std::int64_t>(value), unit, &product))
+    if (value > kMax || __builtin_mul_overflow(static_cast<std::int64_t>(value), unit, &product))
       fail("the field ", field, ", ", value, " units of ", unit, ", is past 64 bits");
     return product;
   }
 
   std::int64_t later(std::int64_t from, std::uint64_t difference, std::string_view field) const {
     std::int64_t sum = 0;
-    if (difference > kMost || __builtin_add_overflow(from, static_cast<std::int64_t>(difference), &sum))
+    if (difference > kMax || __builtin_add_overflow(from, static_cast<std::int64_t>(difference), &sum))
       fail("the times of the field ", field, " add up past 64 bits");
     return sum;
   }
@@ -94,26 +94,26 @@ class Reader1992 : public LineReader {
       fail("the record type is larger than 255; perhaps the numbers are not of base ", dialect_.base);
     if (found != Found::kNumber)
       fail("expected a record type of base ", dialect_.base, ", found '", numbers.rest().substr(0, 20), "'");
-    const std::uint64_t flags = number(numbers, "compression", kMost);
+    const std::uint64_t flags = number(numbers, "compression", kMax);
     if ((flags & ~std::uint64_t{compression::kDefined}) != 0)
       fail("the compression flags ", flags, " hold bits that mean nothing; perhaps the numbers are not of base ",
            dialect_.base);
     const bool has_offset = (flags & compression::kNoBlock) == 0;
     const bool has_length = (flags & compression::kNoLength) == 0;
     // The fields are in structure order. The file number comes after the fields that depend on it.
-    const std::uint64_t offset_field = has_offset ? number(numbers, "offset", kMost) : 0;
-    const std::uint64_t length_field = has_length ? number(numbers, "length", kMost) : 0;
-    const std::uint64_t start_field = number(numbers, "startTime", kMost);
-    const std::uint64_t duration = number(numbers, "completionTime", kMost);
+    const std::uint64_t offset_field = has_offset ? number(numbers, "offset", kMax) : 0;
+    const std::uint64_t length_field = has_length ? number(numbers, "length", kMax) : 0;
+    const std::uint64_t start_field = number(numbers, "startTime", kMax);
+    const std::uint64_t duration = number(numbers, "completionTime", kMax);
     const bool has_operation = (flags & compression::kNoOperation) == 0;
     const std::uint64_t operation_field =
         has_operation ? number(numbers, "operationId", std::numeric_limits<std::uint64_t>::max()) : 0;
     const bool has_file = (flags & compression::kNoFile) == 0;
-    const auto file_field = static_cast<std::uint32_t>(has_file ? number(numbers, "fileId", kMostNumber) : 0);
+    const auto file_field = static_cast<std::uint32_t>(has_file ? number(numbers, "fileId", kMaxNumber) : 0);
     const bool has_process = (flags & compression::kNoProcess) == 0;
     const auto process_number =
-        static_cast<std::uint32_t>(has_process ? number(numbers, "processId", kMostNumber) : state_.last_process());
-    const std::uint64_t cpu_field = number(numbers, "processTime", kMost);
+        static_cast<std::uint32_t>(has_process ? number(numbers, "processId", kMaxNumber) : state_.last_process());
+    const std::uint64_t cpu_field = number(numbers, "processTime", kMax);
     std::uint64_t beyond = 0;
     if (numbers.next(beyond) != Found::kEnd)
       fail("the record has more fields than its compression flags, ", flags, ", leave");
@@ -147,7 +147,7 @@ class Reader1992 : public LineReader {
            " is not among the last 32 files of the process");
     const std::uint64_t operation = has_operation ? operation_field : file.operation;
 
-    if (!process.has_record) tell_process(process_number);
+    if (!process.has_record) report_process(process_number);
     change_.apply(file.manner);
     state_.pass(process, file, offset, length, operation);
     state_.set_start(start);
@@ -193,7 +193,7 @@ class Reader1992 : public LineReader {
       const std::optional<Event> found = parse_event(pairs);
       if (found) {
         event = *found;
-        tell_process(event.process);
+        report_process(event.process);
         event.start = ticks(event.start);
         event.duration = ticks_or_unknown(event.duration);
         event.cpu = ticks_or_unknown(event.cpu);

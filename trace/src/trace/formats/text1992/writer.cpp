@@ -14,7 +14,7 @@ namespace plait::trace::text1992 {
 
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 /// The printed numbers of a record.
 class Line {
@@ -143,7 +143,7 @@ class Writer1992 : public Writer {
       --whole;
     }
     if (whole < std::numeric_limits<std::int64_t>::min() / tick) return whole + 1;
-    return rest >= tick - rest && whole < kMost / tick ? whole + 1 : whole;
+    return rest >= tick - rest && whole < kMax / tick ? whole + 1 : whole;
   }
   std::int64_t floor_ticks_or_unknown(std::int64_t time) { return time == kUnknown ? kUnknown : floor_ticks(time); }
 
@@ -158,8 +158,8 @@ class Writer1992 : public Writer {
 
   bool fits_record(const Event& event, const Times& times) const {
     return (event.kind == Kind::kRead || event.kind == Kind::kWrite) && times.start >= state_.start() &&
-           event.offset >= kUnknown && event.length >= 0 && event.length <= kMost - dialect_.block &&
-           event.offset <= kMost - event.length - dialect_.block && times.duration >= kUnknown && times.cpu >= kUnknown;
+           event.offset >= kUnknown && event.length >= 0 && event.length <= kMax - dialect_.block &&
+           event.offset <= kMax - event.length - dialect_.block && times.duration >= kUnknown && times.cpu >= kUnknown;
   }
 
   void other(const Event& event, const Times& times) {
@@ -187,7 +187,7 @@ class Writer1992 : public Writer {
     std::int64_t offset = event.offset;
     std::int64_t length = event.length;
     if (offset == kUnknown) {
-      const bool fits = known && file.next >= 0 && file.next <= kMost - length - unit && file.next % unit == 0;
+      const bool fits = known && file.next >= 0 && file.next <= kMax - length - unit && file.next % unit == 0;
       offset = fits ? file.next : 0;
     }
     if (!logical) {

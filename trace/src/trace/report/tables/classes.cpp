@@ -21,9 +21,9 @@ constexpr std::int64_t kRewritten = 250;  // checkpoint: at least 2.5 times the 
 constexpr std::int64_t kLittle = 5;       // read back: at most 0.05 of the written bytes
 // Pauses are long: at least twice the time of the rounds between them.
 constexpr std::int64_t kPauses = 2;
-constexpr std::int64_t kRounds = 3;                     // number of writes from which a file is written repeatedly
-constexpr std::int64_t kLikeSizes = 95;                 // files of a group: at least 0.95 of the largest one
-constexpr std::int64_t kLeast = std::int64_t{1} << 20;  // smaller files are neither swapped nor checkpoints
+constexpr std::int64_t kRounds = 3;                   // number of writes from which a file is written repeatedly
+constexpr std::int64_t kLikeSizes = 95;               // files of a group: at least 0.95 of the largest one
+constexpr std::int64_t kMin = std::int64_t{1} << 20;  // smaller files are neither swapped nor checkpoints
 
 __extension__ using Wide = __int128;  // products of sums at their maximum
 
@@ -33,7 +33,7 @@ bool at_most(Wide a, std::int64_t share, Wide b) { return a * 100 <= b * share; 
 bool at_least(Wide b, std::int64_t share, Wide a) { return b * 100 >= a * share; }
 
 /// Returns the largest number of files of a group that one process wrote first.
-std::int64_t most_of_one_writer(const std::vector<FileRow*>& group) {
+std::int64_t max_of_one_writer(const std::vector<FileRow*>& group) {
   std::map<std::uint32_t, std::int64_t> counts;
   std::int64_t most = 0;
   for (const FileRow* file : group) most = std::max(most, ++counts[file->writer]);
@@ -50,7 +50,7 @@ Class class_of(const FileRow& file) {
   // Processes that each read the whole file read it once each.
   const Wide shared = extent * std::max<std::int64_t>(file.processes, 1);
   const bool read_back = !at_most(file.read_back, kLittle, written);
-  const bool enough = read + written >= kLeast;
+  const bool enough = read + written >= kMin;
   if (enough && written == 0 && at_least(read, kSeveral, shared)) return Class::kSwapping;
   if (enough && written > 0 && file.alternations >= kRounds - 1 && at_least(file.read_back, kHalf, extent) &&
       at_least(read + written, kSeveral, extent))
@@ -80,7 +80,7 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
     if (pattern.find('#') != std::string::npos) groups[std::move(pattern)].push_back(&file);
   }
   for (auto& [pattern, group] : groups) {
-    if (most_of_one_writer(group) < kRounds) continue;  // for example one file of each rank
+    if (max_of_one_writer(group) < kRounds) continue;  // for example one file of each rank
     std::sort(group.begin(), group.end(), [](const FileRow* a, const FileRow* b) { return a->begin < b->begin; });
     std::int64_t largest = 0;
     Wide whole = 0;
@@ -88,7 +88,7 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
       largest = std::max(largest, file->data[kWrites].bytes);
       whole += file->data[kWrites].bytes;
     }
-    if (whole < kLeast) continue;
+    if (whole < kMin) continue;
     bool alike = true;
     std::int64_t rounds = 1;
     std::int64_t pauses = 0;

@@ -40,7 +40,7 @@ FilesAnalyser::State& FilesAnalyser::state(const Call& call) {
     --classes_left_out_[known / 2].files;
     in_parts_ += known % 2 == 0 ? 1 : 0;
   }
-  if (states_.size() >= kept_) make_room();
+  if (states_.size() >= kept_) remove_rows();
   at = static_cast<std::uint32_t>(states_.size());
   rows_of_[call.name] = at;
   State& fresh = states_.emplace_back();
@@ -103,7 +103,7 @@ FileRow FilesAnalyser::finished(const State& state) {
   return row;
 }
 
-void FilesAnalyser::make_room() {
+void FilesAnalyser::remove_rows() {
   std::vector<std::int64_t> bytes;
   for (const State& file : states_) bytes.push_back(bytes_of(file.row));
   const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2);

@@ -9,15 +9,15 @@
 
 namespace plait::trace::report {
 
-/// Stores complete rows of up to kKept files. If there are more, the smaller half is removed: it stays in the sums. A
-/// removed file that is accessed again starts anew and is counted once, with its last accesses. memory: about 250
-/// bytes a stored file, 12 bytes a name.
+/// Stores complete rows of up to kMaxEntries files. If there are more, the smaller half is removed: it stays in the
+/// sums. A removed file that is accessed again starts anew and is counted once, with its last accesses. memory: about
+/// 250 bytes a stored file, 12 bytes a name.
 class FilesAnalyser final : public Analyser {
  public:
-  static constexpr std::size_t kKept = std::size_t{1} << 16;
+  static constexpr std::size_t kMaxEntries = std::size_t{1} << 16;
   static constexpr std::size_t kShown = 1000;
 
-  explicit FilesAnalyser(const Lookup& lookup, std::size_t kept = kKept) : lookup_(lookup), kept_(kept) {}
+  explicit FilesAnalyser(const Lookup& lookup, std::size_t kept = kMaxEntries) : lookup_(lookup), kept_(kept) {}
   void add(std::span<const Call> calls) override;
   void result(Report& report) const override;
 
@@ -39,7 +39,7 @@ class FilesAnalyser final : public Analyser {
   State& state(const Call& call);
   static void add_write(State& state, const Call& call);
   static FileRow finished(const State& state);
-  void make_room();
+  void remove_rows();
 
   const Lookup& lookup_;
   std::size_t kept_;

@@ -14,7 +14,7 @@ void ProcessesAnalyser::add(std::span<const Call> calls) {
     state.end = std::max(state.end, call.end);
     if (call.event.cpu >= 0) {
       if (state.cpu >= 0) {
-        const std::int64_t covered = std::min(call.start, state.behind) - state.last;
+        const std::int64_t covered = std::min(call.start, state.asynchronous_end) - state.last;
         const std::int64_t used = call.event.cpu - state.cpu;
         state.hidden += std::max<std::int64_t>(std::min(covered, used), 0);
       }
@@ -30,7 +30,8 @@ void ProcessesAnalyser::add(std::span<const Call> calls) {
     Traffic& traffic = state.data[static_cast<std::size_t>(call.direction)];
     ++traffic.count;
     grow(traffic.bytes, call.moved);
-    if ((call.event.flags & flag::kAsynchronous) != 0) state.behind = std::max(state.behind, call.end);
+    if ((call.event.flags & flag::kAsynchronous) != 0)
+      state.asynchronous_end = std::max(state.asynchronous_end, call.end);
   }
 }
 
@@ -47,8 +48,8 @@ void ProcessesAnalyser::result(Report& report) const {
     row.files = state.files;
     row.io = state.io;
     row.waited = state.waited;
-    const bool behind = state.behind >= 0;
-    row.hidden = !behind ? 0 : state.cpu >= 0 ? state.hidden : kUnknown;
+    const bool asynchronous_end = state.asynchronous_end >= 0;
+    row.hidden = !asynchronous_end ? 0 : state.cpu >= 0 ? state.hidden : kUnknown;
     report.processes.push_back(std::move(row));
   }
 }

@@ -26,8 +26,8 @@ class ProcessesAnalyser final : public Analyser {
     std::int64_t io = 0;
     std::int64_t waited = 0;
     std::int64_t hidden = 0;
-    std::int64_t last = 0;     // start of the last event with a CPU time
-    std::int64_t behind = -1;  // end of the asynchronous requests so far
+    std::int64_t last = 0;               // start of the last event with a CPU time
+    std::int64_t asynchronous_end = -1;  // end of the asynchronous requests so far
   };
 
   const Lookup& lookup_;

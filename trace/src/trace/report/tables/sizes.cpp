@@ -20,7 +20,7 @@ void SizesAnalyser::add(std::span<const Call> calls) {
       ++common.counts[static_cast<std::size_t>(common.last)];
       continue;
     }
-    if (common.sizes.size() >= kMost) forget_the_rare(common);
+    if (common.sizes.size() >= kMax) forget_the_rare(common);
     const auto fresh = static_cast<std::uint32_t>(common.sizes.size());
     const std::uint32_t index = common.indices.get(size, fresh);
     if (index == fresh) {

@@ -9,11 +9,11 @@
 
 namespace plait::trace::report {
 
-/// Bins of powers of two, and the most frequent sizes. memory: kMost different sizes for each direction. If there are
+/// Bins of powers of two, and the most frequent sizes. memory: kMax different sizes for each direction. If there are
 /// more, the rarest are discarded, and the count of a size that was rare for long is then a lower bound.
 class SizesAnalyser final : public Analyser {
  public:
-  static constexpr std::size_t kMost = std::size_t{1} << 16;
+  static constexpr std::size_t kMax = std::size_t{1} << 16;
   static constexpr std::size_t kShown = 8;
 
   void add(std::span<const Call> calls) override;

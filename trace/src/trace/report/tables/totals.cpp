@@ -21,8 +21,8 @@ void TotalsAnalyser::add(std::span<const Call> calls) {
     const Event& event = call.event;
     if (!call.io && event.kind < Kind::kStart) continue;  // belongs to the other level
     const std::size_t kind = std::min(static_cast<std::size_t>(event.kind), kKinds - 1);
-    const auto told = static_cast<std::size_t>(event.interface);
-    const std::size_t interface = told < kInterfaces ? told : 0;  // unknown in a damaged trace
+    const auto stated = static_cast<std::size_t>(event.interface);
+    const std::size_t interface = stated < kInterfaces ? stated : 0;  // unknown in a damaged trace
     CallRow& row = calls_[kind * kInterfaces + interface];
     const std::int64_t time = call.end - call.start;
     ++row.count;

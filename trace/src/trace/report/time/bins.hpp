@@ -15,21 +15,21 @@ namespace plait::trace::report {
 /// One axis with at most `most` cells of equal width, a power of two times the unit.
 class Axis {
  public:
-  explicit Axis(std::size_t most) : most_(most) {}
+  explicit Axis(std::size_t most) : max_(most) {}
   /// Returns how many times the cells must be merged in pairs until `value` >= 0 is on the axis.
   int needed(std::int64_t value) const {
     int times = 0;
-    while (static_cast<std::uint64_t>(value) >> (shift_ + times) >= most_) ++times;
+    while (static_cast<std::uint64_t>(value) >> (shift_ + times) >= max_) ++times;
     return times;
   }
   void widen() { ++shift_; }
   std::size_t cell(std::int64_t value) const { return static_cast<std::size_t>(value >> shift_); }
   std::int64_t width() const { return std::int64_t{1} << shift_; }
   std::int64_t begin(std::size_t cell) const { return static_cast<std::int64_t>(cell) << shift_; }
-  std::size_t most() const { return most_; }
+  std::size_t most() const { return max_; }
 
  private:
-  std::size_t most_;
+  std::size_t max_;
   int shift_ = 0;
 };
 

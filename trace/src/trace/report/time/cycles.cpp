@@ -31,13 +31,13 @@ constexpr double kFew = 1.2;         // minimum of correlation times the square 
 constexpr double kValley = 0.2;      // minimum by which the correlation is lower at shorter lags
 // Fraction of the correlation at a part of the lag from which that part is the period.
 constexpr double kFundamental = 0.7;
-constexpr double kFound = 0.7;       // minimum fraction of the cycles that are recognised
-constexpr double kSame = 0.06;       // relative difference of equal periods
-constexpr double kLags = 2.4;        // minimum number of lags in the values
-constexpr double kLeastLags = 2.02;  // for few cycles, the last of which may end with its burst
-constexpr double kMostLags = 8;      // maximum number for which few cycles are assumed
+constexpr double kFound = 0.7;     // minimum fraction of the cycles that are recognised
+constexpr double kSame = 0.06;     // relative difference of equal periods
+constexpr double kLags = 2.4;      // minimum number of lags in the values
+constexpr double kMinLags = 2.02;  // for few cycles, the last of which may end with its burst
+constexpr double kMaxLags = 8;     // maximum number for which few cycles are assumed
 // Minimum deviation relative to the mean rate; a smaller one is rounding of a steady rate.
-constexpr double kLeast = 1e-3;
+constexpr double kMin = 1e-3;
 constexpr std::size_t kFewValues = 1024;
 
 struct Candidate {
@@ -122,7 +122,7 @@ bool is_multiple(const std::vector<double>& likes, double lag, double height) {
 void search(const std::vector<double>& values, double scale, std::size_t from, std::size_t to,
             std::vector<Candidate>& found) {
   if (to <= from) return;
-  const double least = kLeast * mean(values);
+  const double least = kMin * mean(values);
   for (const std::size_t reach : {std::size_t{1}, std::size_t{4}}) {
     const std::vector<double> ready = prepared(values, reach, std::max(to, kTo));
     std::vector<double> likes(to + 2);
@@ -162,7 +162,7 @@ std::vector<Candidate> search_all(std::vector<double> values, std::size_t quarti
     const std::vector<double> level = quartile > 0 ? limited(values, quartile) : values;
     search(level, scale, scale == 1 ? kFrom / 2 : kFrom, std::min(kTo, lags(kLags)), found);
     if (values.size() > kFewValues / 2 && values.size() <= kFewValues)
-      search(level, scale, lags(kMostLags), lags(kLeastLags), found);
+      search(level, scale, lags(kMaxLags), lags(kMinLags), found);
     values = halved(values);
     scale *= 2;
   }
@@ -223,15 +223,15 @@ double variance(const std::vector<double>& values) {
 }
 
 Cycle cycle_of(const Candidate& candidate, const std::vector<double>& rate, double width) {
-  const double step = candidate.scale * width;
+  const double unit = candidate.scale * width;
   Cycle cycle;
   cycle.period = candidate.period * width;
   cycle.strength = candidate.strength;
   cycle.regularity = candidate.followed.regularity;
   cycle.count = candidate.followed.count;
   const double end = static_cast<double>(rate.size()) * width;
-  cycle.first = std::max(candidate.followed.first * step, 0.0);
-  cycle.last = std::min(candidate.followed.last * step, end);
+  cycle.first = std::max(candidate.followed.first * unit, 0.0);
+  cycle.last = std::min(candidate.followed.last * unit, end);
   const double stop = std::min(cycle.last + cycle.period, end);
   for (std::size_t i = 0; i < rate.size(); ++i) {
     const double middle = (static_cast<double>(i) + 0.5) * width;

@@ -30,14 +30,14 @@ double likeness(const std::vector<double>& pattern, const double* at) {
 constexpr double kAlike = 0.4;
 
 /// Returns the begin of each cycle in one direction from a known one; NaN if it was not recognised.
-std::vector<double> walk(const std::vector<double>& padded, std::vector<double> pattern, double from, double step,
+std::vector<double> walk(const std::vector<double>& padded, std::vector<double> pattern, double from, double advance,
                          double period) {
   std::vector<double> positions;
   const auto length = static_cast<std::int64_t>(pattern.size());
   const auto limit = static_cast<std::int64_t>(padded.size()) - length;
   double at = from;
   while (true) {
-    const double expected = at + step;
+    const double expected = at + advance;
     const auto begin = std::max<std::int64_t>(std::llround(expected - period / 4), 0);
     const auto end = std::min<std::int64_t>(std::llround(expected + period / 4), limit);
     if (begin > end) break;
@@ -155,12 +155,12 @@ Followed follow(const std::vector<double>& values, double period) {
   const auto known = [](double position) { return !std::isnan(position); };
   const auto first = std::find_if(positions.begin(), positions.end(), known);
   const auto last = std::find_if(positions.rbegin(), positions.rend(), known).base() - 1;
-  const auto steps = last - first;
-  if (steps < 1) return result;
+  const auto intervals = last - first;
+  if (intervals < 1) return result;
   const auto found = static_cast<double>(std::count_if(first, last + 1, known));
-  result.count = static_cast<long>(steps) + 1;
+  result.count = static_cast<long>(intervals) + 1;
   result.found = found / static_cast<double>(result.count);
-  result.period = (*last - *first) / static_cast<double>(steps);
+  result.period = (*last - *first) / static_cast<double>(intervals);
   result.first = *first - static_cast<double>(margin);
   result.last = *last - static_cast<double>(margin);
   double squares = 0;

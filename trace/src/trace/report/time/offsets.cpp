@@ -25,7 +25,7 @@ std::size_t OffsetsAnalyser::lightest() const {
 
 OffsetsAnalyser::Picture* OffsetsAnalyser::picture(const Call& call) {
   if (indices_[call.name] != kNone) return &pictures_[indices_[call.name]];
-  if (pictures_.size() < kKept) {
+  if (pictures_.size() < kMaxEntries) {
     indices_[call.name] = static_cast<std::uint32_t>(pictures_.size());
     pictures_.emplace_back();
     pictures_.back().name = call.name;

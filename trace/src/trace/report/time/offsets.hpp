@@ -10,12 +10,12 @@
 
 namespace plait::trace::report {
 
-/// One pass cannot know the files with the most bytes in advance. kKept files have a picture, at first the first
+/// One pass cannot know the files with the most bytes in advance. kMaxEntries files have a picture, at first the first
 /// ones. A file with more than twice the bytes of the smallest of them replaces it, and its picture begins then.
 /// memory  128 KiB a picture, 12 bytes a name.
 class OffsetsAnalyser final : public Analyser {
  public:
-  static constexpr std::size_t kKept = 32;
+  static constexpr std::size_t kMaxEntries = 32;
   static constexpr std::size_t kShown = 12;
   static constexpr std::size_t kColumns = 128;
   static constexpr std::size_t kRows = 64;

@@ -9,7 +9,7 @@ namespace plait::trace::report {
 /// The rate over wall time, and over the CPU time of the process if there is exactly one with a CPU time.
 class TimelineAnalyser final : public Analyser {
  public:
-  static constexpr std::size_t kMost = 2048;
+  static constexpr std::size_t kMax = 2048;
 
   void add(std::span<const Call> calls) override;
   void result(Report& report) const override;
@@ -19,8 +19,8 @@ class TimelineAnalyser final : public Analyser {
  private:
   enum : std::size_t { kBytes = 0, kCounts = 2, kBusy = 4, kElapsed = 5, kSeries = 6 };
 
-  Bins<std::int64_t> wall_{kMost, kSeries};
-  Bins<std::int64_t> cpu_bins_{kMost, kSeries};
+  Bins<std::int64_t> wall_{kMax, kSeries};
+  Bins<std::int64_t> cpu_bins_{kMax, kSeries};
   bool cpu_ = true;
   int processes_ = 0;  // number of processes that transferred data: 0, 1, or 2 for more
   std::uint32_t process_ = 0;

@@ -195,7 +195,7 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
     const AccessOutcome again = simulate_access(wanted, settings);
     ASSERT_EQ(again.elapsed, outcome.elapsed);
     // Exchanges that are taken as a whole hold the same messages.
-    settings.most_messages = 0;
+    settings.max_messages = 0;
     const AccessOutcome whole = simulate_access(wanted, settings);
     ASSERT_NO_FATAL_FAILURE(expect_same(whole, seen, on_node));
     ASSERT_NO_FATAL_FAILURE(expect_ends_meet(whole));
@@ -214,7 +214,7 @@ AccessSettings idle_machine() {
                     .window_bytes_per_second = 1e15,
                     .copy_bytes_per_second = 1e15,
                     .run_seconds = 0,
-                    .step_seconds = 0};
+                    .wait_seconds = 0};
   settings.files.device.kind = "server";
   settings.files.device.values = {{"service", 0}, {"rate", 1e15}};
   settings.files.through = true;

@@ -15,18 +15,18 @@ TEST(BlockTable, DoesWhatAMapDoes) {
     BlockTable table(seed % 2 == 0 ? 0 : 300);
     std::map<std::pair<std::uint64_t, std::uint32_t>, Slot> model;
     const std::uint64_t blocks = 20 + 40 * seed;
-    for (Slot step = 0; step < 20'000; ++step) {
+    for (Slot slot = 0; slot < 20'000; ++slot) {
       // Neighbours, and keys that differ in their upper bits only.
       const std::uint64_t block = random() % blocks << (seed % 3 == 2 ? 50 : 0);
       const BlockKey key{block, static_cast<std::uint32_t>(random() % 3)};
       const auto found = model.find({key.block, key.file});
       ASSERT_EQ(table.find(key), found == model.end() ? kNoSlot : found->second);
       if (found == model.end()) {
-        table.insert(key, step);
-        model[{key.block, key.file}] = step;
+        table.insert(key, slot);
+        model[{key.block, key.file}] = slot;
       } else if (random() % 3 == 0) {
-        table.move(key, step);
-        found->second = step;
+        table.move(key, slot);
+        found->second = slot;
       } else {
         table.erase(key);
         model.erase(found);

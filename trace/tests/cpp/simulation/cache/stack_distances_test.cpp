@@ -36,9 +36,9 @@ TEST(StackDistances, AreThoseOfAList) {
     Stack stack;
     // Enough uses for the times to be numbered anew several times, with few blocks and with many.
     const std::uint64_t blocks = seed < 2 ? 30 : 700;
-    for (int step = 0; step < 30'000; ++step) {
+    for (int use = 0; use < 30'000; ++use) {
       const BlockKey key{random() % blocks, static_cast<std::uint32_t>(random() % 2)};
-      ASSERT_EQ(distances.use(key), stack.use(key)) << step;
+      ASSERT_EQ(distances.use(key), stack.use(key)) << use;
       if (seed % 2 == 1 && random() % 20 == 0) {
         const BlockKey gone = stack.some(random() % stack.blocks());
         distances.forget(gone);

@@ -22,7 +22,7 @@ TEST(EventQueue, GivesEventsByTimeThenInTheOrderAskedFor) {
   clock.at(0, log, 4);
   std::vector<Time> times;
   while (!clock.empty()) {
-    clock.step();
+    clock.run_next();
     times.push_back(clock.now());
   }
   EXPECT_EQ(log.tokens, (std::vector<std::uint64_t>{4, 2, 3, 1}));
@@ -38,7 +38,7 @@ TEST(EventQueue, PassesTimeOnlyWhereNothingHappensMeanwhile) {
   EXPECT_FALSE(clock.pass(10));  // the event was there first
   EXPECT_TRUE(clock.pass(9));
   clock.at(3, log, 7);  // is past: now
-  clock.step();
+  clock.run_next();
   EXPECT_EQ(clock.now(), 9);
   EXPECT_EQ(log.tokens, (std::vector<std::uint64_t>{7}));
 }

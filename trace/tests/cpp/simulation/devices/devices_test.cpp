@@ -34,7 +34,7 @@ class Load final : public Completion, public Timer {
     device = make_device(spec, {clock, *this, spec.kind, span});
   }
   std::vector<DeviceUse> run() {
-    while (!clock.empty()) clock.step();
+    while (!clock.empty()) clock.run_next();
     std::vector<DeviceUse> uses;
     device->report(uses);
     return uses;
@@ -59,7 +59,7 @@ class Arrivals final : public Completion, public Timer {
   /// The mean number of requests in the server.
   double mean_inside() {
     fire(0);
-    while (!clock_.empty()) clock_.step();
+    while (!clock_.empty()) clock_.run_next();
     std::vector<DeviceUse> uses;
     server_->report(uses);
     return uses[0].inside / static_cast<double>(clock_.now());

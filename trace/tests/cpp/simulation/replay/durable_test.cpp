@@ -16,11 +16,11 @@ using Events = plait_test::TraceInMemory;
 using plait_test::kMs;
 using plait_test::replay;
 using plait_test::settings_of;
-using plait_test::stepwise;
+using plait_test::spaced_requests;
 
 TEST(Replay, DurableWritesWaitForTheDeviceAndItsFlush) {
   const auto elapsed = [](std::uint16_t flags, WriteKind write, std::int64_t blocks) {
-    Events events = stepwise(10, 5, Kind::kWrite);
+    Events events = spaced_requests(10, 5, Kind::kWrite);
     for (Event& event : events.all) event.flags |= flags;
     ReplaySettings settings = settings_of(blocks);
     settings.cache.write = write;
@@ -39,7 +39,7 @@ TEST(Replay, DurableWritesWaitForTheDeviceAndItsFlush) {
 }
 
 TEST(Replay, ASyncWritesWhatIsDirtyAndFlushes) {
-  Events events = stepwise(10, 5, Kind::kWrite);
+  Events events = spaced_requests(10, 5, Kind::kWrite);
   events.add(1, 60, 1, Kind::kSync, 0, 0);
   events.add(1, 62, 1, Kind::kSync, 0, 0);
   ReplaySettings settings = settings_of(100);
@@ -51,7 +51,7 @@ TEST(Replay, ASyncWritesWhatIsDirtyAndFlushes) {
   EXPECT_EQ(outcome.elapsed, 45 * kMs + 5 * kMs + 1 * kMs + (10 + 10 + 2) * kMs + (10 + 2) * kMs);
   EXPECT_EQ(outcome.devices[0].flushes, 2);
   settings.tier = {1 << 20, 65536, "lru", {"server", {{"service", 0.001}}}};  // what it holds is durable
-  EXPECT_EQ(replay(stepwise(10, 5, Kind::kWrite), settings).devices[0].flushes, 0);
+  EXPECT_EQ(replay(spaced_requests(10, 5, Kind::kWrite), settings).devices[0].flushes, 0);
 }
 
 }  // namespace

@@ -71,12 +71,12 @@ TEST(Recording, LeavesOutWhatNoFileCanHave) {
 }
 
 TEST(Recording, LeavesOutTimesThatCannotBeAddedUp) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   Events events;
   events.add(1, 0, 10, Kind::kRead, 0, kBlock);
-  events.add(1, 0, 1, Kind::kRead, 0, kBlock).start = kMost - 5;
-  events.add(1, 0, 1, Kind::kRead, 0, kBlock).start = -kMost;
-  events.add(1, 20, 1, Kind::kRead, 0, kBlock).duration = kMost;
+  events.add(1, 0, 1, Kind::kRead, 0, kBlock).start = kMax - 5;
+  events.add(1, 0, 1, Kind::kRead, 0, kBlock).start = -kMax;
+  events.add(1, 20, 1, Kind::kRead, 0, kBlock).duration = kMax;
   for (int k = 0; k < 8; ++k) {  // there and back: gaps that add up to more than all of time
     events.add(2, 0, 1, Kind::kRead, 0, kBlock).start = k % 2 == 0 ? 0 : std::int64_t{1} << 60;
   }

@@ -21,12 +21,12 @@ using plait_test::kBlock;
 using plait_test::kMs;
 using plait_test::replay;
 using plait_test::settings_of;
-using plait_test::stepwise;
+using plait_test::spaced_requests;
 
 TEST(ReplayAtTheEdge, ProcessorsThatNobodyUsesAreIdleAllTheTime) {
   ReplaySettings settings = settings_of(0);
   settings.processors.count = 3;
-  const auto outcome = replay(stepwise(10, 5, Kind::kRead), settings);
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings);
   EXPECT_EQ(outcome.idle, 2 * outcome.elapsed + 10 * 10 * kMs);
   std::int64_t idle = 0;
   for (const std::int64_t sum : outcome.idle_time.sums()) idle += sum;
@@ -66,7 +66,7 @@ TEST(ReplayAtTheEdge, BlocksThatGoEarlyDoNotCutRequests) {
 }
 
 TEST(ReplayAtTheEdge, TheEndOfAHugeFileIsCutOffWithWhatIsThere) {
-  Events events = stepwise(4, 5, Kind::kWrite);
+  Events events = spaced_requests(4, 5, Kind::kWrite);
   events.add(1, 25, 0, Kind::kWrite, std::int64_t{1} << 52, kBlock);
   events.add(1, 30, 0, Kind::kTruncate, kBlock, 0);
   ReplaySettings settings = settings_of(100);
@@ -79,7 +79,7 @@ TEST(ReplayAtTheEdge, TheEndOfAHugeFileIsCutOffWithWhatIsThere) {
 TEST(ReplayAtTheEdge, ATierMayBeAsLargeAsOneLikes) {
   ReplaySettings settings = settings_of(0);
   settings.tier = {std::int64_t{1} << 43, 4096, "lru", {"server", {{"service", 0.001}}}};  // 2^31 blocks
-  const auto outcome = replay(stepwise(10, 5, Kind::kRead, 2), settings);
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead, 2), settings);
   EXPECT_EQ(outcome.devices[0].hits, 10);
 }
 

@@ -22,10 +22,10 @@ using plait_test::kBlock;
 using plait_test::kMs;
 using plait_test::replay;
 using plait_test::settings_of;
-using plait_test::stepwise;
+using plait_test::spaced_requests;
 
 TEST(Replay, WithoutACacheEachRequestTakesItsTime) {
-  const auto outcome = replay(stepwise(10, 5, Kind::kRead), settings_of(0));
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings_of(0));
   EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 10 * 10 * kMs);
   EXPECT_EQ(outcome.idle, 10 * 10 * kMs);
   EXPECT_EQ(outcome.computing, 45 * kMs);
@@ -34,14 +34,14 @@ TEST(Replay, WithoutACacheEachRequestTakesItsTime) {
   EXPECT_EQ(outcome.devices[0].read_bytes, 10 * kBlock);
   std::int64_t idle = 0;
   for (const std::int64_t sum : outcome.idle_time.sums()) {
-    EXPECT_LE(sum, outcome.idle_time.step());
+    EXPECT_LE(sum, outcome.idle_time.interval());
     idle += sum;
   }
   EXPECT_EQ(idle, outcome.idle);
 }
 
 TEST(Replay, AnInfiniteCacheReadsOnce) {
-  const auto outcome = replay(stepwise(10, 5, Kind::kRead, 3), settings_of(1000));
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead, 3), settings_of(1000));
   EXPECT_EQ(outcome.elapsed, 29 * 5 * kMs + 10 * 10 * kMs);
   EXPECT_EQ(outcome.cache.hit_requests, 20);
   EXPECT_EQ(outcome.devices[0].reads, 10);
@@ -52,7 +52,7 @@ TEST(Replay, ADeviceWithoutCostLeavesComputingAndCalls) {
   settings.device = {"server", {{"service", 0}}};
   settings.processors.call_cost = kMs / 10;
   settings.processors.copy_rate = 4096e3;  // a ms a block
-  const auto outcome = replay(stepwise(10, 5, Kind::kRead, 2), settings);
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead, 2), settings);
   EXPECT_EQ(outcome.elapsed, 19 * 5 * kMs + 20 * (kMs / 10 + kMs));
   EXPECT_EQ(outcome.idle, 0);
   EXPECT_EQ(outcome.system, 22 * kMs);
@@ -64,7 +64,7 @@ TEST(Replay, WritesWaitOrDoNotByPolicy) {
     settings.cache.write = kind;
     settings.cache.delay = 0;
     settings.cache.flush_interval = kMs;
-    return replay(stepwise(10, 5, Kind::kWrite), settings);
+    return replay(spaced_requests(10, 5, Kind::kWrite), settings);
   };
   const auto through = elapsed(WriteKind::kThrough);
   EXPECT_EQ(through.elapsed, 45 * kMs + 100 * kMs);
@@ -84,17 +84,17 @@ TEST(Replay, WritesWaitOrDoNotByPolicy) {
 TEST(Replay, WhatIsOverwrittenInTheCacheIsWrittenOnce) {
   ReplaySettings settings = settings_of(100);
   settings.cache.write = WriteKind::kDelayed;
-  const auto outcome = replay(stepwise(10, 5, Kind::kWrite, 4), settings);
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kWrite, 4), settings);
   EXPECT_EQ(outcome.cache.overwritten_blocks, 30);
   EXPECT_EQ(outcome.devices[0].write_bytes, 10 * kBlock);
-  EXPECT_EQ(outcome.dirty_most, 10 * kBlock);
+  EXPECT_EQ(outcome.max_dirty, 10 * kBlock);
 }
 
 TEST(Replay, DirtyBlocksThatMakeRoomAreWaitedFor) {
   ReplaySettings settings = settings_of(2);
   settings.cache.write = WriteKind::kFull;
   settings.cache.coalesce = 0;
-  const auto outcome = replay(stepwise(10, 5, Kind::kWrite), settings);
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kWrite), settings);
   EXPECT_EQ(outcome.cache.evicted_dirty, 8);
   EXPECT_EQ(outcome.elapsed, 45 * kMs + 8 * 10 * kMs);
 }
@@ -103,15 +103,15 @@ TEST(Replay, LimitsOfDirtyBlocksHoldWritersBack) {
   ReplaySettings settings = settings_of(100);
   settings.cache.write = WriteKind::kFull;
   settings.cache.dirty_limit = 0.04;
-  const auto outcome = replay(stepwise(20, 1, Kind::kWrite), settings);
+  const auto outcome = replay(spaced_requests(20, 1, Kind::kWrite), settings);
   EXPECT_GT(outcome.cache.limited, 0);
-  EXPECT_LE(outcome.dirty_most, 5 * kBlock);
+  EXPECT_LE(outcome.max_dirty, 5 * kBlock);
 }
 
 TEST(Replay, ASyncBringsAFileToTheDevice) {
   ReplaySettings settings = settings_of(100);
   settings.cache.write = WriteKind::kFull;
-  Events events = stepwise(4, 5, Kind::kWrite);
+  Events events = spaced_requests(4, 5, Kind::kWrite);
   events.add(1, 30, 1, Kind::kSync, 0, 0);
   const auto outcome = replay(std::move(events), settings);
   EXPECT_EQ(outcome.elapsed, 15 * kMs + 11 * kMs + 10 * kMs);  // 11 ms of computing before the call
@@ -121,7 +121,7 @@ TEST(Replay, ASyncBringsAFileToTheDevice) {
 TEST(Replay, WhatIsCutOffIsNotWritten) {
   ReplaySettings settings = settings_of(100);
   settings.cache.write = WriteKind::kFull;
-  Events events = stepwise(4, 5, Kind::kWrite);
+  Events events = spaced_requests(4, 5, Kind::kWrite);
   events.add(1, 30, 0, Kind::kTruncate, kBlock, 0);
   const auto outcome = replay(std::move(events), settings);
   EXPECT_EQ(outcome.cache.discarded, 3);
@@ -133,7 +133,7 @@ TEST(Replay, ReadAheadHidesTheDevice) {
     ReplaySettings settings = settings_of(100);
     settings.cache.read_ahead = kind;
     settings.cache.read_ahead_size = 4 * kBlock;
-    return replay(stepwise(10, 20, Kind::kRead), settings);
+    return replay(spaced_requests(10, 20, Kind::kRead), settings);
   };
   EXPECT_EQ(with(ReadAheadKind::kNone).elapsed, 9 * 20 * kMs + 100 * kMs);
   for (const ReadAheadKind kind : {ReadAheadKind::kOne, ReadAheadKind::kSame, ReadAheadKind::kMany}) {
@@ -211,7 +211,7 @@ TEST(Replay, CollectiveOperationsWaitForAll) {
 TEST(Replay, MeasuredTimesGiveBackTheRecordedRun) {
   ReplaySettings settings = settings_of(0);
   settings.program.measured = true;
-  const auto outcome = replay(stepwise(10, 5, Kind::kRead), settings);
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings);
   EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 10 * kMs);
   EXPECT_TRUE(outcome.devices.empty());
 }
@@ -231,14 +231,14 @@ TEST(Replay, CpuTimeThatIsToldAtEachRequestIsComputingTheRestAPause) {
 TEST(Replay, RequestsThatFollowEachOtherBecomeOne) {
   ReplaySettings settings = settings_of(0);
   settings.program.aggregate = 4 * kBlock;
-  const auto outcome = replay(stepwise(10, 5, Kind::kRead), settings);
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings);
   EXPECT_EQ(outcome.devices[0].reads, 3);
   EXPECT_EQ(outcome.devices[0].read_bytes, 10 * kBlock);
   EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 3 * 10 * kMs);
 }
 
 TEST(Replay, DirectRequestsGoPastTheCache) {
-  Events events = stepwise(10, 5, Kind::kRead, 2);
+  Events events = spaced_requests(10, 5, Kind::kRead, 2);
   for (Event& event : events.all) event.flags |= trace::flag::kDirect;
   const auto outcome = replay(std::move(events), settings_of(100));
   EXPECT_EQ(outcome.devices[0].reads, 20);
@@ -248,10 +248,10 @@ TEST(Replay, DirectRequestsGoPastTheCache) {
 TEST(Replay, ALimitForAProcessIsKept) {
   ReplaySettings settings = settings_of(10);
   settings.cache.process_limit = 4 * kBlock;
-  const auto outcome = replay(stepwise(5, 1, Kind::kRead, 3), settings);
+  const auto outcome = replay(spaced_requests(5, 1, Kind::kRead, 3), settings);
   EXPECT_EQ(outcome.cache.hit_blocks, 0);  // five in turn do not fit in four
   settings.cache.process_limit = 5 * kBlock;
-  EXPECT_EQ(replay(stepwise(5, 1, Kind::kRead, 3), settings).cache.hit_blocks, 10);
+  EXPECT_EQ(replay(spaced_requests(5, 1, Kind::kRead, 3), settings).cache.hit_blocks, 10);
 }
 
 TEST(Replay, ARequestLargerThanTheCacheEnds) {
@@ -372,7 +372,7 @@ TEST(Replay, RefusesWhatMakesNoSense) {
     ReplaySettings settings = settings_of(10);
     change(settings);
     try {
-      replay(stepwise(1, 1, Kind::kRead), settings);
+      replay(spaced_requests(1, 1, Kind::kRead), settings);
     } catch (const Error& error) {
       return error.what();
     }

@@ -42,10 +42,10 @@ struct Sums {
 
 Sums sum(Reader& reader) {
   Sums sums;
-  std::vector<Event> room(1000);
-  while (const std::size_t count = reader.read(room)) {
+  std::vector<Event> output(1000);
+  while (const std::size_t count = reader.read(output)) {
     for (std::size_t k = 0; k < count; ++k) {
-      const Event& event = room[k];
+      const Event& event = output[k];
       if (sums.first.size() < 1000) sums.first.push_back(event);
       if (event.kind == Kind::kExit) sums.seconds = static_cast<double>(event.cpu) / 1e9;
       if (event.kind != Kind::kRead && event.kind != Kind::kWrite) continue;
@@ -147,14 +147,14 @@ TEST(WorkloadTest, PeaksPass200MegabytesASecondForSeconds) {
 TEST(WorkloadTest, EventsComeInOrderAndSayWhatTheyAre) {
   for (const Workload& one : plait::trace::workloads()) {
     const auto reader = plait::trace::workload(one.name, {.copies = 3});
-    std::vector<Event> room(777);
+    std::vector<Event> output(777);
     std::int64_t last = 0;
     std::map<std::uint32_t, std::int64_t> cpu;
     std::map<std::uint32_t, std::int64_t> busy_until;
     std::set<std::pair<std::uint32_t, std::uint32_t>> open;
-    while (const std::size_t count = reader->read(room)) {
+    while (const std::size_t count = reader->read(output)) {
       for (std::size_t k = 0; k < count; ++k) {
-        const Event& event = room[k];
+        const Event& event = output[k];
         ASSERT_GE(event.start, last) << one.name;
         last = event.start;
         ASSERT_GE(event.cpu, cpu[event.process]) << one.name;
@@ -206,12 +206,12 @@ TEST(WorkloadTest, SeedsVaryTimesAndNothingElse) {
 TEST(WorkloadTest, AreTheSameOnEveryMachine) {
   // A sum over all events, taken once; another machine must find the same.
   const auto reader = plait::trace::workload("venus", {.seed = 3, .copies = 2});
-  std::vector<Event> room(512);
+  std::vector<Event> output(512);
   std::uint64_t check = 1469598103934665603u;
-  while (const std::size_t count = reader->read(room))
+  while (const std::size_t count = reader->read(output))
     for (std::size_t k = 0; k < count; ++k)
-      for (const std::int64_t value : {room[k].start, room[k].duration, room[k].cpu, room[k].offset, room[k].length,
-                                       std::int64_t{room[k].process}, std::int64_t{room[k].file}})
+      for (const std::int64_t value : {output[k].start, output[k].duration, output[k].cpu, output[k].offset,
+                                       output[k].length, std::int64_t{output[k].process}, std::int64_t{output[k].file}})
         check = (check ^ static_cast<std::uint64_t>(value)) * 1099511628211u;
   EXPECT_EQ(check, 15982138669119948011u);
 }

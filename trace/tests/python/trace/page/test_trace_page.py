@@ -353,7 +353,7 @@ def test_policy_stops_what_gets_in_all_the_same(open_page: Open) -> None:
     complaints.clear()
 
 
-def test_says_the_most_without_a_script(open_page: Open) -> None:
+def test_says_the_max_without_a_script(open_page: Open) -> None:
     shown = open_page(reports.full(), script=False)
     assert shown.locator("h1").inner_text() == "venus"
     assert shown.locator(".conclusion").count() == 4

@@ -11,7 +11,7 @@ namespace plait::trace::strace {
 namespace {
 
 // The kernel transfers at most 2 GiB a call; a larger number cannot be the result of a read or a write.
-constexpr std::int64_t kMostMoved = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxMove = std::int64_t{1} << 40;
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
@@ -35,7 +35,7 @@ std::int64_t vector_length(std::string_view argument) {
   std::int64_t sum = 0;
   for (const std::string_view one : elements(argument))
     if (const auto length = leading_number(value_of(elements(one), "iov_len")))
-      sum = std::min(sum + std::max<std::int64_t>(*length, 0), kMostMoved);
+      sum = std::min(sum + std::max<std::int64_t>(*length, 0), kMaxMove);
   return sum;
 }
 
@@ -58,7 +58,7 @@ void Act::emit(Event event, const Open* open) {
   const bool writes = event.kind == Kind::kWrite;
   if (open != nullptr && open->direct && (writes || event.kind == Kind::kRead)) event.flags |= flag::kDirect;
   if (open != nullptr && open->durable && writes) event.flags |= flag::kDurable;
-  tasks_.tell(*task_, open, event);
+  tasks_.report(*task_, open, event);
   put_(event);
 }
 
@@ -70,7 +70,7 @@ bool Act::transfer(Event event, const Call& call, bool vector, bool at) {
   const auto& arguments = call.arguments;
   if (arguments.size() < (at ? 4u : 3u)) return false;
   const auto count = vector ? vector_length(arguments[1]) : leading_number(arguments[2]);
-  if (!count || *count < 0 || call.result > kMostMoved) return false;
+  if (!count || *count < 0 || call.result > kMaxMove) return false;
   Slot& slot = descriptor(arguments[0]);
   Open& open = *slot.open;
   if (vector) event.interface = Interface::kVector;
@@ -128,7 +128,7 @@ bool Act::open(Event event, std::string_view name, const Call& call) {
 
 bool Act::copy(Event event, const Call& call, bool send) {
   const auto& arguments = call.arguments;
-  if (arguments.size() < (send ? 4u : 5u) || call.result > kMostMoved) return false;
+  if (arguments.size() < (send ? 4u : 5u) || call.result > kMaxMove) return false;
   const auto count = leading_number(arguments[send ? 3 : 4]);
   if (!count || *count < 0) return false;
   event.interface = Interface::kCopy;
@@ -183,7 +183,7 @@ bool Act::submit(Event event, const Call& call) {
     request.offset = offset && *offset >= 0 ? *offset : kUnknown;
     const std::string_view buffers = value_of(fields, "buf");
     const std::int64_t bytes = buffers.starts_with('[') ? vector_length(buffers) : length.value_or(0);
-    request.length = request.result = std::clamp<std::int64_t>(bytes, 0, kMostMoved);
+    request.length = request.result = std::clamp<std::int64_t>(bytes, 0, kMaxMove);
     request.operation = ++operations_;
     ++submitted_;
     emit(request, descriptor(file).open.get());
@@ -360,7 +360,7 @@ bool Act::call(std::int64_t thread, std::int64_t start, std::string_view name, s
       ++left_out_.events;
       std::int64_t& bytes = does == Does::kLeftRead ? left_out_.read_bytes : left_out_.written_bytes;
       if (does != Does::kLeftOther && call.known)
-        bytes = std::min(kMostValue, bytes + std::clamp<std::int64_t>(call.result, 0, kMostMoved));
+        bytes = std::min(kMaxValue, bytes + std::clamp<std::int64_t>(call.result, 0, kMaxMove));
       return true;
     }
   }

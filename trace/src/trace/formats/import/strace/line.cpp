@@ -194,7 +194,7 @@ std::optional<std::int64_t> leading_number(std::string_view text) {
     const char c = text[digits];
     const int digit = is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
     if (digit >= base) break;
-    value = value > (kMostValue - digit) / base ? kMostValue : value * base + digit;
+    value = value > (kMaxValue - digit) / base ? kMaxValue : value * base + digit;
   }
   if (digits == 0) return std::nullopt;
   return minus ? -value : value;

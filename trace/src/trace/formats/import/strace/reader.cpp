@@ -33,8 +33,8 @@ using namespace strace;
 constexpr std::int64_t kDay = 86'400'000'000'000;
 // Limit of held events. Calls that wait for the whole run must not hold back the events of others.
 constexpr std::size_t kWindow = 1 << 17;
-constexpr std::size_t kMostPending = 1 << 16;
-constexpr std::size_t kMostText = 1 << 16;
+constexpr std::size_t kMaxPending = 1 << 16;
+constexpr std::size_t kMaxText = 1 << 16;
 
 class StraceReader final : public Import {
  public:
@@ -86,8 +86,8 @@ class StraceReader final : public Import {
     const std::size_t at = text.rfind(kRemark);
     if (at == std::string_view::npos) return true;
     const std::string_view number = text.substr(at + kRemark.size(), text.size() - at - kRemark.size() - 9);
-    if (const auto child = whole_number(number); child && attached_.size() < kMostPending) attached_.insert(*child);
-    if (at < kMostText) begun_ = text.substr(0, at);
+    if (const auto child = whole_number(number); child && attached_.size() < kMaxPending) attached_.insert(*child);
+    if (at < kMaxText) begun_ = text.substr(0, at);
     return false;
   }
 
@@ -113,9 +113,9 @@ class StraceReader final : public Import {
       case LineKind::kUnfinished:
         if (what_does(line.name) == Does::kNothing) return true;
         if (what_does(line.name) == Does::kFork) act_.tasks().begin_child(thread, line.text);
-        if (pending_.size() >= kMostPending) return false;
+        if (pending_.size() >= kMaxPending) return false;
         forget(thread);
-        pending_[thread] = {start, std::string(line.name), std::string(line.text.substr(0, kMostText))};
+        pending_[thread] = {start, std::string(line.name), std::string(line.text.substr(0, kMaxText))};
         starts_.insert(start);
         return true;
       case LineKind::kResumed: {
@@ -159,7 +159,7 @@ class StraceReader final : public Import {
         if (time + days_ * kDay + kDay / 2 < last_ && days_ < 36500) ++days_;  // past midnight
         time += days_ * kDay;
         break;
-      case Clock::kRelative: time = std::min(kMostValue, last_ + time); break;
+      case Clock::kRelative: time = std::min(kMaxValue, last_ + time); break;
     }
     last_ = time;
     if (!std::exchange(timed_, true)) {
@@ -175,7 +175,7 @@ class StraceReader final : public Import {
   }
 
   void finish() override {
-    act_.tasks().tell_young();
+    act_.tasks().report_young();
     if (!whole_) description_.complete = false;
     if (!timed_ && source().lines() > 0) note("this trace has no times; its lines stand 1 us apart");
     if (!pending_.empty()) {

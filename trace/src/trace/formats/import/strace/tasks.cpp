@@ -9,12 +9,12 @@ namespace plait::trace::strace {
 
 namespace {
 
-constexpr std::size_t kMostDescriptors = 1 << 16;
+constexpr std::size_t kMaxDescriptors = 1 << 16;
 // Limits beyond those of real programs. If there are more threads, or descriptors of all of them, they are discarded.
-constexpr std::size_t kMostTasks = 1 << 18;
-constexpr std::size_t kMostSlots = std::size_t{1} << 24;
+constexpr std::size_t kMaxTasks = 1 << 18;
+constexpr std::size_t kMaxSlots = std::size_t{1} << 24;
 // Number of events of other processes that wait for the command of a new process.
-constexpr std::int64_t kMostYoung = 4096;
+constexpr std::int64_t kMaxYoung = 4096;
 constexpr std::uint32_t kReusedNumbers = std::uint32_t{1} << 31;
 
 }  // namespace
@@ -27,7 +27,7 @@ Task Tasks::child_of(const Task& parent, std::int64_t thread, std::string_view t
   child.owner->parent = parent.owner->number;
   child.owner->command = parent.owner->command;
   if (text.find("CLONE_FILES") == std::string_view::npos) {
-    const bool many = parent.table->size() * tasks_.size() > kMostSlots;
+    const bool many = parent.table->size() * tasks_.size() > kMaxSlots;
     child.table = many ? std::make_shared<Table>() : std::make_shared<Table>(*parent.table);
   }
   return child;
@@ -36,7 +36,7 @@ Task Tasks::child_of(const Task& parent, std::int64_t thread, std::string_view t
 Task& Tasks::get(std::int64_t thread) {
   const auto known = tasks_.find(thread);
   if (known != tasks_.end()) return known->second;
-  if (tasks_.size() >= kMostTasks) {
+  if (tasks_.size() >= kMaxTasks) {
     tasks_.clear();
     forking_.clear();
   }
@@ -89,7 +89,7 @@ Slot& Tasks::descriptor(Task& task, std::int64_t number, std::string_view shown)
       return known->second;
     }
   }
-  if (table.size() >= kMostDescriptors && known == table.end()) table.clear();
+  if (table.size() >= kMaxDescriptors && known == table.end()) table.clear();
   static constexpr std::string_view kStandard[] = {"stdin", "stdout", "stderr"};
   std::string name(shown);
   if (name.empty())
@@ -109,7 +109,7 @@ std::shared_ptr<Open> Tasks::make(std::string name, std::int64_t position) {
 }
 
 void Tasks::set(Task& task, std::int64_t number, std::shared_ptr<Open> open, bool close_on_exec) {
-  if (task.table->size() >= kMostDescriptors) task.table->clear();
+  if (task.table->size() >= kMaxDescriptors) task.table->clear();
   (*task.table)[number] = {std::move(open), close_on_exec};
 }
 
@@ -119,7 +119,7 @@ void Tasks::exec(Task& task) {
 }
 
 void Tasks::announce(Owner& owner) {
-  if (std::exchange(owner.told, true)) return;
+  if (std::exchange(owner.reported, true)) return;
   Process process;
   process.number = owner.number;
   process.parent = owner.parent;
@@ -130,16 +130,16 @@ void Tasks::announce(Owner& owner) {
   if (std::exchange(owner.young, false)) young_starts_.erase(young_starts_.find(owner.first));
 }
 
-void Tasks::tell(Task& task, const Open* open, const Event& event) {
+void Tasks::report(Task& task, const Open* open, const Event& event) {
   ++events_;
-  while (!young_.empty() && (young_.front().owner->told || events_ - young_.front().since > kMostYoung)) {
+  while (!young_.empty() && (young_.front().owner->reported || events_ - young_.front().since > kMaxYoung)) {
     announce(*young_.front().owner);
     young_.pop_front();
   }
   Owner& owner = *task.owner;
   const bool settled =
       event.kind == Kind::kExec || event.kind == Kind::kExit || event.kind == Kind::kRead || event.kind == Kind::kWrite;
-  if (owner.told || owner.parent == 0 || settled) {
+  if (owner.reported || owner.parent == 0 || settled) {
     announce(owner);
   } else if (!std::exchange(owner.young, true)) {
     owner.first = event.start;
@@ -148,7 +148,7 @@ void Tasks::tell(Task& task, const Open* open, const Event& event) {
   }
   if (open == nullptr || !owner.files.insert(open->number).second) return;
   File file{owner.number, open->number, open->name};
-  if (owner.told)
+  if (owner.reported)
     description_.files.push_back(std::move(file));
   else
     owner.waiting.push_back(std::move(file));
@@ -158,7 +158,7 @@ std::int64_t Tasks::earliest_young() const {
   return young_starts_.empty() ? std::numeric_limits<std::int64_t>::max() : *young_starts_.begin();
 }
 
-void Tasks::tell_young() {
+void Tasks::report_young() {
   for (const Young& one : young_) announce(*one.owner);
   young_.clear();
 }

@@ -37,7 +37,7 @@ struct Owner {
   std::uint32_t number = 0;
   std::string command;
   std::uint32_t parent = 0;
-  bool told = false;              ///< true if the description contains it
+  bool reported = false;          ///< true if the description contains it
   bool young = false;             ///< true if it has events but is not in the description yet
   std::int64_t first = 0;         ///< start of its first event
   std::vector<File> waiting;      ///< files to add to the description after it
@@ -73,11 +73,11 @@ class Tasks {
   void exec(Task& task);
   /// Adds the process to the description, and the file if it is not null. A child that has only prepared its exec is
   /// young: it is added when its own command is known, or when it transfers data or ends.
-  void tell(Task& task, const Open* open, const Event& event);
+  void report(Task& task, const Open* open, const Event& event);
   /// Returns the start of the first event of all young processes; later events have to wait.
   std::int64_t earliest_young() const;
   /// Adds all young processes to the description.
-  void tell_young();
+  void report_young();
 
  private:
   Task child_of(const Task& parent, std::int64_t thread, std::string_view text);

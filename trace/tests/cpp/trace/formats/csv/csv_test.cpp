@@ -38,10 +38,10 @@ TEST(TraceCsv, NothingIsLost) {
 }
 
 TEST(TraceCsv, ExtremesAreKept) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   Whole whole;
-  for (const std::int64_t value : {kLeast, std::int64_t{-1}, std::int64_t{0}, kMost}) {
+  for (const std::int64_t value : {kMin, std::int64_t{-1}, std::int64_t{0}, kMax}) {
     Event event;
     event.start = event.duration = event.cpu = event.offset = event.length = event.result = value;
     event.operation = std::numeric_limits<std::uint64_t>::max();

@@ -37,9 +37,9 @@ struct Read {
 
 inline Read read_all(plait::trace::Reader& reader) {
   Read all;
-  std::vector<plait::trace::Event> room(7);
-  while (const std::size_t count = reader.read(room))
-    all.events.insert(all.events.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(count));
+  std::vector<plait::trace::Event> output(7);
+  while (const std::size_t count = reader.read(output))
+    all.events.insert(all.events.end(), output.begin(), output.begin() + static_cast<std::ptrdiff_t>(count));
   all.description = reader.description();
   for (std::size_t k = 1; k < all.events.size(); ++k)
     if (all.events[k].start < all.events[k - 1].start) throw std::logic_error("events are not in the order of start");

@@ -274,12 +274,12 @@ TEST(Trace1992, NothingIsLostWithATickOfOneNs) {
 }
 
 TEST(Trace1992, ExtremesAreKept) {
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   Whole whole;
   whole.description.processes.resize(1);
-  for (const std::int64_t start : {kLeast, std::int64_t{-1}, std::int64_t{0}, kMost})
-    for (const std::int64_t value : {kLeast, std::int64_t{-2}, std::int64_t{-1}, std::int64_t{0}, kMost - 600, kMost})
+  for (const std::int64_t start : {kMin, std::int64_t{-1}, std::int64_t{0}, kMax})
+    for (const std::int64_t value : {kMin, std::int64_t{-2}, std::int64_t{-1}, std::int64_t{0}, kMax - 600, kMax})
       for (const unsigned flags : {0x00U, 0x80U, 0xffffU}) {
         Event event;
         event.start = start;

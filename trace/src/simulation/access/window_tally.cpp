@@ -7,22 +7,23 @@
 // 1.25 MB and receives 0.5 MB. Latencies take 50 * 2000 = 100,000 ns and the link takes 1.25e6 / 12.5e9 s = 100,000
 // ns. If the whole network has no limit, the exchange of this rank takes 100,000 ns.
 
-#include "simulation/access/step_tally.hpp"
+#include "simulation/access/window_tally.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace plait::simulation {
 
-StepTally::StepTally(const plan::AccessPlan& plan, bool write, std::int64_t on_node, Resumer& resumer, Network& network)
+WindowTally::WindowTally(const plan::AccessPlan& plan, bool write, std::int64_t on_node, Resumer& resumer,
+                         Network& network)
     : plan_(plan), write_(write), on_node_(on_node), network_(network), barrier_(resumer, plan.task().workers, 0) {}
 
-const StepTally::Share& StepTally::share(std::int64_t step, std::int64_t rank) {
-  return at(step).ranks[static_cast<std::size_t>(rank)];
+const WindowTally::Share& WindowTally::share(std::int64_t window_number, std::int64_t rank) {
+  return at(window_number).ranks[static_cast<std::size_t>(rank)];
 }
 
-Time StepTally::takes(std::int64_t step, std::int64_t rank) {
-  const Step& of = at(step);
+Time WindowTally::takes(std::int64_t window_number, std::int64_t rank) {
+  const WindowSums& of = at(window_number);
   const Share& mine = of.ranks[static_cast<std::size_t>(rank)];
   const NodeBytes& node = of.nodes[static_cast<std::size_t>(rank / on_node_)];
   const NetworkSettings& network = network_.settings();
@@ -31,31 +32,31 @@ Time StepTally::takes(std::int64_t step, std::int64_t rank) {
                    transfer_time(of.bytes, network.total_rate)});
 }
 
-const StepTally::Step& StepTally::at(std::int64_t step) {
-  Step& found = steps_[step % 2];
-  if (found.number != step) {
-    found.number = step;
+const WindowTally::WindowSums& WindowTally::at(std::int64_t window_number) {
+  WindowSums& found = sums_[window_number % 2];
+  if (found.number != window_number) {
+    found.number = window_number;
     count(found);
   }
   return found;
 }
 
-void StepTally::count(Step& step) const {
-  step.ranks.assign(static_cast<std::size_t>(plan_.task().workers), {});
-  step.nodes.assign(static_cast<std::size_t>(network_.nodes()), {});
-  step.bytes = 0;
+void WindowTally::count(WindowSums& sums) const {
+  sums.ranks.assign(static_cast<std::size_t>(plan_.task().workers), {});
+  sums.nodes.assign(static_cast<std::size_t>(network_.nodes()), {});
+  sums.bytes = 0;
   const auto nodes = static_cast<std::size_t>(network_.nodes());
   // Number of messages and bytes between this node and each other node.
   std::vector<std::pair<std::int64_t, std::int64_t>> other(nodes);
   for (std::int64_t reader = 0; reader < plan_.readers(); ++reader) {
-    const plan::PositionRange range = plan_.window(reader, step.number);
+    const plan::PositionRange range = plan_.window(reader, sums.number);
     if (range.empty()) continue;
     const std::int64_t rank = plan_.reader_ranks().rank_of(reader);
     std::ranges::fill(other, std::pair<std::int64_t, std::int64_t>{});
     for (const plan::RankPart& part : plan_.owners().parts(range)) {
       if (part.rank / on_node_ == rank / on_node_) continue;
-      Share& from = step.ranks[static_cast<std::size_t>(write_ ? part.rank : rank)];
-      Share& to = step.ranks[static_cast<std::size_t>(write_ ? rank : part.rank)];
+      Share& from = sums.ranks[static_cast<std::size_t>(write_ ? part.rank : rank)];
+      Share& to = sums.ranks[static_cast<std::size_t>(write_ ? rank : part.rank)];
       ++from.sent;
       ++to.received;
       from.sent_elements += part.elements;
@@ -71,9 +72,9 @@ void StepTally::count(Step& step) const {
       const std::size_t from = write_ ? node : here;
       const std::size_t to = write_ ? here : node;
       network_.count(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to), messages, bytes);
-      step.nodes[from].out += bytes;
-      step.nodes[to].in += bytes;
-      step.bytes += bytes;
+      sums.nodes[from].out += bytes;
+      sums.nodes[to].in += bytes;
+      sums.bytes += bytes;
     }
   }
 }

@@ -14,14 +14,14 @@ namespace plait::base {
 /// with a message about `what` if there is no memory for a second. The launcher, or the liveness check of other
 /// processes, then reports its end.
 template <typename Body, typename Lacking>
-decltype(auto) patiently(const char* what, Body&& body, Lacking&& lacking) {
-  constexpr int kMostAttempts = 100;
+decltype(auto) retry_allocation(const char* what, Body&& body, Lacking&& lacking) {
+  constexpr int kMaxAttempts = 100;
   for (int attempt = 1;; ++attempt) {
     try {
       return body();
     } catch (const std::bad_alloc&) {
       lacking();
-      if (attempt == kMostAttempts) {
+      if (attempt == kMaxAttempts) {
         std::fprintf(stderr, "plait: not enough memory to %s\n", what);
         std::abort();
       }
@@ -32,8 +32,8 @@ decltype(auto) patiently(const char* what, Body&& body, Lacking&& lacking) {
 
 /// Retries without releasing anything in between.
 template <typename Body>
-decltype(auto) patiently(const char* what, Body&& body) {
-  return patiently(what, body, [] {});
+decltype(auto) retry_allocation(const char* what, Body&& body) {
+  return retry_allocation(what, body, [] {});
 }
 
 }  // namespace plait::base

@@ -15,9 +15,9 @@ namespace plait::simulation {
 /// and the bytes of all nodes have crossed the network.
 /// cost  O(messages) for the first query about a window number.
 /// memory  O(ranks).
-class StepTally {
+class WindowTally {
  public:
-  StepTally(const plan::AccessPlan& plan, bool write, std::int64_t on_node, Resumer& resumer, Network& network);
+  WindowTally(const plan::AccessPlan& plan, bool write, std::int64_t on_node, Resumer& resumer, Network& network);
 
   struct Share {
     std::int64_t sent = 0;  ///< number of messages
@@ -26,9 +26,9 @@ class StepTally {
     std::int64_t received_elements = 0;
   };
   /// The caller queries window numbers in ascending order.
-  const Share& share(std::int64_t step, std::int64_t rank);
+  const Share& share(std::int64_t window_number, std::int64_t rank);
   /// Time of the exchange of a rank after all ranks have arrived.
-  Time takes(std::int64_t step, std::int64_t rank);
+  Time takes(std::int64_t window_number, std::int64_t rank);
   Barrier& barrier() { return barrier_; }
 
  private:
@@ -38,21 +38,21 @@ class StepTally {
   };
   /// The sums of one window number. At most two are in use, because no rank begins one before all have ended the
   /// previous one.
-  struct Step {
+  struct WindowSums {
     std::int64_t number = -1;
     std::vector<Share> ranks;
     std::vector<NodeBytes> nodes;
     std::int64_t bytes = 0;
   };
-  const Step& at(std::int64_t step);
-  void count(Step& step) const;
+  const WindowSums& at(std::int64_t window_number);
+  void count(WindowSums& sums) const;
 
   const plan::AccessPlan& plan_;
   bool write_;
   std::int64_t on_node_;
   Network& network_;
   Barrier barrier_;
-  Step steps_[2];
+  WindowSums sums_[2];
 };
 
 }  // namespace plait::simulation
