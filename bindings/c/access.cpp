@@ -14,7 +14,7 @@ using plait::Region;
 
 namespace {
 
-Region region_of(const plait_access& access) {
+Region to_region(const plait_access& access) {
   if (access.region == nullptr && access.slices != 0)
     plait::base::throw_argument_error("a region of ", access.slices, " slices was given, but region is NULL");
   if (access.slices < 0 || access.slices > plait::kMaxDimensions)
@@ -47,13 +47,13 @@ struct Given {
 /// Checks and converts the arguments. An error of one rank becomes the error of all.
 template <typename Part, typename CheckOutput, typename Find>
 Wanted<Part> wanted(const Given& call, CheckOutput&& check_output, Find&& parts) {
-  File& own = file_of(call.file);
+  File& own = to_file(call.file);
   const auto report = [&](const std::string& message, int code) { own.fail(message, code); };
   return checked(report, [&] {
     check_output();
-    const Layout& layout_given = layout_of(call.layout);
-    const plait_access given = options_of(call.access, "plait_access");
-    return Wanted<Part>{layout_given, parts(layout_given, call.file->comm, own.type().element_bytes), region_of(given),
+    const Layout& layout_given = to_layout(call.layout);
+    const plait_access given = copy_options(call.access, "plait_access");
+    return Wanted<Part>{layout_given, parts(layout_given, call.file->comm, own.type().element_bytes), to_region(given),
                         given.fill_halo != 0};
   });
 }
@@ -73,7 +73,7 @@ plait_status start(const Given& given, plait_request** request, Find&& parts, St
           handle = std::make_unique<plait_request>();
         },
         parts);
-    put(*handle, begin(file_of(given.file), call));
+    put(*handle, begin(to_file(given.file), call));
     *request = handle.release();
   });
 }
@@ -101,7 +101,7 @@ template <typename Find>
 plait_status read(const Given& given, Find&& parts) {
   return guarded(given.file, [&] {
     const auto call = wanted<MutablePart>(given, nothing_to_check, parts);
-    file_of(given.file).read(call.layout, call.parts, call.region, call.fill_halo);
+    to_file(given.file).read(call.layout, call.parts, call.region, call.fill_halo);
   });
 }
 
@@ -109,7 +109,7 @@ template <typename Find>
 plait_status write(const Given& given, Find&& parts) {
   return guarded(given.file, [&] {
     const auto call = wanted<ConstPart>(given, nothing_to_check, parts);
-    file_of(given.file).write(call.layout, call.parts, call.region);
+    to_file(given.file).write(call.layout, call.parts, call.region);
   });
 }
 
@@ -165,9 +165,9 @@ plait_status plait_explain(const plait_file* file, const plait_layout* layout, c
                            char** text) {
   if (text != nullptr) *text = nullptr;
   return guarded(file, [&] {
-    const plait_access given = options_of(access, "plait_access");
+    const plait_access given = copy_options(access, "plait_access");
     hand_out_text(text, "text", [&] {
-      return file_of(file).explain(layout_of(layout), region_of(given), write != 0, given.fill_halo != 0);
+      return to_file(file).explain(to_layout(layout), to_region(given), write != 0, given.fill_halo != 0);
     });
   });
 }

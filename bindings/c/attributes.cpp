@@ -19,9 +19,9 @@ using plait::ArrayAttribute;
 
 namespace {
 
-const ArrayAttribute& array_attribute_of(const plait_file* file, const char* name) {
-  const plait::File& own = file_of(file);
-  const std::string wanted = text_of(name, "name");
+const ArrayAttribute& find_array_attribute(const plait_file* file, const char* name) {
+  const plait::File& own = to_file(file);
+  const std::string wanted = to_text(name, "name");
   const ArrayAttribute* const found = plait::container::find_attribute(own.attributes(), wanted);
   if (found == nullptr) {
     std::string all;
@@ -42,13 +42,13 @@ void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value*
     plait::base::throw_argument_error("the attribute \"", from.name, "\" is ", from.dtype, ", not ",
                                       kinds.find('f') == std::string_view::npos ? "integers" : "reals",
                                       "; ask plait_file_attribute_type");
-  const std::int64_t count = plait::container::count_of(from);
+  const std::int64_t count = plait::container::value_count(from);
   if (count > capacity)
     plait::base::throw_argument_error("values has room for ", capacity, " numbers, but the attribute \"", from.name,
                                       "\" has ", count, "; make it larger");
   if (count == 0) return;
   Value* const into = &output(values, "values");
-  const auto bytes = static_cast<std::size_t>(plait::container::npy::element_bytes_of(from.dtype));
+  const auto bytes = static_cast<std::size_t>(plait::container::npy::dtype_bytes(from.dtype));
   for (std::int64_t i = 0; i < count; ++i) {
     const auto begin = from.values.begin() + static_cast<std::ptrdiff_t>(bytes) * i;
     into[i] =
@@ -60,7 +60,7 @@ void hand_out_numbers(const ArrayAttribute& from, std::string_view kinds, Value*
 template <typename Value>
 plait_status set_checked(plait_file* file, Value&& value) {
   return guarded(file, [&] {
-    plait::File& own = file_of(file);
+    plait::File& own = to_file(file);
     const auto report = [&own](const std::string& message, int code) { own.fail(message, code); };
     own.set_attribute(checked(report, value));
   });
@@ -69,13 +69,13 @@ plait_status set_checked(plait_file* file, Value&& value) {
 }  // namespace
 
 plait_status plait_file_attributes(const plait_file* file, int* count) {
-  return guarded(file, [&] { output(count, "count") = static_cast<int>(file_of(file).attributes().size()); });
+  return guarded(file, [&] { output(count, "count") = static_cast<int>(to_file(file).attributes().size()); });
 }
 
 plait_status plait_file_attribute_name(const plait_file* file, int number, char** name) {
   if (name != nullptr) *name = nullptr;
   return guarded(file, [&] {
-    const auto& all = file_of(file).attributes();
+    const auto& all = to_file(file).attributes();
     if (number < 0 || static_cast<std::size_t>(number) >= all.size())
       plait::base::throw_argument_error("the array has ", all.size(), " attributes, but number ", number,
                                         " was asked for; they count from 0");
@@ -87,18 +87,18 @@ plait_status plait_file_attribute_type(const plait_file* file, const char* name,
                                        int64_t* count) {
   if (dtype != nullptr) *dtype = nullptr;
   return guarded(file, [&] {
-    const ArrayAttribute& found = array_attribute_of(file, name);
+    const ArrayAttribute& found = find_array_attribute(file, name);
     if (dtype != nullptr) *dtype = copied(found.dtype);
     if (dimensions != nullptr) *dimensions = static_cast<int>(found.shape.size());
-    if (count != nullptr) *count = plait::container::count_of(found);
+    if (count != nullptr) *count = plait::container::value_count(found);
   });
 }
 
 plait_status plait_file_attribute_integers(const plait_file* file, const char* name, int64_t* values,
                                            int64_t capacity) {
   return guarded(file, [&] {
-    hand_out_numbers(array_attribute_of(file, name), "iub", values, capacity, [](const ArrayAttribute& one) {
-      const nlohmann::json number = plait::container::json_of_number(one);
+    hand_out_numbers(find_array_attribute(file, name), "iub", values, capacity, [](const ArrayAttribute& one) {
+      const nlohmann::json number = plait::container::number_to_json(one);
       if (number.is_boolean()) return static_cast<std::int64_t>(number.get<bool>());
       if (number.is_number_unsigned() && number.get<std::uint64_t>() > INT64_MAX)
         plait::base::throw_argument_error("the attribute \"", one.name, "\" is ", number.get<std::uint64_t>(),
@@ -110,9 +110,9 @@ plait_status plait_file_attribute_integers(const plait_file* file, const char* n
 
 plait_status plait_file_attribute_reals(const plait_file* file, const char* name, double* values, int64_t capacity) {
   return guarded(file, [&] {
-    hand_out_numbers(array_attribute_of(file, name), "iubf", values, capacity, [](const ArrayAttribute& one) {
-      if (one.dtype[1] == 'f') return plait::container::real_of(one);
-      const nlohmann::json number = plait::container::json_of_number(one);
+    hand_out_numbers(find_array_attribute(file, name), "iubf", values, capacity, [](const ArrayAttribute& one) {
+      if (one.dtype[1] == 'f') return plait::container::real_value(one);
+      const nlohmann::json number = plait::container::number_to_json(one);
       return number.is_boolean() ? static_cast<double>(number.get<bool>()) : number.get<double>();
     });
   });
@@ -121,7 +121,7 @@ plait_status plait_file_attribute_reals(const plait_file* file, const char* name
 plait_status plait_file_attribute_text(const plait_file* file, const char* name, int64_t number, char** value) {
   if (value != nullptr) *value = nullptr;
   return guarded(file, [&] {
-    const ArrayAttribute& found = array_attribute_of(file, name);
+    const ArrayAttribute& found = find_array_attribute(file, name);
     if (!found.is_texts() && !found.is_json())
       plait::base::throw_argument_error("the attribute \"", found.name, "\" is ", found.dtype,
                                         ", not text; ask plait_file_attribute_type");
@@ -136,8 +136,8 @@ plait_status plait_file_set_attribute(plait_file* file, const char* name, const 
                                       const int64_t* shape, const void* values) {
   return set_checked(file, [&] {
     ArrayAttribute made{
-        text_of(name, "name"), text_of(dtype, "dtype"), extents_of(shape, dimensions, "shape"), {}, {}, {}};
-    std::int64_t bytes = plait::container::npy::element_bytes_of(made.dtype);
+        to_text(name, "name"), to_text(dtype, "dtype"), to_extents(shape, dimensions, "shape"), {}, {}, {}};
+    std::int64_t bytes = plait::container::npy::dtype_bytes(made.dtype);
     if (bytes < 1)
       plait::base::throw_argument_error("dtype \"", made.dtype, "\" is no type of numbers; give one such as \"<f8\"");
     for (const std::int64_t extent : made.shape) {
@@ -154,13 +154,13 @@ plait_status plait_file_set_attribute(plait_file* file, const char* name, const 
 
 plait_status plait_file_set_attribute_text(plait_file* file, const char* name, const char* value) {
   return set_checked(file,
-                     [&] { return plait::container::text_attribute(text_of(name, "name"), text_of(value, "text")); });
+                     [&] { return plait::container::text_attribute(to_text(name, "name"), to_text(value, "text")); });
 }
 
 plait_status plait_file_remove_attribute(plait_file* file, const char* name) {
   return guarded(file, [&] {
-    plait::File& own = file_of(file);
+    plait::File& own = to_file(file);
     const auto report = [&own](const std::string& message, int code) { own.fail(message, code); };
-    own.remove_attribute(checked(report, [&] { return text_of(name, "name"); }));
+    own.remove_attribute(checked(report, [&] { return to_text(name, "name"); }));
   });
 }

@@ -25,21 +25,21 @@ plait_status plait_comm_world(double seconds, plait_comm** comm) {
 }
 
 plait_status plait_comm_barrier(const plait_comm* comm) {
-  return guarded(comm, [&] { comm_of(comm).barrier(); });
+  return guarded(comm, [&] { to_comm(comm).barrier(); });
 }
 
 plait_status plait_comm_rank(const plait_comm* comm, int* rank) {
-  return guarded(comm, [&] { output(rank, "rank") = comm_of(comm).rank(); });
+  return guarded(comm, [&] { output(rank, "rank") = to_comm(comm).rank(); });
 }
 
 plait_status plait_comm_size(const plait_comm* comm, int* size) {
-  return guarded(comm, [&] { output(size, "size") = comm_of(comm).size(); });
+  return guarded(comm, [&] { output(size, "size") = to_comm(comm).size(); });
 }
 
 plait_status plait_comm_fail(const plait_comm* comm, const char* message) {
   return guarded(comm, [&] {
     const std::string text = message == nullptr ? "wrong arguments" : message;
-    plait::fail_redistribute(text, comm_of(comm));
+    plait::fail_redistribute(text, to_comm(comm));
   });
 }
 

@@ -17,7 +17,7 @@ void hand_out(const std::vector<plait::Message>& messages, int64_t capacity, pla
   if (traffic == nullptr || count != nullptr) output(count, "count") = found;
 }
 
-const plait::Conversion& conversion_of(const plait_conversion* conversion) {
+const plait::Conversion& to_conversion(const plait_conversion* conversion) {
   return given(conversion, "conversion", "the handle from plait_conversion_create").conversion;
 }
 
@@ -27,7 +27,7 @@ plait_status plait_conversion_create(const plait_layout* source, const plait_lay
                                      plait_conversion** conversion) {
   if (conversion != nullptr) *conversion = nullptr;
   return guarded(source, [&] {
-    plait::Conversion result(layout_of(source, "source"), layout_of(target, "target"), fill_halo != 0);
+    plait::Conversion result(to_layout(source, "source"), to_layout(target, "target"), fill_halo != 0);
     plait_conversion*& made = output(conversion, "conversion");
     made = new plait_conversion(std::move(result));
   });
@@ -37,19 +37,19 @@ plait_status plait_conversion_free(plait_conversion** conversion) { return relea
 
 plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t rank, int64_t capacity,
                                     plait_traffic* traffic, int64_t* count) {
-  return guarded(conversion, [&] { hand_out(conversion_of(conversion).sends(rank), capacity, traffic, count); });
+  return guarded(conversion, [&] { hand_out(to_conversion(conversion).sends(rank), capacity, traffic, count); });
 }
 
 plait_status plait_conversion_receives(const plait_conversion* conversion, int64_t rank, int64_t capacity,
                                        plait_traffic* traffic, int64_t* count) {
-  return guarded(conversion, [&] { hand_out(conversion_of(conversion).receives(rank), capacity, traffic, count); });
+  return guarded(conversion, [&] { hand_out(to_conversion(conversion).receives(rank), capacity, traffic, count); });
 }
 
 plait_status plait_conversion_block(const plait_conversion* conversion, int64_t* block) {
-  return guarded(conversion, [&] { output(block, "block") = conversion_of(conversion).block(); });
+  return guarded(conversion, [&] { output(block, "block") = to_conversion(conversion).block(); });
 }
 
 plait_status plait_conversion_explain(const plait_conversion* conversion, char** text) {
   if (text != nullptr) *text = nullptr;
-  return guarded(conversion, [&] { hand_out_text(text, "text", [&] { return conversion_of(conversion).explain(); }); });
+  return guarded(conversion, [&] { hand_out_text(text, "text", [&] { return to_conversion(conversion).explain(); }); });
 }

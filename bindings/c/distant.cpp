@@ -15,23 +15,23 @@ using plait::DistantRequest;
 namespace {
 
 template <typename Dio>
-auto& file_of(Dio* handle) {
+auto& to_file(Dio* handle) {
   return *given(handle, "handle", "the handle from plait_dio_open, plait_dio_offer or plait_dio_find").file;
 }
 
 DistantMode mode_named(const char* mode) {
-  const std::string name = text_of(mode, "mode");
+  const std::string name = to_text(mode, "mode");
   if (name == "r") return DistantMode::kRead;
   if (name == "r+") return DistantMode::kReadWrite;
   if (name == "w") return DistantMode::kWrite;
   plait::base::throw_argument_error("mode \"", name, "\" is not known; use \"r\", \"r+\" or \"w\"");
 }
 
-DistantOptions wanted_of(const char* path, const char* mode, const plait_dio_options* options) {
+DistantOptions make_options(const char* path, const char* mode, const plait_dio_options* options) {
   DistantOptions result;
   if (path != nullptr) result.path = path;
   result.mode = mode_named(mode);
-  result.temporary = options_of(options, "plait_dio_options").temporary != 0;
+  result.temporary = copy_options(options, "plait_dio_options").temporary != 0;
   return result;
 }
 
@@ -40,7 +40,7 @@ template <typename Now, typename Begin>
 plait_status access(plait_dio* handle, plait_request** request, Now&& now, Begin&& begin) {
   if (request != nullptr) *request = nullptr;
   return guarded(handle, [&] {
-    DistantFile& file = file_of(handle);
+    DistantFile& file = to_file(handle);
     if (request == nullptr) return now(file);
     auto made = std::make_unique<plait_request>();
     auto held = std::make_shared<DistantRequest>(begin(file));
@@ -59,12 +59,12 @@ plait_status plait_dio_open(const char* path, const char* mode, const plait_comm
                             const plait_dio_options* options, plait_dio** handle) {
   if (handle != nullptr) *handle = nullptr;
   return guarded(comm, [&] {
-    const plait::Comm& own = comm_of(comm);
+    const plait::Comm& own = to_comm(comm);
     DistantOptions wanted;
     const auto report = [&](const std::string& message, int code) { DistantFile::fail_open(message, own, code); };
     auto made = checked(report, [&] {
       output(handle, "handle");
-      wanted = wanted_of(path, mode, options);
+      wanted = make_options(path, mode, options);
       return std::make_unique<plait_dio>();
     });
     made->file.emplace(DistantFile::open(wanted, own));
@@ -78,7 +78,7 @@ plait_status plait_dio_offer(const char* name, const char* path, const char* mod
   return guarded(comm, [&] {
     output(handle, "handle");
     auto made = std::make_unique<plait_dio>();
-    made->file.emplace(DistantFile::offer(text_of(name, "name"), wanted_of(path, mode, options), comm_of(comm)));
+    made->file.emplace(DistantFile::offer(to_text(name, "name"), make_options(path, mode, options), to_comm(comm)));
     *handle = made.release();
   });
 }
@@ -88,13 +88,13 @@ plait_status plait_dio_find(const char* name, const plait_comm* comm, plait_dio*
   return guarded(comm, [&] {
     output(handle, "handle");
     auto made = std::make_unique<plait_dio>();
-    made->file.emplace(DistantFile::find(text_of(name, "name"), comm_of(comm)));
+    made->file.emplace(DistantFile::find(to_text(name, "name"), to_comm(comm)));
     *handle = made.release();
   });
 }
 
 plait_status plait_dio_home(const plait_dio* handle, int* rank) {
-  return guarded(handle, [&] { output(rank, "rank") = file_of(handle).home(); });
+  return guarded(handle, [&] { output(rank, "rank") = to_file(handle).home(); });
 }
 
 plait_status plait_dio_read(plait_dio* handle, int64_t offset, void* buffer, int64_t bytes, int rank,
@@ -120,12 +120,12 @@ plait_status plait_dio_sync(plait_dio* handle, int rank, plait_request** request
 plait_status plait_dio_size(plait_dio* handle, int rank, int64_t* bytes) {
   return guarded(handle, [&] {
     int64_t& result = output(bytes, "bytes");
-    result = file_of(handle).size(rank);
+    result = to_file(handle).size(rank);
   });
 }
 
 plait_status plait_dio_resize(plait_dio* handle, int64_t bytes, int rank) {
-  return guarded(handle, [&] { file_of(handle).resize(bytes, rank); });
+  return guarded(handle, [&] { to_file(handle).resize(bytes, rank); });
 }
 
 plait_status plait_dio_wait(plait_request** request) {
@@ -160,7 +160,7 @@ plait_status plait_dio_test(plait_request* request, int* done) { return plait_re
 
 plait_status plait_dio_close(plait_dio** handle) {
   if (handle == nullptr || *handle == nullptr) return PLAIT_OK;
-  const plait_status status = guarded(nullptr, [&] { file_of(*handle).close(); });
+  const plait_status status = guarded(nullptr, [&] { to_file(*handle).close(); });
   release(handle);
   return status;
 }

@@ -29,11 +29,11 @@ Order order_named(const std::string& name) {
 }
 
 FileOptions file_options(const plait_open_options* options) {
-  const plait_open_options given = options_of(options, "plait_open_options");
+  const plait_open_options given = copy_options(options, "plait_open_options");
   FileOptions result;
   if (given.shape == nullptr && given.dimensions != 0)
     plait::base::throw_argument_error("a shape of ", given.dimensions, " dimensions was given, but shape is NULL");
-  if (given.shape != nullptr) result.shape = extents_of(given.shape, given.dimensions, "shape");
+  if (given.shape != nullptr) result.shape = to_extents(given.shape, given.dimensions, "shape");
   if (given.dtype != nullptr) result.dtype = given.dtype;
   result.element_bytes = given.element_bytes;
   if (given.order != nullptr) result.order = order_named(given.order);
@@ -45,17 +45,17 @@ FileOptions file_options(const plait_open_options* options) {
     plait::base::throw_argument_error("strategy \"", result.strategy,
                                       R"(" is not known; use "direct", "two-phase" or "automatic")");
   result.readers = given.readers;
-  if (given.chunk != nullptr) result.chunk = extents_of(given.chunk, given.dimensions, "chunk");
-  if (given.shard != nullptr) result.shard = extents_of(given.shard, given.dimensions, "shard");
+  if (given.chunk != nullptr) result.chunk = to_extents(given.chunk, given.dimensions, "chunk");
+  if (given.shard != nullptr) result.shard = to_extents(given.shard, given.dimensions, "shard");
   if (given.codec != nullptr) result.codec = given.codec;
   if (given.fill_value != nullptr) result.fill_value = given.fill_value;
   for (int d = 0; given.dimension_names != nullptr && d < given.dimensions; ++d)
-    result.dimension_names.push_back(text_of(given.dimension_names[d], "dimension_names"));
+    result.dimension_names.push_back(to_text(given.dimension_names[d], "dimension_names"));
   return result;
 }
 
 /// Returns the handle that is to be closed.
-plait_file* handle_of(plait_file** file) { return file == nullptr ? nullptr : *file; }
+plait_file* handle_or_null(plait_file** file) { return file == nullptr ? nullptr : *file; }
 
 }  // namespace
 
@@ -63,7 +63,7 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
                         plait_file** file) {
   if (file != nullptr) *file = nullptr;
   return guarded(comm, [&] {
-    const plait::Comm& everyone = comm_of(comm);
+    const plait::Comm& everyone = to_comm(comm);
     struct Wanted {
       std::unique_ptr<plait_file> handle;
       std::string path;
@@ -73,7 +73,7 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
     const auto report = [&](const std::string& message, int code) { File::fail_open(message, everyone, code); };
     Wanted wanted = checked(report, [&] {
       output(file, "file");
-      return Wanted{std::make_unique<plait_file>(), text_of(url, "url"), mode_named(text_of(mode, "mode")),
+      return Wanted{std::make_unique<plait_file>(), to_text(url, "url"), mode_named(to_text(mode, "mode")),
                     file_options(options)};
     });
     wanted.handle->comm = everyone;
@@ -83,8 +83,8 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
 }
 
 plait_status plait_close(plait_file** file) {
-  const plait_status status = guarded(handle_of(file), [&] {
-    File& own = file_of(handle_of(file));
+  const plait_status status = guarded(handle_or_null(file), [&] {
+    File& own = to_file(handle_or_null(file));
     const bool lost = !own.is_open();  // a file that was closed without error has no handle
     own.close();
     if (lost)
@@ -96,20 +96,20 @@ plait_status plait_close(plait_file** file) {
 }
 
 plait_status plait_abandon(plait_file** file) {
-  if (handle_of(file) == nullptr) return PLAIT_OK;
+  if (handle_or_null(file) == nullptr) return PLAIT_OK;
   // The handle is freed in any case, so the message belongs to the thread.
-  const plait_status status = guarded(nullptr, [&] { file_of(*file).abandon(); });
+  const plait_status status = guarded(nullptr, [&] { to_file(*file).abandon(); });
   release(file);
   return status;
 }
 
 plait_status plait_file_dimensions(const plait_file* file, int* dimensions) {
-  return guarded(file, [&] { output(dimensions, "dimensions") = static_cast<int>(file_of(file).type().shape.size()); });
+  return guarded(file, [&] { output(dimensions, "dimensions") = static_cast<int>(to_file(file).type().shape.size()); });
 }
 
 plait_status plait_file_shape(const plait_file* file, int capacity, int64_t* shape) {
   return guarded(file, [&] {
-    const plait::Extents& own = file_of(file).type().shape;
+    const plait::Extents& own = to_file(file).type().shape;
     if (capacity < static_cast<int>(own.size()))
       plait::base::throw_argument_error("shape has room for ", capacity, " numbers, but the array has ", own.size(),
                                         " dimensions; make it larger");
@@ -118,21 +118,21 @@ plait_status plait_file_shape(const plait_file* file, int capacity, int64_t* sha
 }
 
 plait_status plait_file_element_bytes(const plait_file* file, int64_t* element_bytes) {
-  return guarded(file, [&] { output(element_bytes, "element_bytes") = file_of(file).type().element_bytes; });
+  return guarded(file, [&] { output(element_bytes, "element_bytes") = to_file(file).type().element_bytes; });
 }
 
 plait_status plait_file_dtype(const plait_file* file, char** dtype) {
   if (dtype != nullptr) *dtype = nullptr;
-  return guarded(file, [&] { hand_out_text(dtype, "dtype", [&] { return file_of(file).type().dtype; }); });
+  return guarded(file, [&] { hand_out_text(dtype, "dtype", [&] { return to_file(file).type().dtype; }); });
 }
 
 plait_status plait_file_order(const plait_file* file, char* order) {
-  return guarded(file, [&] { output(order, "order") = file_of(file).type().order == Order::kC ? 'C' : 'F'; });
+  return guarded(file, [&] { output(order, "order") = to_file(file).type().order == Order::kC ? 'C' : 'F'; });
 }
 
 plait_status plait_file_times(const plait_file* file, double* io, double* copy, double* wait, double* total) {
   return guarded(file, [&] {
-    const plait::AccessTimes times = file_of(file).last_times();
+    const plait::AccessTimes times = to_file(file).last_times();
     if (io != nullptr) *io = times.io;
     if (copy != nullptr) *copy = times.copy;
     if (wait != nullptr) *wait = times.wait;
@@ -141,5 +141,5 @@ plait_status plait_file_times(const plait_file* file, double* io, double* copy, 
 }
 
 plait_status plait_file_fail(plait_file* file, const char* message) {
-  return guarded(file, [&] { file_of(file).fail(message == nullptr ? "wrong arguments" : message); });
+  return guarded(file, [&] { to_file(file).fail(message == nullptr ? "wrong arguments" : message); });
 }

@@ -26,7 +26,7 @@ Latest& latest() {
   return of_thread;
 }
 
-Failure failure_of(const std::exception_ptr& thrown) {
+Failure describe_failure(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
@@ -55,7 +55,7 @@ const Failure* failure_on(const void* handle) {
 
 plait_status record(const Handle* handle) noexcept {
   try {
-    const Failure failure = failure_of(std::current_exception());
+    const Failure failure = describe_failure(std::current_exception());
     latest() = {failure, handle};
     if (handle != nullptr && !handle->by_many) handle->last = failure;
     return failure.status;

@@ -79,7 +79,7 @@ Value& output(Value* value, const char* name) {
 }
 
 /// Returns a text of the caller.
-inline std::string text_of(const char* text, const char* name) { return &given(text, name, "a text"); }
+inline std::string to_text(const char* text, const char* name) { return &given(text, name, "a text"); }
 
 /// Frees a handle, if there is one.
 template <typename Type>

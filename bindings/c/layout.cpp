@@ -21,7 +21,7 @@ void hand_out(const Values& values, std::int64_t capacity, Number* numbers, cons
   if (count > 0) std::copy(values.begin(), values.end(), &output(numbers, name));
 }
 
-Extents index_of(const Layout& layout, const int64_t* index, const char* name) {
+Extents to_index(const Layout& layout, const int64_t* index, const char* name) {
   if (layout.dimensions() == 0) return {};
   const int64_t* first = &given(index, name, "one number for each dimension");
   return {first, first + layout.dimensions()};
@@ -31,7 +31,7 @@ plait_status parse(const char* text, const Extents* shape, plait_layout** layout
   if (layout != nullptr) *layout = nullptr;
   return guarded(nullptr, [&] {
     plait_layout*& result = output(layout, "layout");
-    const std::string spelling = text_of(text, "text");
+    const std::string spelling = to_text(text, "text");
     result = new plait_layout(shape == nullptr ? Layout::parse(spelling) : Layout::parse(spelling, *shape));
   });
 }
@@ -43,7 +43,7 @@ plait_status plait_layout_parse(const char* text, plait_layout** layout) { retur
 plait_status plait_layout_parse_shape(const char* text, int dimensions, const int64_t* shape, plait_layout** layout) {
   if (layout != nullptr) *layout = nullptr;
   Extents extents;
-  const plait_status status = guarded(nullptr, [&] { extents = extents_of(shape, dimensions, "shape"); });
+  const plait_status status = guarded(nullptr, [&] { extents = to_extents(shape, dimensions, "shape"); });
   return status == PLAIT_OK ? parse(text, &extents, layout) : status;
 }
 
@@ -51,60 +51,60 @@ plait_status plait_layout_free(plait_layout** layout) { return release(layout); 
 
 plait_status plait_layout_text(const plait_layout* layout, char** text) {
   if (text != nullptr) *text = nullptr;
-  return guarded(layout, [&] { hand_out_text(text, "text", [&] { return to_string(layout_of(layout)); }); });
+  return guarded(layout, [&] { hand_out_text(text, "text", [&] { return to_string(to_layout(layout)); }); });
 }
 
 plait_status plait_layout_equal(const plait_layout* layout, const plait_layout* other, int* equal) {
   return guarded(layout, [&] {
-    const bool same = layout_of(layout) == layout_of(other, "other");
+    const bool same = to_layout(layout) == to_layout(other, "other");
     output(equal, "equal") = same ? 1 : 0;
   });
 }
 
 plait_status plait_layout_dimensions(const plait_layout* layout, int* dimensions) {
-  return guarded(layout, [&] { output(dimensions, "dimensions") = layout_of(layout).dimensions(); });
+  return guarded(layout, [&] { output(dimensions, "dimensions") = to_layout(layout).dimensions(); });
 }
 
 plait_status plait_layout_shape(const plait_layout* layout, int capacity, int64_t* shape) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).shape(), capacity, shape, "shape"); });
+  return guarded(layout, [&] { hand_out(to_layout(layout).shape(), capacity, shape, "shape"); });
 }
 
 plait_status plait_layout_elements(const plait_layout* layout, int64_t* elements) {
-  return guarded(layout, [&] { output(elements, "elements") = layout_of(layout).elements(); });
+  return guarded(layout, [&] { output(elements, "elements") = to_layout(layout).elements(); });
 }
 
 plait_status plait_layout_ranks(const plait_layout* layout, int64_t* ranks, int64_t* ranks_end) {
   return guarded(layout, [&] {
-    const Layout& own = layout_of(layout);
+    const Layout& own = to_layout(layout);
     if (ranks != nullptr) *ranks = own.size();
     if (ranks_end != nullptr) *ranks_end = own.ranks_end();
   });
 }
 
 plait_status plait_layout_has_rank(const plait_layout* layout, int64_t rank, int* has_rank) {
-  return guarded(layout, [&] { output(has_rank, "has_rank") = layout_of(layout).has_rank(rank) ? 1 : 0; });
+  return guarded(layout, [&] { output(has_rank, "has_rank") = to_layout(layout).has_rank(rank) ? 1 : 0; });
 }
 
 plait_status plait_layout_rank_numbers(const plait_layout* layout, int64_t capacity, int64_t* numbers) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).rank_numbers(), capacity, numbers, "numbers"); });
+  return guarded(layout, [&] { hand_out(to_layout(layout).rank_numbers(), capacity, numbers, "numbers"); });
 }
 
 plait_status plait_layout_local_shape(const plait_layout* layout, int64_t rank, int capacity, int64_t* shape) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).local_shape(rank), capacity, shape, "shape"); });
+  return guarded(layout, [&] { hand_out(to_layout(layout).local_shape(rank), capacity, shape, "shape"); });
 }
 
 plait_status plait_layout_padded_shape(const plait_layout* layout, int64_t rank, int capacity, int64_t* shape) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).padded_shape(rank), capacity, shape, "shape"); });
+  return guarded(layout, [&] { hand_out(to_layout(layout).padded_shape(rank), capacity, shape, "shape"); });
 }
 
 plait_status plait_layout_order(const plait_layout* layout, int capacity, int* order) {
-  return guarded(layout, [&] { hand_out(layout_of(layout).order(), capacity, order, "order"); });
+  return guarded(layout, [&] { hand_out(to_layout(layout).order(), capacity, order, "order"); });
 }
 
 plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int dimension, int64_t capacity,
                                   int64_t* indices) {
   return guarded(layout, [&] {
-    const Layout& own = layout_of(layout);
+    const Layout& own = to_layout(layout);
     if (dimension < 0 || dimension >= own.dimensions())
       plait::base::throw_argument_error("dimension ", dimension, " of a layout with ", own.dimensions(),
                                         "; they begin with 0");
@@ -125,8 +125,8 @@ plait_status plait_layout_indices(const plait_layout* layout, int64_t rank, int 
 plait_status plait_layout_owners(const plait_layout* layout, const int64_t* index, int64_t capacity, int64_t* owners,
                                  int64_t* count) {
   return guarded(layout, [&] {
-    const Layout& own = layout_of(layout);
-    const std::vector<std::int64_t> ranks = own.owners(index_of(own, index, "index"));
+    const Layout& own = to_layout(layout);
+    const std::vector<std::int64_t> ranks = own.owners(to_index(own, index, "index"));
     if (owners != nullptr || capacity != 0) hand_out(ranks, capacity, owners, "owners");
     if (owners == nullptr || count != nullptr) output(count, "count") = static_cast<std::int64_t>(ranks.size());
   });
@@ -134,23 +134,23 @@ plait_status plait_layout_owners(const plait_layout* layout, const int64_t* inde
 
 plait_status plait_layout_to_local(const plait_layout* layout, const int64_t* index, int64_t rank, int64_t* local) {
   return guarded(layout, [&] {
-    const Layout& own = layout_of(layout);
-    hand_out(own.to_local(index_of(own, index, "index"), rank), own.dimensions(), local, "local");
+    const Layout& own = to_layout(layout);
+    hand_out(own.to_local(to_index(own, index, "index"), rank), own.dimensions(), local, "local");
   });
 }
 
 plait_status plait_layout_to_global(const plait_layout* layout, const int64_t* local, int64_t rank, int64_t* index) {
   return guarded(layout, [&] {
-    const Layout& own = layout_of(layout);
-    hand_out(own.to_global(index_of(own, local, "local"), rank), own.dimensions(), index, "index");
+    const Layout& own = to_layout(layout);
+    hand_out(own.to_global(to_index(own, local, "local"), rank), own.dimensions(), index, "index");
   });
 }
 
 plait_status plait_layout_held(const plait_layout* layout, const plait_comm* comm, int64_t element_bytes,
                                int64_t* arrays, int64_t* bytes) {
   return guarded(layout, [&] {
-    const Layout& own = layout_of(layout);
-    const std::vector<std::int64_t> ranks = ranks_held(own, comm_of(comm));
+    const Layout& own = to_layout(layout);
+    const std::vector<std::int64_t> ranks = ranks_held(own, to_comm(comm));
     const std::int64_t capacity = bytes_held(own, ranks, element_bytes);
     if (arrays != nullptr) *arrays = static_cast<std::int64_t>(ranks.size());
     if (bytes != nullptr) *bytes = capacity;

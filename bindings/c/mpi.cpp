@@ -35,5 +35,5 @@ plait_status plait_comm_from_mpi(MPI_Comm communicator, plait_comm** comm) {
 }
 
 plait_status plait_comm_from_fortran(int communicator, plait_comm** comm) {
-  return make(comm, [&] { return plait::transport::mpi::comm_of_fortran(communicator); });
+  return make(comm, [&] { return plait::transport::mpi::comm_from_fortran(communicator); });
 }

@@ -50,8 +50,8 @@ void release() noexcept {
 void (*failed_end)(int status) noexcept = [](int /*status*/) noexcept {};
 
 void agree_on_the_end(const Comm& comm) {
-  core::worker_of(comm)->run(
-      [&] { const collective::Collective together(core::transport_of(comm), "the end of the program", nullptr); });
+  core::get_worker(comm)->run(
+      [&] { const collective::Collective together(core::get_transport(comm), "the end of the program", nullptr); });
 }
 
 /// Ends a program whose MPI was initialised here. Ranks that are in a collective call, or make one later, get an error
@@ -84,7 +84,7 @@ void at_exit(int status, void* /*unused*/) {
 /// itself.
 bool has_job() {
   int started = 0;
-  const auto job = transport::local::job_of_environment();
+  const auto job = transport::local::job_from_environment();
   return job && job->size > 1 && (MPI_Initialized(&started) != MPI_SUCCESS || started == 0);
 }
 

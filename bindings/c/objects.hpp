@@ -64,14 +64,14 @@ struct plait_request : plait::c::Handle {
 
 namespace plait::c {
 
-inline const Comm& comm_of(const plait_comm* comm) {
+inline const Comm& to_comm(const plait_comm* comm) {
   return given(comm, "comm", "plait_alone() or the handle from plait_comm_from_mpi").comm;
 }
-inline const Layout& layout_of(const plait_layout* layout, const char* name = "layout") {
+inline const Layout& to_layout(const plait_layout* layout, const char* name = "layout") {
   return given(layout, name, "the handle from plait_layout_parse").layout;
 }
-inline File& file_of(plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
-inline const File& file_of(const plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
+inline File& to_file(plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
+inline const File& to_file(const plait_file* file) { return *given(file, "file", "the handle from plait_open").file; }
 
 /// Stores a Request in a handle that was created for it.
 inline void put(plait_request& handle, Request request) {

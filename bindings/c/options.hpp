@@ -16,7 +16,7 @@ namespace plait::c {
 /// 0.
 /// errors  kArgument: a size that no version has had, members of a later version that are not 0.
 template <typename Options>
-Options options_of(const Options* options, const char* type) {
+Options copy_options(const Options* options, const char* type) {
   Options result{};
   if (options == nullptr) return result;
   std::size_t size = 0;
@@ -33,7 +33,7 @@ Options options_of(const Options* options, const char* type) {
 }
 
 /// Returns `count` numbers at `numbers`, one for each dimension.
-inline Extents extents_of(const std::int64_t* numbers, int count, const char* name) {
+inline Extents to_extents(const std::int64_t* numbers, int count, const char* name) {
   if (count < 0 || count > kMaxDimensions)
     base::throw_argument_error(name, " has ", count, " dimensions; there may be 0 to ", kMaxDimensions);
   if (count == 0) return {};

@@ -15,15 +15,15 @@ using plait::RedistributionOptions;
 namespace {
 
 RedistributionOptions redistribution_options(const plait_redistribute_options* options) {
-  const plait_redistribute_options given = options_of(options, "plait_redistribute_options");
+  const plait_redistribute_options given = copy_options(options, "plait_redistribute_options");
   RedistributionOptions result;
   result.memory = given.memory;
   if (given.element_name != nullptr) result.element_name = given.element_name;
   result.fill_halo = given.fill_halo != 0;
   if (given.section != nullptr) {
-    result.section = plait::Section{extents_of(given.section, given.dimensions, "section"),
-                                    extents_of(given.source_origin, given.dimensions, "source_origin"),
-                                    extents_of(given.target_origin, given.dimensions, "target_origin")};
+    result.section = plait::Section{to_extents(given.section, given.dimensions, "section"),
+                                    to_extents(given.source_origin, given.dimensions, "source_origin"),
+                                    to_extents(given.target_origin, given.dimensions, "target_origin")};
   } else if (given.dimensions != 0 || given.source_origin != nullptr || given.target_origin != nullptr) {
     plait::base::throw_argument_error(
         "dimensions or origins of a section were given, but section is NULL; give its shape");
@@ -61,7 +61,7 @@ template <typename Find>
 plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t element_bytes,
                           const plait_redistribute_options* options, Find&& find) {
   return guarded(comm, [&] {
-    const Comm& everyone = comm_of(comm);
+    const Comm& everyone = to_comm(comm);
     struct Wanted {
       const Layout& source;
       const Layout& target;
@@ -72,8 +72,8 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
       plait::fail_redistribute(message, everyone, code);
     };
     const Wanted call = checked(report, [&] {
-      const Layout& source_given = layout_of(ends.source, "source");
-      const Layout& target_given = layout_of(ends.target, "target");
+      const Layout& source_given = to_layout(ends.source, "source");
+      const Layout& target_given = to_layout(ends.target, "target");
       return Wanted{source_given, target_given, find(source_given, target_given, everyone, element_bytes),
                     redistribution_options(options)};
     });
@@ -82,12 +82,12 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
   });
 }
 
-plait_redistribution& plan_of(plait_redistribution* plan) {
+plait_redistribution& to_plan(plait_redistribution* plan) {
   return given(plan, "plan", "the handle from plait_redistribution_create");
 }
 
 template <typename Find, typename Also>
-Parts parts_of(plait_redistribution& own, Find&& find, Also&& also) {
+Parts find_parts(plait_redistribution& own, Find&& find, Also&& also) {
   const auto report = [&](const std::string& message, int code) { own.plan->fail(message, code); };
   return checked(report, [&] {
     also();
@@ -98,8 +98,8 @@ Parts parts_of(plait_redistribution& own, Find&& find, Also&& also) {
 template <typename Find>
 plait_status run(plait_redistribution* plan, Find&& find) {
   return guarded(plan, [&] {
-    plait_redistribution& own = plan_of(plan);
-    const Parts parts = parts_of(own, find, [] {});
+    plait_redistribution& own = to_plan(plan);
+    const Parts parts = find_parts(own, find, [] {});
     own.plan->run(parts.from, parts.to);
   });
 }
@@ -108,9 +108,9 @@ template <typename Find>
 plait_status start(plait_redistribution* plan, plait_request** request, Find&& find) {
   if (request != nullptr) *request = nullptr;
   return guarded(plan, [&] {
-    plait_redistribution& own = plan_of(plan);
+    plait_redistribution& own = to_plan(plan);
     std::unique_ptr<plait_request> handle;
-    Parts parts = parts_of(own, find, [&] {
+    Parts parts = find_parts(own, find, [&] {
       output(request, "request");
       handle = std::make_unique<plait_request>();
     });
@@ -139,7 +139,7 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
                                          plait_redistribution** plan) {
   if (plan != nullptr) *plan = nullptr;
   return guarded(comm, [&] {
-    const Comm& everyone = comm_of(comm);
+    const Comm& everyone = to_comm(comm);
     std::unique_ptr<plait_redistribution> handle;
     const auto report = [&](const std::string& message, int code) {
       plait::fail_redistribute(message, everyone, code);
@@ -147,8 +147,8 @@ plait_status plait_redistribution_create(const plait_comm* comm, const plait_lay
     const RedistributionOptions wanted = checked(report, [&] {
       output(plan, "plan");
       handle = std::make_unique<plait_redistribution>();
-      handle->source = layout_of(source, "source");
-      handle->target = layout_of(target, "target");
+      handle->source = to_layout(source, "source");
+      handle->target = to_layout(target, "target");
       handle->element_bytes = element_bytes;
       handle->comm = everyone;
       return redistribution_options(options);
@@ -182,7 +182,7 @@ plait_status plait_redistribution_start_parts(plait_redistribution* plan, const 
 }
 
 plait_status plait_redistribution_fail(plait_redistribution* plan, const char* message) {
-  return guarded(plan, [&] { plan_of(plan).plan->fail(message == nullptr ? "wrong arguments" : message); });
+  return guarded(plan, [&] { to_plan(plan).plan->fail(message == nullptr ? "wrong arguments" : message); });
 }
 
 plait_status plait_redistribution_explain(const plait_redistribution* plan, char** text) {

@@ -5,7 +5,7 @@ using namespace plait::c;
 
 namespace {
 
-plait_request& request_of(plait_request* request) {
+plait_request& to_request(plait_request* request) {
   return given(request, "request", "the handle from a function that starts an operation");
 }
 
@@ -17,16 +17,16 @@ std::int64_t wait(plait_request& request) {
 }  // namespace
 
 plait_status plait_request_wait(plait_request* request) {
-  return guarded(request, [&] { wait(request_of(request)); });
+  return guarded(request, [&] { wait(to_request(request)); });
 }
 
 plait_status plait_request_test(plait_request* request, int* done) {
-  return guarded(request, [&] { output(done, "done") = request_of(request).test() ? 1 : 0; });
+  return guarded(request, [&] { output(done, "done") = to_request(request).test() ? 1 : 0; });
 }
 
 plait_status plait_request_elements(plait_request* request, int64_t* elements) {
   return guarded(request, [&] {
-    plait_request& own = request_of(request);
+    plait_request& own = to_request(request);
     output(elements, "elements");
     if (!own.counts) plait::base::throw_argument_error("the request is not of a stream; only those count elements");
     *elements = wait(own);

@@ -12,7 +12,7 @@ template <typename Bytes>
 plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted) {
   if (shared != nullptr) *shared = nullptr;
   return guarded(comm, [&] {
-    const plait::Comm& everyone = comm_of(comm);
+    const plait::Comm& everyone = to_comm(comm);
     std::unique_ptr<plait_shared> handle;
     const auto report = [&](const std::string& message, int code) {
       plait::fail_redistribute(message, everyone, code);
@@ -32,7 +32,7 @@ plait_status share(const plait_comm* comm, plait_shared** shared, Bytes&& wanted
 plait_status plait_empty(const plait_comm* comm, const plait_layout* layout, int64_t element_bytes,
                          plait_shared** shared) {
   return share(comm, shared, [&](const plait::Comm& everyone) {
-    const plait::Layout& own = layout_of(layout);
+    const plait::Layout& own = to_layout(layout);
     return bytes_held(own, ranks_held(own, everyone), element_bytes);
   });
 }

@@ -15,17 +15,17 @@ namespace {
 template <typename Value>
 plait_status put(plait_file* file, const char* name, Value&& value) {
   return guarded(file, [&] {
-    const plait::File& own = file_of(file);
+    const plait::File& own = to_file(file);
     if (own.mode() == plait::Mode::kRead)
       plait::base::throw_argument_error(own.path(),
                                         " is open for reading; attributes are given by the writer of a step");
-    file->next[text_of(name, "name")] = value();
+    file->next[to_text(name, "name")] = value();
   });
 }
 
-const Attribute& attribute_of(const plait_file* file, const char* name) {
-  const plait::Step& step = file_of(file).step();
-  const auto found = step.attributes.find(text_of(name, "name"));
+const Attribute& find_step_attribute(const plait_file* file, const char* name) {
+  const plait::Step& step = to_file(file).step();
+  const auto found = step.attributes.find(to_text(name, "name"));
   if (found != step.attributes.end()) return found->second;
   std::string all;
   for (const auto& [known, value] : step.attributes) all += (all.empty() ? "" : ", ") + known;
@@ -55,28 +55,28 @@ plait_status plait_put_real(plait_file* file, const char* name, double value) {
 }
 
 plait_status plait_put_text(plait_file* file, const char* name, const char* value) {
-  return put(file, name, [&] { return text_of(value, "value"); });
+  return put(file, name, [&] { return to_text(value, "value"); });
 }
 
 plait_status plait_begin_step(plait_file* file, int* more) {
   return guarded(file, [&] {
-    plait::File& own = file_of(file);
+    plait::File& own = to_file(file);
     int& result = checked(reporter(own), [&]() -> int& { return output(more, "more"); });
     result = own.begin_step(std::exchange(file->next, {})) ? 1 : 0;
   });
 }
 
 plait_status plait_end_step(plait_file* file) {
-  return guarded(file, [&] { file_of(file).end_step(); });
+  return guarded(file, [&] { to_file(file).end_step(); });
 }
 
 plait_status plait_step_number(const plait_file* file, int64_t* number) {
-  return guarded(file, [&] { output(number, "number") = file_of(file).step().number; });
+  return guarded(file, [&] { output(number, "number") = to_file(file).step().number; });
 }
 
 plait_status plait_get_integer(const plait_file* file, const char* name, int64_t* value) {
   return guarded(file, [&] {
-    const Attribute& found = attribute_of(file, name);
+    const Attribute& found = find_step_attribute(file, name);
     const auto* number = std::get_if<std::int64_t>(&found);
     if (number == nullptr) throw_wrong_type(name, found, "an integer");
     output(value, "value") = *number;
@@ -85,7 +85,7 @@ plait_status plait_get_integer(const plait_file* file, const char* name, int64_t
 
 plait_status plait_get_real(const plait_file* file, const char* name, double* value) {
   return guarded(file, [&] {
-    const Attribute& found = attribute_of(file, name);
+    const Attribute& found = find_step_attribute(file, name);
     double& result = output(value, "value");
     if (const auto* number = std::get_if<std::int64_t>(&found)) {
       result = static_cast<double>(*number);
@@ -100,7 +100,7 @@ plait_status plait_get_real(const plait_file* file, const char* name, double* va
 plait_status plait_get_text(const plait_file* file, const char* name, char** value) {
   if (value != nullptr) *value = nullptr;
   return guarded(file, [&] {
-    const Attribute& found = attribute_of(file, name);
+    const Attribute& found = find_step_attribute(file, name);
     const auto* text = std::get_if<std::string>(&found);
     if (text == nullptr) throw_wrong_type(name, found, "a text");
     hand_out_text(value, "value", [&] { return *text; });
@@ -108,30 +108,30 @@ plait_status plait_get_text(const plait_file* file, const char* name, char** val
 }
 
 plait_status plait_select_variable(plait_file* file, const char* name) {
-  return guarded(file, [&] { file_of(file).select_variable(text_of(name, "name")); });
+  return guarded(file, [&] { to_file(file).select_variable(to_text(name, "name")); });
 }
 
 plait_status plait_define_variable(plait_file* file, const char* name, int dimensions, const int64_t* shape,
                                    const char* dtype, int64_t element_bytes) {
   return guarded(file, [&] {
-    plait::File& own = file_of(file);
+    plait::File& own = to_file(file);
     plait::FileOptions said;
-    said.shape = extents_of(shape, dimensions, "shape");
+    said.shape = to_extents(shape, dimensions, "shape");
     if (dtype != nullptr) said.dtype = dtype;
     said.element_bytes = element_bytes;
     said.order = own.type().order;
-    own.select_variable(text_of(name, "name"), plait::container::described_type(said, own.path(), true));
+    own.select_variable(to_text(name, "name"), plait::container::described_type(said, own.path(), true));
   });
 }
 
 plait_status plait_variables(const plait_file* file, int* count) {
-  return guarded(file, [&] { output(count, "count") = static_cast<int>(file_of(file).step().variables.size()); });
+  return guarded(file, [&] { output(count, "count") = static_cast<int>(to_file(file).step().variables.size()); });
 }
 
 plait_status plait_variable_name(const plait_file* file, int number, char** name) {
   if (name != nullptr) *name = nullptr;
   return guarded(file, [&] {
-    const auto& all = file_of(file).step().variables;
+    const auto& all = to_file(file).step().variables;
     if (number < 0 || static_cast<std::size_t>(number) >= all.size())
       plait::base::throw_argument_error("the step has ", all.size(), " arrays, but number ", number,
                                         " was asked for; they count from 0");

@@ -13,7 +13,7 @@ using plait::StreamMode;
 
 namespace {
 
-Stream& stream_of(plait_stream* stream) { return *given(stream, "stream", "the handle from plait_stream_open").stream; }
+Stream& to_stream(plait_stream* stream) { return *given(stream, "stream", "the handle from plait_stream_open").stream; }
 
 auto reporter(Stream& stream) {
   return [&stream](const std::string& message, int code) { stream.fail(message, code); };
@@ -23,7 +23,7 @@ template <typename Begin>
 plait_status start(plait_stream* stream, plait_request** request, Begin&& begin) {
   if (request != nullptr) *request = nullptr;
   return guarded(stream, [&] {
-    Stream& own = stream_of(stream);
+    Stream& own = to_stream(stream);
     auto handle = checked(reporter(own), [&] {
       output(request, "request");
       return std::make_unique<plait_request>();
@@ -41,7 +41,7 @@ plait_status start(plait_stream* stream, plait_request** request, Begin&& begin)
 plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream) {
   if (stream != nullptr) *stream = nullptr;
   return guarded(file, [&] {
-    plait::File& own = file_of(file);
+    plait::File& own = to_file(file);
     const auto report = [&](const std::string& message, int code) { own.fail(message, code); };
     auto handle = checked(report, [&] {
       output(stream, "stream");
@@ -56,21 +56,21 @@ plait_status plait_stream_open(plait_file* file, int mode, plait_stream** stream
 
 plait_status plait_stream_close(plait_stream** stream) {
   if (stream == nullptr || *stream == nullptr) return PLAIT_OK;
-  const plait_status status = guarded(nullptr, [&] { stream_of(*stream).close(); });
+  const plait_status status = guarded(nullptr, [&] { to_stream(*stream).close(); });
   release(stream);
   return status;
 }
 
 plait_status plait_stream_read(plait_stream* stream, void* data, int64_t elements, int64_t* done) {
   return guarded(stream, [&] {
-    Stream& own = stream_of(stream);
+    Stream& own = to_stream(stream);
     std::int64_t& result = checked(reporter(own), [&]() -> std::int64_t& { return output(done, "done"); });
     result = own.read(static_cast<std::byte*>(data), elements);
   });
 }
 
 plait_status plait_stream_write(plait_stream* stream, const void* data, int64_t elements) {
-  return guarded(stream, [&] { stream_of(stream).write(static_cast<const std::byte*>(data), elements); });
+  return guarded(stream, [&] { to_stream(stream).write(static_cast<const std::byte*>(data), elements); });
 }
 
 plait_status plait_stream_start_read(plait_stream* stream, void* data, int64_t elements, plait_request** request) {
@@ -90,9 +90,9 @@ plait_status plait_stream_tell(const plait_stream* stream, int64_t* element) {
 }
 
 plait_status plait_stream_seek(plait_stream* stream, int64_t element) {
-  return guarded(stream, [&] { stream_of(stream).seek(element); });
+  return guarded(stream, [&] { to_stream(stream).seek(element); });
 }
 
 plait_status plait_stream_fail(plait_stream* stream, const char* message) {
-  return guarded(stream, [&] { stream_of(stream).fail(message == nullptr ? "wrong arguments" : message); });
+  return guarded(stream, [&] { to_stream(stream).fail(message == nullptr ? "wrong arguments" : message); });
 }

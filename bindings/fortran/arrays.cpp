@@ -111,7 +111,7 @@ plait_status access_file(plait_file* file, const Wanted& wanted, plait_request**
 
 /// Reports an error of opening to all ranks, before any of them opens the file.
 plait_status fail_open(const plait_comm* comm, const char* message) {
-  return plait::c::guarded(comm, [&] { plait::File::fail_open(message, plait::c::comm_of(comm)); });
+  return plait::c::guarded(comm, [&] { plait::File::fail_open(message, plait::c::to_comm(comm)); });
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ plait_status make_alone(Ticket* dio, Make&& make) {
   return status == PLAIT_OK ? keep<plait_dio>(dio, make) : status;
 }
 
-plait_dio_options options_of(int temporary) { return {sizeof(plait_dio_options), temporary}; }
+plait_dio_options make_options(int temporary) { return {sizeof(plait_dio_options), temporary}; }
 
 }  // namespace
 
@@ -60,7 +60,7 @@ plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket c
   // Report an error to the other ranks, which may already be opening their files.
   const plait_status status = guarded(comm, [&] {
     const auto report = [&](const std::string& message, int code) {
-      plait::DistantFile::fail_open(message, plait::c::comm_of(comm), code);
+      plait::DistantFile::fail_open(message, plait::c::to_comm(comm), code);
     };
     plait::c::checked(report, [&] {
       if (find<plait_dio>(*dio) != nullptr) plait::base::throw_argument_error(kInUse);
@@ -69,7 +69,7 @@ plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket c
     });
   });
   if (status != PLAIT_OK) return status;
-  const plait_dio_options options = options_of(temporary);
+  const plait_dio_options options = make_options(temporary);
   return keep<plait_dio>(dio, [&](plait_dio** opened) {
     return plait_dio_open(*path == '\0' ? nullptr : path, mode, comm, &options, opened);
   });
@@ -77,7 +77,7 @@ plait_status plait_fortran_dio_open(const char* path, const char* mode, Ticket c
 
 plait_status plait_fortran_dio_offer(const char* name, const char* path, const char* mode, Ticket comm, int temporary,
                                      Ticket* dio) {
-  const plait_dio_options options = options_of(temporary);
+  const plait_dio_options options = make_options(temporary);
   return make_alone(
       dio, [&](plait_dio** made) { return plait_dio_offer(name, path, mode, find<plait_comm>(comm), &options, made); });
 }

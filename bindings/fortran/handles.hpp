@@ -42,18 +42,18 @@ class Table {
   }
   /// Returns the object of a number, or null.
   Type* find(Ticket ticket) const {
-    const auto found = entry_of(ticket);
+    const auto found = find_entry(ticket);
     return found == entries_.end() ? nullptr : found->second;
   }
   void drop(Ticket ticket) {
-    const auto found = entry_of(ticket);
+    const auto found = find_entry(ticket);
     if (found != entries_.end()) entries_.erase(found);
   }
   /// Removes and returns all objects.
   std::vector<std::pair<std::uintptr_t, Type*>> take_all() { return std::exchange(entries_, {}); }
 
  private:
-  auto entry_of(Ticket ticket) const {
+  auto find_entry(Ticket ticket) const {
     const auto number = reinterpret_cast<std::uintptr_t>(ticket);
     const auto found = std::lower_bound(entries_.begin(), entries_.end(), number,
                                         [](const auto& entry, std::uintptr_t sought) { return entry.first < sought; });

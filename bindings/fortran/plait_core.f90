@@ -12,7 +12,7 @@ module plait_core
   implicit none
   private
   public :: plait_comm, plait_layout, plait_world, plait_alone, plait_from_mpi, plait_parse
-  public :: report, c_text, widen, plait_text_of, found_comm, found_layout, own_error
+  public :: report, c_text, widen, plait_to_text, found_comm, found_layout, own_error
 
   !> The processes that take part in collective calls.
   type :: plait_comm
@@ -228,12 +228,12 @@ contains
     type(c_ptr) :: raw
     integer(c_int) :: ignored
     call report(c_layout_text(found_layout(self%handle), raw), stat, errmsg)
-    text = plait_text_of(raw)
+    text = plait_to_text(raw)
     ignored = c_text_free(raw)
   end function
 
   !> Converts a C string.
-  function plait_text_of(raw) result(text)
+  function plait_to_text(raw) result(text)
     type(c_ptr), intent(in) :: raw
     character(:), allocatable :: text
     character(kind=c_char), pointer :: letters(:)
@@ -293,7 +293,7 @@ contains
     integer(c_int) :: origin
     if (present(stat)) stat = status
     if (status == 0) return
-    message = plait_text_of(c_message(c_null_ptr))
+    message = plait_to_text(c_message(c_null_ptr))
     if (present(errmsg)) errmsg = message
     if (present(stat)) return
     origin = own_error

@@ -188,7 +188,7 @@ contains
     integer(c_int) :: ignored
     raw = c_null_ptr
     call report(c_file_dtype(found_file(self%handle), raw), stat, errmsg)
-    dtype = plait_text_of(raw)
+    dtype = plait_to_text(raw)
     ignored = c_text_free(raw)
   end function
 

@@ -177,7 +177,7 @@ contains
     integer(c_int) :: ignored
     raw = c_null_ptr
     call report(c_variable_name(found_file(file%handle), int(number - 1, c_int), raw), stat, errmsg)
-    name = plait_text_of(raw)
+    name = plait_to_text(raw)
     ignored = c_text_free(raw)
   end function
 
@@ -283,7 +283,7 @@ contains
     raw = c_null_ptr
     status = c_get_text(found_file(file%handle), c_text(name), raw)
     if (status == 0) then
-      value = plait_text_of(raw)
+      value = plait_to_text(raw)
       ignored = c_text_free(raw)
     end if
     call report(status, stat, errmsg)

@@ -18,7 +18,7 @@ using plait::fortran::Table;
 using plait::fortran::Ticket;
 
 /// Counts the elements of an array. Returns -1 with a rejection if a stream cannot use it.
-std::int64_t elements_of(const CFI_cdesc_t& array, std::int64_t element_bytes, Rejection& rejection) {
+std::int64_t count_elements(const CFI_cdesc_t& array, std::int64_t element_bytes, Rejection& rejection) {
   if (array.base_addr != nullptr && static_cast<std::int64_t>(array.elem_len) != element_bytes) {
     rejection = Rejection::because("the elements of the array have ", array.elem_len, " bytes, those of the file ",
                                    element_bytes, "; use the file's type");
@@ -38,7 +38,7 @@ struct Transfer {
 /// Performs a transfer, or starts it if there is a `request`.
 plait_status move(plait_stream* stream, const Transfer& what, plait_request** request) {
   Rejection rejection;
-  const std::int64_t elements = elements_of(what.array, what.element_bytes, rejection);
+  const std::int64_t elements = count_elements(what.array, what.element_bytes, rejection);
   if (elements < 0) return plait_stream_fail(stream, rejection.reason().c_str());
   void* const data = what.array.base_addr;
   if (what.write) {

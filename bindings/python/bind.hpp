@@ -24,7 +24,7 @@ void bind_distant(nanobind::module_& module);
 void bind_shared(nanobind::module_& module);
 
 /// Converts a name to Python. Names are arbitrary bytes; those that are not UTF-8 are escaped, as in names of files.
-inline nanobind::object text_of(std::string_view bytes) {
+inline nanobind::object to_str(std::string_view bytes) {
   nanobind::object text =
       nanobind::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
   if (!text.is_valid()) nanobind::raise_python_error();
@@ -32,7 +32,7 @@ inline nanobind::object text_of(std::string_view bytes) {
 }
 
 /// Converts such a name back to its bytes.
-inline std::string bytes_of(const nanobind::handle text) {
+inline std::string to_bytes(const nanobind::handle text) {
   const nanobind::object bytes = text.attr("encode")("utf-8", "surrogateescape");
   char* data = nullptr;
   Py_ssize_t size = 0;

@@ -43,7 +43,7 @@ void translate(const std::exception_ptr& error, void*) {
   } catch (const plait::Error& known) {
     if (PyErr_Occurred() != nullptr) return;  // the exception that has ended a wait, such as KeyboardInterrupt
     const nb::object errors = nb::module_::import_("plait._base.errors");
-    const nb::object text = plait::python::text_of(known.what());
+    const nb::object text = plait::python::to_str(known.what());
     const nb::object value = known.kind() == plait::ErrorKind::kArgument
                                  ? errors.attr("ArgumentError")(text)
                                  : errors.attr("store_error")(text, known.system_code());

@@ -31,12 +31,12 @@ namespace plait::python {
 namespace {
 
 std::string order_text(Order order) { return order == Order::kC ? "C" : "F"; }
-Order order_of(const std::string& text) {
+Order parse_order(const std::string& text) {
   if (text != "C" && text != "F") base::throw_argument_error("order \"", text, "\" is not known; use \"C\" or \"F\"");
   return text == "F" ? Order::kFortran : Order::kC;
 }
 
-std::vector<std::byte> values_of(const nb::bytes& bytes) {
+std::vector<std::byte> to_byte_vector(const nb::bytes& bytes) {
   const auto* begin = static_cast<const std::byte*>(bytes.data());
   return {begin, begin + bytes.size()};
 }
@@ -69,7 +69,7 @@ void bind_attribute(nb::module_& module) {
           "__init__",
           [](ArrayAttribute* self, const std::string& name, const std::string& dtype, const Extents& shape,
              const nb::bytes& values, const std::vector<std::string>& texts) {
-            new (self) ArrayAttribute{name, dtype, shape, values_of(values), texts};
+            new (self) ArrayAttribute{name, dtype, shape, to_byte_vector(values), texts};
           },
           "name"_a, "dtype"_a, "shape"_a, nb::kw_only(), "values"_a = nb::bytes("", 0),
           "texts"_a = std::vector<std::string>())
@@ -110,7 +110,7 @@ void bind_type(nb::module_& module) {
       .def(
           "__init__",
           [](ArrayType* self, const Extents& shape, const std::string& dtype, std::int64_t element_bytes,
-             const std::string& order) { new (self) ArrayType{shape, dtype, element_bytes, order_of(order)}; },
+             const std::string& order) { new (self) ArrayType{shape, dtype, element_bytes, parse_order(order)}; },
           "shape"_a, "dtype"_a, "element_bytes"_a, "order"_a = "C")
       .def_prop_ro("shape", [](const ArrayType& self) { return to_tuple(self.shape); })
       .def_ro("dtype", &ArrayType::dtype)
@@ -140,7 +140,7 @@ void bind_array(nb::module_& module) {
           "__init__",
           [](Content* self, const Extents& shape, const std::string& order, std::int64_t element_bytes,
              const std::optional<Extents>& chunks, bool packed) {
-            new (self) Content(ArrayType{shape, "", element_bytes, order_of(order)}, 0);
+            new (self) Content(ArrayType{shape, "", element_bytes, parse_order(order)}, 0);
             self->chunk = chunks;
             self->packed = packed;
           },
@@ -151,7 +151,7 @@ void bind_array(nb::module_& module) {
       .def_rw("packed", &Content::packed)
       .def_prop_rw(
           "fill", [](const Content& self) { return nb::bytes(self.fill.data(), self.fill.size()); },
-          [](Content& self, const nb::bytes& fill) { self.fill = values_of(fill); });
+          [](Content& self, const nb::bytes& fill) { self.fill = to_byte_vector(fill); });
 }
 
 }  // namespace
@@ -173,7 +173,7 @@ void bind_description(nb::module_& module) {
           "order",
           [](const FileOptions& self) { return self.order ? std::optional(order_text(*self.order)) : std::nullopt; },
           [](FileOptions& self, const std::optional<std::string>& order) {
-            self.order = order ? std::optional(order_of(*order)) : std::nullopt;
+            self.order = order ? std::optional(parse_order(*order)) : std::nullopt;
           },
           nb::for_setter(nb::arg("order").none()))
       .def_rw("offset", &FileOptions::offset)

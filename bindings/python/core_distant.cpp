@@ -19,7 +19,7 @@ namespace {
 
 void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
-DistantOptions options_of(const std::string& path, const std::string& mode, bool temporary) {
+DistantOptions make_options(const std::string& path, const std::string& mode, bool temporary) {
   DistantOptions options;
   options.path = path;
   options.temporary = temporary;
@@ -49,7 +49,7 @@ void bind_distant(nb::module_& module) {
             const Unlocked release;
             DistantOptions options;
             try {
-              options = options_of(path, mode, temporary);
+              options = make_options(path, mode, temporary);
             } catch (const Error& error) {
               DistantFile::fail_open(error.what(), comm, error.system_code());
             }
@@ -63,7 +63,7 @@ void bind_distant(nb::module_& module) {
           [](const std::string& name, const std::string& path, const std::string& mode, bool temporary,
              const Comm& comm) {
             const Unlocked release;
-            return DistantFile::offer(name, options_of(path, mode, temporary), comm);
+            return DistantFile::offer(name, make_options(path, mode, temporary), comm);
           },
           "name"_a, "path"_a, "mode"_a, "temporary"_a, "comm"_a)
       .def_static("find", &DistantFile::find, "name"_a, "comm"_a, Released())

@@ -31,7 +31,7 @@ namespace plait::python {
 namespace {
 
 /// Converts (start, count, step, single) for each dimension.
-Region region_of(const Sequence& slices) {
+Region to_region(const Sequence& slices) {
   Region region;
   for (const nb::handle slice : slices)
     region.push_back({nb::cast<std::int64_t>(slice[0]), nb::cast<std::int64_t>(slice[1]),
@@ -48,7 +48,7 @@ Mode mode_named(const std::string& name) {
 
 /// Describes how a new array would be stored.
 container::Content new_array(const std::string& path, const FileOptions& options) {
-  const auto file = driver::new_file(path, driver::driver_of(path).contents(), options);
+  const auto file = driver::new_file(path, driver::find_driver(path).contents(), options);
   return static_cast<const container::Content&>(file->content());
 }
 
@@ -59,7 +59,7 @@ File open(const std::string& path, const std::string& mode, const Comm& comm, co
   return File::open(path, opened, options, comm);
 }
 
-Attributes attributes_of(const AttributeDict& given) {
+Attributes to_attributes(const AttributeDict& given) {
   Attributes attributes;
   for (const auto [name, value] : given) {
     Attribute& attribute = attributes[nb::cast<std::string>(name)];
@@ -77,7 +77,7 @@ Attributes attributes_of(const AttributeDict& given) {
 /// The number of a step, its attributes, and the names of its variables.
 using StepTuple = nb::typed<nb::tuple, std::int64_t, AttributeDict, nb::typed<nb::list, nb::str>>;
 
-StepTuple tuple_of(const Step& step) {
+StepTuple to_step_tuple(const Step& step) {
   nb::dict attributes;
   for (const auto& [name, value] : step.attributes)
     std::visit([&, key = name](const auto& one) { attributes[nb::cast(key)] = nb::cast(one); }, value);
@@ -106,8 +106,8 @@ void bind_file(nb::module_& module) {
       .def(
           "read",
           [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region, bool fill_halo) {
-            const auto arrays = parts_of<std::byte>(parts);
-            const Region slices = region_of(region);
+            const auto arrays = to_parts<std::byte>(parts);
+            const Region slices = to_region(region);
             const Unlocked release;
             self.read(layout, arrays, slices, fill_halo);
           },
@@ -115,8 +115,8 @@ void bind_file(nb::module_& module) {
       .def(
           "write",
           [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region) {
-            const auto arrays = parts_of<const std::byte>(parts);
-            const Region slices = region_of(region);
+            const auto arrays = to_parts<const std::byte>(parts);
+            const Region slices = to_region(region);
             const Unlocked release;
             self.write(layout, arrays, slices);
           },
@@ -124,24 +124,24 @@ void bind_file(nb::module_& module) {
       .def(
           "start_read",
           [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region, bool fill_halo) {
-            return self.start_read(layout, parts_of<std::byte>(parts), region_of(region), fill_halo);
+            return self.start_read(layout, to_parts<std::byte>(parts), to_region(region), fill_halo);
           },
           "layout"_a, "parts"_a, "region"_a, "fill_halo"_a)
       .def(
           "start_write",
           [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region) {
-            return self.start_write(layout, parts_of<const std::byte>(parts), region_of(region));
+            return self.start_write(layout, to_parts<const std::byte>(parts), to_region(region));
           },
           "layout"_a, "parts"_a, "region"_a)
       .def(
           "begin_step",
           [](File& self, const AttributeDict& attributes) -> std::optional<StepTuple> {
-            const Attributes values = attributes_of(attributes);
+            const Attributes values = to_attributes(attributes);
             {
               const Unlocked release;
               if (!self.begin_step(values)) return std::nullopt;
             }
-            return tuple_of(self.step());
+            return to_step_tuple(self.step());
           },
           "attributes"_a)
       .def("end_step", &File::end_step, nb::call_guard<Unlocked>())
@@ -157,7 +157,7 @@ void bind_file(nb::module_& module) {
       .def(
           "explain",
           [](const File& self, const Layout& layout, const Sequence& region, bool write, bool fill_halo) {
-            const Region slices = region_of(region);
+            const Region slices = to_region(region);
             const Unlocked release;
             return self.explain(layout, slices, write, fill_halo);
           },

@@ -36,7 +36,7 @@ constexpr const char* kDistribution =
 constexpr const char* kDimensions = "is not a list of dimensions; give whole numbers, such as (0,)";
 constexpr const char* kIndex = "is not an index; give a whole number for each dimension, such as (0, 0)";
 
-std::int64_t rank_of(const Given<std::int64_t>& rank) {
+std::int64_t to_rank(const Given<std::int64_t>& rank) {
   return rank.as("rank", "is not a rank; give a whole number, such as 0");
 }
 
@@ -45,25 +45,25 @@ Order order_given(const Given<std::string>& order) {
 }
 
 /// Returns "C" or "F" if the dimensions have that order, otherwise their numbers.
-nb::object order_of(const Layout& layout) {
+nb::object get_order(const Layout& layout) {
   const std::vector<int>& order = layout.order();
   if (std::is_sorted(order.begin(), order.end())) return nb::str("C");
   if (std::is_sorted(order.rbegin(), order.rend())) return nb::str("F");
   return to_tuple(order);
 }
 
-nb::object ranks_of(const Layout& layout) {
+nb::object get_ranks(const Layout& layout) {
   if (!layout.options().rank_list.empty()) return to_tuple(layout.options().rank_list);
   return nb::str(layout.ranks() == Order::kC ? "C" : "F");
 }
 
-nb::tuple halos_of(const Layout& layout) {
+nb::tuple get_halos(const Layout& layout) {
   nb::list list;
   for (int d = 0; d < layout.dimensions(); ++d) list.append(nb::make_tuple(layout.halo(d).lo, layout.halo(d).hi));
   return nb::tuple(list);
 }
 
-nb::tuple periodic_of(const Layout& layout) {
+nb::tuple get_periodic(const Layout& layout) {
   nb::list list;
   for (int d = 0; d < layout.dimensions(); ++d) list.append(layout.periodic(d));
   return nb::tuple(list);
@@ -77,7 +77,7 @@ auto as_array(std::vector<std::int64_t> numbers) {
 
 nb::tuple indices(const Layout& layout, const Given<std::int64_t>& rank) {
   nb::list result;
-  for (const IndexSet& set : layout.index_sets(rank_of(rank))) {
+  for (const IndexSet& set : layout.index_sets(to_rank(rank))) {
     const auto size = static_cast<std::size_t>(set.size());
     auto* values = new std::int64_t[size];
     nb::capsule owner(values, [](void* memory) noexcept { delete[] static_cast<std::int64_t*>(memory); });
@@ -143,7 +143,7 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                        "\"*\""),
                 };
                 new (self)
-                    Layout(make_layout(extents_of(shape.as("shape", kShape)), dist.as("dist", kDistribution), given));
+                    Layout(make_layout(to_extents(shape.as("shape", kShape)), dist.as("dist", kDistribution), given));
               },
               "shape"_a, "dist"_a, nb::kw_only(), "grid"_a = nb::none(), "ranks"_a = nb::none(), "order"_a = nb::none(),
               "replicate"_a = nb::none(), "source"_a = nb::none(), "offset"_a = nb::none(), "reverse"_a = nb::none(),
@@ -169,9 +169,9 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                 return TextTuple(nb::tuple(list));
               },
               "The distribution of each dimension (of the template, where there is one), as text.")
-          .def_prop_ro("ranks", &ranks_of, nb::sig("def ranks(self) -> str | tuple[int, ...]"),
+          .def_prop_ro("ranks", &get_ranks, nb::sig("def ranks(self) -> str | tuple[int, ...]"),
                        "Order of the ranks on the grid: \"C\", \"F\", or the rank of each position.")
-          .def_prop_ro("order", &order_of, nb::sig("def order(self) -> str | tuple[int, ...]"),
+          .def_prop_ro("order", &get_order, nb::sig("def order(self) -> str | tuple[int, ...]"),
                        "Order of local arrays: \"C\", \"F\", or the dimensions, slowest first.")
           .def_prop_ro(
               "dimension_order", [](const Layout& self) { return to_tuple(self.order()); },
@@ -179,9 +179,9 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def_prop_ro(
               "replicate", [](const Layout& self) { return to_tuple(self.options().replicate); },
               "Grid axes that were named as holding copies.")
-          .def_prop_ro("halo", &halos_of, nb::sig("def halo(self) -> tuple[tuple[int, int], ...]"),
+          .def_prop_ro("halo", &get_halos, nb::sig("def halo(self) -> tuple[tuple[int, int], ...]"),
                        "Width of the halo before and after the owned part, for each dimension.")
-          .def_prop_ro("periodic", &periodic_of, nb::sig("def periodic(self) -> tuple[bool, ...]"),
+          .def_prop_ro("periodic", &get_periodic, nb::sig("def periodic(self) -> tuple[bool, ...]"),
                        "Whether the halo of each dimension wraps around.")
           .def_prop_ro("ndim", &Layout::dimensions, "Number of dimensions.")
           .def_prop_ro("size", &Layout::size, "Number of ranks.")
@@ -196,44 +196,44 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
               "The text as the layout was given; str() gives the normal form.")
           .def(
               "has_rank",
-              [](const Layout& self, const Given<std::int64_t>& rank) { return self.has_rank(rank_of(rank)); },
+              [](const Layout& self, const Given<std::int64_t>& rank) { return self.has_rank(to_rank(rank)); },
               "rank"_a, "Whether a rank is one of those that hold a part.")
           .def("normal_form", &Layout::normal_form, "The normal form: the spelling that all equal layouts share.")
           .def(
-              "replica_of",
+              "replica",
               [](const Layout& self, const Given<std::int64_t>& rank) {
-                self.coordinates(rank_of(rank));  // throws if the layout does not have the rank
-                return self.replica_of(rank_of(rank));
+                self.coordinates(to_rank(rank));  // throws if the layout does not have the rank
+                return self.replica(to_rank(rank));
               },
               "rank"_a, "Which copy a rank holds, counted from 0.")
           .def(
               "local_shape",
               [](const Layout& self, const Given<std::int64_t>& rank) {
-                return to_tuple(self.local_shape(rank_of(rank)));
+                return to_tuple(self.local_shape(to_rank(rank)));
               },
               "rank"_a, "Shape of the owned part of the local array of a rank.")
           .def(
               "padded_shape",
               [](const Layout& self, const Given<std::int64_t>& rank) {
-                return to_tuple(self.padded_shape(rank_of(rank)));
+                return to_tuple(self.padded_shape(to_rank(rank)));
               },
               "rank"_a, "Shape of the local array of a rank with its halo: the array that is passed around.")
           .def(
               "runs",
               [](const Layout& self, const Given<std::int64_t>& rank, const Given<std::string>& order) {
-                return self.runs(rank_of(rank), order_given(order));
+                return self.runs(to_rank(rank), order_given(order));
               },
               "rank"_a, "order"_a = "C", "How many stretches of the array, in C or Fortran order, a rank owns.")
           .def(
               "largest_run",
               [](const Layout& self, const Given<std::int64_t>& rank, const Given<std::string>& order) {
-                return self.largest_run(rank_of(rank), order_given(order));
+                return self.largest_run(to_rank(rank), order_given(order));
               },
               "rank"_a, "order"_a = "C", "Elements of the longest such stretch.")
           .def(
               "coordinates",
               [](const Layout& self, const Given<std::int64_t>& rank) {
-                return to_tuple(self.coordinates(rank_of(rank)));
+                return to_tuple(self.coordinates(to_rank(rank)));
               },
               "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not distributed.")
           .def(
@@ -244,7 +244,7 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                   base::throw_argument_error("dimension " + std::to_string(dimension) + " was named, but " +
                                              to_string(self) + " has " + std::to_string(self.dimensions()) +
                                              " dimensions, counted from 0");
-                return self.index_set(dimension, self.coordinates(rank_of(rank))[static_cast<std::size_t>(dimension)]);
+                return self.index_set(dimension, self.coordinates(to_rank(rank))[static_cast<std::size_t>(dimension)]);
               },
               "rank"_a, "dimension"_a, "The indices of one dimension that a rank owns, as an IndexSet.")
           .def("indices", &indices,
@@ -259,13 +259,13 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def(
               "to_local",
               [](const Layout& self, const Given<Extents>& index, const Given<std::int64_t>& rank) {
-                return to_tuple(self.to_local(index.as("index", kIndex), rank_of(rank)));
+                return to_tuple(self.to_local(index.as("index", kIndex), to_rank(rank)));
               },
               "index"_a, "rank"_a, "Position of an element in the local array of the rank that owns it.")
           .def(
               "to_global",
               [](const Layout& self, const Given<Extents>& local, const Given<std::int64_t>& rank) {
-                return to_tuple(self.to_global(local.as("local", kIndex), rank_of(rank)));
+                return to_tuple(self.to_global(local.as("local", kIndex), to_rank(rank)));
               },
               "local"_a, "rank"_a, "The element at a position of the local array of a rank.")
           .def("__str__", [](const Layout& self) { return to_string(self); })
@@ -280,7 +280,7 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                         "offset=None, reverse=None, halo=None, periodic=None, template=None, align=None)");
   def_static_else(layout, "parse", "Layout.parse(text, shape=None)");
   for (const char* call :
-       {"has_rank(rank)", "replica_of(rank)", "local_shape(rank)", "padded_shape(rank)", "runs(rank, order=\"C\")",
+       {"has_rank(rank)", "replica(rank)", "local_shape(rank)", "padded_shape(rank)", "runs(rank, order=\"C\")",
         "largest_run(rank, order=\"C\")", "coordinates(rank)", "index_set(rank, dimension)", "indices(rank)",
         "owners(index)", "to_local(index, rank)", "to_global(local, rank)"})
     def_else(layout, std::string(call, std::strcspn(call, "(")).c_str(), call);

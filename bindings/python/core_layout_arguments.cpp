@@ -47,7 +47,7 @@ std::string joined(const DistributionText& dist) {
   return '(' + text + ')';
 }
 
-std::optional<std::vector<Halo>> halo_of(const std::optional<std::vector<HaloWidth>>& given) {
+std::optional<std::vector<Halo>> to_halos(const std::optional<std::vector<HaloWidth>>& given) {
   if (!given) return std::nullopt;
   std::vector<Halo> result;
   for (const HaloWidth& width : *given) {
@@ -61,7 +61,7 @@ std::optional<std::vector<Halo>> halo_of(const std::optional<std::vector<HaloWid
   return result;
 }
 
-std::optional<std::vector<Alignment>> alignment_of(const std::optional<AlignmentText>& given) {
+std::optional<std::vector<Alignment>> to_alignments(const std::optional<AlignmentText>& given) {
   if (!given) return std::nullopt;
   if (const auto* text = std::get_if<std::string>(&*given)) return layout::parse_alignment(*text);
   std::string text;
@@ -74,7 +74,7 @@ std::optional<std::vector<Alignment>> alignment_of(const std::optional<Alignment
 
 }  // namespace
 
-Extents extents_of(const NumberOrNumbers& given) {
+Extents to_extents(const NumberOrNumbers& given) {
   const auto* one = std::get_if<std::int64_t>(&given);
   return one != nullptr ? Extents{*one} : std::get<Extents>(given);
 }
@@ -92,7 +92,7 @@ Layout make_layout(const Extents& shape, const DistributionText& dist, const Key
   layout::Notation notation = layout::parse_notation(text);
   const Merger merge(text);
   merge.set(notation.shape, std::optional(shape), "the shape");
-  if (given.grid) merge.set(notation.grid, std::optional(extents_of(*given.grid)), "the grid");
+  if (given.grid) merge.set(notation.grid, std::optional(to_extents(*given.grid)), "the grid");
   if (given.ranks && std::holds_alternative<std::string>(*given.ranks)) {
     merge.set(notation.ranks, std::optional(order_named(std::get<std::string>(*given.ranks), "ranks")), "ranks");
   } else if (given.ranks) {
@@ -108,10 +108,10 @@ Layout make_layout(const Extents& shape, const DistributionText& dist, const Key
   merge.set(notation.options.source, given.source, "source");
   merge.set(notation.options.offset, given.offset, "offset");
   merge.set(notation.options.reverse, given.reverse, "reverse");
-  merge.set(notation.options.halo, halo_of(given.halo), "halo");
+  merge.set(notation.options.halo, to_halos(given.halo), "halo");
   merge.set(notation.options.periodic, given.periodic, "periodic");
   merge.set(notation.options.template_shape, given.template_shape, "template");
-  merge.set(notation.options.align, alignment_of(given.align), "align");
+  merge.set(notation.options.align, to_alignments(given.align), "align");
   return layout::make_layout(notation, shape);
 }
 

@@ -35,7 +35,7 @@ struct Keywords {
 };
 
 /// Converts one number or several to extents.
-Extents extents_of(const NumberOrNumbers& given);
+Extents to_extents(const NumberOrNumbers& given);
 
 /// Converts "C" or "F", in either case. or_list: the caller also accepts a list of numbers.
 Order order_named(const std::string& name, const char* what, bool or_list = true);

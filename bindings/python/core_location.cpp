@@ -63,7 +63,7 @@ void bind_formats(nb::module_& module) {
   module.def(
       "is_plain",
       [](const std::string& name) {
-        return driver::driver_of(name).prefix().empty() && container::array_name(name).format == nullptr;
+        return driver::find_driver(name).prefix().empty() && container::array_name(name).format == nullptr;
       },
       "name"_a);
 }
@@ -158,7 +158,8 @@ void bind_location(nb::module_& module) {
   module.def("files_beside", &driver::sibling_files, "found"_a, nb::call_guard<Unlocked>());
   module.def(
       "comes_in_steps",
-      [](const std::string& name) { return driver::driver_of(name).contents() == driver::Contents::kNone; }, "name"_a);
+      [](const std::string& name) { return driver::find_driver(name).contents() == driver::Contents::kNone; },
+      "name"_a);
   module.def("pipe_prefix", [] { return std::string(driver::pipe::driver().prefix()); });
 }
 

@@ -87,8 +87,8 @@ void bind_redistribute(nb::module_& module) {
       .def(
           "run",
           [](Redistribution& self, const Sequence& from, const Sequence& to) {
-            const auto sources = parts_of<const std::byte>(from);
-            const auto targets = parts_of<std::byte>(to);
+            const auto sources = to_parts<const std::byte>(from);
+            const auto targets = to_parts<std::byte>(to);
             const Unlocked release;
             self.run(sources, targets);
           },
@@ -96,7 +96,7 @@ void bind_redistribute(nb::module_& module) {
       .def(
           "start",
           [](Redistribution& self, const Sequence& from, const Sequence& to) {
-            return self.start(parts_of<const std::byte>(from), parts_of<std::byte>(to));
+            return self.start(to_parts<const std::byte>(from), to_parts<std::byte>(to));
           },
           "from_"_a, "to"_a)
       .def("fail", &Redistribution::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
@@ -129,8 +129,8 @@ void bind_redistribute(nb::module_& module) {
   module.def(
       "redistribute",
       [](const RedistributionCall& call, const Sequence& from, const Sequence& to, const Comm& comm) {
-        const auto sources = parts_of<const std::byte>(from);
-        const auto targets = parts_of<std::byte>(to);
+        const auto sources = to_parts<const std::byte>(from);
+        const auto targets = to_parts<std::byte>(to);
         const Unlocked release;
         redistribute(call.source, sources, call.target, targets, call.element_bytes, comm, call.options);
       },
@@ -138,7 +138,7 @@ void bind_redistribute(nb::module_& module) {
   module.def(
       "start_redistribute",
       [](const RedistributionCall& call, const Sequence& from, const Sequence& to, const Comm& comm) {
-        return start_redistribute(call.source, parts_of<const std::byte>(from), call.target, parts_of<std::byte>(to),
+        return start_redistribute(call.source, to_parts<const std::byte>(from), call.target, to_parts<std::byte>(to),
                                   call.element_bytes, comm, call.options);
       },
       "call"_a, "from_"_a, "to"_a, "comm"_a);

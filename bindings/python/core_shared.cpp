@@ -19,14 +19,14 @@ namespace {
 
 void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
-SharedFileMode mode_of(const std::string& mode) {
+SharedFileMode parse_mode(const std::string& mode) {
   if (mode == "r") return SharedFileMode::kRead;
   if (mode == "r+") return SharedFileMode::kReadWrite;
   if (mode == "w") return SharedFileMode::kWrite;
   base::throw_argument_error("mode \"" + mode + "\" is not known; use \"r\", \"r+\" or \"w\"");
 }
 
-SharedFilePlace place_of(const std::string& place) {
+SharedFilePlace parse_place(const std::string& place) {
   if (place == "detect") return SharedFilePlace::kDetect;
   if (place == "one") return SharedFilePlace::kOne;
   if (place == "striped") return SharedFilePlace::kStriped;
@@ -53,8 +53,8 @@ void bind_shared(nb::module_& module) {
             options.limit = limit;
             options.expected = expected;
             try {
-              options.mode = mode_of(mode);
-              options.place = place_of(place);
+              options.mode = parse_mode(mode);
+              options.place = parse_place(place);
             } catch (const Error& error) {
               SharedFile::fail_open(error.what(), comm, error.system_code());
             }

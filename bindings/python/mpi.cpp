@@ -21,7 +21,7 @@ NB_MODULE(_mpi, module) {
       "make_comm",
       [](int handle) {
         const plait::python::Unlocked release;
-        return plait::make_comm(plait::transport::mpi::comm_of_fortran(handle));
+        return plait::make_comm(plait::transport::mpi::comm_from_fortran(handle));
       },
       "handle"_a);
   module.def(

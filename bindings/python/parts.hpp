@@ -13,7 +13,7 @@ namespace plait::python {
 
 /// Converts (address, strides in bytes) of each local array.
 template <typename Byte>
-std::vector<ArrayPart<Byte>> parts_of(const nanobind::sequence& parts) {
+std::vector<ArrayPart<Byte>> to_parts(const nanobind::sequence& parts) {
   std::vector<ArrayPart<Byte>> result;
   for (const nanobind::handle part : parts)
     result.push_back(

@@ -15,7 +15,7 @@ static void check(plait_status status) {
 }
 
 /* A layout, and memory for the local array of this rank. */
-static plait_layout* layout_of(const char* text, const plait_comm* comm, double** data, int64_t* bytes) {
+static plait_layout* parse_layout(const char* text, const plait_comm* comm, double** data, int64_t* bytes) {
   const int64_t shape[2] = {ROWS, COLUMNS};
   plait_layout* layout;
   check(plait_layout_parse_shape(text, 2, shape, &layout));
@@ -26,7 +26,7 @@ static plait_layout* layout_of(const char* text, const plait_comm* comm, double*
 }
 
 /* The indices of one dimension that a rank owns. */
-static int64_t* indices_of(const plait_layout* layout, int rank, int dimension, int64_t* count) {
+static int64_t* list_indices(const plait_layout* layout, int rank, int dimension, int64_t* count) {
   int64_t local[2];
   check(plait_layout_local_shape(layout, rank, 2, local));
   *count = local[dimension];
@@ -51,8 +51,8 @@ int main(int argc, char** argv) {
   int64_t bytes;
   int64_t height;
   snprintf(text, sizeof text, "(block, *) onto (%d)", ranks);
-  plait_layout* rows = layout_of(text, comm, &data, &bytes);
-  int64_t* i = indices_of(rows, rank, 0, &height);
+  plait_layout* rows = parse_layout(text, comm, &data, &bytes);
+  int64_t* i = list_indices(rows, rank, 0, &height);
   for (int64_t a = 0; a < height; ++a)
     for (int64_t b = 0; b < COLUMNS; ++b) data[a * COLUMNS + b] = 1000.0 * (double)i[a] + (double)b;
   const int64_t shape[2] = {ROWS, COLUMNS};
@@ -66,13 +66,13 @@ int main(int argc, char** argv) {
 
   /* Read: blocks of 7 rows and whole columns, distributed cyclically.  The file's header tells the rest. */
   snprintf(text, sizeof text, "(cyclic(7), *) onto (%d)", ranks);
-  plait_layout* blocks = layout_of(text, comm, &data, &bytes);
+  plait_layout* blocks = parse_layout(text, comm, &data, &bytes);
   check(plait_open("array.npy", "r", comm, NULL, &file));
   check(plait_read(file, blocks, data, bytes));
   check(plait_close(&file));
 
   int64_t wrong = 0;
-  i = indices_of(blocks, rank, 0, &height);
+  i = list_indices(blocks, rank, 0, &height);
   for (int64_t a = 0; a < height; ++a)
     for (int64_t b = 0; b < COLUMNS; ++b) wrong += data[a * COLUMNS + b] != 1000.0 * (double)i[a] + (double)b;
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);

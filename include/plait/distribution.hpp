@@ -37,7 +37,7 @@ struct Distribution {
   std::vector<Distribution> inner;  ///< `block/cyclic(2)`: each distributes the local positions of the one before it
 
   static Distribution collapsed() { return {}; }
-  static Distribution block_of(std::int64_t m = 0) { return make(Kind::kBlock, m); }
+  static Distribution blocked(std::int64_t m = 0) { return make(Kind::kBlock, m); }
   static Distribution balanced() { return make(Kind::kBalanced, 0); }
   static Distribution cyclic(std::int64_t k = 1) { return make(Kind::kCyclic, k); }
   static Distribution gen_block(Extents sizes) {

@@ -60,10 +60,10 @@ struct IndexSet {
   /// Returns the number of runs in the pattern.
   std::int64_t pattern_runs() const { return pattern ? static_cast<std::int64_t>(pattern->size()) : 1; }
   /// Returns the number of indices.  cost  O(log k), as for all functions below unless stated otherwise.
-  std::int64_t size() const { return begin < end ? rank_of(end) : 0; }
+  std::int64_t size() const { return begin < end ? count_below(end) : 0; }
   bool empty() const { return size() == 0; }
   /// Returns the number of members below x, which is the local position of x if x is a member.
-  std::int64_t rank_of(std::int64_t x) const;
+  std::int64_t count_below(std::int64_t x) const;
   bool contains(std::int64_t x) const;
   /// Returns the member with the given local position, 0 <= position < size().
   std::int64_t at(std::int64_t position) const;

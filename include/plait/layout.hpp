@@ -116,7 +116,7 @@ class Layout {
   /// Return the number of copies of each element, and the copy that a rank holds.  Replicas are in ascending order of
   /// the ranks that hold an element.
   std::int64_t replicas() const;
-  std::int64_t replica_of(std::int64_t rank) const;
+  std::int64_t replica(std::int64_t rank) const;
 
   /// Returns the indices of one dimension that one coordinate owns.
   IndexSet index_set(int dimension, std::int64_t coordinate) const;

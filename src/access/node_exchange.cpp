@@ -47,16 +47,16 @@ std::size_t NodeExchange::bytes(const Peer& peer) const {
   return static_cast<std::size_t>(peer.elements * access_.plan.element_bytes());
 }
 
-NodeExchange::Range NodeExchange::window_of(int worker, std::int64_t window_number) const {
+NodeExchange::Range NodeExchange::worker_window(int worker, std::int64_t window_number) const {
   return access_.plan.window(access_.plan.reader_ranks().reader_at(worker), window_number);
 }
 
 bool NodeExchange::elsewhere(std::int64_t worker) const {
-  return access_.transport.node_rank_of(static_cast<int>(worker)) < 0;
+  return access_.transport.rank_on_node(static_cast<int>(worker)) < 0;
 }
 
 std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t window_number, bool reversed) const {
-  const Range range = window_of(access_.transport.rank(), window_number);
+  const Range range = worker_window(access_.transport.rank(), window_number);
   std::vector<Peer> result;
   if (range.empty()) return result;
   for (const plan::RankPart& part : access_.plan.owners().parts(range))
@@ -67,8 +67,8 @@ std::vector<NodeExchange::Peer> NodeExchange::owners_of_my_window(std::int64_t w
 std::vector<NodeExchange::Peer> NodeExchange::readers_of_my_part(std::int64_t window_number, bool reversed) const {
   std::vector<Peer> result;
   if (mine_.empty()) return result;
-  for (const plan::RankPart& part : access_.plan.readers_of(mine_[0].holdings(), window_number,
-                                                            [this](std::int64_t worker) { return elsewhere(worker); }))
+  for (const plan::RankPart& part : access_.plan.find_readers(
+           mine_[0].holdings(), window_number, [this](std::int64_t worker) { return elsewhere(worker); }))
     result.push_back(peer(static_cast<int>(part.rank), part.elements, reversed));
   return result;
 }
@@ -118,7 +118,7 @@ bool NodeExchange::deliver(OwnWindow own, collective::FirstError& error) {
   const plan::AccessPlan& plan = access_.plan;
   bool moved = incoming_.take([&](const Message& message, const std::byte* packed) {
     unpacked(error, [&] {
-      mine_[0].unpack_to_array(window_of(message.worker, message.window_number), packed, access_.arrays[0]);
+      mine_[0].unpack_to_array(worker_window(message.worker, message.window_number), packed, access_.arrays[0]);
     });
     return true;
   });
@@ -131,7 +131,7 @@ bool NodeExchange::deliver(OwnWindow own, collective::FirstError& error) {
   for (const Peer* to = next(sends_, error, owners); to != nullptr; to = next(sends_, error, owners)) {
     const std::byte* const window = own(sends_.window_number);
     if (window == nullptr) break;
-    const Range range = window_of(access_.transport.rank(), sends_.window_number);
+    const Range range = worker_window(access_.transport.rank(), sends_.window_number);
     const int worker = to->worker;
     if (!send(*to, error,
               [&](std::byte* packed) { WindowCopier(plan, worker).pack_from_window(range, window, packed); }))
@@ -148,7 +148,7 @@ bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
     std::byte* const window = own(message.window_number);
     // A part that arrives before its window is free stays in its message buffer; take() offers it again.
     if (window == nullptr) return false;
-    const Range range = window_of(access_.transport.rank(), message.window_number);
+    const Range range = worker_window(access_.transport.rank(), message.window_number);
     unpacked(error, [&] { WindowCopier(plan, message.worker).unpack_to_window(range, packed, window); });
     --missing_[static_cast<std::size_t>(message.window_number % kAhead)];
     return true;
@@ -169,7 +169,7 @@ bool NodeExchange::collect(OwnWindow own, collective::FirstError& error) {
     ++windows_done_;
   const auto readers = [&](std::int64_t window_number) { return readers_of_my_part(window_number, true); };
   for (const Peer* to = next(sends_, error, readers); to != nullptr; to = next(sends_, error, readers)) {
-    const Range range = window_of(to->worker, sends_.window_number);
+    const Range range = worker_window(to->worker, sends_.window_number);
     if (!send(*to, error, [&](std::byte* packed) { mine_[0].pack_from_array(range, access_.arrays[0], packed); }))
       break;
     moved = true;

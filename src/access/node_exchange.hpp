@@ -65,7 +65,7 @@ class NodeExchange {
     std::int64_t window_number = 0;
   };
 
-  Range window_of(int worker, std::int64_t window_number) const;
+  Range worker_window(int worker, std::int64_t window_number) const;
   /// True if a worker is on another node.
   bool elsewhere(std::int64_t worker) const;
   std::vector<Peer> owners_of_my_window(std::int64_t window_number, bool reversed) const;

@@ -35,23 +35,23 @@ WindowMove::WindowMove(const Access& access)
       progress_(static_cast<std::size_t>(transport_.node_size())) {
   for (const copy::LocalArray& array : access_.arrays) copiers_.emplace_back(plan_, array.rank);
   for (int i = 0; i < transport_.node_size(); ++i) {
-    progress(i).reader = reader_of(i);
+    progress(i).reader = peer_reader(i);
     std::int64_t window_count = plan_.windows();
-    while (window_count > 0 && range_of(i, window_count - 1).empty()) --window_count;
+    while (window_count > 0 && peer_window(i, window_count - 1).empty()) --window_count;
     progress(i).window_count = window_count;
     if (plan_.each_node()) wanting_.push_back(plan_.owners().holdings(transport_.worker_on_node(i)));
   }
 }
 
 /// If each node reads for itself, the first workers of each node are its readers, equally many on each node.
-std::int64_t WindowMove::reader_of(int peer) const {
+std::int64_t WindowMove::peer_reader(int peer) const {
   return plan_.each_node() ? std::min<std::int64_t>(peer, plan_.readers())
                            : plan_.reader_ranks().reader_at(transport_.worker_on_node(peer));
 }
 
 int WindowMove::served_peers() const {
   if (plan_.each_node()) return transport_.node_size();
-  if (reader_of(me()) == plan_.readers()) return 0;
+  if (peer_reader(me()) == plan_.readers()) return 0;
   return plan_.shares().moves_alone() ? 1 : transport_.node_size();
 }
 
@@ -91,7 +91,7 @@ void WindowMove::work_alone() {
     Progress& theirs = progress(peer(i));
     for (; theirs.claimed < theirs.window_count; ++theirs.claimed) {
       if (failed()) return;
-      const Range range = range_of(peer(i), theirs.claimed);
+      const Range range = peer_window(peer(i), theirs.claimed);
       if (!claim(peer(i))) continue;
       if (moves_first()) move(range, window(me(), 0));
       visit(range, window(me(), 0));
@@ -173,7 +173,7 @@ bool WindowMove::visit_one() {
     const int one = peer(i);
     if (!visitable(one)) continue;
     const std::int64_t window_number = progress(one).visited++;
-    visit(range_of(one, window_number), window(one, window_number));
+    visit(peer_window(one, window_number), window(one, window_number));
     if (one == me() && apart())
       count_own();
     else
@@ -189,7 +189,7 @@ bool WindowMove::move_one() {
     if (!movable(one)) continue;
     const std::int64_t window_number = progress(one).claimed;
     if (!claim(one)) continue;
-    move(range_of(one, window_number), window(one, window_number));
+    move(peer_window(one, window_number), window(one, window_number));
     transport::Gates::raise(moves(slot(one, window_number)));
     return true;
   }

@@ -87,13 +87,13 @@ class WindowMove : public Move {
   int me() const { return transport_.node_rank(); }
   /// True if windows hold elements of ranks on other nodes.
   bool apart() const { return transport_.nodes_apart() && !plan_.each_node(); }
-  std::int64_t reader_of(int peer) const;
+  std::int64_t peer_reader(int peer) const;
   int served_peers() const;
   /// Returns the i-th peer in the order in which this worker visits windows.  Each worker begins with its own windows,
   /// so that two workers rarely touch neighbouring elements at the same time.
   int peer(int i) const { return (me() + i) % transport_.node_size(); }
   Progress& progress(int peer) { return progress_[static_cast<std::size_t>(peer)]; }
-  Range range_of(int peer, std::int64_t window_number) { return plan_.window(progress(peer).reader, window_number); }
+  Range peer_window(int peer, std::int64_t window_number) { return plan_.window(progress(peer).reader, window_number); }
   std::byte* window(int peer, std::int64_t window_number) const;
   transport::Slot& slot(int peer, std::int64_t window_number) const;
 

@@ -36,7 +36,7 @@ struct Status {
   std::string began;
 };
 
-Status status_of(int process) {
+Status read_status(int process) {
   const std::string line = content(process, "stat");
   TextReader in(line.substr(line.rfind(')') + 1));  // after the name, which may contain any characters
   Status result;
@@ -60,10 +60,10 @@ bool has_rank(int process) {
 /// Identifies the process that started the ranks of this host.
 std::string launcher() {
   int process = ::getpid();
-  Status status = status_of(process);
+  Status status = read_status(process);
   do {
     process = status.parent;
-    status = status_of(process);
+    status = read_status(process);
   } while (status.parent > 0 && has_rank(process));
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
@@ -88,7 +88,7 @@ double process_began() {
   timespec boot{};
   ::clock_gettime(CLOCK_REALTIME, &real);
   ::clock_gettime(CLOCK_BOOTTIME, &boot);
-  const std::string ticks = status_of(::getpid()).began;  // ticks since the system was started
+  const std::string ticks = read_status(::getpid()).began;  // ticks since the system was started
   const long each_second = ::sysconf(_SC_CLK_TCK);
   if (ticks.empty() || each_second <= 0) return 0;
   const auto seconds = [](const timespec& time) {

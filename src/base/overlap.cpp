@@ -76,7 +76,7 @@ class Sum {
   int tries_ = 0;
 };
 
-std::int64_t size_of(std::int64_t stride) { return stride < 0 ? -std::max(stride, -INT64_MAX) : stride; }
+std::int64_t magnitude(std::int64_t stride) { return stride < 0 ? -std::max(stride, -INT64_MAX) : stride; }
 
 bool nothing_in(const MemoryBox& box) {
   return box.element_bytes < 1 || std::any_of(box.shape.begin(), box.shape.end(), [](auto size) { return size < 1; });
@@ -89,18 +89,18 @@ bool nested(const MemoryBox& box) {
   for (std::size_t d = 0; d < box.shape.size(); ++d)
     if (box.shape[d] > 1) order.push_back(d);
   std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return size_of(box.strides[a]) < size_of(box.strides[b]); });
+            [&](std::size_t a, std::size_t b) { return magnitude(box.strides[a]) < magnitude(box.strides[b]); });
   Wide reach = box.element_bytes;
   for (const std::size_t d : order) {
-    if (size_of(box.strides[d]) < reach) return false;
-    reach += Wide{size_of(box.strides[d])} * (box.shape[d] - 1);
+    if (magnitude(box.strides[d]) < reach) return false;
+    reach += Wide{magnitude(box.strides[d])} * (box.shape[d] - 1);
   }
   return true;
 }
 
 }  // namespace
 
-Bounds bounds_of(const MemoryBox& box) {
+Bounds find_bounds(const MemoryBox& box) {
   if (nothing_in(box)) return {};
   Wide low = reinterpret_cast<std::uintptr_t>(box.first);
   Wide high = low + box.element_bytes;
@@ -115,14 +115,15 @@ Bounds bounds_of(const MemoryBox& box) {
 }
 
 bool share_memory(const MemoryBox& a, const MemoryBox& b) {
-  const Bounds one = bounds_of(a);
-  const Bounds other = bounds_of(b);
+  const Bounds one = find_bounds(a);
+  const Bounds other = find_bounds(b);
   if (one.empty() || other.empty() || !one.meets(other)) return false;
   // Positions of a start at its low end and ascend, positions of b start at its high end and descend. They meet if
   // their sums equal the distance of both ends.
   std::vector<Term> terms;
   for (const MemoryBox* box : {&a, &b})
-    for (std::size_t d = 0; d < box->shape.size(); ++d) terms.push_back({size_of(box->strides[d]), box->shape[d] - 1});
+    for (std::size_t d = 0; d < box->shape.size(); ++d)
+      terms.push_back({magnitude(box->strides[d]), box->shape[d] - 1});
   const Wide slack = Wide{a.element_bytes} + b.element_bytes - 2;
   return Sum(std::move(terms), slack).reaches(Wide{other.high} - 1 - Wide{one.low});
 }
@@ -133,11 +134,11 @@ bool overlaps_itself(const MemoryBox& box) {
   // dimensions they differ by any number of positions.
   for (std::size_t k = 0; k < box.shape.size(); ++k) {
     if (box.shape[k] < 2) continue;
-    std::vector<Term> terms{{size_of(box.strides[k]), box.shape[k] - 2}};
-    Wide target = Wide{size_of(box.strides[k])} * (box.shape[k] - 1) + box.element_bytes - 1;
+    std::vector<Term> terms{{magnitude(box.strides[k]), box.shape[k] - 2}};
+    Wide target = Wide{magnitude(box.strides[k])} * (box.shape[k] - 1) + box.element_bytes - 1;
     for (std::size_t d = k + 1; d < box.shape.size(); ++d) {
-      terms.push_back({size_of(box.strides[d]), 2 * Wide{box.shape[d] - 1}});
-      target += Wide{size_of(box.strides[d])} * (box.shape[d] - 1);
+      terms.push_back({magnitude(box.strides[d]), 2 * Wide{box.shape[d] - 1}});
+      target += Wide{magnitude(box.strides[d])} * (box.shape[d] - 1);
     }
     if (Sum(std::move(terms), 2 * (Wide{box.element_bytes} - 1)).reaches(target)) return true;
   }

@@ -22,7 +22,7 @@ struct Bounds {
   bool empty() const { return low >= high; }
   bool meets(const Bounds& other) const { return low < other.high && other.low < high; }
 };
-Bounds bounds_of(const MemoryBox& box);
+Bounds find_bounds(const MemoryBox& box);
 
 /// True if an element of one box and an element of the other share a byte. Also true if the answer would take too
 /// long, which never happens for slices of dense arrays.

@@ -31,7 +31,7 @@ namespace plait::base {
 namespace {
 
 /// Reads field 22 of /proc/PID/stat, which follows the command in parentheses; 0 if it cannot be read.
-std::int64_t start_of(std::int64_t number) {
+std::int64_t read_start_time(std::int64_t number) {
   std::ifstream file(text("/proc/", number, "/stat"));
   const std::string status((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::size_t command = status.rfind(')');
@@ -72,7 +72,7 @@ std::shared_ptr<const ProcessWatch> made([[maybe_unused]] const ProcessId& proce
   Descriptor descriptor = number < 0 ? Descriptor() : Descriptor(number);
   // The start is read after the descriptor was opened. If it is the expected one, the descriptor refers to the
   // expected process; otherwise that process has ended, and its number was reused.
-  const std::int64_t started = process.started == 0 ? 0 : start_of(process.number);
+  const std::int64_t started = process.started == 0 ? 0 : read_start_time(process.number);
   const bool ended = number < 0 || (started != 0 && started != process.started);
   return std::make_shared<const ProcessWatch>(std::move(descriptor), ended);
 #else
@@ -82,9 +82,9 @@ std::shared_ptr<const ProcessWatch> made([[maybe_unused]] const ProcessId& proce
 
 }  // namespace
 
-ProcessId this_process() { return {::getpid(), start_of(::getpid())}; }
+ProcessId this_process() { return {::getpid(), read_start_time(::getpid())}; }
 
-std::shared_ptr<const ProcessWatch> ProcessWatch::of(const ProcessId& process) {
+std::shared_ptr<const ProcessWatch> ProcessWatch::find_or_open(const ProcessId& process) {
   const std::scoped_lock lock(watches().mutex);
   auto& known = watches().known;
   if (const auto found = known.find(process); found != known.end())

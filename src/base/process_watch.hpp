@@ -25,7 +25,7 @@ class ProcessWatch {
  public:
   /// Returns a watch that is shared by all callers; nullptr if the system has no descriptors of processes, or permits
   /// no more of them.
-  static std::shared_ptr<const ProcessWatch> of(const ProcessId& process);
+  static std::shared_ptr<const ProcessWatch> find_or_open(const ProcessId& process);
 
   ProcessWatch(Descriptor descriptor, bool ended) : descriptor_(std::move(descriptor)), ended_(ended) {}
   bool ended() const;

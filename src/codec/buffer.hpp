@@ -18,7 +18,7 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
-  std::span<std::byte> of(std::size_t bytes) {
+  std::span<std::byte> acquire(std::size_t bytes) {
     if (bytes > bytes_) {
       release();  // before the new mapping, so that only one exists at a time
       void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

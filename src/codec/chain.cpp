@@ -54,7 +54,7 @@ std::optional<std::size_t> Chain::always_encoded(std::size_t bytes) const {
 
 std::span<const std::byte> Chain::encode(std::span<const std::byte> plain) const {
   for (std::size_t i = 0; i < codecs_.size(); ++i) {
-    const std::span<std::byte> output = buffers()[i % 2].of(codecs_[i]->max_encoded(plain.size()));
+    const std::span<std::byte> output = buffers()[i % 2].acquire(codecs_[i]->max_encoded(plain.size()));
     plain = output.first(codecs_[i]->encode(plain, output));
   }
   return plain;
@@ -67,7 +67,7 @@ void Chain::decode(std::span<const std::byte> packed, std::span<std::byte> chunk
   }
   for (std::size_t i = codecs_.size(); i-- > 0;) {
     // No encoder produces more than this.
-    const std::span<std::byte> output = i == 0 ? chunk : buffers()[i % 2].of(max_encoded(chunk.size(), i));
+    const std::span<std::byte> output = i == 0 ? chunk : buffers()[i % 2].acquire(max_encoded(chunk.size(), i));
     made = codecs_[i]->decode(packed, output, what);
     packed = output.first(made);
   }

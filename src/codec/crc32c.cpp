@@ -59,7 +59,7 @@ class Crc32c : public Codec {
   std::optional<std::size_t> always_encoded(std::size_t bytes) const override { return bytes + kSum; }
   std::size_t encode(std::span<const std::byte> plain, std::span<std::byte> output) const override {
     std::ranges::copy(plain, output.begin());
-    const std::uint32_t sum = crc32c_of(plain);
+    const std::uint32_t sum = compute_crc32c(plain);
     for (std::size_t i = 0; i < kSum; ++i) output[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i) & 0xff);
     return plain.size() + kSum;
   }
@@ -71,7 +71,7 @@ class Crc32c : public Codec {
       damaged(what, "it has ", plain.size(), " bytes in front of its check sum, more than ", output.size());
     std::uint32_t stored = 0;
     for (std::size_t i = 0; i < kSum; ++i) stored |= static_cast<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
-    if (const std::uint32_t sum = crc32c_of(plain); sum != stored)
+    if (const std::uint32_t sum = compute_crc32c(plain); sum != stored)
       damaged(what, "its check sum is ", base::hexadecimal_text(stored), ", but its bytes have ",
               base::hexadecimal_text(sum));
     std::ranges::copy(plain, output.begin());
@@ -84,7 +84,7 @@ class Crc32c : public Codec {
 
 }  // namespace
 
-std::uint32_t crc32c_of(std::span<const std::byte> bytes) {
+std::uint32_t compute_crc32c(std::span<const std::byte> bytes) {
   constexpr std::uint32_t kOnes = 0xffffffff;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("sse4.2") != 0) return by_instruction(kOnes, bytes) ^ kOnes;

@@ -9,6 +9,6 @@ namespace plait::codec {
 
 /// Computes the checksum.
 /// cost  A few bytes a cycle if the processor has an instruction for it.
-std::uint32_t crc32c_of(std::span<const std::byte> bytes);
+std::uint32_t compute_crc32c(std::span<const std::byte> bytes);
 
 }  // namespace plait::codec

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxAtOnce = std::numeric_limits<uInt>::max();  // zlib counts bytes with 32 bits
 
-Bytef* bytes_of(const std::byte* data) {
+Bytef* to_bytef(const std::byte* data) {
   return reinterpret_cast<Bytef*>(const_cast<std::byte*>(data));  // zlib's type is not const
 }
 
@@ -35,9 +35,9 @@ class Inflation {
     for (int result = Z_OK; result != Z_STREAM_END;) {
       const std::size_t in = std::min(packed.size() - taken, kMaxAtOnce);
       const std::size_t out = std::min(output.size() - made, kMaxAtOnce);
-      zlib_.next_in = bytes_of(packed.data() + taken);
+      zlib_.next_in = to_bytef(packed.data() + taken);
       zlib_.avail_in = static_cast<uInt>(in);
-      zlib_.next_out = bytes_of(out > 0 ? output.data() + made : &past_end);
+      zlib_.next_out = to_bytef(out > 0 ? output.data() + made : &past_end);
       zlib_.avail_out = out > 0 ? static_cast<uInt>(out) : 1;
       result = inflate(&zlib_, Z_NO_FLUSH);
       const std::size_t now = (out > 0 ? out : 1) - zlib_.avail_out;
@@ -74,9 +74,9 @@ class Deflation {
     for (int result = Z_OK; result != Z_STREAM_END;) {
       const std::size_t in = std::min(plain.size() - taken, kMaxAtOnce);
       const std::size_t out = std::min(output.size() - made, kMaxAtOnce);
-      zlib_.next_in = bytes_of(plain.data() + taken);
+      zlib_.next_in = to_bytef(plain.data() + taken);
       zlib_.avail_in = static_cast<uInt>(in);
-      zlib_.next_out = bytes_of(output.data() + made);
+      zlib_.next_out = to_bytef(output.data() + made);
       zlib_.avail_out = static_cast<uInt>(out);
       result = deflate(&zlib_, taken + in == plain.size() ? Z_FINISH : Z_NO_FLUSH);
       taken += in - zlib_.avail_in;

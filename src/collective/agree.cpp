@@ -83,7 +83,7 @@ Wire describe(const std::exception_ptr& error) {
 }
 
 /// Returns the FNV-1a hash, reduced to 62 bits so that its negative exists.
-std::int64_t hash_of(std::string_view text) {
+std::int64_t hash_text(std::string_view text) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
   return static_cast<std::int64_t>(hash >> 2U);
@@ -167,7 +167,7 @@ void agree_on(transport::Transport& transport, const Brought& brought) {
     if (mine) throw_failure(transport, mine, 0, true);
     return;
   }
-  const std::int64_t hash = hash_of(brought.call);
+  const std::int64_t hash = hash_text(brought.call);
   const std::int64_t number = brought.given_up;
   std::array<std::int64_t, 8> values{hash,         -hash,  mine ? transport.rank() : kNone,
                                      mine ? 1 : 0, number, number == kNone ? kNone : -number,

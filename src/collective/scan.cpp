@@ -22,13 +22,13 @@ namespace {
 
 using Word = std::array<std::byte, sizeof(std::int64_t)>;
 
-Word word_of(std::int64_t value) {
+Word encode_word(std::int64_t value) {
   Word bytes;
   std::memcpy(bytes.data(), &value, sizeof value);
   return bytes;
 }
 
-std::int64_t value_of(const Word& bytes) {
+std::int64_t decode_word(const Word& bytes) {
   std::int64_t value = 0;
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
@@ -87,9 +87,9 @@ Sums Scan::sum_of_messages(FirstError& error) {
     }
     if (sent) sent->complete();
   }
-  Word all = word_of(stretch);
+  Word all = encode_word(stretch);
   transport_.broadcast(all, workers - 1);
-  sums.all = value_of(all);
+  sums.all = decode_word(all);
   return sums;
 }
 

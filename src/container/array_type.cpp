@@ -37,7 +37,7 @@ ArrayType described_type(const FileOptions& options, const std::string& path, bo
   ArrayType type;
   type.shape = *options.shape;
   type.dtype = options.dtype.value_or("");
-  type.element_bytes = options.element_bytes != 0 ? options.element_bytes : npy::element_bytes_of(type.dtype);
+  type.element_bytes = options.element_bytes != 0 ? options.element_bytes : npy::dtype_bytes(type.dtype);
   type.order = options.order.value_or(Order::kC);
   if (type.element_bytes < 1)
     base::throw_argument_error(path, ": an element cannot have ", type.element_bytes, " bytes; give 1 or more");
@@ -51,7 +51,7 @@ ArrayType described_type(const FileOptions& options, const std::string& path, bo
   return type;
 }
 
-std::optional<std::int64_t> bytes_of(const Extents& shape, std::int64_t element_bytes) {
+std::optional<std::int64_t> array_bytes(const Extents& shape, std::int64_t element_bytes) {
   bool fits = true;
   bool empty = false;
   std::int64_t bytes = element_bytes;

@@ -15,7 +15,7 @@ namespace plait::container {
 ArrayType described_type(const FileOptions& options, const std::string& path, bool is_new);
 
 /// Returns the bytes of the elements of an array; nothing if they exceed 2^63 - 1, or an extent is negative.
-std::optional<std::int64_t> bytes_of(const Extents& shape, std::int64_t element_bytes);
+std::optional<std::int64_t> array_bytes(const Extents& shape, std::int64_t element_bytes);
 
 /// Compares the options of the caller with an array that its file describes.
 /// errors  kArgument: another shape, order or element type, or options that only raw files have.

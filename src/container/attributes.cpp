@@ -18,7 +18,7 @@ const ArrayAttribute* find_attribute(const ArrayAttributes& attributes, std::str
   return found == attributes.end() ? nullptr : &*found;
 }
 
-std::int64_t count_of(const ArrayAttribute& attribute) {
+std::int64_t value_count(const ArrayAttribute& attribute) {
   std::int64_t count = 1;
   for (const std::int64_t extent : attribute.shape)
     if (__builtin_mul_overflow(count, extent, &count)) return INT64_MAX;
@@ -31,8 +31,8 @@ ArrayAttribute text_attribute(std::string name, std::string text) {
   return made;
 }
 
-std::string utf8_of(std::string_view bytes) {
-  return npy::is_utf8(bytes) ? std::string(bytes) : npy::utf8_of_latin1(bytes);
+std::string to_utf8(std::string_view bytes) {
+  return npy::is_utf8(bytes) ? std::string(bytes) : npy::latin1_to_utf8(bytes);
 }
 
 void check_attributes(const ArrayAttributes& attributes, const std::string& where) {
@@ -51,9 +51,9 @@ void check_attributes(const ArrayAttributes& attributes, const std::string& wher
     if (!std::ranges::all_of(one.texts, npy::is_utf8))
       base::throw_argument_error(where, ": the attribute \"", one.name,
                                  "\" has a text that is no UTF-8; use that encoding");
-    const std::int64_t count = count_of(one);
+    const std::int64_t count = value_count(one);
     const bool texts = one.is_texts() || one.is_json();
-    const std::int64_t bytes = texts ? 1 : npy::element_bytes_of(one.dtype);
+    const std::int64_t bytes = texts ? 1 : npy::dtype_bytes(one.dtype);
     if (count < 0 || bytes < 1 ||
         (texts ? one.texts.size() : one.values.size() / static_cast<std::size_t>(bytes)) !=
             static_cast<std::size_t>(count))

@@ -16,13 +16,13 @@ inline constexpr std::int64_t kMaxAttributeBytes = std::int64_t{1} << 28;
 const ArrayAttribute* find_attribute(const ArrayAttributes& attributes, std::string_view name);
 
 /// Returns the number of values.
-std::int64_t count_of(const ArrayAttribute& attribute);
+std::int64_t value_count(const ArrayAttribute& attribute);
 
 /// Makes an attribute with one text.
 ArrayAttribute text_attribute(std::string name, std::string text);
 
 /// Converts text of a file that does not state its encoding: it is UTF-8 if it is valid UTF-8, otherwise Latin-1.
-std::string utf8_of(std::string_view bytes);
+std::string to_utf8(std::string_view bytes);
 
 /// Checks attributes of a caller.
 /// errors  kArgument: a name is empty, not UTF-8 or used twice; the number of values differs from the shape.

@@ -56,7 +56,7 @@ std::optional<double> special_number(const Json& value) {
   return std::nullopt;
 }
 
-Json json_of_real(double value) {
+Json real_to_json(double value) {
   if (std::isfinite(value)) return value;
   const std::string_view word = std::isnan(value) ? kWords[0] : value > 0 ? kWords[1] : kWords[2];
   return text(kMark, word);
@@ -65,7 +65,7 @@ Json json_of_real(double value) {
 std::string plain_text(const std::string& marked) { return marked.starts_with(kMark) ? marked.substr(1) : marked; }
 
 /// Returns the nesting of lists and objects.
-std::size_t nesting_of(std::string_view json) {
+std::size_t nesting_depth(std::string_view json) {
   std::size_t depth = 0;
   std::size_t most = 0;
   bool quoted = false;
@@ -80,7 +80,7 @@ std::size_t nesting_of(std::string_view json) {
   return most;
 }
 
-double real_of_half(std::uint16_t bits) {
+double half_to_real(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   const int fraction = bits & 1023;
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
@@ -90,7 +90,7 @@ double real_of_half(std::uint16_t bits) {
 }
 
 /// Decodes one number. `kind` is the type code of its dtype.
-Json json_of_bytes(std::span<const std::byte> bytes, char kind, bool big) {
+Json bytes_to_json(std::span<const std::byte> bytes, char kind, bool big) {
   std::array<std::byte, 16> buffer{};
   std::ranges::copy(bytes, buffer.begin());
   if (big) std::reverse(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(bytes.size()));
@@ -106,38 +106,38 @@ Json json_of_bytes(std::span<const std::byte> bytes, char kind, bool big) {
     }
     default: break;
   }
-  if (size == 2) return json_of_real(real_of_half(static_cast<std::uint16_t>(bits)));
-  if (size == 4) return json_of_real(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-  if (size == 8) return json_of_real(std::bit_cast<double>(bits));
+  if (size == 2) return real_to_json(half_to_real(static_cast<std::uint16_t>(bits)));
+  if (size == 4) return real_to_json(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  if (size == 8) return real_to_json(std::bit_cast<double>(bits));
   long double wide = 0;
   std::memcpy(&wide, buffer.data(), std::min(sizeof(wide), size));
-  return json_of_real(static_cast<double>(wide));
+  return real_to_json(static_cast<double>(wide));
 }
 
-Json json_of_value(const ArrayAttribute& attribute, std::size_t at) {
+Json value_to_json(const ArrayAttribute& attribute, std::size_t at) {
   if (!attribute.values.empty() || !attribute.is_texts()) {
     const char kind = attribute.dtype[1];
     const bool big = attribute.dtype[0] == '>';
-    const auto size = static_cast<std::size_t>(npy::element_bytes_of(attribute.dtype));
+    const auto size = static_cast<std::size_t>(npy::dtype_bytes(attribute.dtype));
     const std::span<const std::byte> bytes = std::span(attribute.values).subspan(at * size, size);
-    if (kind != 'c') return json_of_bytes(bytes, kind, big);
-    return Json::array({json_of_bytes(bytes.first(size / 2), 'f', big), json_of_bytes(bytes.last(size / 2), 'f', big)});
+    if (kind != 'c') return bytes_to_json(bytes, kind, big);
+    return Json::array({bytes_to_json(bytes.first(size / 2), 'f', big), bytes_to_json(bytes.last(size / 2), 'f', big)});
   }
   return marked_text(attribute.texts[at]);
 }
 
-Json json_of_dimension(const ArrayAttribute& attribute, std::size_t dimension, std::size_t& at) {
-  if (dimension == attribute.shape.size()) return json_of_value(attribute, at++);
+Json dimension_to_json(const ArrayAttribute& attribute, std::size_t dimension, std::size_t& at) {
+  if (dimension == attribute.shape.size()) return value_to_json(attribute, at++);
   Json list = Json::array();
   for (std::int64_t i = 0; i < attribute.shape[dimension]; ++i)
-    list.push_back(json_of_dimension(attribute, dimension + 1, at));
+    list.push_back(dimension_to_json(attribute, dimension + 1, at));
   return list;
 }
 
 /// The common type of the values of a list.
 enum class Common : std::uint8_t { kNothing, kTexts, kTruth, kWhole, kNatural, kReal };
 
-Common common_of(const Json& value) {
+Common common_type(const Json& value) {
   if (special_number(value)) return Common::kReal;
   if (value.is_string()) return Common::kTexts;
   if (value.is_boolean()) return Common::kTruth;
@@ -152,7 +152,7 @@ class Flattening {
   /// Adds a value. Returns false if the values have no common type, or the lists no common shape.
   bool take(const Json& value, std::size_t depth) {
     if (!value.is_array()) {
-      const Common its = common_of(value);
+      const Common its = common_type(value);
       if (its == Common::kNothing || depth != shape_.size()) return false;
       if (!values_.empty() && its != common_ && !widens(its)) return false;
       common_ = values_.empty() || its > common_ ? its : common_;
@@ -190,7 +190,7 @@ void append(std::vector<std::byte>& out, Number value) {
   out.insert(out.end(), bytes, bytes + sizeof(value));
 }
 
-ArrayAttribute attribute_of(const std::string& name, const Json& value) {
+ArrayAttribute parse_attribute(const std::string& name, const Json& value) {
   ArrayAttribute made{name, {}};
   Flattening flat;
   if (!flat.take(value, 0)) {
@@ -256,15 +256,15 @@ std::string marked_text(std::string_view text) {
   return text.starts_with(kMark) ? base::text(kMark, text) : std::string(text);
 }
 
-ArrayAttributes attributes_of_json(const Json& object) {
+ArrayAttributes json_to_attributes(const Json& object) {
   ArrayAttributes found;
-  for (const auto& [name, value] : object.items()) found.push_back(attribute_of(plain_text(name), value));
+  for (const auto& [name, value] : object.items()) found.push_back(parse_attribute(plain_text(name), value));
   return found;
 }
 
 Rejection json_rejection(const ArrayAttribute& attribute) {
   if (!attribute.error.empty()) return Rejection(attribute.error);
-  const std::size_t nesting = attribute.is_json() ? nesting_of(attribute.texts.front()) : attribute.shape.size();
+  const std::size_t nesting = attribute.is_json() ? nesting_depth(attribute.texts.front()) : attribute.shape.size();
   if (nesting + kAround > kMaxNesting)
     return Rejection::because("it is nested ", nesting, " deep, and Plait reads at most ", kMaxNesting - kAround);
   if (attribute.is_texts() || attribute.is_json()) return {};
@@ -273,7 +273,7 @@ Rejection json_rejection(const ArrayAttribute& attribute) {
   return {};
 }
 
-Json json_of_attributes(const ArrayAttributes& attributes, const std::string& where) {
+Json attributes_to_json(const ArrayAttributes& attributes, const std::string& where) {
   Json object = Json::object();
   for (const ArrayAttribute& one : attributes) {
     if (const Rejection rejection = json_rejection(one))
@@ -288,23 +288,23 @@ Json json_of_attributes(const ArrayAttributes& attributes, const std::string& wh
       continue;
     }
     std::size_t at = 0;
-    object[marked_text(one.name)] = json_of_dimension(one, 0, at);
+    object[marked_text(one.name)] = dimension_to_json(one, 0, at);
   }
   return object;
 }
 
-nlohmann::json json_of_number(const ArrayAttribute& attribute) {
+nlohmann::json number_to_json(const ArrayAttribute& attribute) {
   const auto plain = [](const Json& value) {
     return special_number(value) ? nlohmann::json(value.get_ref<const std::string&>().substr(1))
                                  : nlohmann::json::parse(value.dump());
   };
-  const Json value = json_of_value(attribute, 0);
+  const Json value = value_to_json(attribute, 0);
   if (!value.is_array()) return plain(value);
   return nlohmann::json::array({plain(value[0]), plain(value[1])});
 }
 
-double real_of(const ArrayAttribute& attribute) {
-  const Json value = json_of_value(attribute, 0);
+double real_value(const ArrayAttribute& attribute) {
+  const Json value = value_to_json(attribute, 0);
   const std::optional<double> special = special_number(value);
   return special ? *special : value.get<double>();
 }

@@ -25,19 +25,19 @@ std::string marked_text(std::string_view text);
 
 /// Returns the members of an object that marked_json() has written. Numbers become 64-bit numbers; nested values and
 /// values of several types stay JSON.
-ArrayAttributes attributes_of_json(const nlohmann::ordered_json& object);
+ArrayAttributes json_to_attributes(const nlohmann::ordered_json& object);
 
 /// Makes an object with attributes, for json_text().
 /// errors  kArgument: JSON does not have a type, or a value is nested too deeply.
-nlohmann::ordered_json json_of_attributes(const ArrayAttributes& attributes, const std::string& where);
+nlohmann::ordered_json attributes_to_json(const ArrayAttributes& attributes, const std::string& where);
 
 /// Returns the reason why JSON cannot represent an attribute.
 base::Rejection json_rejection(const ArrayAttribute& attribute);
 
 /// Returns the value of an attribute that is one number. NaN and infinities are spelled as in fill values of Zarr.
-nlohmann::json json_of_number(const ArrayAttribute& attribute);
+nlohmann::json number_to_json(const ArrayAttribute& attribute);
 /// Returns the value of an attribute that is one real number.
-double real_of(const ArrayAttribute& attribute);
+double real_value(const ArrayAttribute& attribute);
 
 /// Returns a document in the dialect of Python's writers: NaN and infinities, which JSON does not have, are bare words,
 /// and the marks of other strings are removed.

@@ -38,7 +38,7 @@ std::optional<std::uint64_t> half_bits(double value) {
   return sign | ((static_cast<std::uint64_t>(unit + 24) << 10) + count);
 }
 
-std::optional<double> real_of(const json& value) {
+std::optional<double> parse_real(const json& value) {
   if (value.is_number()) return value.get<double>();
   if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (value == "Infinity") return std::numeric_limits<double>::infinity();
@@ -56,7 +56,7 @@ std::optional<std::uint64_t> real_bits(const json& value, std::size_t bytes) {
     if (error != std::errc() || last != end || digits.size() != 2 + 2 * bytes) return std::nullopt;
     return bits;
   }
-  const std::optional<double> number = real_of(value);
+  const std::optional<double> number = parse_real(value);
   if (!number) return std::nullopt;
   if (bytes == 2) return half_bits(*number);
   if (bytes == 4) return std::bit_cast<std::uint32_t>(static_cast<float>(*number));
@@ -64,7 +64,7 @@ std::optional<std::uint64_t> real_bits(const json& value, std::size_t bytes) {
 }
 
 /// Returns the bits of one number of `bytes` bytes. `kind` is the type code of its dtype.
-std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t bytes) {
+std::optional<std::uint64_t> parse_bits(const json& value, char kind, std::size_t bytes) {
   if (kind == 'f') return real_bits(value, bytes);
   if (kind == 'b') {
     if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
@@ -85,7 +85,7 @@ std::optional<std::uint64_t> bits_of(const json& value, char kind, std::size_t b
 }
 
 /// Decodes hexadecimal digits after `0x`, and pads the element with zeros.
-std::vector<std::byte> bytes_of_text(const json& value, std::size_t bytes) {
+std::vector<std::byte> text_to_bytes(const json& value, std::size_t bytes) {
   if (!value.is_string()) return {};
   std::string_view digits = value.get_ref<const std::string&>();
   if (!digits.starts_with("0x") || digits.size() % 2 != 0 || digits.size() > 2 + 2 * bytes) return {};
@@ -103,13 +103,13 @@ std::vector<std::byte> bytes_of_text(const json& value, std::size_t bytes) {
 
 }  // namespace
 
-std::vector<std::byte> fill_of(const json& value, const std::string& dtype) {
+std::vector<std::byte> encode_fill(const json& value, const std::string& dtype) {
   if (dtype.size() < 3) return {};
   const bool complex = dtype[1] == 'c';
   const char kind = complex ? 'f' : dtype[1];
   std::size_t bytes = 0;
   std::from_chars(dtype.data() + 2, dtype.data() + dtype.size(), bytes);
-  if (kind == 'S' || kind == 'V') return bytes_of_text(value, bytes);
+  if (kind == 'S' || kind == 'V') return text_to_bytes(value, bytes);
   const std::size_t count = complex ? 2 : 1;
   bytes /= count;
   if (bytes > sizeof(std::uint64_t) || std::string_view("biuf").find(kind) == std::string_view::npos) return {};
@@ -120,7 +120,7 @@ std::vector<std::byte> fill_of(const json& value, const std::string& dtype) {
       its = value[part];
     else if (complex && part == 1)
       its = 0;
-    const std::optional<std::uint64_t> bits = bits_of(its, kind, bytes);
+    const std::optional<std::uint64_t> bits = parse_bits(its, kind, bytes);
     if (!bits) return {};
     for (std::size_t i = 0; i < bytes; ++i) {
       const std::size_t from = dtype[0] == '>' ? bytes - 1 - i : i;
@@ -138,7 +138,7 @@ json fill_given(const std::string& path, const std::string& given, const std::st
     value = json::parse(given, nullptr, false);
   const bool complex = dtype.size() > 1 && dtype[1] == 'c';
   if (complex && !value.is_discarded() && !value.is_array()) value = json::array({value, 0.0});
-  if (value.is_discarded() || fill_of(value, dtype).empty())
+  if (value.is_discarded() || encode_fill(value, dtype).empty())
     base::throw_argument_error(path, ": the fill value ", given, " is none that elements of dtype ", dtype,
                                " can have; give another one");
   return value;

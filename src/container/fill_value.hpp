@@ -10,7 +10,7 @@ namespace plait::container::zarr {
 
 /// Encodes a fill value as an element; empty if the type has no such value. dtype: in the notation of .npy headers.
 /// Strings and opaque bytes are hexadecimal digits, as in `0x6162`; the rest of the element is zero.
-std::vector<std::byte> fill_of(const nlohmann::json& value, const std::string& dtype);
+std::vector<std::byte> encode_fill(const nlohmann::json& value, const std::string& dtype);
 
 /// Returns the fill value of FileOptions as JSON.  errors  kArgument: elements of that dtype cannot have it.
 nlohmann::json fill_given(const std::string& path, const std::string& given, const std::string& dtype);

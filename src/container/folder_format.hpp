@@ -36,7 +36,7 @@ class FolderFormat {
   /// Returns the metadata of an array or group, or that of a new one. The arguments are the path of a folder or the URL
   /// of objects, and the name of an array in it. A folder that contains this file has this format.
   /// errors  kArgument: a name is impossible.  kSystem.
-  virtual FolderMetadata metadata_of(std::string_view path, std::optional<std::string_view> array) const = 0;
+  virtual FolderMetadata locate_metadata(std::string_view path, std::optional<std::string_view> array) const = 0;
   /// Returns the folder of a new array. One rank calls it. groups: metadata texts of the groups that are made with it,
   /// by their names.
   /// errors  kArgument: a name is impossible, or an object in the way is no such array.  kSystem.

@@ -91,14 +91,14 @@ const Format& variant_in(store::Store& store, const Format& named, const FileHea
 /// Returns the format of an existing file or folder; nullptr if it cannot be read, or is a folder of no format.
 /// stated: the format that the name states; nullptr if there is none.
 const Format* format_at_path(const std::string& path, const Format* stated = nullptr) {
-  if (store::is_url(path)) return stated != nullptr ? stated : format_of_folder(path);
+  if (store::is_url(path)) return stated != nullptr ? stated : find_folder_format(path);
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (std::filesystem::is_directory(status)) return stated != nullptr ? stated : format_of_folder(path);
+  if (std::filesystem::is_directory(status)) return stated != nullptr ? stated : find_folder_format(path);
   if (!std::filesystem::is_regular_file(status)) return nullptr;
   try {
     store::posix::PosixStore store(path, store::posix::PosixStore::Access::kRead);
-    return stated != nullptr ? &variant_in(store, *stated, FileHeader(store)) : &format_of(path, store);
+    return stated != nullptr ? &variant_in(store, *stated, FileHeader(store)) : &detect_format(path, store);
   } catch (const Error&) {  // opening the file reports the reason
     return nullptr;
   }
@@ -143,18 +143,18 @@ const Format& format_named(std::string_view name) {
   return parts.format != nullptr ? *parts.format : *by_ending(parts.file);
 }
 
-const Format* format_of_content(store::Store& store) {
+const Format* find_format_by_content(store::Store& store) {
   const FileHeader header(store);
   return format_with([&](const Format& one) { return one.begins(header.bytes()); });
 }
 
-const Format* format_of_folder(const std::string& folder) {
+const Format* find_folder_format(const std::string& folder) {
   return format_with([&](const Format& one) {
-    return one.folder() != nullptr && one.folder()->metadata_of(folder, std::nullopt).exists;
+    return one.folder() != nullptr && one.folder()->locate_metadata(folder, std::nullopt).exists;
   });
 }
 
-const Format& format_of(std::string_view name, store::Store& store) {
+const Format& detect_format(std::string_view name, store::Store& store) {
   const ArrayName parts = array_name(name);
   const Format& named = format_named(name);
   if (parts.format != nullptr) return variant_in(store, named, FileHeader(store));
@@ -162,7 +162,7 @@ const Format& format_of(std::string_view name, store::Store& store) {
   std::error_code error;
   if (store::is_url(path) && named.folder() != nullptr) return named;
   if (store::is_url(path) || std::filesystem::is_directory(path, error))
-    if (const Format* const folder = format_of_folder(path); folder != nullptr) return *folder;
+    if (const Format* const folder = find_folder_format(path); folder != nullptr) return *folder;
   const FileHeader header(store);
   if (named.recognizes(store, header.bytes())) return named;
   const Format* found = format_with([&](const Format& one) { return one.begins(header.bytes()); });

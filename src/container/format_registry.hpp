@@ -46,13 +46,13 @@ const Format& format_named(std::string_view path);
 /// Returns the format of the file that `store` reads: by the prefix of its name; otherwise by its content, or that of
 /// its folder; otherwise by its suffix. If none of these identifies a format, the file holds raw elements.
 /// errors  kSystem.
-const Format& format_of(std::string_view name, store::Store& store);
+const Format& detect_format(std::string_view name, store::Store& store);
 /// Returns the format of an existing file by its name; if the file cannot be read, as for a new file.
 /// cost  Opens the file.
 const Format& format_at(std::string_view name);
 /// Returns the format of a folder by the files in it, or of a URL by the objects below it; nullptr if it has none.
 /// errors  kSystem.  kArgument: the URL is invalid.
-const Format* format_of_folder(const std::string& folder);
+const Format* find_folder_format(const std::string& folder);
 /// The first bytes of a store, read once.
 class FileHeader {
  public:
@@ -69,6 +69,6 @@ class FileHeader {
 /// Returns true if a store begins like files of a format.  errors  kSystem.
 bool begins_as(const Format& format, store::Store& store);
 /// Returns the format whose signature a store has; nullptr if none.  A match may be a coincidence.  errors  kSystem.
-const Format* format_of_content(store::Store& store);
+const Format* find_format_by_content(store::Store& store);
 
 }  // namespace plait::container

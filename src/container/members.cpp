@@ -42,7 +42,7 @@ const Member& chosen(const std::vector<Member>& members, const std::string& path
   return *found;
 }
 
-std::string name_of_new(const std::string& path, const std::string& unnamed) {
+std::string new_array_name(const std::string& path, const std::string& unnamed) {
   const auto [file, array, format] = array_name(path);
   if (!array) return unnamed;
   if (array->empty())
@@ -50,12 +50,12 @@ std::string name_of_new(const std::string& path, const std::string& unnamed) {
   return std::string(*array);
 }
 
-std::vector<Member> members_of_new(const std::string& path, const FileOptions& options, const std::string& unnamed) {
+std::vector<Member> make_new_members(const std::string& path, const FileOptions& options, const std::string& unnamed) {
   std::vector<Member> members;
   if (options.arrays.empty()) {
     Member& one = members.emplace_back();
     static_cast<ArrayProperties&>(one) = options.properties();
-    one.name = name_of_new(path, unnamed);
+    one.name = new_array_name(path, unnamed);
     one.type = described_type(options, path, true);
   } else if (array_name(path).array) {
     base::throw_argument_error(

@@ -15,11 +15,11 @@ namespace plait::container {
 const Member& chosen(const std::vector<Member>& members, const std::string& path);
 
 /// Returns the name of the array in the name of a new file, or `unnamed`.  errors  kArgument: the name is empty.
-std::string name_of_new(const std::string& path, const std::string& unnamed);
+std::string new_array_name(const std::string& path, const std::string& unnamed);
 
 /// Returns the arrays of a new file: those of `options`, or the one that they and `path` describe.
 /// errors  kArgument: an array is impossible, or two have one name.
-std::vector<Member> members_of_new(const std::string& path, const FileOptions& options, const std::string& unnamed);
+std::vector<Member> make_new_members(const std::string& path, const FileOptions& options, const std::string& unnamed);
 
 /// Returns the arrays that a name refers to, among all those in a file: the one that it names, or all.
 /// errors  Those of chosen().

@@ -17,7 +17,7 @@ namespace {
 
 using base::text;
 
-const char* name_of(DistantMode mode) {
+const char* mode_name(DistantMode mode) {
   return mode == DistantMode::kRead ? "\"r\"" : mode == DistantMode::kWrite ? "\"w\"" : "\"r+\"";
 }
 
@@ -36,10 +36,10 @@ DistantFile::~DistantFile() {
 DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
   std::unique_ptr<Impl> impl;
   distant::in_turn(comm, [&] {
-    transport::Transport& transport = core::transport_of(comm);
+    transport::Transport& transport = core::get_transport(comm);
     const std::int64_t number = transport.next_number();  // before anything that may fail on this rank alone
     impl = std::make_unique<Impl>(comm, distant::start_service(transport), options.mode);
-    impl->open_together(number, options, text("open distant files in mode ", name_of(options.mode)));
+    impl->open_together(number, options, text("open distant files in mode ", mode_name(options.mode)));
   });
   impl->make_temporary(options);
   return DistantFile(std::move(impl));
@@ -48,7 +48,7 @@ DistantFile DistantFile::open(const DistantOptions& options, const Comm& comm) {
 void DistantFile::fail_open(const std::string& message, const Comm& comm, int system_code) {
   const Error error = core::call_error(message, system_code);
   distant::in_turn(comm, [&] {
-    transport::Transport& transport = core::transport_of(comm);
+    transport::Transport& transport = core::get_transport(comm);
     distant::start_service(transport);
     transport.next_number();
     collective::Collective::fail(transport, std::make_exception_ptr(error));
@@ -57,7 +57,7 @@ void DistantFile::fail_open(const std::string& message, const Comm& comm, int sy
 }
 
 DistantFile DistantFile::offer(const std::string& name, const DistantOptions& options, const Comm& comm) {
-  transport::Transport& transport = core::transport_of(comm);
+  transport::Transport& transport = core::get_transport(comm);
   auto service = distant::running_service(transport);
   if (options.path.empty()) base::throw_argument_error("\"", name, "\" was offered without a path");
   auto impl = std::make_unique<Impl>(comm, service, options.mode);
@@ -70,7 +70,7 @@ DistantFile DistantFile::offer(const std::string& name, const DistantOptions& op
 }
 
 DistantFile DistantFile::find(const std::string& name, const Comm& comm) {
-  transport::Transport& transport = core::transport_of(comm);
+  transport::Transport& transport = core::get_transport(comm);
   auto impl = std::make_unique<Impl>(comm, distant::running_service(transport), DistantMode::kReadWrite);
   impl->find_by(name);
   return DistantFile(std::move(impl));

@@ -53,7 +53,7 @@ static_assert(sizeof(Note) <= transport::Transport::kNoteBytes);
 
 DistantFile::Impl::Impl(const Comm& comm, std::shared_ptr<distant::Service> service, DistantMode mode)
     : comm_(comm),
-      transport_(&core::transport_of(comm)),
+      transport_(&core::get_transport(comm)),
       service_(std::move(service)),
       mode_(mode),
       rank_(transport_->rank()),
@@ -215,7 +215,7 @@ void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::I
   service_->server().disks().run([work = std::move(work), done = std::move(done)] {
     const std::exception_ptr error = collective::caught(work);
     if (!error) return done(nullptr);
-    const transport::CallFailure failure = distant::failure_of(error);
+    const transport::CallFailure failure = distant::to_call_failure(error);
     done(&failure);
   });
 }

@@ -22,7 +22,7 @@ namespace {
 /// Linux transfers at most 2 GiB - 4 KiB per call.
 constexpr std::size_t kMaxBytesACall = std::size_t{1} << 30;
 
-int flags_of(DistantMode mode, bool create) {
+int open_flags(DistantMode mode, bool create) {
   const int access = mode == DistantMode::kRead ? O_RDONLY : O_RDWR;
   // O_NONBLOCK: opening a FIFO must not wait for its other end; anything but an ordinary file is rejected below.
   return access | O_NONBLOCK | (create && mode == DistantMode::kWrite ? O_CREAT | O_TRUNC : 0);
@@ -41,7 +41,7 @@ LocalFile::LocalFile(const std::string& path, DistantMode mode, int rank, bool c
       where_(base::text(path_, " on rank ", rank, " (host ", host_name(), ")")),
       writable_(mode != DistantMode::kRead),
       named_(named),
-      file_(store::posix::open_file(path_, flags_of(mode, create), 0666, where_)) {
+      file_(store::posix::open_file(path_, open_flags(mode, create), 0666, where_)) {
   struct stat found{};
   if (::fstat(file_.number(), &found) != 0) fail("look at", errno);
   if (!S_ISREG(found.st_mode))

@@ -32,7 +32,7 @@ class LocalFile {
   const std::string& path() const { return path_; }
   FileIdentity identity() const;
   /// Returns the identity of the file on all hosts that see it.
-  store::Identity identity_anywhere() const { return store::posix::identity_of(file_.number(), where_); }
+  store::Identity identity_anywhere() const { return store::posix::read_identity(file_.number(), where_); }
 
   void read(std::int64_t offset, std::span<std::byte> into) const;
   /// Reads; bytes after the end of the file are zero.

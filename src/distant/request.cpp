@@ -120,7 +120,7 @@ std::optional<transport::CallFailure> DistantRequest::Impl::begin_piece(std::int
            }));
   });
   if (!error) return std::nullopt;
-  return distant::failure_of(error);
+  return distant::to_call_failure(error);
 }
 
 void DistantRequest::Impl::piece_ended(std::int64_t at, const transport::CallFailure* failure) {

@@ -43,7 +43,7 @@ void surely(Body&& body) {
 
 namespace {
 
-transport::CallFailure description_of(const std::exception_ptr& error) {
+transport::CallFailure describe_exception(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Error& known) {
@@ -57,8 +57,8 @@ transport::CallFailure description_of(const std::exception_ptr& error) {
 
 }  // namespace
 
-transport::CallFailure failure_of(const std::exception_ptr& error) {
-  return base::retry_allocation("say why an access failed", [&] { return description_of(error); });
+transport::CallFailure to_call_failure(const std::exception_ptr& error) {
+  return base::retry_allocation("say why an access failed", [&] { return describe_exception(error); });
 }
 
 Server::Server(int rank, int ranks) : rank_(rank), queues_(static_cast<std::size_t>(ranks)) {
@@ -194,7 +194,7 @@ void Server::serve_with_payload(const Job& job) {
   }
 }
 
-std::shared_ptr<const LocalFile> Server::file_of(const Job& job) const {
+std::shared_ptr<const LocalFile> Server::require_file(const Job& job) const {
   if (auto found = find_file(job.head.file)) return found;
   base::throw_system_error(EBADF, "rank ", rank_, " (host ", host_name(),
                            ") has no file under this handle: it registered none, or has closed it");
@@ -209,7 +209,7 @@ void Server::serve_file(const Job& job) {
 }
 
 void Server::begin_access(const Job& job) {
-  const std::shared_ptr<const LocalFile> file = file_of(job);
+  const std::shared_ptr<const LocalFile> file = require_file(job);
   const Head& head = job.head;
   const std::span<std::byte> bytes(job.buffer, static_cast<std::size_t>(head.bytes));
   switch (head.kind) {
@@ -289,7 +289,7 @@ void Server::answer(const Job& job, std::size_t bytes) {
 }
 
 void Server::reject(const Job& job, const std::exception_ptr& error) {
-  surely([&] { job.active->reject(job.arrival, failure_of(error)); });
+  surely([&] { job.active->reject(job.arrival, to_call_failure(error)); });
   release(job.buffer);
 }
 

@@ -22,7 +22,7 @@ namespace plait::distant {
 
 /// Returns the description of an exception for the caller.  Does not throw, because it may run on a thread of the
 /// disks.
-transport::CallFailure failure_of(const std::exception_ptr& error);
+transport::CallFailure to_call_failure(const std::exception_ptr& error);
 
 /// Serves requests of other ranks.  Memory is limited to kBuffers pieces for any number of callers: a request without a
 /// buffer waits as a small head, and callers take turns, one piece each.
@@ -70,7 +70,7 @@ class Server : public transport::CallService {
   void answer(const Job& job, std::size_t bytes);
   void reject(const Job& job, const std::exception_ptr& error);
   void carry_out(const Job& job, base::FunctionRef<std::size_t()> work);
-  std::shared_ptr<const LocalFile> file_of(const Job& job) const;
+  std::shared_ptr<const LocalFile> require_file(const Job& job) const;
   std::byte* new_buffer();
 
   int rank_;

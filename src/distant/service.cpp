@@ -28,7 +28,7 @@ std::shared_ptr<Service> attached_service(transport::Transport& transport) {
 
 void in_turn(const Comm& comm, base::FunctionRef<void()> call) {
   core::guarded(comm,
-                [&] { core::worker_of(comm)->run([&] { collective::together(core::transport_of(comm), call); }); });
+                [&] { core::get_worker(comm)->run([&] { collective::together(core::get_transport(comm), call); }); });
 }
 
 std::shared_ptr<Service> start_service(transport::Transport& transport) {

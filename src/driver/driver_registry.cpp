@@ -18,7 +18,7 @@ std::span<const Driver* const> drivers() {
   return kDrivers;
 }
 
-const Driver& driver_of(std::string_view name) {
+const Driver& find_driver(std::string_view name) {
   // `memory://BUCKET/KEY` is not an array of the driver `memory:`; other prefixes apply to all names that begin with
   // them.
   const bool in_memory = name.starts_with(memory::driver().prefix()) && store::is_url(name);
@@ -27,6 +27,6 @@ const Driver& driver_of(std::string_view name) {
   return objects::is_name(name) ? objects::driver() : plain::driver();
 }
 
-std::string_view without_prefix(std::string_view name) { return name.substr(driver_of(name).prefix().size()); }
+std::string_view without_prefix(std::string_view name) { return name.substr(find_driver(name).prefix().size()); }
 
 }  // namespace plait::driver

@@ -12,7 +12,7 @@ namespace plait::driver {
 /// Returns all drivers; those without a prefix come last.
 std::span<const Driver* const> drivers();
 /// Returns the driver of a name: by its prefix; by its scheme, if it is a URL; otherwise that of ordinary files.
-const Driver& driver_of(std::string_view name);
+const Driver& find_driver(std::string_view name);
 /// Returns a name without its prefix, but with its options; a plain name is returned unchanged.
 std::string_view without_prefix(std::string_view name);
 

@@ -46,7 +46,7 @@ class FileDriver : public Driver {
   /// Returns the purpose of such bytes, as a continuation of "bytes that".
   virtual std::string_view stands_for() const { return {}; }
   /// Returns the name by which such a file at `path` is opened.
-  virtual std::string name_of(const std::string& path) const { return std::string(prefix()) + path; }
+  virtual std::string make_name(const std::string& path) const { return std::string(prefix()) + path; }
   /// Releases what a temporary file of a killed process refers to, before that file is removed. target: the path of the
   /// file that it would have replaced. Returns true if the file may be removed.
   virtual bool clear(const std::string& /*left_behind*/, const std::string& /*target*/) const noexcept { return true; }

@@ -38,7 +38,7 @@ using driver::Contents;
 
 namespace {
 
-const Format& format_of_new(const std::string& name, Contents contents, const FileOptions& options) {
+const Format& find_new_format(const std::string& name, Contents contents, const FileOptions& options) {
   if (contents == Contents::kRaw || (contents == Contents::kHeader && options.several)) return container::raw::format();
   return container::format_named(contents == Contents::kHeader ? container::kHeaderName : name);
 }
@@ -54,13 +54,13 @@ void fields(Codec& codec, base::Record<Codec, Costs>& costs) {
   codec(costs.source, costs.values);
 }
 
-std::vector<double> values_of(const plan::CostModel& model) {
+std::vector<double> to_values(const plan::CostModel& model) {
   std::vector<double> values;
   for (const plan::CostTerm& term : plan::kCostTerms) values.push_back(model.*term.value);
   return values;
 }
 
-plan::CostModel model_of(const Costs& costs) {
+plan::CostModel to_model(const Costs& costs) {
   plan::CostModel model;
   model.source = costs.source;
   for (std::size_t i = 0; i < std::min(costs.values.size(), plan::kCostTerms.size()); ++i)
@@ -114,7 +114,7 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
   // Elements of unknown type get a dtype of opaque bytes. A name that stands for a format requires a dtype instead.
   if (contents == Contents::kHeader && !wanted.dtype && wanted.element_bytes > 0)
     wanted.dtype = text("|V", wanted.element_bytes);
-  const Format& made = format_of_new(name, contents, wanted);
+  const Format& made = find_new_format(name, contents, wanted);
   if (!wanted.arrays.empty() && !made.traits().names_arrays)
     base::throw_argument_error(
         name,
@@ -135,13 +135,13 @@ FileOpening::FileOpening(File::Impl& file, const FileOptions& options, collectiv
                          plan::AccessOptions access)
     : file_(file), options_(options), call_(call), contents_(contents), access_(std::move(access)) {}
 
-const Format& FileOpening::format_of(store::Store& store) const {
+const Format& FileOpening::detect_format(store::Store& store) const {
   if (contents_ == Contents::kHeader && !options_.several) {
     const Format& header = container::format_named(container::kHeaderName);
     return container::begins_as(header, store) ? header : container::raw::format();
   }
   if (contents_ != Contents::kByName || is_described_as_raw(store)) return container::raw::format();
-  return container::format_of(name(), store);
+  return container::detect_format(name(), store);
 }
 
 bool FileOpening::is_described_as_raw(store::Store& store) const {
@@ -149,16 +149,16 @@ bool FileOpening::is_described_as_raw(store::Store& store) const {
       (!options_.dtype && options_.element_bytes == 0) || !container::foreign_by_name(name()).empty())
     return false;
   const ArrayType type = container::described_type(options_, name(), false);
-  const std::optional<std::int64_t> bytes = container::bytes_of(type.shape, type.element_bytes);
+  const std::optional<std::int64_t> bytes = container::array_bytes(type.shape, type.element_bytes);
   return bytes && options_.offset == store.size() - *bytes;
 }
 
 store::NewFileOptions FileOpening::make() {
-  format_ = &format_of_new(name(), contents_, options_);
+  format_ = &find_new_format(name(), contents_, options_);
   new_file_ = new_file(name(), contents_, options_);
   const container::NewContent& made = new_file_->content();
   content_ = static_cast<const container::Content&>(made);
-  if ((options_.keeps_unfinished || options_.continues) && !driver::driver_of(name()).locate(name()).keeps_unfinished)
+  if ((options_.keeps_unfinished || options_.continues) && !driver::find_driver(name()).locate(name()).keeps_unfinished)
     base::throw_argument_error(
         name(),
         ": an unfinished file of this kind cannot stay under a temporary name; leave that option "
@@ -176,7 +176,7 @@ void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {
 }
 
 void FileOpening::look(const std::shared_ptr<store::Store>& store) {
-  format_ = &format_of(*store);
+  format_ = &detect_format(*store);
   if (contents_ == Contents::kByName) container::check_content(name(), *format_);
   const std::unique_ptr<container::OpenedFile> opened = format_->open(store, name());
   if (mode() == Mode::kReadWrite) opened->check_changeable();
@@ -190,16 +190,16 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
 }
 
 void FileOpening::explain(const Error& error, store::Store& store) const {
-  const driver::Driver& own = driver::driver_of(name());
+  const driver::Driver& own = driver::find_driver(name());
   if (contents_ == Contents::kHeader) throw error;
   for (const driver::Driver* other : driver::drivers()) {
     const auto* files = dynamic_cast<const driver::FileDriver*>(other);
     if (files == nullptr || files == &own || !files->recognizes(store)) continue;
     base::throw_argument_error(name(), " has ", store.size(), " bytes that ", files->stands_for(), "; open it as ",
-                               files->name_of(name()));
+                               files->make_name(name()));
   }
   const std::string_view format = container::foreign_by_content(store);
-  const Format* looks_like = container::format_of_content(store);
+  const Format* looks_like = container::find_format_by_content(store);
   if (format.empty() || format_ == nullptr || format_->recognizes(store, container::FileHeader(store).bytes()))
     throw error;
   const Format* stated = container::array_name(name()).format;
@@ -215,7 +215,7 @@ std::string FileOpening::encode() const {
   found.format = std::ranges::find(container::formats(), format_) - container::formats().begin();
   found.content = content_;
   found.access = {access_.memory_bytes, access_.strategy, access_.readers, access_.cold};
-  if (access_.costs) found.costs = Costs{access_.costs->source, values_of(*access_.costs)};
+  if (access_.costs) found.costs = Costs{access_.costs->source, to_values(*access_.costs)};
   if (call_.transport().size() > 1) found.dataset = new_file_ ? new_file_->encoded() : dataset_->encoded();
   return base::encode(found);
 }
@@ -228,7 +228,7 @@ std::string FileOpening::decode(const std::string& encoded) {
   access_.strategy = found.access.strategy;
   access_.readers = found.access.readers;
   access_.cold = found.access.cold;
-  if (found.costs) access_.costs = std::make_shared<const plan::CostModel>(model_of(*found.costs));
+  if (found.costs) access_.costs = std::make_shared<const plan::CostModel>(to_model(*found.costs));
   return std::move(found.dataset);
 }
 

@@ -35,7 +35,7 @@ class FileOpening : public driver::Opening {
   void share();
 
  private:
-  const container::Format& format_of(store::Store& store) const;
+  const container::Format& detect_format(store::Store& store) const;
   /// True if the caller describes raw elements: the name has no known suffix, and shape and type match the file's size.
   bool is_described_as_raw(store::Store& store) const;
   /// Decodes the result that rank 0 has encoded.  Returns the part that the format has encoded.

@@ -34,7 +34,7 @@ const FileDriver* recognizing(const std::string& path) {
 
 /// Returns the driver of a name that does not state the content; nullptr for a name with the prefix of another driver.
 const FileDriver* driver_by_content(const std::string& name) {
-  const Driver& driver = driver_of(name);
+  const Driver& driver = find_driver(name);
   if (&driver == &objects::driver()) return &objects::driver();
   return driver.prefix().empty() ? &plain::driver() : nullptr;
 }
@@ -42,16 +42,16 @@ const FileDriver* driver_by_content(const std::string& name) {
 }  // namespace
 
 Located locate(const std::string& name) {
-  const Driver& driver = driver_of(name);
+  const Driver& driver = find_driver(name);
   Located found = driver.locate(name);
   if (&driver == &objects::driver()) return objects::locate(name, container::format_at(name));
   // The prefix of any other name determines its content.
   if (!driver.prefix().empty()) return found;
   const FileDriver* const meant = recognizing(found.path);
-  return meant == nullptr ? plain::locate(name, container::format_at(name)) : meant->locate(meant->name_of(name));
+  return meant == nullptr ? plain::locate(name, container::format_at(name)) : meant->locate(meant->make_name(name));
 }
 
-Located locate_new(const std::string& name) { return driver_of(name).locate(name); }
+Located locate_new(const std::string& name) { return find_driver(name).locate(name); }
 
 std::vector<container::Member> arrays_in(const std::string& name) {
   const FileDriver* const files = driver_by_content(name);

@@ -31,7 +31,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Returns the text before the first colon if it looks like the prefix of a driver. A single letter, as in a time or a
 /// drive, does not.
-std::string_view scheme_of(std::string_view name) {
+std::string_view parse_scheme(std::string_view name) {
   const std::size_t colon = name.find(':');
   if (colon == std::string_view::npos || colon == 0) return {};
   const std::string_view scheme = name.substr(0, colon);
@@ -109,7 +109,7 @@ void check_name_after_prefix(const std::string& name, bool is_new) {
   const std::string_view whole = driver::without_prefix(name);
   const std::string_view path = whole.substr(0, whole.find('?'));
   const container::Format& named = container::format_named(path);
-  if (driver::driver_of(name).contents() == driver::Contents::kByName && !named.traits().suffix.empty()) return;
+  if (driver::find_driver(name).contents() == driver::Contents::kByName && !named.traits().suffix.empty()) return;
   if (!named.traits().suffix.empty() && named.traits().suffix != container::kHeaderName)
     base::throw_argument_error(name, ": names that end with ", named.traits().suffix, " stand for ordinary files only",
                                is_new ? "; choose another name" : "; rename it, or leave out the prefix",
@@ -129,14 +129,14 @@ void check_name(const std::string& name, bool is_new) {
       base::throw_argument_error("there is no name after raw:; give one, as in raw:field.bin");
     return;
   }
-  if (&driver::driver_of(name) == &driver::objects::driver()) return driver::objects::check_name(name, is_new);
-  const bool plain = driver::driver_of(name).prefix().empty();
+  if (&driver::find_driver(name) == &driver::objects::driver()) return driver::objects::check_name(name, is_new);
+  const bool plain = driver::find_driver(name).prefix().empty();
   if (const container::ArrayName parts = container::array_name(name); plain && parts.format != nullptr) {
     if (parts.file.empty())
       base::throw_argument_error("there is no name after ", name, "; give one, as in ", name, "field");
     return;
   }
-  const std::string_view scheme = scheme_of(name);
+  const std::string_view scheme = parse_scheme(name);
   const bool names_array = name.compare(scheme.size(), 2, "::") == 0 && container::array_name(name).array.has_value();
   if (plain && !scheme.empty() && !names_array) check_scheme(name, scheme);
   if (plain)

@@ -107,7 +107,7 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
       });
   // The number is taken only after all ranks are known to open: a rank that rejects its arguments does not get here.
   context.set_number(transport.next_number());
-  const driver::Driver& driver = driver::driver_of(context.path());
+  const driver::Driver& driver = driver::find_driver(context.path());
   driver::FileOpening opening(file, options, call, driver.contents(), access);
   file.storage().open(driver.open(opening));
   opening.share();

@@ -53,7 +53,7 @@ Note note_at(transport::Transport& transport, int node_rank) {
   return note;
 }
 
-ArrayNote note_of(const copy::LocalArray* array, const transport::Transport& transport) {
+ArrayNote make_note(const copy::LocalArray* array, const transport::Transport& transport) {
   ArrayNote note;
   if (array == nullptr) return note;
   note.kind = ArrayNote::kPrivate;
@@ -70,8 +70,8 @@ ArrayNote note_of(const copy::LocalArray* array, const transport::Transport& tra
   return note;
 }
 
-copy::LocalArray view_of(const ArrayNote& note, std::int64_t rank, std::size_t dimensions,
-                         const transport::Transport& transport) {
+copy::LocalArray make_view(const ArrayNote& note, std::int64_t rank, std::size_t dimensions,
+                           const transport::Transport& transport) {
   copy::LocalArray array{rank, nullptr, Extents(dimensions, 0)};
   std::copy_n(note.strides.begin(), dimensions, array.strides.begin());
   if (transport.one_process()) {
@@ -96,7 +96,8 @@ const char* reach_name(Reach reach) {
   return "windows, one copy in and one out";
 }
 
-std::vector<Share> shares_of(const plan::Pairs& pairs, std::int64_t sender, std::int64_t receiver, std::size_t source) {
+std::vector<Share> make_shares(const plan::Pairs& pairs, std::int64_t sender, std::int64_t receiver,
+                               std::size_t source) {
   std::vector<Share> shares;
   for (plan::Product& product : pairs.products(sender, receiver)) shares.push_back({source, std::move(product)});
   return shares;
@@ -131,7 +132,7 @@ Exchange::Exchange(plan::Pairs pairs, std::int64_t element_bytes, std::int64_t m
 void Exchange::announce(const copy::LocalArray* source, const copy::LocalArray* target) {
   source_ = source;
   target_ = target;
-  Note note{note_of(source, transport_), note_of(target, transport_), transport::PeerMemory::token(), 0};
+  Note note{make_note(source, transport_), make_note(target, transport_), transport::PeerMemory::token(), 0};
   const bool is_private = note.source.kind == ArrayNote::kPrivate || note.target.kind == ArrayNote::kPrivate;
   note.may_pull = static_cast<std::int64_t>(!is_private || may_pull(source, target));
   std::memcpy(transport_.note(transport_.node_rank()).data(), &note, sizeof note);
@@ -201,7 +202,7 @@ void Exchange::look_around(Views& views) const {
       continue;
     }
     const auto view = [&](const ArrayNote& array, bool all) {
-      return all && array.kind == ArrayNote::kShared ? view_of(array, worker, dimensions, transport_)
+      return all && array.kind == ArrayNote::kShared ? make_view(array, worker, dimensions, transport_)
                                                      : copy::LocalArray{worker, nullptr, Extents(dimensions, 0)};
     };
     views.sources.push_back(view(note.source, sources));
@@ -251,7 +252,7 @@ void Exchange::fill(Group& group, const Views& views, std::span<const copy::Loca
     const int worker = static_cast<int>(group.ranks[i]);
     targets.push_back(worker == transport_.rank() && target_ != nullptr
                           ? *target_
-                          : views.targets[static_cast<std::size_t>(transport_.node_rank_of(worker))]);
+                          : views.targets[static_cast<std::size_t>(transport_.rank_on_node(worker))]);
     group.gathers[i].fit(sources, targets.back());
     gathers.push_back(&group.gathers[i]);
     stage = std::max(stage, group.gathers[i].stage_bytes());
@@ -262,10 +263,10 @@ void Exchange::fill(Group& group, const Views& views, std::span<const copy::Loca
   gather(gathers, sources, targets, stage_->data(), mine);
 }
 
-bool Exchange::on_node(std::int64_t rank) const { return transport_.node_rank_of(static_cast<int>(rank)) >= 0; }
+bool Exchange::on_node(std::int64_t rank) const { return transport_.rank_on_node(static_cast<int>(rank)) >= 0; }
 
 std::vector<std::int64_t> Exchange::node_senders(std::int64_t target) const {
-  std::vector<std::int64_t> result = pairs_.senders_of(target);
+  std::vector<std::int64_t> result = pairs_.senders(target);
   std::erase_if(result, [this](std::int64_t rank) { return !on_node(rank); });
   return result;
 }
@@ -275,18 +276,18 @@ std::vector<std::int64_t> Exchange::node_senders(std::int64_t target) const {
 Gather Exchange::gather_for(std::int64_t target, const std::vector<std::int64_t>& senders, bool by_node_rank) const {
   std::vector<Share> shares;
   for (const std::int64_t sender : senders) {
-    const int node_rank = by_node_rank ? transport_.node_rank_of(static_cast<int>(sender)) : 0;
-    for (Share& share : shares_of(pairs_, sender, target, static_cast<std::size_t>(node_rank)))
+    const int node_rank = by_node_rank ? transport_.rank_on_node(static_cast<int>(sender)) : 0;
+    for (Share& share : make_shares(pairs_, sender, target, static_cast<std::size_t>(node_rank)))
       shares.push_back(std::move(share));
   }
-  return {pairs_.target().padded_shape(target), order_of(pairs_.source()), order_of(pairs_.target()), element_bytes_,
-          std::move(shares)};
+  return {pairs_.target().padded_shape(target), dimension_order(pairs_.source()), dimension_order(pairs_.target()),
+          element_bytes_, std::move(shares)};
 }
 
 /// Returns the node's ranks whose targets read the same stretches of the sources as this worker's target. Each of them
 /// computes the same group.
 std::vector<std::int64_t> Exchange::neighbours() const {
-  const DimensionOrder source_order = order_of(pairs_.source());
+  const DimensionOrder source_order = dimension_order(pairs_.source());
   const std::int64_t me = transport_.rank();
   std::vector<std::int64_t> alike;
   for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
@@ -322,7 +323,7 @@ Exchange::Group& Exchange::scattered() {
   if (scattered_) return *scattered_;
   Group group;
   const std::int64_t me = transport_.rank();
-  for (const std::int64_t rank : pairs_.receivers_of(me)) {
+  for (const std::int64_t rank : pairs_.receivers(me)) {
     if (!on_node(rank)) continue;
     group.ranks.push_back(rank);
     group.gathers.push_back(gather_for(rank, {me}, false));
@@ -364,7 +365,7 @@ std::string Exchange::explain() const {
   std::string text =
       base::text("from     ", to_string(pairs_.source()), "\nto       ", to_string(pairs_.target()), '\n');
   std::int64_t bytes = 0;
-  for (const std::int64_t receiver : pairs_.receivers_of(me)) {
+  for (const std::int64_t receiver : pairs_.receivers(me)) {
     std::int64_t elements = 0;
     std::int64_t runs = 0;
     for (const plan::Product& product : pairs_.products(me, receiver)) {

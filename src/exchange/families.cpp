@@ -50,7 +50,7 @@ Families joined(const Families& families) {
 
 }  // namespace
 
-Families families_of(const plan::Pieces& pieces) {
+Families make_families(const plan::Pieces& pieces) {
   Families result;
   result.reserve(pieces.size());
   for (const plan::Piece& piece : pieces) {

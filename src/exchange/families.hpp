@@ -40,7 +40,7 @@ struct Family {
 using Families = std::vector<Family>;
 
 /// Returns the elements of the pieces in fewer families: pieces at equal distances become one more loop.
-Families families_of(const plan::Pieces& pieces);
+Families make_families(const plan::Pieces& pieces);
 
 /// Calls visit(offset of the first run in the source, in the target, loops) for each combination of one family of each
 /// dimension, in the units of the strides.

@@ -30,7 +30,7 @@ std::int64_t scaled(std::int64_t units, std::int64_t turn, std::int64_t turns) {
   return units / turns * turn + units % turns * turn / turns;
 }
 
-Range range_of(std::int64_t units, std::int64_t turn, std::int64_t turns) {
+Range share_range(std::int64_t units, std::int64_t turn, std::int64_t turns) {
   return {scaled(units, turn, turns), scaled(units, turn + 1, turns)};
 }
 
@@ -63,7 +63,7 @@ void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalA
             std::span<const copy::LocalArray> targets, std::byte* stage, WorkPart part) {
   std::int64_t turns = 0;
   for (const Gather* one : gathers) turns = std::max(turns, one->units());
-  const Range mine = range_of(turns, part.number, part.of);
+  const Range mine = share_range(turns, part.number, part.of);
   Prefetch prefetch;
   for (std::int64_t turn = mine.begin; turn < mine.end; ++turn) {
     // While the rows of one step are assembled, the memory that the next step reads is prefetched.
@@ -71,15 +71,15 @@ void gather(std::span<const Gather* const> gathers, std::span<const copy::LocalA
     std::int64_t pauses = 0;
     for (const Gather* one : gathers) {
       if (!one->by_rows_) continue;
-      const Range now = range_of(one->units(), turn, turns);
+      const Range now = share_range(one->units(), turn, turns);
       for (std::int64_t row = now.begin; row < now.end; ++row) pauses += one->rows_->ticks(row);
       if (turn + 1 == mine.end) continue;
-      const Range next = range_of(one->units(), turn + 1, turns);
+      const Range next = share_range(one->units(), turn + 1, turns);
       for (std::int64_t row = next.begin; row < next.end; ++row) one->rows_->reads(row, sources, prefetch);
     }
     prefetch.spread(pauses);
     for (std::size_t i = 0; i < gathers.size(); ++i) {
-      const Range now = range_of(gathers[i]->units(), turn, turns);
+      const Range now = share_range(gathers[i]->units(), turn, turns);
       if (!gathers[i]->by_rows_) {
         gathers[i]->tiles_->run(sources, targets[i], stage, now.begin, now.end);
         continue;

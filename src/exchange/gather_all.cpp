@@ -8,7 +8,7 @@ namespace plait::exchange {
 
 namespace {
 
-std::size_t index_of(const std::vector<std::int64_t>& ranks, std::int64_t rank) {
+std::size_t find_index(const std::vector<std::int64_t>& ranks, std::int64_t rank) {
   return static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), rank) - ranks.begin());
 }
 
@@ -23,11 +23,11 @@ void gather_all(const plan::Pairs& pairs, std::span<const copy::LocalArray> from
     for (auto i = static_cast<std::size_t>(transport.rank()); i < targets.size();
          i += static_cast<std::size_t>(threads)) {
       std::vector<Share> shares;
-      for (const std::int64_t sender : pairs.senders_of(targets[i]))
+      for (const std::int64_t sender : pairs.senders(targets[i]))
         for (plan::Product& product : pairs.products(sender, targets[i]))
-          shares.push_back({index_of(sources, sender), std::move(product)});
-      Gather one(pairs.target().padded_shape(targets[i]), order_of(pairs.source()), order_of(pairs.target()),
-                 element_bytes, std::move(shares));
+          shares.push_back({find_index(sources, sender), std::move(product)});
+      Gather one(pairs.target().padded_shape(targets[i]), dimension_order(pairs.source()),
+                 dimension_order(pairs.target()), element_bytes, std::move(shares));
       one.fit(from, to[i]);
       Stage stage(one.stage_bytes());
       const Gather* const gathers[] = {&one};

@@ -2,7 +2,7 @@
 //
 // A message is longer than a window, so it is packed in ranges of its elements. Its order is that of the target, dense
 // within each product: the element count of each dimension makes a dense array, whose positions are the `common`
-// positions of the pieces. A range of that array is a few boxes (plan::boxes_of), and each box clips the pieces of
+// positions of the pieces. A range of that array is a few boxes (plan::cut_boxes), and each box clips the pieces of
 // every dimension.
 //
 // Example: a product of 3x4 elements, packed 5 elements at a time. The chunk [5, 10) has the boxes [1,2) x [1,4) and
@@ -50,14 +50,14 @@ void PackedMessage::for_each_nest_in(std::int64_t begin, std::int64_t end, const
     const std::int64_t to = std::min(end, part.first + part.elements);
     if (from >= to) continue;
     const Extents packed_strides = plan::in_bytes(plan::dense_strides(part.counts), element_bytes_);
-    for (const plan::Box& box : plan::boxes_of(part.counts, from - part.first, to - part.first)) {
+    for (const plan::Box& box : plan::cut_boxes(part.counts, from - part.first, to - part.first)) {
       for (std::size_t d = 0; d < order_.size(); ++d) {
         plan::Pieces pieces = plan::clip(part.pieces[d], box.lo[d], box.hi[d]);
         for (plan::Piece& piece : pieces) {
           (packing ? piece.b : piece.a) = piece.common;
           (packing ? piece.b_stride : piece.a_stride) = piece.common_stride;
         }
-        families[d] = families_of(pieces);
+        families[d] = make_families(pieces);
         each[d] = &families[d];
       }
       const std::int64_t offset = (box.position + from - begin) * element_bytes_;

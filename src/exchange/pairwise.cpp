@@ -68,8 +68,8 @@ Pairwise::Pairwise(const plan::Pairs& pairs, std::int64_t element_bytes, std::in
     : element_bytes_(element_bytes),
       transport_(transport),
       chunk_(chunk_for(pairs, element_bytes, memory_bytes, transport)),
-      to_(plan(pairs, pairs.receivers_of(transport.rank()), true)),
-      from_(plan(pairs, pairs.senders_of(transport.rank()), false)),
+      to_(plan(pairs, pairs.receivers(transport.rank()), true)),
+      from_(plan(pairs, pairs.senders(transport.rank()), false)),
       outgoing_(transport),
       incoming_(transport) {
   if (transport.nodes_apart()) {
@@ -85,14 +85,14 @@ std::vector<Pairwise::Partner> Pairwise::plan(const plan::Pairs& pairs, const st
   for (const std::int64_t rank : ranks) {
     const int worker = static_cast<int>(rank);
     if (worker == me) continue;
-    const int position = transport_.node_rank_of(worker);
+    const int position = transport_.rank_on_node(worker);
     const int size = position < 0 ? transport_.size() : transport_.node_size();
     const int own = position < 0 ? me : transport_.node_rank();
     const int other = position < 0 ? worker : position;
     result.push_back({position < 0, transport::ring_distance(sending ? own : other, sending ? other : own, size),
                       worker,
                       PackedMessage(sending ? pairs.products(me, rank) : pairs.products(rank, me),
-                                    order_of(pairs.target()), element_bytes_)});
+                                    dimension_order(pairs.target()), element_bytes_)});
   }
   std::sort(result.begin(), result.end(), [](const Partner& a, const Partner& b) { return a.key() < b.key(); });
   return result;
@@ -152,7 +152,7 @@ void Pairwise::put(const Partner& to, std::int64_t chunk) {
 
 void Pairwise::take(const Partner& from, std::int64_t chunk) {
   const std::int64_t end = chunk_end(from.message, chunk);
-  const int peer = transport_.node_rank_of(from.worker);
+  const int peer = transport_.rank_on_node(from.worker);
   transport::Slot& theirs = slot(peer, chunk);
   transport_.gates().wait(theirs.filled, stamp(from.distance, chunk));
   error_.keep([&] { from.message.unpack(chunk * chunk_, end, window(peer, chunk), *target_); });
@@ -171,7 +171,7 @@ Pairwise::Chunk Pairwise::next(const std::vector<Partner>& partners, Chunk chunk
   return {chunk.partner == &partners.back() ? nullptr : chunk.partner + 1, 0};
 }
 
-std::size_t Pairwise::bytes_of(const Chunk& chunk) const {
+std::size_t Pairwise::bytes_in(const Chunk& chunk) const {
   const std::int64_t end = chunk_end(chunk.partner->message, chunk.number);
   return static_cast<std::size_t>((end - chunk.number * chunk_) * element_bytes_);
 }
@@ -186,7 +186,7 @@ bool Pairwise::unpack_what_came() {
 
 bool Pairwise::receive(Chunk& next_one) {
   if (next_one.partner == nullptr) return false;
-  const bool begun = incoming_.start(next_one, bytes_of(next_one), [&](std::span<std::byte> output) {
+  const bool begun = incoming_.start(next_one, bytes_in(next_one), [&](std::span<std::byte> output) {
     return reserve_.again(error_, [&] { return transport_.receive(next_one.partner->worker, output); });
   });
   if (begun) next_one = next(from_, next_one);
@@ -195,7 +195,7 @@ bool Pairwise::receive(Chunk& next_one) {
 
 bool Pairwise::send(Chunk& next_one) {
   if (next_one.partner == nullptr) return false;
-  const bool begun = outgoing_.start(next_one, bytes_of(next_one), [&](std::span<std::byte> packed) {
+  const bool begun = outgoing_.start(next_one, bytes_in(next_one), [&](std::span<std::byte> packed) {
     const PackedMessage& message = next_one.partner->message;
     const std::int64_t begin = next_one.number * chunk_;
     error_.keep([&] { message.pack(begin, chunk_end(message, next_one.number), *source_, packed.data()); });

@@ -78,7 +78,7 @@ class Pairwise {
   Chunk first_between_nodes(const std::vector<Partner>& partners) const;
   /// Returns the next chunk.  Its partner is nullptr after the last one.
   Chunk next(const std::vector<Partner>& partners, Chunk chunk) const;
-  std::size_t bytes_of(const Chunk& chunk) const;
+  std::size_t bytes_in(const Chunk& chunk) const;
   bool unpack_what_came();
   bool receive(Chunk& next_one);
   bool send(Chunk& next_one);

@@ -44,8 +44,8 @@ Phases::Phases(const plan::Pairs& pairs, std::int64_t element_bytes, std::int64_
       transport_(transport),
       chunk_(chunk_bytes(element_bytes, memory_bytes, transport.node_size()) / element_bytes),
       slot_bytes_(chunk_ * element_bytes * transport.node_size()),
-      to_(plan(pairs, pairs.receivers_of(transport.rank()), true)),
-      from_(plan(pairs, pairs.senders_of(transport.rank()), false)) {}
+      to_(plan(pairs, pairs.receivers(transport.rank()), true)),
+      from_(plan(pairs, pairs.senders(transport.rank()), false)) {}
 
 std::vector<Phases::Partner> Phases::plan(const plan::Pairs& pairs, const std::vector<std::int64_t>& ranks,
                                           bool sending) const {
@@ -53,11 +53,11 @@ std::vector<Phases::Partner> Phases::plan(const plan::Pairs& pairs, const std::v
   const int me = transport_.rank();
   const int size = transport_.node_size();
   for (const std::int64_t rank : ranks) {
-    const int node_rank = transport_.node_rank_of(static_cast<int>(rank));
+    const int node_rank = transport_.rank_on_node(static_cast<int>(rank));
     if (node_rank < 0 || rank == me) continue;
     const int own = transport_.node_rank();
-    PackedMessage message(sending ? pairs.products(me, rank) : pairs.products(rank, me), order_of(pairs.target()),
-                          element_bytes_);
+    PackedMessage message(sending ? pairs.products(me, rank) : pairs.products(rank, me),
+                          dimension_order(pairs.target()), element_bytes_);
     const std::int64_t phases = base::ceil_divide(message.elements(), chunk_);
     const int distance = transport::ring_distance(sending ? own : node_rank, sending ? node_rank : own, size);
     result.push_back({node_rank, distance, std::move(message), phases});
@@ -66,7 +66,7 @@ std::vector<Phases::Partner> Phases::plan(const plan::Pairs& pairs, const std::v
   return result;
 }
 
-std::int64_t Phases::end_of(const Partner& partner, std::int64_t phase) const {
+std::int64_t Phases::phase_end(const Partner& partner, std::int64_t phase) const {
   return std::min((phase + 1) * chunk_, partner.message.elements());
 }
 
@@ -97,7 +97,7 @@ void Phases::put(std::int64_t phase, const copy::LocalArray& from) {
     if (phase >= partner.phases) continue;
     ++expected;
     error_.keep([&] {
-      partner.message.pack(begin_of(phase), end_of(partner, phase), from,
+      partner.message.pack(phase_begin(phase), phase_end(partner, phase), from,
                            chunk(*windows_, me, partner.node_rank, phase));
     });
   }
@@ -112,7 +112,7 @@ void Phases::take(std::int64_t phase, const copy::LocalArray& to) {
     transport::Slot& theirs = slot(partner.node_rank, phase);
     transport_.gates().wait(theirs.filled, static_cast<std::uint32_t>(phase) + 1);
     error_.keep([&] {
-      partner.message.unpack(begin_of(phase), end_of(partner, phase),
+      partner.message.unpack(phase_begin(phase), phase_end(partner, phase),
                              chunk(*windows_, partner.node_rank, transport_.node_rank(), phase), to);
     });
     transport::Gates::raise(theirs.taken);

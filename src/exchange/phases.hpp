@@ -52,8 +52,8 @@ class Phases {
   std::vector<Partner> plan(const plan::Pairs& pairs, const std::vector<std::int64_t>& ranks, bool sending) const;
   void put(std::int64_t phase, const copy::LocalArray& from);
   void take(std::int64_t phase, const copy::LocalArray& to);
-  std::int64_t begin_of(std::int64_t phase) const { return phase * chunk_; }
-  std::int64_t end_of(const Partner& partner, std::int64_t phase) const;
+  std::int64_t phase_begin(std::int64_t phase) const { return phase * chunk_; }
+  std::int64_t phase_end(const Partner& partner, std::int64_t phase) const;
   transport::Slot& slot(int node_rank, std::int64_t phase) const {
     return transport_.gates().slot(node_rank, static_cast<int>(phase % plan::kSlots));
   }

@@ -43,7 +43,7 @@ template <typename Visit>
 void for_each_normal_nest(const Share& share, const copy::LocalArray& source, const copy::LocalArray& target,
                           std::int64_t element_bytes, Visit&& visit) {
   std::vector<Families> families;
-  for (const plan::Pieces& pieces : share.pieces) families.push_back(families_of(pieces));
+  for (const plan::Pieces& pieces : share.pieces) families.push_back(make_families(pieces));
   std::vector<const Families*> each;
   for (const Families& one : families) {
     if (one.empty()) return;

@@ -41,7 +41,7 @@ constexpr std::int64_t kJoinedRun = 96;      // bytes of runs; shorter ones are 
 constexpr std::int64_t kLine = 64;
 
 /// Returns the distance at which all runs of a row repeat, or 1 if there is none.
-std::int64_t period_of(const std::vector<Share>& shares, std::size_t fast) {
+std::int64_t find_period(const std::vector<Share>& shares, std::size_t fast) {
   std::int64_t period = 1;
   for (const Share& share : shares)
     for (const plan::Piece& piece : share.pieces[fast])
@@ -97,7 +97,7 @@ std::optional<Rows> Rows::make(const Extents& target_shape, const DimensionOrder
   rows.row_bytes_ = row * element_bytes;
   const std::int64_t parts = base::ceil_divide(row * element_bytes, kPartBytes);
   // Parts are cut at repeats of the pattern of runs, if the pattern fits into a part.
-  const std::int64_t period = period_of(shares, rows.fast_);
+  const std::int64_t period = find_period(shares, rows.fast_);
   std::int64_t interval = std::max<std::int64_t>(base::ceil_divide(row, parts), 1);
   if (period <= interval) interval = base::ceil_divide(interval, period) * period;
   rows.streamed_ = rows.count_ * row * element_bytes >= streamed_target.load(std::memory_order_relaxed);
@@ -146,7 +146,7 @@ void Rows::compile(Program& program, const std::vector<const Share*>& shares, st
   std::int64_t filled = 0;
   for (std::size_t k = 0; k < shares.size(); ++k) {
     Slot& slot = program.slots[k];
-    for (const Family& family : families_of(plan::clip_target(shares[k]->pieces[fast_], lo, hi))) {
+    for (const Family& family : make_families(plan::clip_target(shares[k]->pieces[fast_], lo, hi))) {
       // Short runs at equal distances stay together. All others are written out one by one.
       Run run{0, 0, family.length * element_bytes_, 1, 0, 0, static_cast<std::uint32_t>(k), 1};
       std::array<Family::Loop, Family::kMaxLoops> loops = family.loops;
@@ -299,7 +299,7 @@ void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, cons
   }
 }
 
-Rows::Sources Rows::sources_of(const Part& part, std::size_t first, std::span<const std::byte* const> bases) {
+Rows::Sources Rows::find_sources(const Part& part, std::size_t first, std::span<const std::byte* const> bases) {
   Sources sources;
   for (std::size_t way = 0; way < static_cast<std::size_t>(part.runs[first].ways); ++way) {
     const Run& run = part.runs[first + way];
@@ -335,7 +335,7 @@ void Rows::move_lines(const Part& part, std::span<const std::byte* const> bases,
                       Prefetch& prefetch) const {
   for (std::size_t i = 0; i < part.runs.size(); i += static_cast<std::size_t>(part.runs[i].ways)) {
     const Run& run = part.runs[i];
-    Sources sources = sources_of(part, i, bases);
+    Sources sources = find_sources(part, i, bases);
     const std::int64_t once = zipped_at_once(run.b_stride);
     for (std::int64_t k = 0; k < run.count; k += once) {
       prefetch.tick();
@@ -351,7 +351,7 @@ void Rows::move(const Part& part, std::span<const std::byte* const> bases, std::
     const Run& run = part.runs[i];
     prefetch.tick();
     if (run.ways > 1) {
-      const Sources sources = sources_of(part, i, bases);
+      const Sources sources = find_sources(part, i, bases);
       if (copy::zip(to + run.b, sources.data(), run.ways, run.bytes, run.count)) {
         for (std::int32_t way = 1; way < run.ways; ++way) prefetch.tick();
         i += static_cast<std::size_t>(run.ways) - 1;

@@ -109,7 +109,7 @@ class Rows {
   void compile(Program& program, const std::vector<const Share*>& shares, std::int64_t lo, std::int64_t hi) const;
   static constexpr std::int64_t kMaxZipped = 16;
   using Sources = std::array<const std::byte*, kMaxZipped>;
-  static Sources sources_of(const Part& part, std::size_t first, std::span<const std::byte* const> bases);
+  static Sources find_sources(const Part& part, std::size_t first, std::span<const std::byte* const> bases);
   static bool in_lines(std::span<const Run> runs);
   static void find_zips(std::vector<Run>& runs);
   static void write_out(std::vector<Run>& runs);

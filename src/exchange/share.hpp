@@ -21,7 +21,7 @@ struct Share {
 using DimensionOrder = std::vector<std::size_t>;
 
 /// Returns the order of the dimensions of a layout's local arrays.
-inline DimensionOrder order_of(const Layout& layout) { return {layout.order().begin(), layout.order().end()}; }
+inline DimensionOrder dimension_order(const Layout& layout) { return {layout.order().begin(), layout.order().end()}; }
 
 /// Targets of this many bytes or more are written past the caches, in which they would not stay anyway.  Tests lower
 /// it.

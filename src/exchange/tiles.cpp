@@ -30,7 +30,7 @@ constexpr std::int64_t kRowBytes = 16 << 10;
 constexpr std::int64_t kAcrossTarget = 2048;
 constexpr std::int64_t kAcrossSource = 1024;
 
-std::int64_t end_of(const plan::Piece& piece) { return piece.b + (piece.count - 1) * piece.b_stride + piece.length; }
+std::int64_t piece_end(const plan::Piece& piece) { return piece.b + (piece.count - 1) * piece.b_stride + piece.length; }
 
 }  // namespace
 
@@ -52,7 +52,7 @@ Tiles::Tiles(const Extents& target_shape, const DimensionOrder& source_order, co
     for (const Share& share : shares_)
       for (const plan::Piece& piece : share.pieces[d]) {
         dimension.lo = std::min(dimension.lo, piece.b);
-        dimension.hi = std::max(dimension.hi, end_of(piece));
+        dimension.hi = std::max(dimension.hi, piece_end(piece));
       }
     bytes *= dimension.hi - dimension.lo;
   }
@@ -102,7 +102,7 @@ void Tiles::cut_shares() {
       const std::int64_t end = std::min(begin + dimension.interval, dimension.hi);
       for (std::size_t s = 0; s < shares_.size(); ++s) {
         const plan::Pieces clipped = plan::clip_target(shares_[s].pieces[d], begin, end);
-        if (!clipped.empty()) dimension.parts[i].push_back({s, plan::elements(clipped), families_of(clipped)});
+        if (!clipped.empty()) dimension.parts[i].push_back({s, plan::elements(clipped), make_families(clipped)});
       }
     }
     count_ *= dimension.intervals();
@@ -111,7 +111,7 @@ void Tiles::cut_shares() {
 }
 
 /// Returns the shares that have elements in a tile. Sets `elements` to the number of all these elements.
-std::vector<Tiles::Piece> Tiles::pieces_of(const Extents& at, std::int64_t& elements) const {
+std::vector<Tiles::Piece> Tiles::find_pieces(const Extents& at, std::int64_t& elements) const {
   const auto parts = [&](std::size_t d) -> const std::vector<Part>& {
     return dimensions_[d].parts[static_cast<std::size_t>(at[d])];
   };
@@ -143,7 +143,7 @@ void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> source
                      std::byte* stage) const {
   const std::size_t dimensions = dimensions_.size();
   std::int64_t elements = 0;
-  const std::vector<Piece> pieces = pieces_of(at, elements);
+  const std::vector<Piece> pieces = find_pieces(at, elements);
   if (pieces.empty()) return;
   std::int64_t volume = 1;
   std::byte* position = target.data;

@@ -55,7 +55,7 @@ class Tiles {
 
   void choose_intervals(const DimensionOrder& source_order);
   void cut_shares();
-  std::vector<Piece> pieces_of(const Extents& at, std::int64_t& elements) const;
+  std::vector<Piece> find_pieces(const Extents& at, std::int64_t& elements) const;
   void run_tile(const Extents& at, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
                 std::byte* stage) const;
 

@@ -91,7 +91,7 @@ std::int64_t Layout::rank_at(std::span<const std::int64_t> coordinates, std::int
   return resolved_->map.rank_at(on_axes);
 }
 
-std::int64_t Layout::replica_of(std::int64_t rank) const {
+std::int64_t Layout::replica(std::int64_t rank) const {
   if (resolved_->replicas == 1) return 0;
   const Extents on_axes = resolved_->map.coordinates(rank);
   if (resolved_->map.listed()) {
@@ -149,7 +149,7 @@ std::vector<std::int64_t> Layout::owners_in(int dimension, std::int64_t begin, s
 
 namespace {
 
-Extents coordinates_of_element(const Layout& layout, std::span<const std::int64_t> index) {
+Extents element_coordinates(const Layout& layout, std::span<const std::int64_t> index) {
   if (index.size() != layout.shape().size())
     base::throw_argument_error("the index ", base::tuple_text(index), " has length ", index.size(),
                                ", but the array has ", layout.shape().size(), " dimensions; give one index for each");
@@ -166,7 +166,7 @@ Extents coordinates_of_element(const Layout& layout, std::span<const std::int64_
 }  // namespace
 
 std::vector<std::int64_t> Layout::owners(std::span<const std::int64_t> index) const {
-  const Extents position = coordinates_of_element(*this, index);
+  const Extents position = element_coordinates(*this, index);
   std::vector<std::int64_t> result;
   for (std::int64_t replica = 0; replica < replicas(); ++replica) result.push_back(rank_at(position, replica));
   std::sort(result.begin(), result.end());
@@ -174,17 +174,17 @@ std::vector<std::int64_t> Layout::owners(std::span<const std::int64_t> index) co
 }
 
 std::int64_t Layout::owner(std::span<const std::int64_t> index) const {
-  return rank_at(coordinates_of_element(*this, index));
+  return rank_at(element_coordinates(*this, index));
 }
 
 Extents Layout::to_local(std::span<const std::int64_t> index, std::int64_t rank) const {
-  const Extents wanted = coordinates_of_element(*this, index);
+  const Extents wanted = element_coordinates(*this, index);
   if (coordinates(rank) != wanted)
     base::throw_argument_error("rank ", rank, " does not own the element ", base::tuple_text(index), "; rank ",
                                rank_at(wanted), " does");
   const std::vector<IndexSet> sets = index_sets(rank);
   Extents local(sets.size());
-  for (std::size_t d = 0; d < sets.size(); ++d) local[d] = sets[d].rank_of(index[d]);
+  for (std::size_t d = 0; d < sets.size(); ++d) local[d] = sets[d].count_below(index[d]);
   return local;
 }
 
@@ -213,7 +213,7 @@ struct layout::LayoutInternals {
   static const ResolvedLayout& resolved(const Layout& layout) { return *layout.resolved_; }
 };
 
-const layout::OwnerMap& layout::owner_map_of(const Layout& layout, int dimension) {
+const layout::OwnerMap& layout::get_owner_map(const Layout& layout, int dimension) {
   return LayoutInternals::resolved(layout).owner_map(dimension);
 }
 

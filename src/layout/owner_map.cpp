@@ -144,7 +144,7 @@ IndexSet BlockOwnerMap::set(std::int64_t coordinate) const {
   return offset_ == 0 ? blocks : blocks.translate(-offset_).clip(0, size());
 }
 
-std::int64_t BlockOwnerMap::block_of(std::int64_t position) const {
+std::int64_t BlockOwnerMap::block_at(std::int64_t position) const {
   switch (kind_) {
     case Kind::kBlock: return position / block_;
     case Kind::kCyclic: return position / block_ % extent();
@@ -159,12 +159,12 @@ std::int64_t BlockOwnerMap::block_of(std::int64_t position) const {
   }
 }
 
-std::int64_t BlockOwnerMap::coordinate_of(std::int64_t block) const {
+std::int64_t BlockOwnerMap::block_owner(std::int64_t block) const {
   const std::int64_t c = turn_.reverse ? turn_.source - block : turn_.source - extent() + block;
   return c < 0 ? c + extent() : c;
 }
 
-std::int64_t BlockOwnerMap::owner(std::int64_t index) const { return coordinate_of(block_of(index + offset_)); }
+std::int64_t BlockOwnerMap::owner(std::int64_t index) const { return block_owner(block_at(index + offset_)); }
 
 std::vector<std::int64_t> BlockOwnerMap::owners_in(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> result;
@@ -181,12 +181,12 @@ std::vector<std::int64_t> BlockOwnerMap::owners_in(std::int64_t begin, std::int6
     for (std::int64_t b = 0; b < wrapped; ++b) result.push_back(b);
     for (std::int64_t b = start; b < start + count - wrapped; ++b) result.push_back(b);
   } else {
-    const std::int64_t last = block_of(hi - 1);
-    for (std::int64_t b = block_of(lo); b <= last; ++b)
+    const std::int64_t last = block_at(hi - 1);
+    for (std::int64_t b = block_at(lo); b <= last; ++b)
       if (!starts_ || (*starts_)[at(b)] < (*starts_)[at(b) + 1]) result.push_back(b);
   }
   if (turn_.plain()) return result;
-  for (std::int64_t& b : result) b = coordinate_of(b);
+  for (std::int64_t& b : result) b = block_owner(b);
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -214,9 +214,9 @@ IndirectOwnerMap::IndirectOwnerMap(const Distribution& distribution, std::int64_
     begin += count;
   }
   period_ = std::max<std::int64_t>(begin, 1);
-  std::vector<std::vector<Run>> of(at(extent));
-  for (std::size_t i = 0; i < runs_.size(); ++i) of[at(runs_[i].owner)].push_back({starts_[i], runs_[i].count});
-  for (std::vector<Run>& runs : of)
+  std::vector<std::vector<Run>> owned(at(extent));
+  for (std::size_t i = 0; i < runs_.size(); ++i) owned[at(runs_[i].owner)].push_back({starts_[i], runs_[i].count});
+  for (std::vector<Run>& runs : owned)
     sets_.push_back(runs.empty() ? IndexSet::range(size, size)
                                  : IndexSet::periodic(0, period_, std::move(runs), 0, size));
 }
@@ -266,7 +266,7 @@ IndexSet NestedOwnerMap::set(std::int64_t coordinate) const {
 std::int64_t NestedOwnerMap::owner(std::int64_t index) const {
   const std::int64_t c = outer_->owner(index);
   const IndexSet whole = outer_->set(c);
-  return c * inner_extent_ + inner_map(whole.size())->owner(whole.rank_of(index));
+  return c * inner_extent_ + inner_map(whole.size())->owner(whole.count_below(index));
 }
 
 std::vector<std::int64_t> NestedOwnerMap::owners_in(std::int64_t begin, std::int64_t end) const {
@@ -275,7 +275,7 @@ std::vector<std::int64_t> NestedOwnerMap::owners_in(std::int64_t begin, std::int
     const IndexSet whole = outer_->set(c);
     const IndexSet part = whole.clip(begin, end);
     if (part.empty()) continue;
-    const std::int64_t first = whole.rank_of(part.at(0));
+    const std::int64_t first = whole.count_below(part.at(0));
     for (const std::int64_t i : inner_map(whole.size())->owners_in(first, first + part.size()))
       result.push_back(c * inner_extent_ + i);
   }

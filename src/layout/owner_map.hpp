@@ -60,7 +60,7 @@ class BlockOwnerMap : public OwnerMap {
   /// Length of the blocks of `block` and `cyclic`, 0 for the others.
   std::int64_t block() const { return block_; }
   /// Returns the coordinate that owns block number `block` < p.
-  std::int64_t coordinate_of(std::int64_t block) const;
+  std::int64_t block_owner(std::int64_t block) const;
 
   IndexSet set(std::int64_t coordinate) const override;
   std::int64_t owner(std::int64_t index) const override;
@@ -70,7 +70,7 @@ class BlockOwnerMap : public OwnerMap {
  private:
   std::int64_t template_size() const { return size() + offset_; }
   IndexSet blocks_from(std::int64_t first) const;
-  std::int64_t block_of(std::int64_t position) const;
+  std::int64_t block_at(std::int64_t position) const;
 
   Kind kind_;
   Turn turn_;
@@ -142,6 +142,6 @@ struct OwnerMapSize {
 OwnerMapPtr make_owner_map(const Distribution& distribution, const OwnerMapSize& of, Turn turn, int dimension);
 
 /// Returns the owner map of a dimension of a layout. It exists as long as a copy of the layout.
-const OwnerMap& owner_map_of(const Layout& layout, int dimension);
+const OwnerMap& get_owner_map(const Layout& layout, int dimension);
 
 }  // namespace plait::layout

@@ -63,7 +63,7 @@ RankMap::RankMap(Extents grid, bool fortran, Extents list, const Extents& pinned
   }
 }
 
-std::int64_t RankMap::position_of(std::int64_t rank) const {
+std::int64_t RankMap::find_position(std::int64_t rank) const {
   std::int64_t position = rank;
   if (list_) {
     const auto found = std::lower_bound(list_->at.begin(), list_->at.end(), std::pair(rank, std::int64_t{0}));
@@ -78,7 +78,7 @@ std::int64_t RankMap::position_of(std::int64_t rank) const {
 }
 
 Extents RankMap::coordinates(std::int64_t rank) const {
-  const std::int64_t position = position_of(rank);
+  const std::int64_t position = find_position(rank);
   Extents result(grid_.size());
   for (std::size_t a = 0; a < grid_.size(); ++a) result[a] = position / strides_[a] % grid_[a];
   return result;

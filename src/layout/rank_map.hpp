@@ -25,7 +25,7 @@ class RankMap {
   std::int64_t size() const { return size_; }
   /// One more than the largest rank.
   std::int64_t ranks_end() const { return ranks_end_; }
-  bool has(std::int64_t rank) const { return position_of(rank) >= 0; }
+  bool has(std::int64_t rank) const { return find_position(rank) >= 0; }
   /// Returns the coordinate on each axis; pre: has(rank).
   Extents coordinates(std::int64_t rank) const;
   std::int64_t rank_at(const Extents& coordinates) const;
@@ -42,7 +42,7 @@ class RankMap {
     std::vector<std::pair<std::int64_t, std::int64_t>> at;  // (rank, position), in ascending order
   };
   /// Returns the position number of a rank, -1 if there is none.
-  std::int64_t position_of(std::int64_t rank) const;
+  std::int64_t find_position(std::int64_t rank) const;
 
   Extents grid_;
   Extents strides_;

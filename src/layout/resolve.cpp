@@ -112,7 +112,7 @@ std::vector<AxesOfLevels> assign_axes(const std::vector<Distribution>& distribut
   return result;
 }
 
-Extents extents_of(const AxesOfLevels& levels, const Extents& grid) {
+Extents level_extents(const AxesOfLevels& levels, const Extents& grid) {
   Extents result;
   for (const std::vector<int>& axes : levels) {
     std::int64_t product = 1;
@@ -224,7 +224,7 @@ void set_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfLevels>& axe
     if (offsets[d] < 0)
       base::throw_argument_error("dimension ", d, ": the offset ", offsets[d], " is negative; use 0 or more");
     layout.owner_maps.push_back(make_owner_map(layout.distributions[d],
-                                               {layout.shape[d], extents_of(axes[d], layout.map.grid()),
+                                               {layout.shape[d], level_extents(axes[d], layout.map.grid()),
                                                 is_distributed(layout.distributions[d]) ? offsets[d] : 0},
                                                turns[d], static_cast<int>(d)));
     for (const std::vector<int>& level : axes[d])
@@ -242,7 +242,7 @@ Extents set_aligned_owner_maps(ResolvedLayout& layout, const std::vector<AxesOfL
     const Alignment& alignment = options.align[t];
     const Distribution& distribution = layout.distributions[t];
     const std::int64_t extent = options.template_shape[t];
-    const Extents extents = extents_of(axes[t], grid);
+    const Extents extents = level_extents(axes[t], grid);
     const int dimension = static_cast<int>(t);
     if (alignment.kind == Alignment::Kind::kDimension) {
       if (alignment.dimension < 0 || at(alignment.dimension) >= layout.shape.size())

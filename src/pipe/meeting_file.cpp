@@ -37,7 +37,7 @@ constexpr std::string_view kFirstLine = "plait-pipe 1";
   base::throw_system_error(code, what, ": ", std::strerror(code), advice);
 }
 
-std::string path_of(const std::string& name) { return text(meeting_folder(), '/', name, kSuffix); }
+std::string meeting_path(const std::string& name) { return text(meeting_folder(), '/', name, kSuffix); }
 
 std::string contents(int file) {
   std::string all(std::size_t{1} << 16, '\0');
@@ -74,7 +74,7 @@ void check_pipe_name(std::string_view name, std::string_view shown) {
     fail("the name has control characters in it");
 }
 
-MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) : path_(path_of(name)) {
+MeetingFile::MeetingFile(const std::string& name, const Invitation& invitation) : path_(meeting_path(name)) {
   const std::string all =
       text(kFirstLine, '\n', invitation.key.text(), '\n', invitation.endpoints.text(), '\n', invitation.who, '\n');
   constexpr int kAttempts = 1000;  // a further one if another process creates or removes the file meanwhile
@@ -108,7 +108,7 @@ MeetingFile::~MeetingFile() {
 namespace {
 
 std::optional<Invitation> find(const std::string& name, bool locked) {
-  const std::string path = path_of(name);
+  const std::string path = meeting_path(name);
   const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.number() < 0) {
     if (errno == ENOENT) return std::nullopt;

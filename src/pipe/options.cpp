@@ -22,7 +22,7 @@ bool parse_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-int count_of(const std::string& url, const store::UrlOption& option, int least, const char* expected) {
+int parse_count(const std::string& url, const store::UrlOption& option, int least, const char* expected) {
   constexpr int kMax = 1 << 20;
   int number = 0;
   if (!parse_number(option.value, number) || number < least || number > kMax)
@@ -49,9 +49,9 @@ Options parse_options(const std::string& url) {
   check_pipe_name(options.name, url);
   for (const store::UrlOption& option : url_parts.options) {
     if (option.key == "queue") {
-      options.queue = count_of(url, option, 1, "a number of steps, 1 or more");
+      options.queue = parse_count(url, option, 1, "a number of steps, 1 or more");
     } else if (option.key == "readers") {
-      options.readers = count_of(url, option, 0, "a number of programs, 0 or more");
+      options.readers = parse_count(url, option, 0, "a number of programs, 0 or more");
     } else if (option.key == "drop") {
       if (option.value != "oldest" && option.value != "none")
         throw_invalid_option(url, option, "\"oldest\" or \"none\"");

@@ -23,7 +23,7 @@ using transport::native::Link;
 
 constexpr std::chrono::seconds kMaxTimeout{10};
 
-PipeProgram program_of(const std::string& who, std::int64_t processes) {
+PipeProgram to_program(const std::string& who, std::int64_t processes) {
   const pipe::Program found = pipe::parse_program(who);
   return {found.name, found.process, found.host, processes};
 }
@@ -49,7 +49,7 @@ std::string ask_writer(const pipe::Invitation& writer, const std::string& url, C
 PipeStatus parse_status(const std::string& bytes) {
   auto answer = base::decode<pipe::StatusAnswer>(bytes, pipe::kOtherEnd);
   PipeStatus status;
-  status.writer = program_of(answer.who, answer.processes);
+  status.writer = to_program(answer.who, answer.processes);
   status.type = std::move(answer.type);
   status.steps = answer.steps;
   status.held = answer.held;
@@ -57,7 +57,7 @@ PipeStatus parse_status(const std::string& bytes) {
   status.dropped = answer.dropped;
   status.bytes = answer.bytes;
   for (const pipe::StatusAnswer::Reader& reader : answer.readers)
-    status.readers.push_back({program_of(reader.who, reader.processes), reader.next_step});
+    status.readers.push_back({to_program(reader.who, reader.processes), reader.next_step});
   if (!answer.newest) return status;
   status.newest = answer.newest->number;
   status.attributes = std::move(answer.newest->attributes);

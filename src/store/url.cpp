@@ -37,7 +37,7 @@ std::string unescaped(std::string_view text, const std::string& url) {
   return result;
 }
 
-std::int64_t bytes_of_option(const UrlOption& option, const std::string& url) {
+std::int64_t parse_bytes_option(const UrlOption& option, const std::string& url) {
   const std::string& value = option.value;
   const auto wrong = [&](const char* why) {
     return Error(ErrorKind::kArgument, base::text(url, ": ", option.key, '=', value, ' ', why,

@@ -38,6 +38,6 @@ std::vector<std::string> split(std::string_view text, char separator);
 
 /// Returns the number of bytes in the value of an option: positive, optionally followed by K, M or G.
 /// errors  kArgument: the message names `url` and the option.
-std::int64_t bytes_of_option(const UrlOption& option, const std::string& url);
+std::int64_t parse_bytes_option(const UrlOption& option, const std::string& url);
 
 }  // namespace plait::store

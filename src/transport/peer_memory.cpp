@@ -24,7 +24,7 @@ struct Word {
       (static_cast<std::int64_t>(::getpid()) << 32) ^ std::chrono::steady_clock::now().time_since_epoch().count();
 };
 
-iovec vector_of(const std::byte* begin, std::int64_t bytes) {
+iovec to_iovec(const std::byte* begin, std::int64_t bytes) {
   return {const_cast<std::byte*>(begin), static_cast<std::size_t>(bytes)};
 }
 
@@ -37,8 +37,8 @@ bool copied(std::int64_t process, std::span<const iovec> from, std::span<const i
 }
 
 bool copied(std::int64_t process, const std::byte* from, std::byte* to, std::int64_t bytes) {
-  const std::array there{vector_of(from, bytes)};
-  const std::array here{vector_of(to, bytes)};
+  const std::array there{to_iovec(from, bytes)};
+  const std::array here{to_iovec(to, bytes)};
   return copied(process, there, here, bytes);
 }
 
@@ -77,11 +77,11 @@ void PeerMemory::read(int node_rank, std::span<const PeerCopy> copies) const {
     for (; count < std::min(copies.size(), kMaxCopies); ++count) {
       const PeerCopy& one = copies[count];
       if (count > 0 && bytes + one.bytes > kMaxPeerCopy) break;
-      from[count] = vector_of(one.from, one.bytes);
+      from[count] = to_iovec(one.from, one.bytes);
       if (count > 0 && copies[count - 1].to + copies[count - 1].bytes == one.to) {
         to[targets - 1].iov_len += static_cast<std::size_t>(one.bytes);
       } else {
-        to[targets++] = vector_of(one.to, one.bytes);
+        to[targets++] = to_iovec(one.to, one.bytes);
       }
       bytes += one.bytes;
     }

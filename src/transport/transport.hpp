@@ -61,7 +61,7 @@ class Transport {
   virtual int node_size() const = 0;
   /// Return the worker with a rank on this node, and the rank of a worker on this node, or -1 if it is on another node.
   virtual int worker_on_node(int node_rank) const = 0;
-  virtual int node_rank_of(int worker) const = 0;
+  virtual int rank_on_node(int worker) const = 0;
   bool nodes_apart() const { return node_size() != size(); }
   /// Returns the ranks of each node, ordered by their first ranks, the same on every worker; null if all are on one
   /// node.

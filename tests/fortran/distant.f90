@@ -77,12 +77,12 @@ contains
     character(200) :: text
     next = mod(comm%rank + 1, comm%size)
     call plait_dio_open(none, '', 'r+', comm)
-    call plait_dio_offer(mine, name_of(comm%rank), disk(comm%rank), 'w', comm, temporary=.true.)
+    call plait_dio_offer(mine, make_name(comm%rank), disk(comm%rank), 'w', comm, temporary=.true.)
     call expect(plait_dio_home(mine) == comm%rank, 'my own server')
     numbers = comm%rank
     call plait_dio_write(mine, 12, numbers, comm%rank)
     call together
-    call plait_dio_find(theirs, name_of(next), comm)
+    call plait_dio_find(theirs, make_name(next), comm)
     call expect(plait_dio_home(theirs) == next, 'another server')
     call plait_dio_read(theirs, 12, seen, next)
     call expect(all(seen == next), 'what was found')
@@ -96,7 +96,7 @@ contains
     call plait_dio_close(theirs)
     call plait_dio_close(mine)
     call together
-    call plait_dio_find(theirs, name_of(next), comm, stat, text)
+    call plait_dio_find(theirs, make_name(next), comm, stat, text)
     call expect(stat == 1 .and. index(text, 'nobody offers') > 0, 'gone')
     call plait_dio_close(none)
   end subroutine
@@ -207,10 +207,10 @@ contains
     disk = 'disk-' // achar(iachar('0') + rank)
   end function
 
-  function name_of(rank)
+  function make_name(rank)
     integer, intent(in) :: rank
-    character(:), allocatable :: name_of
-    name_of = 'file ' // achar(iachar('0') + rank)
+    character(:), allocatable :: make_name
+    make_name = 'file ' // achar(iachar('0') + rank)
   end function
 
   subroutine expect(good, what)

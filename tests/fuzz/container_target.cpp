@@ -47,7 +47,7 @@ std::shared_ptr<MemoryStore> stored(std::string_view bytes) {
   return store;
 }
 
-std::vector<std::byte> header_of(store::Store& view, const Content& content) {
+std::vector<std::byte> read_header(store::Store& view, const Content& content) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(kMaxRead, content.bytes() - content.data_offset)));
   view.read({{content.data_offset, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
   return bytes;
@@ -55,7 +55,7 @@ std::vector<std::byte> header_of(store::Store& view, const Content& content) {
 
 /// What an error says; empty: there is none.
 template <typename Call>
-std::string error_of(const Call& call) {
+std::string catch_error(const Call& call) {
   try {
     call();
   } catch (const Error& error) {
@@ -66,7 +66,7 @@ std::string error_of(const Call& call) {
 }
 
 void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, const std::string& path) {
-  (void)error_of([&] {
+  (void)catch_error([&] {
     const std::unique_ptr<container::Dataset> dataset = format.open(file, path)->dataset({});
     const Content& content = dataset->content();
     container::check_size(content, dataset->store()->size(), path, {}, format.traits().states_type);
@@ -75,8 +75,8 @@ void open_array(const Format& format, const std::shared_ptr<MemoryStore>& file, 
     const std::unique_ptr<container::Dataset> other = format.attach(content, file, path, dataset->encoded());
     std::vector<std::byte> one;
     std::vector<std::byte> two;
-    const std::string first = error_of([&] { one = header_of(*dataset->store(), content); });
-    const std::string second = error_of([&] { two = header_of(*other->store(), content); });
+    const std::string first = catch_error([&] { one = read_header(*dataset->store(), content); });
+    const std::string second = catch_error([&] { two = read_header(*other->store(), content); });
     demand_of_file(first == second && one == two, "another rank reads something else");
   });
 }
@@ -86,7 +86,7 @@ void run(const Format& format, std::string_view bytes) {
   const std::string name = "input" + std::string(format.traits().suffix);
   (void)format.begins(std::as_bytes(std::span(bytes)).first(std::min(bytes.size(), container::kHeaderBytes)));
   std::vector<Member> members;
-  const std::string error = error_of([&] { members = format.open(file, name)->arrays(); });
+  const std::string error = catch_error([&] { members = format.open(file, name)->arrays(); });
   demand_of_file(error.empty() || error.find(name) != std::string::npos, "an error names no file");
   // Each takes some bytes of the header.
   demand_of_file(members.size() <= bytes.size(), "more arrays than the bytes can hold");
@@ -116,7 +116,7 @@ std::vector<std::string> written(const Format& format) {
 void run_zarr(std::string_view bytes) {
   using namespace container::zarr;
   const std::string name = "input.zarr/zarr.json";
-  const std::string error = error_of([&] {
+  const std::string error = catch_error([&] {
     const bool group = is_group(bytes, name);
     const Metadata found = parse_metadata(bytes, name);
     (void)group;
@@ -142,8 +142,8 @@ void run_zarr_chunk(std::string_view bytes) {
   if (kind == 2) codecs.push_back(codec::zstd(1));
   if (kind >= 3) codecs.push_back(codec::crc32c());
   const codec::Chain packing(std::move(codecs));
-  const std::string error =
-      error_of([&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "the chunk input.zarr/c/0"); });
+  const std::string error = catch_error(
+      [&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "the chunk input.zarr/c/0"); });
   demand_of_file(error.empty() || error.find("input.zarr/c/0") != std::string::npos, "an error names no file");
 }
 
@@ -170,14 +170,14 @@ void run_hdf5_chunk(std::string_view bytes) {
   }
   const codec::Chain packing(std::move(codecs));
   const std::string error =
-      error_of([&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "chunk (0) of input.h5"); });
+      catch_error([&] { packing.decode(std::as_bytes(std::span(bytes.substr(1))), chunk, "chunk (0) of input.h5"); });
   demand_of_file(error.empty() || error.find("input.h5") != std::string::npos, "an error names no file");
 }
 
 /// What another rank says of a dataset.
 void run_hdf5_told(std::string_view bytes) {
   using namespace container::hdf5;
-  (void)error_of([&] {
+  (void)catch_error([&] {
     const HdfDataset found = unpacked(bytes);
     const std::string again = packed(found);
     demand_of_file(packed(unpacked(again)) == again, "a dataset that is told changes");
@@ -210,7 +210,7 @@ void run_zarr_shard(std::string_view bytes) {
       static_cast<std::int64_t>(*shards.index.always_encoded(16 * static_cast<std::size_t>(shards.count)));
   store::memory::MemoryObjects objects(std::make_shared<store::memory::Bucket>(), "memory", false);
   objects.put("c/0", std::as_bytes(std::span(bytes.substr(1))));
-  const std::string error = error_of([&] {
+  const std::string error = catch_error([&] {
     const std::vector<ShardEntry> entries = read_index(shards, objects, "c/0")->entries;
     demand_of_file(static_cast<std::int64_t>(entries.size()) == shards.count, "more chunks than a shard has");
     for (const ShardEntry& entry : entries)

@@ -120,7 +120,7 @@ void run_frames(std::string_view bytes) {
   const StepDescription step = described_step();
   const auto control = std::make_shared<WriterControl>("pipe:fuzz", step.variables[0].type, "fuzz", 1, options);
   (void)control->begin();
-  control->publish(step, WriterControl::frame_of(step));
+  control->publish(step, WriterControl::make_frame(step));
   WriterService service(kSteps, control);
   service.set_directory({"? host local:x"}, {"? host local:x"});
   const auto peer = std::make_shared<Sink>();

@@ -53,9 +53,9 @@ int main(int count, char** words) {
   try {
     const plait::Comm comm = plait::make_comm(MPI_COMM_WORLD);
     std::array<std::int64_t, 1> value{};
-    plait::core::transport_of(comm).reduce_min(value);
+    plait::core::get_transport(comm).reduce_min(value);
     failing = rank == 1;
-    plait::core::transport_of(comm).reduce_min(value);
+    plait::core::get_transport(comm).reduce_min(value);
     std::printf("nothing was told\n");
   } catch (const plait::Error& error) {
     std::printf("told: %s\n", error.what());

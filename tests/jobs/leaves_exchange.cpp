@@ -48,7 +48,7 @@ int main(int count, char** words) {
   const std::string way = words[2];
   try {
     const plait::Comm comm = plait::make_comm(MPI_COMM_WORLD);
-    plait::transport::Transport& transport = plait::core::transport_of(comm);
+    plait::transport::Transport& transport = plait::core::get_transport(comm);
     std::array<std::int64_t, 1> value{};
     transport.reduce_min(value);
     std::array<std::byte, 8> bytes{};

@@ -18,7 +18,7 @@ int main(int count, char** words) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   try {
     const plait::Comm comm = plait::make_comm(MPI_COMM_WORLD);
-    plait::transport::Transport& transport = plait::core::transport_of(comm);
+    plait::transport::Transport& transport = plait::core::get_transport(comm);
     std::array<std::int64_t, 1> value{};
     std::array<std::byte, 8> bytes{};
     transport.reduce_min(value);

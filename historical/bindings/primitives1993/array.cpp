@@ -22,7 +22,7 @@ namespace plait::primitives {
 namespace {
 
 /// Returns the processors of a dimension. A collapsed dimension has one; its entry is 1 or don't care.
-std::int64_t processors_of(std::int64_t entry, std::int64_t code, std::size_t d) {
+std::int64_t count_processors(std::int64_t entry, std::int64_t code, std::size_t d) {
   if (code == kCollapsed && (entry == kNone || entry == 0 || entry == 1)) return 1;
   if (code == kCollapsed)
     base::throw_argument_error("dimension ", d + 1, " is not distributed (distr_info 0), but proc_info(", d + 1,
@@ -33,9 +33,9 @@ std::int64_t processors_of(std::int64_t entry, std::int64_t code, std::size_t d)
   return entry;
 }
 
-Distribution distribution_of(const MappedArray& array, std::size_t d) {
+Distribution make_distribution(const MappedArray& array, std::size_t d) {
   switch (array.codes[d]) {
-    case kBlock: return Distribution::block_of();
+    case kBlock: return Distribution::blocked();
     case kCyclic: return Distribution::cyclic();
     case kBlockCyclic: return Distribution::cyclic(array.blocks[d]);
     default: return Distribution::collapsed();
@@ -46,7 +46,7 @@ Distribution distribution_of(const MappedArray& array, std::size_t d) {
 Extents row_major_ranks(const Grid& grid) {
   Extents result(grid.ranks.size());
   for (std::size_t position = 0; position < grid.ranks.size(); ++position) {
-    const Extents coordinates = coordinates_of(grid, static_cast<std::int64_t>(position));
+    const Extents coordinates = grid_coordinates(grid, static_cast<std::int64_t>(position));
     std::int64_t index = 0;
     for (std::size_t d = 0; d < coordinates.size(); ++d) index = index * grid.shape[d] + coordinates[d];
     result[static_cast<std::size_t>(index)] = grid.ranks[position];
@@ -87,7 +87,7 @@ MappedArray make_array(const std::string& name, const MapLists& lists, std::int6
   const auto& [size_info, distr_info, block_size, proc_info] = lists;
   MappedArray array;
   array.name = name;
-  array.size = entries_of(size_info, "size_info");
+  array.size = list_entries(size_info, "size_info");
   for (std::size_t d = 0; d < array.size.size(); ++d) {
     const std::int64_t code = distr_info[d];
     if (code < kCollapsed || code > kBlockCyclic)
@@ -98,7 +98,7 @@ MappedArray make_array(const std::string& name, const MapLists& lists, std::int6
                                  "; a BLOCK-CYCLIC dimension needs blocks of at least 1");
     array.codes.push_back(code);
     array.blocks.push_back(code == kBlockCyclic ? block_size[d] : kNone);
-    array.grid.push_back(processors_of(proc_info[d], code, d));
+    array.grid.push_back(count_processors(proc_info[d], code, d));
   }
   const std::int64_t processors = base::checked_product(array.grid, "processors of the grid");
   if (processors != ranks)
@@ -107,7 +107,7 @@ MappedArray make_array(const std::string& name, const MapLists& lists, std::int6
   return array;
 }
 
-const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descriptor) {
+const Layout& current_layout(MappedArray& array, const Grid& grid, std::int64_t descriptor) {
   if (array.layout && array.grid_version == grid.version) return *array.layout;
   if (without_ones(array.grid) != without_ones(grid.shape))
     base::throw_argument_error("array '", array.name, "' (descriptor ", descriptor, ") is mapped to the processors ",
@@ -116,7 +116,7 @@ const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descr
   std::vector<Distribution> distributions;
   Extents axes;
   for (std::size_t d = 0; d < array.size.size(); ++d) {
-    distributions.push_back(distribution_of(array, d));
+    distributions.push_back(make_distribution(array, d));
     if (array.codes[d] != kCollapsed) axes.push_back(array.grid[d]);
   }
   LayoutOptions options;
@@ -169,7 +169,7 @@ Extents local_strides(const Extents& shape, const Extents& largest, const Declar
   return declared == shape ? Extents{} : strides;
 }
 
-Extents table_of(const MappedArray& array) {
+Extents make_table(const MappedArray& array) {
   Extents table;
   for (const Extents* row : {&array.size, &array.codes, &array.blocks, &array.grid})
     for (std::size_t d = 0; d < kMaxPrimitiveDimensions; ++d) table.push_back(d < row->size() ? (*row)[d] : kNone);
@@ -177,7 +177,7 @@ Extents table_of(const MappedArray& array) {
 }
 
 std::string to_string(const MappedArray& array) {
-  const Extents table = table_of(array);
+  const Extents table = make_table(array);
   std::string out = base::text(base::aligned_left("Array", 18), ' ', array.name, " (", array.type, ")\n");
   const char* const names[] = {"Global Size", "Distribution Code", "Block Size", "nprocs"};
   for (std::size_t row = 0; row < 4; ++row) {

@@ -49,7 +49,7 @@ struct DeclaredArray {
 
 /// Returns the array's layout on the current grid. It is cached until the grid changes.
 /// errors  kArgument: the grid is not the one to which the array was mapped.
-const Layout& layout_of(MappedArray& array, const Grid& grid, std::int64_t descriptor);
+const Layout& current_layout(MappedArray& array, const Grid& grid, std::int64_t descriptor);
 
 /// Returns the strides in bytes of a rank's share in a local array; empty for a dense one.
 ///
@@ -64,7 +64,7 @@ Extents local_strides(const Extents& shape, const Extents& largest, const Declar
                       std::int64_t element_bytes, const std::string& array);
 
 /// Returns the four rows and seven columns of the thesis's table 13, row by row.
-Extents table_of(const MappedArray& array);
+Extents make_table(const MappedArray& array);
 std::string to_string(const MappedArray& array);
 
 }  // namespace plait::primitives

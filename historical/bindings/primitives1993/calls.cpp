@@ -21,7 +21,7 @@ namespace {
 /// An access between nodes needs at least two windows and two messages.
 constexpr std::int64_t kMinWindow = 4;
 
-std::int64_t memory_of(std::int64_t io_size, std::int64_t element_bytes) {
+std::int64_t buffer_bytes(std::int64_t io_size, std::int64_t element_bytes) {
   if (io_size == kNone) return 0;
   if (io_size < 1)
     base::throw_argument_error("io_size is ", io_size, "; give the elements of io_buffer, or -1 for the default");
@@ -46,7 +46,7 @@ std::string spelled(const std::string& type) {
 }
 
 /// Returns the bytes of a type, whose name is in capitals without blanks.
-std::int64_t bytes_of_type(const std::string& plain) {
+std::int64_t type_bytes(const std::string& plain) {
   if (plain == "DOUBLEPRECISION") return 8;
   for (const std::string_view kind : {"INTEGER*", "REAL*", "COMPLEX*", "LOGICAL*", "CHARACTER*"}) {
     if (!plain.starts_with(kind)) continue;
@@ -68,7 +68,7 @@ void map_processors(const Extents& proc_info, std::int64_t mode, const Extents& 
   Grid grid;
   Extents shape;
   const auto mine = collective::caught([&] {
-    shape = entries_of(filled_grid(proc_info, state.comm.size()), "proc_info");
+    shape = list_entries(filled_grid(proc_info, state.comm.size()), "proc_info");
     grid = make_grid(shape, mode, user_map, state.comm.size());
   });
   agree(state,
@@ -101,11 +101,11 @@ void set_array_type(std::int64_t descriptor, const std::string& name) {
     if (c != ' ') plain += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   std::int64_t bytes = 0;
   const auto mine = collective::caught([&] {
-    array_of(state, descriptor);
-    bytes = bytes_of_type(plain);
+    find_array(state, descriptor);
+    bytes = type_bytes(plain);
   });
   agree(state, base::text("array_type(", descriptor, ", ", plain, ')'), mine);
-  MappedArray& array = array_of(state, descriptor);
+  MappedArray& array = find_array(state, descriptor);
   array.type = plain;
   array.element_bytes = bytes;
 }
@@ -118,16 +118,16 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
   std::int64_t bytes = 0;
   Extents strides;
   const auto mine = collective::caught([&] {
-    unit_of(state, unit);
+    find_unit(state, unit);
     target = &state.units.at(unit);
-    MappedArray& mapped = array_of(state, descriptor);
-    layout = &layout_of(mapped, grid_of(state), descriptor);
+    MappedArray& mapped = find_array(state, descriptor);
+    layout = &current_layout(mapped, find_grid(state), descriptor);
     strides = local_strides(layout->local_shape(state.comm.rank()), mapped.largest, local, mapped.element_bytes,
                             base::text("array '", mapped.name, "' (descriptor ", descriptor, ')'));
     // A reader may have specified nothing but the bytes of its type.
     const std::string dtype = write && target->is_pipe() ? spelled(mapped.type) : "";
     target->file.select({mapped.size, dtype, mapped.element_bytes, Order::kFortran}, target->position,
-                        memory_of(io_size, mapped.element_bytes));
+                        buffer_bytes(io_size, mapped.element_bytes));
     bytes = base::checked_multiply(layout->elements(), mapped.element_bytes, "bytes of the array");
   });
   if (mine) fail_together(state, mine);
@@ -142,7 +142,7 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
   if (target->access == 0) target->position += bytes;
 }
 
-MappedArray& array_of(Runtime& state, std::int64_t descriptor) {
+MappedArray& find_array(Runtime& state, std::int64_t descriptor) {
   const auto known = static_cast<std::int64_t>(state.arrays.size());
   if (descriptor >= 1 && descriptor <= known) return state.arrays[static_cast<std::size_t>(descriptor - 1)];
   base::throw_argument_error("there is no array descriptor ", descriptor, "; ",
@@ -150,7 +150,7 @@ MappedArray& array_of(Runtime& state, std::int64_t descriptor) {
                              "; call array_map first");
 }
 
-const Grid& grid_of(const Runtime& state) {
+const Grid& find_grid(const Runtime& state) {
   if (state.grid) return *state.grid;
   base::throw_argument_error("there is no processor grid; call proc_map first");
 }

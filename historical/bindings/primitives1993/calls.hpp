@@ -37,12 +37,12 @@ void access_array(bool write, const DeclaredArray& local, std::int64_t descripto
 
 /// Not collective.
 /// errors  kArgument: no such unit, no such descriptor, no grid yet.
-const Unit& unit_of(Runtime& state, std::int64_t number);
-MappedArray& array_of(Runtime& state, std::int64_t descriptor);
-const Grid& grid_of(const Runtime& state);
+const Unit& find_unit(Runtime& state, std::int64_t number);
+MappedArray& find_array(Runtime& state, std::int64_t descriptor);
+const Grid& find_grid(const Runtime& state);
 
 /// Returns the row of the thesis's table 12: unit, access, form, status, disks, processors.
-Extents table_of(const Unit& unit);
+Extents make_table(const Unit& unit);
 /// Returns the whole FDA as text.
 std::string fda_text(const Runtime& state);
 

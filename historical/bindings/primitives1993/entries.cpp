@@ -15,7 +15,7 @@ namespace {
 namespace primitives = plait::primitives;
 using plait::Extents;
 
-std::string text_of(const char* text) { return text == nullptr ? "" : text; }
+std::string to_text(const char* text) { return text == nullptr ? "" : text; }
 
 void check_capacity(std::int64_t capacity, std::size_t needed) {
   if (capacity < static_cast<std::int64_t>(needed))
@@ -30,7 +30,7 @@ plait_status plait_popen(int unit, const char* file, int access, int form, int s
                          int no_of_processors) {
   return plait::c::guarded(nullptr, [&] {
     const std::int64_t disks = primitives::open_unit(
-        unit, text_of(file),
+        unit, to_text(file),
         {access, form, status, no_of_disks == nullptr ? primitives::kNone : *no_of_disks, no_of_processors});
     if (no_of_disks != nullptr) *no_of_disks = static_cast<int>(disks);
   });
@@ -45,7 +45,7 @@ int plait_array_map(const char* array_name, const int64_t size_info[7], const in
   int descriptor = 0;
   const int status = plait::c::guarded(nullptr, [&] {
     descriptor =
-        static_cast<int>(primitives::map_array(text_of(array_name),
+        static_cast<int>(primitives::map_array(to_text(array_name),
                                                {primitives::seven(size_info), primitives::all_seven(distr_info),
                                                 primitives::all_seven(block_size), primitives::all_seven(proc_info)},
                                                sizeof(std::int32_t)));
@@ -54,7 +54,7 @@ int plait_array_map(const char* array_name, const int64_t size_info[7], const in
 }
 
 plait_status plait_array_type(int array_descriptor, const char* type) {
-  return plait::c::guarded(nullptr, [&] { primitives::set_array_type(array_descriptor, text_of(type)); });
+  return plait::c::guarded(nullptr, [&] { primitives::set_array_type(array_descriptor, to_text(type)); });
 }
 
 plait_status plait_proc_map(const int proc_info[7], int map_mode, const int* user_map) {
@@ -81,7 +81,7 @@ plait_status plait_pwrite(const void* array_name, int64_t size1, int64_t size2, 
 
 plait_status plait_fda(int unit, int row[6]) {
   return plait::c::guarded(nullptr, [&] {
-    const Extents found = primitives::table_of(primitives::unit_of(primitives::started(), unit));
+    const Extents found = primitives::make_table(primitives::find_unit(primitives::started(), unit));
     std::transform(found.begin(), found.end(), &plait::c::output(row, "row"),
                    [](auto value) { return static_cast<int>(value); });
   });
@@ -89,18 +89,18 @@ plait_status plait_fda(int unit, int row[6]) {
 
 plait_status plait_adt(int array_descriptor, int64_t table[28]) {
   return plait::c::guarded(nullptr, [&] {
-    const Extents found = primitives::table_of(primitives::array_of(primitives::started(), array_descriptor));
+    const Extents found = primitives::make_table(primitives::find_array(primitives::started(), array_descriptor));
     std::copy(found.begin(), found.end(), &plait::c::output(table, "table"));
   });
 }
 
 plait_status plait_p_info(int64_t capacity, int* table, int* rows, int* columns) {
   return plait::c::guarded(nullptr, [&] {
-    const primitives::Grid& grid = primitives::grid_of(primitives::started());
+    const primitives::Grid& grid = primitives::find_grid(primitives::started());
     if (rows != nullptr) *rows = static_cast<int>(grid.shape.size()) + 1;
     if (columns != nullptr) *columns = static_cast<int>(grid.ranks.size());
     if (table == nullptr && capacity == 0) return;
-    const Extents found = primitives::table_of(grid);
+    const Extents found = primitives::make_table(grid);
     check_capacity(table == nullptr ? 0 : capacity, found.size());
     std::transform(found.begin(), found.end(), table, [](auto value) { return static_cast<int>(value); });
   });
@@ -116,14 +116,14 @@ plait_status plait_print_fda(void) {
 plait_status plait_print_adt(int array_descriptor) {
   return plait::c::guarded(nullptr, [&] {
     primitives::Runtime& state = primitives::started();
-    primitives::print(state, primitives::to_string(primitives::array_of(state, array_descriptor)));
+    primitives::print(state, primitives::to_string(primitives::find_array(state, array_descriptor)));
   });
 }
 
 plait_status plait_print_p_info(void) {
   return plait::c::guarded(nullptr, [&] {
     const primitives::Runtime& state = primitives::started();
-    primitives::print(state, primitives::to_string(primitives::grid_of(state)));
+    primitives::print(state, primitives::to_string(primitives::find_grid(state)));
   });
 }
 

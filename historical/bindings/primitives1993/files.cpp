@@ -137,7 +137,7 @@ void close_unit(std::int64_t unit) {
   Runtime& state = runtime();
   bool made = false;
   const auto mine = collective::caught([&] {
-    const Unit& known = unit_of(state, unit);
+    const Unit& known = find_unit(state, unit);
     made = known.status == 1 && known.file.is_open() && !known.is_pipe();
     std::error_code unknown;
     if (made && state.comm.rank() == 0 &&
@@ -166,7 +166,7 @@ void close_unit(std::int64_t unit) {
   state.units.erase(unit);
 }
 
-const Unit& unit_of(Runtime& state, std::int64_t number) {
+const Unit& find_unit(Runtime& state, std::int64_t number) {
   const auto found = state.units.find(number);
   if (found != state.units.end()) return found->second;
   Extents known;
@@ -176,7 +176,7 @@ const Unit& unit_of(Runtime& state, std::int64_t number) {
                              "; call popen first");
 }
 
-Extents table_of(const Unit& unit) {
+Extents make_table(const Unit& unit) {
   return {unit.number, unit.access, unit.form, unit.status, unit.disks, unit.processors};
 }
 
@@ -186,7 +186,7 @@ std::string fda_text(const Runtime& state) {
   for (const char* const name : names) base::append_parts(out, name, "  ");
   out += "File\n";
   for (const auto& [number, unit] : state.units) {
-    const Extents row = table_of(unit);
+    const Extents row = make_table(unit);
     for (std::size_t i = 0; i < row.size(); ++i)
       base::append_parts(out, base::aligned_right(base::text(row[i]), std::string_view(names[i]).size()), "  ");
     base::append_parts(out, unit.path, '\n');

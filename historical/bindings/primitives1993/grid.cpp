@@ -83,7 +83,7 @@ Grid make_grid(const Extents& proc_info, std::int64_t mode, const Extents& user_
   return grid;
 }
 
-Extents coordinates_of(const Grid& grid, std::int64_t position) {
+Extents grid_coordinates(const Grid& grid, std::int64_t position) {
   Extents result;
   for (const std::int64_t extent : grid.shape) {
     result.push_back(position % extent);
@@ -92,11 +92,11 @@ Extents coordinates_of(const Grid& grid, std::int64_t position) {
   return result;
 }
 
-Extents table_of(const Grid& grid) {
+Extents make_table(const Grid& grid) {
   const std::size_t columns = grid.ranks.size();
   Extents table((grid.shape.size() + 1) * columns);
   for (std::size_t column = 0; column < columns; ++column) {
-    const Extents coordinates = coordinates_of(grid, static_cast<std::int64_t>(column));
+    const Extents coordinates = grid_coordinates(grid, static_cast<std::int64_t>(column));
     for (std::size_t d = 0; d < coordinates.size(); ++d) table[d * columns + column] = coordinates[d];
     table[coordinates.size() * columns + column] = grid.ranks[column];
   }
@@ -104,7 +104,7 @@ Extents table_of(const Grid& grid) {
 }
 
 std::string to_string(const Grid& grid) {
-  const Extents table = table_of(grid);
+  const Extents table = make_table(grid);
   const std::size_t columns = grid.ranks.size();
   std::string out;
   for (std::size_t row = 0; row <= grid.shape.size(); ++row) {

@@ -26,10 +26,10 @@ struct Grid {
 Grid make_grid(const Extents& proc_info, std::int64_t mode, const Extents& user_map, std::int64_t ranks);
 
 /// Returns the coordinates of a position.
-Extents coordinates_of(const Grid& grid, std::int64_t position);
+Extents grid_coordinates(const Grid& grid, std::int64_t position);
 
 /// Returns the array of N+1 rows and P columns of the thesis's table 14, row by row: the coordinates, then the ranks.
-Extents table_of(const Grid& grid);
+Extents make_table(const Grid& grid);
 std::string to_string(const Grid& grid);
 
 /// Removes the ones at the end of a grid's shape; grids are compared in this form.

@@ -6,7 +6,7 @@
 
 namespace plait::primitives {
 
-Extents entries_of(const Extents& list, std::string_view what) {
+Extents list_entries(const Extents& list, std::string_view what) {
   Extents result;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (list[i] == kNone) break;

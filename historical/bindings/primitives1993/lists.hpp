@@ -41,6 +41,6 @@ Extents filled_grid(const Extents& list, std::int64_t ranks);
 /// Returns the entries of a list up to its end: a -1, or zeros up to the seventh entry, the content of a static array
 /// of which only the first entries were set.
 /// errors  kArgument naming `what`: a zero in the middle, a negative entry.
-Extents entries_of(const Extents& list, std::string_view what);
+Extents list_entries(const Extents& list, std::string_view what);
 
 }  // namespace plait::primitives

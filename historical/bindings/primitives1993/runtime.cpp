@@ -91,8 +91,8 @@ Runtime& started() {
 }
 
 void agree(Runtime& state, const std::string& call, const std::exception_ptr& mine) {
-  core::worker_of(state.comm)->run([&] {
-    const collective::Collective together(core::transport_of(state.comm), call, mine);
+  core::get_worker(state.comm)->run([&] {
+    const collective::Collective together(core::get_transport(state.comm), call, mine);
   });
 }
 
@@ -103,7 +103,7 @@ void fail_together(Runtime& state, const std::exception_ptr& mine) {
 
 std::string from_rank_0(Runtime& state, const std::string& mine) {
   std::string text;
-  core::worker_of(state.comm)->run([&] { text = collective::broadcast_text(core::transport_of(state.comm), mine); });
+  core::get_worker(state.comm)->run([&] { text = collective::broadcast_text(core::get_transport(state.comm), mine); });
   return text;
 }
 

@@ -34,7 +34,7 @@ int start(Code otherwise, const Stretch& of, int& id, Begin&& begin) noexcept {
     const std::int64_t at = whole(of.offset, "offset");
     const std::int64_t size = whole(of.bytes, "bytes");
     if (of.buffer == nullptr && size > 0) throw_error(text("no buffer was given for ", size, " bytes"));
-    id = keep({begin(*open_file_of(of.handle), at, size), otherwise == kNoWrite});
+    id = keep({begin(*find_open_file(of.handle), at, size), otherwise == kNoWrite});
   });
 }
 
@@ -49,23 +49,23 @@ int destroy_file(std::int64_t handle) noexcept {
 }
 
 int close_file(std::int64_t handle) noexcept {
-  return guarded(kFailed, [&] { open_file_of(handle)->open = false; });
+  return guarded(kFailed, [&] { find_open_file(handle)->open = false; });
 }
 
 int open_file(std::int64_t handle) noexcept {
   return guarded(kNoOpen, [&] {
-    const std::shared_ptr<SharedEntry> entry = file_of(handle);
+    const std::shared_ptr<SharedEntry> entry = find_file(handle);
     entry->open = true;
     entry->writable = true;
   });
 }
 
 int make_read_only(std::int64_t handle) noexcept {
-  return guarded(kNoOpen, [&] { open_file_of(handle)->writable = false; });
+  return guarded(kNoOpen, [&] { find_open_file(handle)->writable = false; });
 }
 
 int sync_file(std::int64_t handle) noexcept {
-  return guarded(kNoSync, [&] { open_file_of(handle)->file->sync(); });
+  return guarded(kNoSync, [&] { find_open_file(handle)->file->sync(); });
 }
 
 int start_write(std::int64_t handle, double offset, double bytes, const void* buffer, int& id) noexcept {
@@ -103,7 +103,7 @@ int wait_all(Integer* ids, std::int64_t count) noexcept {
     std::string first;
     for (std::int64_t i = 0; i < count; ++i) {
       const int code = wait(std::exchange(ids[i], Integer{kNoId}));
-      if (code != kOk && first.empty()) first = text_of(code);
+      if (code != kOk && first.empty()) first = describe_code(code);
     }
     if (!first.empty()) throw_error(first);
   });
@@ -119,7 +119,7 @@ int reject_argument(const char* message) noexcept {
 std::size_t put_text(std::int64_t code, char* buffer, std::size_t capacity) noexcept {
   try {
     constexpr std::int64_t kFar = 1000000;  // beyond all codes
-    const std::string text = text_of(static_cast<int>(std::clamp(code, -kFar, kFar)));
+    const std::string text = describe_code(static_cast<int>(std::clamp(code, -kFar, kFar)));
     const std::size_t length = std::min(capacity, text.size());
     std::copy_n(text.begin(), length, buffer);
     return length;

@@ -50,7 +50,7 @@ std::map<int, std::string>& last_texts() {
   return texts;
 }
 
-int code_of(const Error& error, Code otherwise) {
+int to_code(const Error& error, Code otherwise) {
   switch (error.system_code()) {
     case ENAMETOOLONG: return kTooLong;
     case ENOMEM: return kNoMemory;
@@ -71,7 +71,7 @@ int record(Code otherwise) noexcept {
   try {
     throw;
   } catch (const Error& error) {
-    code = code_of(error, otherwise);
+    code = to_code(error, otherwise);
   } catch (const std::bad_alloc&) {
     code = kNoMemory;
   } catch (...) {  // the text contains the reason
@@ -83,7 +83,7 @@ int record(Code otherwise) noexcept {
   return code;
 }
 
-std::string text_of(int code) {
+std::string describe_code(int code) {
   if (code == kOk) return "no error";
   if (const auto found = last_texts().find(code); found != last_texts().end()) return found->second;
   if (code == kFailed) return "a call of Shared Files failed";

@@ -41,6 +41,6 @@ int guarded(Code otherwise, Body&& body) noexcept {
 }
 
 /// Returns the text of this thread's last error with the code, or the text of the code.
-std::string text_of(int code);
+std::string describe_code(int code);
 
 }  // namespace plait::ga

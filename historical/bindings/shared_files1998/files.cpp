@@ -54,7 +54,7 @@ void check_free(const std::string& path, std::int64_t slot) {
       throw_error(text(path, " exists already, with the handle ", other + kFirstHandle, "; destroy that first"));
 }
 
-SharedFileOptions options_of(const Wanted& wanted, std::int64_t slot) {
+SharedFileOptions make_options(const Wanted& wanted, std::int64_t slot) {
   if (wanted.name == nullptr || *wanted.name == '\0') throw_error("the name of the file is empty; pass one");
   SharedFileOptions options;
   options.path = text(wanted.name, '.', wanted.suffix.value_or(slot));
@@ -87,9 +87,10 @@ int create(const Wanted& wanted) {
   std::shared_ptr<SharedEntry> entry;
   SharedFileOptions options;
   const collective::Collective creating(
-      core::transport_of(comm), [&] { return text("SF_Create of ", options.path, " as handle ", slot + kFirstHandle); },
+      core::get_transport(comm),
+      [&] { return text("SF_Create of ", options.path, " as handle ", slot + kFirstHandle); },
       [&] {
-        options = options_of(wanted, slot);
+        options = make_options(wanted, slot);
         entry = std::make_shared<SharedEntry>();
         entry->path = options.path;
         entry->comm = comm;
@@ -108,7 +109,7 @@ void destroy(std::int64_t handle) {
   const std::shared_ptr<SharedEntry> entry = find(handle);
   const Comm comm = entry ? entry->comm : world();
   const collective::Collective destroying(
-      core::transport_of(comm), [&] { return text("SF_Destroy of handle ", handle); }, [&] { file_of(handle); });
+      core::get_transport(comm), [&] { return text("SF_Destroy of handle ", handle); }, [&] { find_file(handle); });
   {
     const std::lock_guard lock(table().mutex);
     table().entries.erase(handle - kFirstHandle);
@@ -116,15 +117,15 @@ void destroy(std::int64_t handle) {
   entry->file->close();
 }
 
-std::shared_ptr<SharedEntry> file_of(std::int64_t handle) {
+std::shared_ptr<SharedEntry> find_file(std::int64_t handle) {
   std::shared_ptr<SharedEntry> entry = find(handle);
   if (!entry)
     throw_error(text("the handle ", handle, " does not belong to a shared file; pass one that SF_Create returned"));
   return entry;
 }
 
-std::shared_ptr<SharedEntry> open_file_of(std::int64_t handle) {
-  std::shared_ptr<SharedEntry> entry = file_of(handle);
+std::shared_ptr<SharedEntry> find_open_file(std::int64_t handle) {
+  std::shared_ptr<SharedEntry> entry = find_file(handle);
   if (!entry->open) throw_error(text(entry->path, " is closed; call SF_Open first"));
   return entry;
 }

@@ -38,9 +38,9 @@ int create(const Wanted& wanted);
 void destroy(std::int64_t handle);
 
 /// errors  kArgument: an unknown handle.
-std::shared_ptr<SharedEntry> file_of(std::int64_t handle);
+std::shared_ptr<SharedEntry> find_file(std::int64_t handle);
 /// Returns the file for an access.
 /// errors  kArgument: an unknown handle, or a file that is closed.
-std::shared_ptr<SharedEntry> open_file_of(std::int64_t handle);
+std::shared_ptr<SharedEntry> find_open_file(std::int64_t handle);
 
 }  // namespace plait::ga

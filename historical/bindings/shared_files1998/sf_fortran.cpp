@@ -19,14 +19,14 @@ using Integer = PLAIT_FORTRAN_INTEGER;
 // or as a size_t. If it is an int, the upper half of the register or word of memory is undefined.
 using Length = std::size_t;
 
-std::size_t length_of(Length passed) { return passed & 0x7fffffffU; }
+std::size_t to_length(Length passed) { return passed & 0x7fffffffU; }
 
 /// Makes a file. Blanks at the end of the name are ignored.
 Integer create(ga::Wanted wanted, const char* name, Length length, Integer* handle) {
   std::string text;
   // If there is no memory for the name, the other ranks get an error, that of a file without a name.
   if (ga::guarded(ga::kNoMemory, [&] {
-        text.assign(name, length_of(length));
+        text.assign(name, to_length(length));
         text.erase(text.find_last_not_of(std::string(" \0", 2)) + 1);
       }) == ga::kOk)
     wanted.name = text.c_str();
@@ -87,7 +87,7 @@ Integer sf_waitall_(Integer* list, const Integer* num) { return ga::wait_all(lis
 
 /// Fills the rest of the text with blanks.
 void sf_errmsg_(const Integer* code, char* message, Length message_length) {
-  const std::size_t capacity = length_of(message_length);
+  const std::size_t capacity = to_length(message_length);
   const std::size_t length = ga::put_text(*code, message, capacity);
   std::fill_n(message + length, capacity - length, ' ');
 }

@@ -63,7 +63,7 @@ def _rank_row(layout: plait.Layout, rank: int, padded: bool, copies: bool) -> li
     elements = math.prod(shape)
     runs, longest = runs_in_array(layout, rank)
     row: list[RenderableType] = [rank_text(rank), tuple_text(grid_coordinates(layout, rank))]
-    row += [str(layout.replica_of(rank))] if copies else []
+    row += [str(layout.replica(rank))] if copies else []
     row.append(shape_text(shape))
     row += [shape_text(layout.padded_shape(rank))] if padded else []
     share = f"{elements / layout.elements:.1%}" if layout.elements else ""

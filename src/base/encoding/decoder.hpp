@@ -134,7 +134,7 @@ class Decoder {
     if constexpr (std::is_same_v<T, bool>) {
       value = get_byte(1) != 0;
     } else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, std::byte>) {
-      value = static_cast<T>(get_byte(encoding::last_of<T>()));
+      value = static_cast<T>(get_byte(encoding::last_enumerator<T>()));
     } else if constexpr (encoding::Number<T>) {
       get_number(value);
     } else if constexpr (std::is_same_v<T, std::string_view>) {

@@ -97,7 +97,7 @@ class Encoder {
     if constexpr (std::is_same_v<T, bool>) {
       bytes_ += value ? '\1' : '\0';
     } else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, std::byte>) {
-      static_assert(encoding::last_of<T>() > 0);
+      static_assert(encoding::last_enumerator<T>() > 0);
       bytes_ += static_cast<char>(value);
     } else if constexpr (encoding::Number<T>) {
       put_number(value);

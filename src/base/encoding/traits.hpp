@@ -75,7 +75,7 @@ constexpr std::size_t alternatives() {
 
 /// The largest value of an enumeration. Its namespace has `constexpr E last_value(E)`, and its values count from 0.
 template <class E>
-constexpr std::uint8_t last_of() {
+constexpr std::uint8_t last_enumerator() {
   constexpr auto kLast = static_cast<std::uint64_t>(last_value(E{}));
   static_assert(kLast < 256);
   return static_cast<std::uint8_t>(kLast);

@@ -21,7 +21,7 @@ namespace {
   base::throw_system_error(code, what, ": ", std::strerror(code), advice);
 }
 
-struct flock lock_of(short kind, LockRange range) {
+struct flock make_lock(short kind, LockRange range) {
   struct flock lock{};
   lock.l_type = kind;
   lock.l_whence = SEEK_SET;
@@ -63,7 +63,7 @@ std::string meeting_folder() {
 }
 
 bool is_locked(int file, LockRange range) {
-  struct flock lock = lock_of(F_WRLCK, range);
+  struct flock lock = make_lock(F_WRLCK, range);
   if (::fcntl(file, F_OFD_GETLK, &lock) != 0)
     fail("cannot see who has locked a file in the folder in which programs meet", errno,
          "; name a folder on a file system that has locks by PLAIT_MEET");
@@ -71,17 +71,17 @@ bool is_locked(int file, LockRange range) {
 }
 
 int locker(int file, LockRange range) {
-  struct flock lock = lock_of(F_WRLCK, range);
+  struct flock lock = make_lock(F_WRLCK, range);
   return ::fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid > 0 ? lock.l_pid : 0;
 }
 
 bool take_lock(int file, LockRange range) {
-  struct flock lock = lock_of(F_WRLCK, range);
+  struct flock lock = make_lock(F_WRLCK, range);
   return ::fcntl(file, F_OFD_SETLK, &lock) == 0;
 }
 
 void give_lock(int file, LockRange range) {
-  struct flock lock = lock_of(F_UNLCK, range);
+  struct flock lock = make_lock(F_UNLCK, range);
   ::fcntl(file, F_OFD_SETLK, &lock);
 }
 

@@ -35,7 +35,7 @@ void expect_ok(int result) {
   if (result != Z_OK) base::throw_system_error(EIO, "zlib failed with code ", result);
 }
 
-const Bytef* bytes_of(const std::string& window) { return reinterpret_cast<const Bytef*>(window.data()); }
+const Bytef* to_bytef(const std::string& window) { return reinterpret_cast<const Bytef*>(window.data()); }
 
 }  // namespace
 
@@ -57,7 +57,7 @@ Inflater::Inflater(store::Store& file, std::int64_t packed, const RestartPoint& 
   int result = Z_OK;
   if (from.bits > 0) result = inflatePrime(&zlib_, from.bits, begun);
   if (result == Z_OK && !from.window.empty())
-    result = inflateSetDictionary(&zlib_, bytes_of(from.window), static_cast<uInt>(from.window.size()));
+    result = inflateSetDictionary(&zlib_, to_bytef(from.window), static_cast<uInt>(from.window.size()));
   if (result == Z_OK) return;
   inflateEnd(&zlib_);
   expect_ok(result);

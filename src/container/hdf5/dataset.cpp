@@ -56,7 +56,7 @@ std::int64_t HdfDataset::chunk_bytes() const {
 }
 
 bool HdfDataset::chunks_fit() const {
-  const std::optional<std::int64_t> bytes = bytes_of(chunk, type.element_bytes);
+  const std::optional<std::int64_t> bytes = array_bytes(chunk, type.element_bytes);
   std::int64_t all = bytes.value_or(0);
   bool fits = bytes.has_value();
   for (const std::int64_t chunks_along : grid()) fits = fits && !__builtin_mul_overflow(all, chunks_along, &all);
@@ -143,14 +143,14 @@ void fields(Codec& codec, base::Record<Codec, ChunkDelta>& delta) {
 /// Minimum number of bytes of an encoded ChunkDelta.
 constexpr std::size_t kDeltaBytes = 3;
 
-ChunkDelta delta_of(const Chunk& chunk, const Chunk& before) {
+ChunkDelta make_delta(const Chunk& chunk, const Chunk& before) {
   const bool differs = chunk.left_out != before.left_out;
   return {further(chunk.number, sum(before.number, 1)) * 2 + (differs ? 1 : 0), chunk.left_out,
           static_cast<std::int64_t>(further(chunk.offset, sum(before.offset, before.bytes))),
           static_cast<std::int64_t>(further(chunk.bytes, before.bytes))};
 }
 
-Chunk chunk_of(const ChunkDelta& delta, const Chunk& before) {
+Chunk apply_delta(const ChunkDelta& delta, const Chunk& before) {
   return {sum(sum(before.number, 1), static_cast<std::int64_t>(delta.skipped / 2)),
           sum(sum(before.offset, before.bytes), delta.gap), sum(before.bytes, delta.growth),
           delta.skipped % 2 != 0 ? delta.left_out : before.left_out};
@@ -166,9 +166,9 @@ void chunk_fields(Codec& codec, base::Record<Codec, std::vector<Chunk>>& chunks)
     if constexpr (Codec::kDecodes) {
       ChunkDelta delta;
       codec(delta);
-      chunk = chunk_of(delta, before);
+      chunk = apply_delta(delta, before);
     } else {
-      codec(delta_of(chunk, before));
+      codec(make_delta(chunk, before));
     }
     before = chunk;
   }

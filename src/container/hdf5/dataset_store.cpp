@@ -56,7 +56,7 @@ DatasetStore::DatasetStore(std::shared_ptr<store::Store> file, HdfDataset datase
     chunk_bytes_ = size_ = dataset_.chunk_bytes();
     for (const std::int64_t chunks : dataset_.grid()) size_ *= chunks;  // the product fits: chunks_fit() has been true
   } else {
-    size_ = bytes_of(dataset_.type.shape, dataset_.type.element_bytes).value_or(0);
+    size_ = array_bytes(dataset_.type.shape, dataset_.type.element_bytes).value_or(0);
   }
 }
 
@@ -170,7 +170,7 @@ codec::Chain DatasetStore::chain(const Chunk& chunk) const {
     for (std::size_t d = grid.size(); d-- > 0; number /= grid[d])
       if ((number % grid[d] + 1) * dataset_.chunk[d] > dataset_.type.shape[d]) return {};
   }
-  return chain_of(dataset_.filters, chunk.left_out);
+  return make_chain(dataset_.filters, chunk.left_out);
 }
 
 void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
@@ -180,7 +180,7 @@ void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
   if (chunk.bytes > chunk_bytes_ + chunk_bytes_ / 8 + 4096)
     codec::damaged(what, "it has ", chunk.bytes, " bytes, more than what it holds, ", chunk_bytes_);
   static thread_local codec::Buffer buffer;
-  const std::span<std::byte> packed = buffer.of(static_cast<std::size_t>(chunk.bytes));
+  const std::span<std::byte> packed = buffer.acquire(static_cast<std::size_t>(chunk.bytes));
   file_->read({{chunk.offset, packed.data(), chunk.bytes}});
   codecs.decode(packed, into, what);
   dataset_.pad_with_null(into);

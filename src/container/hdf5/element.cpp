@@ -11,22 +11,22 @@ namespace {
 
 using base::text;
 
-char order_of(const Library& hdf5, hid_t type, std::size_t bytes) {
+char byte_order(const Library& hdf5, hid_t type, std::size_t bytes) {
   if (bytes == 1) return '|';
   const int order = hdf5->H5Tget_order(type);
   return order == H5T_ORDER_LE ? '<' : order == H5T_ORDER_BE ? '>' : '?';
 }
 
-std::string_view end_of(char order) { return order == '<' ? "LE" : order == '>' ? "BE" : ""; }
+std::string_view order_suffix(char order) { return order == '<' ? "LE" : order == '>' ? "BE" : ""; }
 
 Element unsupported(std::string description, const std::string& why) {
   return {{}, std::move(description), 0, base::Rejection::because(why, ", which Plait does not read; use h5py for it")};
 }
 
-Element integer_of(const Library& hdf5, hid_t type, bool is_signed, const char* kind) {
+Element make_integer(const Library& hdf5, hid_t type, bool is_signed, const char* kind) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
-  const char order = order_of(hdf5, type, bytes);
-  std::string description = text(kind, bytes * 8, end_of(order));
+  const char order = byte_order(hdf5, type, bytes);
+  std::string description = text(kind, bytes * 8, order_suffix(order));
   const bool whole = hdf5->H5Tget_precision(type) == bytes * 8 && hdf5->H5Tget_offset(type) == 0;
   if (!whole || order == '?' || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
     return unsupported(std::move(description), text("its elements are integers of ", hdf5->H5Tget_precision(type),
@@ -34,9 +34,9 @@ Element integer_of(const Library& hdf5, hid_t type, bool is_signed, const char* 
   return {text(order, is_signed ? 'i' : 'u', bytes), std::move(description), static_cast<std::int64_t>(bytes), {}};
 }
 
-Element float_of(const Library& hdf5, hid_t type) {
+Element make_float(const Library& hdf5, hid_t type) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
-  const char order = order_of(hdf5, type, bytes);
+  const char order = byte_order(hdf5, type, bytes);
   std::size_t sign = 0;
   std::size_t exponent = 0;
   std::size_t exponent_bits = 0;
@@ -52,11 +52,11 @@ Element float_of(const Library& hdf5, hid_t type) {
     const bool number = known.dtype[0] == 'f';
     if ((number && order != '<' && order != '>') || (!number && order != '<')) continue;
     return {text(number ? order : '|', known.dtype),
-            text(number ? "IEEE_F" : "BFLOAT", bytes * 8, end_of(order)),
+            text(number ? "IEEE_F" : "BFLOAT", bytes * 8, order_suffix(order)),
             static_cast<std::int64_t>(bytes),
             {}};
   }
-  return unsupported(text("FLOAT", bytes * 8, end_of(order)),
+  return unsupported(text("FLOAT", bytes * 8, order_suffix(order)),
                      text("its elements are floats of ", exponent_bits, " bits of exponent and ", mantissa_bits,
                           " of mantissa in ", bytes, bytes == 1 ? " byte" : " bytes"));
 }
@@ -69,7 +69,7 @@ std::string member_name(const Library& hdf5, hid_t type, unsigned number) {
   return result;
 }
 
-Element complex_of(const Element& part) {
+Element make_complex(const Element& part) {
   if (part.rejection) return part;
   const std::int64_t bytes = 2 * part.bytes;
   if (part.dtype.size() < 3 || part.dtype[1] != 'f' || part.bytes < 4)
@@ -79,7 +79,7 @@ Element complex_of(const Element& part) {
 }
 
 /// Recognizes the pairs that h5py and other programs write for complex numbers.
-Element compound_of(const Library& hdf5, hid_t type) {
+Element make_compound(const Library& hdf5, hid_t type) {
   const int count = hdf5->H5Tget_nmembers(type);
   if (count == 2) {
     const std::string first = member_name(hdf5, type, 0);
@@ -89,12 +89,12 @@ Element compound_of(const Library& hdf5, hid_t type) {
     const bool named = (first == "r" && second == "i") || (first == "real" && second == "imag");
     if (named && real && imaginary && hdf5->H5Tget_class(real.id()) == H5T_FLOAT &&
         hdf5->H5Tget_class(imaginary.id()) == H5T_FLOAT) {
-      const Element part = float_of(hdf5, real.id());
+      const Element part = make_float(hdf5, real.id());
       const auto bytes = static_cast<std::size_t>(part.bytes);
-      if (!part.rejection && part.dtype == float_of(hdf5, imaginary.id()).dtype &&
+      if (!part.rejection && part.dtype == make_float(hdf5, imaginary.id()).dtype &&
           hdf5->H5Tget_member_offset(type, 0) == 0 && hdf5->H5Tget_member_offset(type, 1) == bytes &&
           hdf5->H5Tget_size(type) == 2 * bytes)
-        return complex_of(part);
+        return make_complex(part);
     }
   }
   std::string names;
@@ -105,9 +105,9 @@ Element compound_of(const Library& hdf5, hid_t type) {
 
 /// Reads an enumeration as its integers. The enumeration FALSE, TRUE that h5py writes for NumPy's bool becomes a
 /// boolean.
-Element enumeration_of(const Library& hdf5, hid_t type) {
+Element make_enumeration(const Library& hdf5, hid_t type) {
   const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
-  Element result = integer_of(hdf5, base.id(), hdf5->H5Tget_sign(base.id()) != 0, "ENUM");
+  Element result = make_integer(hdf5, base.id(), hdf5->H5Tget_sign(base.id()) != 0, "ENUM");
   signed char first = -1;
   signed char second = -1;
   if (result.bytes == 1 && hdf5->H5Tget_nmembers(type) == 2 && hdf5->H5Tget_member_value(type, 0, &first) >= 0 &&
@@ -126,17 +126,17 @@ Element uninterpreted(const Library& hdf5, hid_t type, char kind, const char* de
 
 }  // namespace
 
-Element element_of(const Library& hdf5, hid_t type) {
+Element to_element(const Library& hdf5, hid_t type) {
   switch (static_cast<int>(hdf5->H5Tget_class(type))) {
     case H5T_INTEGER: {
       const bool is_signed = hdf5->H5Tget_sign(type) != 0;
-      return integer_of(hdf5, type, is_signed, is_signed ? "STD_I" : "STD_U");
+      return make_integer(hdf5, type, is_signed, is_signed ? "STD_I" : "STD_U");
     }
-    case H5T_BITFIELD: return integer_of(hdf5, type, false, "STD_B");
-    case H5T_FLOAT: return float_of(hdf5, type);
-    case kComplexClass: return complex_of(float_of(hdf5, Handle(hdf5->H5Tget_super(type), hdf5->H5Tclose).id()));
-    case H5T_COMPOUND: return compound_of(hdf5, type);
-    case H5T_ENUM: return enumeration_of(hdf5, type);
+    case H5T_BITFIELD: return make_integer(hdf5, type, false, "STD_B");
+    case H5T_FLOAT: return make_float(hdf5, type);
+    case kComplexClass: return make_complex(make_float(hdf5, Handle(hdf5->H5Tget_super(type), hdf5->H5Tclose).id()));
+    case H5T_COMPOUND: return make_compound(hdf5, type);
+    case H5T_ENUM: return make_enumeration(hdf5, type);
     case H5T_OPAQUE: return uninterpreted(hdf5, type, 'V', "OPAQUE");
     case H5T_STRING:
       if (hdf5->H5Tis_variable_str(type) <= 0) return uninterpreted(hdf5, type, 'S', "STRING");

@@ -29,42 +29,42 @@ struct KnownFilter {
   bool only_unpacked = false;
 };
 
-std::uint32_t value_of(const Filter& filter, std::size_t number, std::uint32_t otherwise) {
+std::uint32_t filter_value(const Filter& filter, std::size_t number, std::uint32_t otherwise) {
   return number < filter.values.size() ? filter.values[number] : otherwise;
 }
 
 /// Makes the codec of Blosc. The values of the filter are two versions, the bytes of an element and of a chunk, the
 /// level, the kind of shuffle, and the compressor.
-CodecPointer blosc_of(const Filter& filter) {
+CodecPointer make_blosc(const Filter& filter) {
   constexpr std::array<const char*, 6> kCompressors{"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"};
   codec::BloscOptions options;
-  options.element_bytes = static_cast<int>(std::min<std::uint32_t>(value_of(filter, 2, 1), 255));
-  options.level = static_cast<int>(std::min<std::uint32_t>(value_of(filter, 4, 5), 9));
-  options.shuffle = static_cast<int>(std::min<std::uint32_t>(value_of(filter, 5, 1), 2));
-  options.compressor = kCompressors[std::min<std::size_t>(value_of(filter, 6, 0), kCompressors.size() - 1)];
+  options.element_bytes = static_cast<int>(std::min<std::uint32_t>(filter_value(filter, 2, 1), 255));
+  options.level = static_cast<int>(std::min<std::uint32_t>(filter_value(filter, 4, 5), 9));
+  options.shuffle = static_cast<int>(std::min<std::uint32_t>(filter_value(filter, 5, 1), 2));
+  options.compressor = kCompressors[std::min<std::size_t>(filter_value(filter, 6, 0), kCompressors.size() - 1)];
   return codec::blosc(options);
 }
 
 constexpr std::array kKnown{
     KnownFilter{1, "deflate",
                 [](const Filter& filter) {
-                  return codec::zlib(static_cast<int>(std::min<std::uint32_t>(value_of(filter, 0, 6), 9)));
+                  return codec::zlib(static_cast<int>(std::min<std::uint32_t>(filter_value(filter, 0, 6), 9)));
                 }},
     KnownFilter{2, "shuffle",
-                [](const Filter& filter) { return shuffle(std::max<std::uint32_t>(value_of(filter, 0, 1), 1)); }},
+                [](const Filter& filter) { return shuffle(std::max<std::uint32_t>(filter_value(filter, 0, 1), 1)); }},
     KnownFilter{3, "fletcher32", [](const Filter&) { return fletcher32(); }},
     KnownFilter{4, "szip", [](const Filter& filter) { return szip(filter.values); }, true},
     KnownFilter{5, "nbit", nullptr},
     KnownFilter{6, "scaleoffset", nullptr},
     KnownFilter{307, "bzip2", nullptr},
     KnownFilter{32000, "lzf", [](const Filter&) { return lzf(); }, true},
-    KnownFilter{32001, "blosc", blosc_of},
+    KnownFilter{32001, "blosc", make_blosc},
     KnownFilter{32004, "lz4", [](const Filter&) { return lz4(); }, true},
     KnownFilter{32008, "bitshuffle", nullptr},
     KnownFilter{32013, "zfp", nullptr},
     KnownFilter{32015, "zstd",
                 [](const Filter& filter) {
-                  return codec::zstd(static_cast<int>(std::min<std::uint32_t>(value_of(filter, 0, 3), 22)));
+                  return codec::zstd(static_cast<int>(std::min<std::uint32_t>(filter_value(filter, 0, 3), 22)));
                 }},
     KnownFilter{32026, "blosc2", nullptr},
 };
@@ -95,7 +95,7 @@ base::Rejection filter_rejection(const Filter& filter) {
       "deflate, fletcher32, lzf, szip, lz4, zstd or blosc");
 }
 
-codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out) {
+codec::Chain make_chain(const std::vector<Filter>& filters, std::uint32_t left_out) {
   std::vector<CodecPointer> codecs;
   for (std::size_t i = 0; i < filters.size(); ++i) {
     if (const base::Rejection rejection = filter_rejection(filters[i])) rejection.raise();
@@ -111,7 +111,7 @@ std::uint32_t only_unpacked(const std::vector<Filter>& filters) {
   return found;
 }
 
-std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_bytes) {
+std::vector<Filter> make_filters(std::string_view codec, std::int64_t element_bytes) {
   constexpr std::string_view kShuffle = "shuffle";
   std::vector<Filter> filters;
   if (codec.starts_with(kShuffle)) {

@@ -20,7 +20,7 @@ std::string describe_filter(const Filter& filter);
 /// Returns the reason why chunks with this filter cannot be decompressed.
 base::Rejection filter_rejection(const Filter& filter);
 /// Returns the filters that are not left out (bit i: filter i), in their order.  errors  kArgument: filter_rejection().
-codec::Chain chain_of(const std::vector<Filter>& filters, std::uint32_t left_out);
+codec::Chain make_chain(const std::vector<Filter>& filters, std::uint32_t left_out);
 
 /// Returns the filters that Plait decodes but does not encode, as the mask for chunks that it writes: bit i is filter
 /// i.
@@ -29,7 +29,7 @@ std::uint32_t only_unpacked(const std::vector<Filter>& filters);
 /// Returns the filters for a codec of FileOptions: `none`, `gzip:5`, `zlib:5` (both are deflate), `zstd:3`, each after
 /// `shuffle,` if the bytes of elements are to be reordered first.
 /// errors  kArgument: the codec is none of these.
-std::vector<Filter> filters_of(std::string_view codec, std::int64_t element_bytes);
+std::vector<Filter> make_filters(std::string_view codec, std::int64_t element_bytes);
 
 /// Describes a chunk by its index in the grid, as in `chunk (4, 2)`.
 std::string describe_chunk(const HdfDataset& dataset, std::int64_t number);

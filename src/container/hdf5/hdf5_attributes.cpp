@@ -29,7 +29,7 @@ herr_t take_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/,
 std::string text_in(std::string_view bytes, bool blanks) {
   bytes = bytes.substr(0, bytes.find('\0'));
   if (blanks) bytes = bytes.substr(0, bytes.find_last_not_of(' ') + 1);
-  return utf8_of(bytes);
+  return to_utf8(bytes);
 }
 
 class AttributeReader {
@@ -87,12 +87,12 @@ class AttributeReader {
     return false;
   }
   void read_numbers(bool is_null) {
-    Element element = element_of(hdf5_, type_.id());
+    Element element = to_element(hdf5_, type_.id());
     found_.dtype = std::move(element.dtype);
     found_.error = element.rejection.reason();
     const auto bytes = static_cast<std::size_t>(element.bytes);
     if (!found_.error.empty() || is_null || !fits_limits(bytes)) return;
-    found_.values.resize(static_cast<std::size_t>(count_of(found_)) * bytes);
+    found_.values.resize(static_cast<std::size_t>(value_count(found_)) * bytes);
     if (!found_.values.empty() && hdf5_->H5Aread(attribute_.id(), type_.id(), found_.values.data()) < 0)
       found_.error = text("it cannot be read", hdf5_.why());
   }
@@ -102,7 +102,7 @@ class AttributeReader {
     const bool any_length = hdf5_->H5Tis_variable_str(type_.id()) > 0;
     const std::size_t bytes = any_length ? sizeof(char*) : hdf5_->H5Tget_size(type_.id());
     if (!fits_limits(bytes)) return;
-    const auto count = static_cast<std::size_t>(count_of(found_));
+    const auto count = static_cast<std::size_t>(value_count(found_));
     if (count == 0) return;
     if (any_length) {
       std::vector<char*> texts(count);
@@ -110,7 +110,7 @@ class AttributeReader {
         found_.error = text("it cannot be read", hdf5_.why());
         return;
       }
-      for (const char* one : texts) found_.texts.push_back(one == nullptr ? std::string() : utf8_of(one));
+      for (const char* one : texts) found_.texts.push_back(one == nullptr ? std::string() : to_utf8(one));
       hdf5_->H5Dvlen_reclaim(type_.id(), space_.id(), 0, texts.data());
       return;
     }
@@ -141,7 +141,7 @@ bool is_internal(std::string_view name, bool is_scale) {
          (is_scale && std::ranges::find(kOfScales, name) != kOfScales.end());
 }
 
-ArrayAttributes attributes_of(const Library& hdf5, hid_t object, bool of_netcdf) {
+ArrayAttributes read_attributes(const Library& hdf5, hid_t object, bool of_netcdf) {
   std::vector<std::string> names;
   hsize_t at = 0;
   if (hdf5->H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, take_name, &names) < 0)

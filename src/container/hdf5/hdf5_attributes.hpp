@@ -11,7 +11,7 @@ namespace plait::container::hdf5 {
 /// Reads all attributes of an object except those that HDF5 and netCDF-4 use for dimensions. An attribute whose type
 /// has no value in Plait is listed with the reason.
 /// of_netcdf: lists of one number become numbers, because netCDF does not distinguish them.
-ArrayAttributes attributes_of(const Library& hdf5, hid_t object, bool of_netcdf);
+ArrayAttributes read_attributes(const Library& hdf5, hid_t object, bool of_netcdf);
 
 /// Returns true if an attribute belongs to the description of dimensions rather than to the user.
 /// is_scale: true if the object is a dimension scale.

@@ -101,7 +101,7 @@ Handle HdfFile::open_object(const std::string& name, const std::string& shown) c
   return object;
 }
 
-std::uint64_t HdfFile::address_of(hid_t object) const {
+std::uint64_t HdfFile::object_address(hid_t object) const {
   const auto address = hdf5_.address(object);
   if (!address) damaged("an object");
   return *address;
@@ -128,7 +128,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     to_visit.pop_back();
     const Handle object = open_object("/" + name, shown_name(path_, name));
     if (!object && name == top) damaged(name.empty() ? "the root group" : text("the object \"", name, '"'));
-    const haddr_t address = object ? address_of(object.id()) : HADDR_UNDEF;
+    const haddr_t address = object ? object_address(object.id()) : HADDR_UNDEF;
     if (object && !seen.insert(address).second) continue;  // another link has led to this object
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
@@ -136,7 +136,7 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     if (static_cast<std::size_t>(std::ranges::count(name, '/')) > kDeepest || seen.size() > kMaxObjects)
       base::throw_system_error(0, path_, ": its groups are nested deeper than ", kDeepest, ", or hold more than ",
                                kMaxObjects, " objects; name one");
-    const std::optional<std::vector<Link>> links = links_of(hdf5_, object.id());
+    const std::optional<std::vector<Link>> links = read_links(hdf5_, object.id());
     if (!links) {
       if (name == top) damaged(text("the group \"/", name, '"'));
       visitor(name, -1, HADDR_UNDEF, -1);
@@ -163,7 +163,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   ScaleTable scales(hdf5_, file_.id(), descriptor_);
   GroupDimensions defined(hdf5_);
   visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
-    if (kind == H5I_GROUP) groups_.push_back({name, attributes_of(hdf5_, object, of_netcdf_)});
+    if (kind == H5I_GROUP) groups_.push_back({name, read_attributes(hdf5_, object, of_netcdf_)});
     if (kind < 0) {
       found.emplace_back(name).dataset.rejection = Rejection::because("it cannot be opened", hdf5_.why());
       dimensions.emplace_back();
@@ -174,7 +174,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     if (is_only_dimension(hdf5_, object)) return;
     NamedDataset& one = found.emplace_back(name);
     one.dataset = describe_or_reject(object, one.name);
-    one.attributes = attributes_of(hdf5_, object, of_netcdf_);
+    one.attributes = read_attributes(hdf5_, object, of_netcdf_);
     dimensions.push_back(read_dimensions(hdf5_, object, address, one.dataset.type.shape.size()));
   });
   bool needs_all = false;
@@ -230,14 +230,14 @@ HdfDataset HdfFile::dataset(std::string_view name) {
   HdfDataset found = describe(object.id(), shown);
   if (!found.unlimited.empty()) {
     ScaleTable scales(hdf5_, file_.id(), descriptor_);
-    const Dimensions its = read_dimensions(hdf5_, object.id(), address_of(object.id()), found.type.shape.size());
+    const Dimensions its = read_dimensions(hdf5_, object.id(), object_address(object.id()), found.type.shape.size());
     if (scales.needs_all(its, found)) add_all_scales(scales);
     scales.extend_records(its, found);
   }
   if (found.rejection) found.rejection.raise(shown, ": ");
-  found.attributes = attributes_of(hdf5_, object.id(), of_netcdf_);
+  found.attributes = read_attributes(hdf5_, object.id(), of_netcdf_);
   found.path = stored;
-  found.header = static_cast<std::int64_t>(address_of(object.id()));
+  found.header = static_cast<std::int64_t>(object_address(object.id()));
   if (found.storage == Storage::kChunks) {
     read_index(object.id(), found, shown);
     describe_file(found);
@@ -261,7 +261,7 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
   const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
   if (!properties || !type) damaged(text("the dataset ", shown));
-  Element element = element_of(hdf5_, type.id());
+  Element element = to_element(hdf5_, type.id());
   found.element = std::move(element.description);
   found.rejection = std::move(element.rejection);
   found.type.dtype = std::move(element.dtype);
@@ -293,12 +293,12 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
     default: reject("its layout is of a kind that Plait does not read; copy it by h5repack"); break;
   }
   if (found.rejection) return found;
-  const std::optional<std::int64_t> bytes = bytes_of(found.type.shape, found.type.element_bytes);
+  const std::optional<std::int64_t> bytes = array_bytes(found.type.shape, found.type.element_bytes);
   if (!bytes) {
     found.rejection = Rejection("it has more than 2^63 - 1 bytes");
     return found;
   }
-  found.padding = padding_of(type.id());
+  found.padding = text_padding(type.id());
   read_fill(type.id(), properties.id(), found);
   if (found.storage == Storage::kInside) {
     found.inside.resize(static_cast<std::size_t>(*bytes));
@@ -309,7 +309,7 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   return found;
 }
 
-TextPadding HdfFile::padding_of(hid_t type) const {
+TextPadding HdfFile::text_padding(hid_t type) const {
   if (hdf5_->H5Tget_class(type) != H5T_STRING) return TextPadding::kNull;
   const int padding = hdf5_->H5Tget_strpad(type);
   if (padding == H5T_STR_SPACEPAD) return TextPadding::kSpace;
@@ -364,7 +364,7 @@ void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::st
     if (!found.rejection) found.rejection = filter_rejection(filter);
   }
   if (found.rejection) return;
-  const std::optional<std::int64_t> bytes = bytes_of(found.chunk, found.type.element_bytes);
+  const std::optional<std::int64_t> bytes = array_bytes(found.chunk, found.type.element_bytes);
   if (bytes.value_or(0) == 0 || !found.chunks_fit())
     found.rejection = Rejection("its chunks have no bytes, or more than 2^63 - 1 in all");
   else if (*bytes > kMaxCompressed && !found.filters.empty())

@@ -56,13 +56,13 @@ class HdfFile {
   /// Reads the properties that all calls need.  errors  kSystem: the file is damaged.
   void finish_opening();
   Handle open_object(const std::string& name, const std::string& shown) const;
-  std::uint64_t address_of(hid_t object) const;
+  std::uint64_t object_address(hid_t object) const;
   HdfDataset describe(hid_t dataset, const std::string& shown) const;
   /// Describes a dataset.
   ///
   /// If it is damaged, states the reason in HdfDataset::rejection, so that listings can go on.
   HdfDataset describe_or_reject(hid_t dataset, const std::string& name) const;
-  TextPadding padding_of(hid_t type) const;
+  TextPadding text_padding(hid_t type) const;
   void describe_space(hid_t dataset, HdfDataset& found) const;
   void describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const;
   /// Reads the properties of the file that a change of chunks depends on.
@@ -75,7 +75,7 @@ class HdfFile {
                      const std::string& shown) const;
   using Visitor = std::function<void(const std::string& path, hid_t object, haddr_t address, int kind)>;
   /// Calls `visitor` for an object and, if it is a group, for all objects that its hard links lead to. Each object is
-  /// visited once, in the order of links_of().
+  /// visited once, in the order of read_links().
   /// kind  An ObjectKind; negative if the object cannot be opened.
   void visit(std::string_view top, const Visitor& visitor);
   /// Gives variables the names that netCDF's library shows, unless another object has such a name.

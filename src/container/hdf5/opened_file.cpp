@@ -13,7 +13,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-Member member_of(NamedDataset& found) {
+Member make_member(NamedDataset& found) {
   HdfDataset& dataset = found.dataset;
   Member member;
   member.name = std::move(found.name);
@@ -33,9 +33,9 @@ Member member_of(NamedDataset& found) {
   return member;
 }
 
-std::vector<Member> members_of(std::vector<NamedDataset> found) {
+std::vector<Member> make_members(std::vector<NamedDataset> found) {
   std::vector<Member> members;
-  for (NamedDataset& one : found) members.push_back(member_of(one));
+  for (NamedDataset& one : found) members.push_back(make_member(one));
   return members;
 }
 
@@ -90,7 +90,7 @@ OpenedHdfFile::OpenedHdfFile(std::shared_ptr<store::Store> store, std::string na
 
 std::vector<Member> OpenedHdfFile::arrays() {
   const auto array = array_name(name_).array;
-  std::vector<Member> members = members_of(HdfFile(*store_, file_).datasets(array.value_or("")));
+  std::vector<Member> members = make_members(HdfFile(*store_, file_).datasets(array.value_or("")));
   if (array && members.size() == 1 && members.front().rejection) members.front().rejection.raise(name_, ": ");
   return members;
 }
@@ -104,7 +104,7 @@ std::vector<GroupAttributes> OpenedHdfFile::groups() {
 std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*stated*/) {
   const auto array = array_name(name_).array;
   HdfFile file(*store_, file_);
-  HdfDataset found = file.dataset(array ? std::string(*array) : chosen(members_of(file.datasets("")), name_).name);
+  HdfDataset found = file.dataset(array ? std::string(*array) : chosen(make_members(file.datasets("")), name_).name);
   Content content(found.type, 0);
   if (!found.chunk.empty()) content.chunk = found.chunk;
   content.packed = !found.filters.empty();

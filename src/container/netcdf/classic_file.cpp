@@ -12,7 +12,7 @@ namespace plait::container::netcdf {
 
 namespace {
 
-std::vector<Member> members_of(std::vector<Variable>& variables) {
+std::vector<Member> take_members(std::vector<Variable>& variables) {
   std::vector<Member> members;
   members.reserve(variables.size());
   for (Variable& one : variables) members.push_back(std::move(one.member));
@@ -36,7 +36,7 @@ ClassicFile::ClassicFile(std::shared_ptr<store::Store> store, std::string name)
 
 std::vector<Member> ClassicFile::arrays() {
   std::vector<Variable> variables = read_header(*store_, file_).variables;
-  return named(members_of(variables), name_);
+  return named(take_members(variables), name_);
 }
 
 std::vector<GroupAttributes> ClassicFile::groups() {
@@ -46,7 +46,7 @@ std::vector<GroupAttributes> ClassicFile::groups() {
 
 std::unique_ptr<Dataset> ClassicFile::dataset(const FileOptions& /*stated*/) {
   std::vector<Variable> variables = read_header(*store_, file_).variables;
-  const std::vector<Member> members = members_of(variables);
+  const std::vector<Member> members = take_members(variables);
   const Member& member = chosen(members, name_);
   const Rows& rows = variables[static_cast<std::size_t>(&member - members.data())].rows;
   auto content = static_cast<const Content&>(member);

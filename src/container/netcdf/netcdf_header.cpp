@@ -143,7 +143,7 @@ ArrayAttributes HeaderReader::attributes() {
     std::vector<std::byte> content = in_.content(values * element.bytes);
     if (element.name == "char") {
       const std::string_view bytes(reinterpret_cast<const char*>(content.data()), content.size());
-      found.push_back(text_attribute(std::move(name), utf8_of(bytes.substr(0, bytes.find_last_not_of('\0') + 1))));
+      found.push_back(text_attribute(std::move(name), to_utf8(bytes.substr(0, bytes.find_last_not_of('\0') + 1))));
       continue;
     }
     // netCDF does not distinguish one value from a list of one value.
@@ -182,7 +182,7 @@ StatedVariable HeaderReader::read_variable() {
   (void)in_.number(word_);  // the stated size, which follows from the shape and is wrong for large variables
   variable.position = in_.position();
   const std::uint64_t begin = in_.number(version_ == 1 ? 4 : 8);
-  const auto bytes = bytes_of(variable.shape, variable.type->bytes);
+  const auto bytes = array_bytes(variable.shape, variable.type->bytes);
   if (!bytes || begin > static_cast<std::uint64_t>(INT64_MAX - 4) ||
       *bytes > INT64_MAX - 4 - static_cast<std::int64_t>(begin))
     in_.damaged_at(variable.position, text("\"", variable.name, "\" ends behind byte 2^63"));

@@ -6,12 +6,12 @@ namespace plait::container::npy {
 
 namespace {
 
-std::uint32_t byte_of(char c) { return static_cast<unsigned char>(c); }
+std::uint32_t to_byte(char c) { return static_cast<unsigned char>(c); }
 
 /// Removes the first character from the text and returns its code; nothing if it is not valid UTF-8. An overlong form,
 /// a surrogate and a code above 0x10ffff are not valid.
 std::optional<std::uint32_t> take_code(std::string_view& text) {
-  const std::uint32_t first = byte_of(text[0]);
+  const std::uint32_t first = to_byte(text[0]);
   const std::size_t length = first < 0x80   ? 1
                              : first < 0xc2 ? 0
                              : first < 0xe0 ? 2
@@ -21,8 +21,8 @@ std::optional<std::uint32_t> take_code(std::string_view& text) {
   if (length == 0 || text.size() < length) return std::nullopt;
   std::uint32_t code = length == 1 ? first : first & (0x7fU >> length);
   for (std::size_t i = 1; i < length; ++i) {
-    if ((byte_of(text[i]) & 0xc0U) != 0x80U) return std::nullopt;
-    code = code << 6 | (byte_of(text[i]) & 0x3fU);
+    if ((to_byte(text[i]) & 0xc0U) != 0x80U) return std::nullopt;
+    code = code << 6 | (to_byte(text[i]) & 0x3fU);
   }
   const bool surrogate = code >= 0xd800 && code < 0xe000;
   if ((length == 3 && code < 0x800) || (length == 4 && code < 0x10000) || code > 0x10ffff || surrogate)
@@ -34,17 +34,17 @@ std::optional<std::uint32_t> take_code(std::string_view& text) {
 }  // namespace
 
 bool is_ascii(std::string_view text) {
-  return std::ranges::none_of(text, [](char c) { return (byte_of(c) & 0x80) != 0; });
+  return std::ranges::none_of(text, [](char c) { return (to_byte(c) & 0x80) != 0; });
 }
 
-std::string utf8_of_latin1(std::string_view text) {
+std::string latin1_to_utf8(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  for (const char c : text) append_utf8(result, byte_of(c));
+  for (const char c : text) append_utf8(result, to_byte(c));
   return result;
 }
 
-std::optional<std::string> latin1_of_utf8(std::string_view text) {
+std::optional<std::string> utf8_to_latin1(std::string_view text) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {

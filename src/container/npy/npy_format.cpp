@@ -42,7 +42,7 @@ class NpyFile : public OpenedFile {
   NpyFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
     reject_several(name_, stated);
-    return std::make_unique<Dataset>(content_of(*store_, name_), store_);
+    return std::make_unique<Dataset>(read_content(*store_, name_), store_);
   }
 
  private:
@@ -68,7 +68,7 @@ std::unique_ptr<NewFile> Npy::create(const std::string& name, const FileOptions&
   made.type = described_type(options, name, true);
   reject_several(name, options);
   if (made.type.dtype.empty()) base::throw_argument_error(name, ": a .npy file needs a dtype");
-  if (const std::int64_t bytes_of_dtype = element_bytes_of(made.type.dtype); bytes_of_dtype != made.type.element_bytes)
+  if (const std::int64_t bytes_of_dtype = dtype_bytes(made.type.dtype); bytes_of_dtype != made.type.element_bytes)
     base::throw_argument_error(name, ": elements of dtype ", made.type.dtype, " have ", bytes_of_dtype, " bytes, but ",
                                made.type.element_bytes, " were given; leave them out or correct them");
   made.head = make_header(made.type.dtype, made.type.order, made.type.shape);
@@ -78,7 +78,7 @@ std::unique_ptr<NewFile> Npy::create(const std::string& name, const FileOptions&
 
 }  // namespace
 
-Content content_of(store::Store& store, const std::string& name) {
+Content read_content(store::Store& store, const std::string& name) {
   const Header header = read_header(store, name);
   return {{header.shape, header.descr, header.element_bytes, header.order}, header.data_offset};
 }

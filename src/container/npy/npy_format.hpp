@@ -10,6 +10,6 @@ namespace plait::container::npy {
 const Format& format();
 
 /// Reads the description in a .npy file. name: the name in errors.  errors  kSystem: damaged, with the position.
-Content content_of(store::Store& store, const std::string& name);
+Content read_content(store::Store& store, const std::string& name);
 
 }  // namespace plait::container::npy

@@ -22,7 +22,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
   base::throw_system_error(0, "cannot open ", path, " as .npy: ", found);
 }
 
-std::int64_t bytes_of(const Literal& type) {
+std::int64_t literal_bytes(const Literal& type) {
   if (type.kind == Literal::Kind::kString) {
     std::string_view text = type.string;
     if (!text.empty() && std::string_view("<>|=").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
@@ -47,7 +47,7 @@ std::int64_t bytes_of(const Literal& type) {
   for (const Literal& field : type.items) {
     if (field.kind != Literal::Kind::kSequence || field.items.size() < 2 || field.items.size() > 3)
       base::throw_argument_error("a field of the dtype is not (name, type) or (name, type, shape)");
-    std::int64_t bytes = bytes_of(field.items[1]);
+    std::int64_t bytes = literal_bytes(field.items[1]);
     if (field.items.size() == 3) {
       const Literal& shape = field.items[2];
       const std::vector<Literal> extents = shape.kind == Literal::Kind::kSequence ? shape.items : std::vector{shape};
@@ -65,11 +65,11 @@ std::int64_t bytes_of(const Literal& type) {
 
 }  // namespace
 
-std::int64_t element_bytes_of(const std::string& descr) {
+std::int64_t dtype_bytes(const std::string& descr) {
   Literal simple;
   simple.kind = Literal::Kind::kString;
   simple.string = descr;
-  const std::int64_t bytes = bytes_of(descr.starts_with('[') ? parse_literal(descr) : simple);
+  const std::int64_t bytes = literal_bytes(descr.starts_with('[') ? parse_literal(descr) : simple);
   if (bytes < 1)
     base::throw_argument_error("dtype \"", descr,
                                "\" has elements of 0 bytes; use a type whose elements have at least 1");
@@ -111,7 +111,7 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
     const std::string text(reinterpret_cast<const char*>(bytes.data()) + start, bytes.size() - start);
     const bool latin1 = static_cast<std::int64_t>(bytes[6]) < 3;
     if (!latin1 && !is_utf8(text)) damaged(path, "the header is of version 3, but its text is not UTF-8");
-    dictionary = parse_literal(latin1 && !is_ascii(text) ? utf8_of_latin1(text) : text);
+    dictionary = parse_literal(latin1 && !is_ascii(text) ? latin1_to_utf8(text) : text);
   } catch (const Error& error) {
     damaged(path, base::text("the header cannot be parsed: ", error.what()));
   }
@@ -123,7 +123,7 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
     damaged(path, "the header lacks descr, fortran_order or shape");
   header.descr = descr->kind == Literal::Kind::kString ? descr->string : descr->text;
   try {
-    header.element_bytes = element_bytes_of(header.descr);
+    header.element_bytes = dtype_bytes(header.descr);
   } catch (const Error& error) {
     base::rethrow(error, "cannot open ", path, ": ", error.what());
   }
@@ -144,7 +144,7 @@ std::vector<std::byte> make_header(const std::string& descr, Order order, const 
   std::string text =
       base::text("{'descr': ", descr.starts_with('[') ? descr : "'" + descr + "'",
                  ", 'fortran_order': ", order == Order::kFortran ? "True" : "False", ", 'shape': (", extents, "), }");
-  std::optional<std::string> latin1 = latin1_of_utf8(text);
+  std::optional<std::string> latin1 = utf8_to_latin1(text);
   if (!latin1 && !is_utf8(text))
     base::throw_argument_error("the dtype has field names that are not UTF-8; use that encoding");
   if (latin1) text = std::move(*latin1);

@@ -39,6 +39,6 @@ std::vector<std::byte> make_header(const std::string& descr, Order order, const 
 bool same_descr(const std::string& one, const std::string& other);
 
 /// Returns the bytes of an element of a descr, simple or structured.  errors  kArgument: its size is not fixed.
-std::int64_t element_bytes_of(const std::string& descr);
+std::int64_t dtype_bytes(const std::string& descr);
 
 }  // namespace plait::container::npy

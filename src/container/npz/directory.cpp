@@ -222,13 +222,13 @@ namespace {
 bool is_wide(std::int64_t number) { return number >= static_cast<std::int64_t>(kSee64); }
 std::uint32_t narrow(std::int64_t number) { return is_wide(number) ? kSee64 : static_cast<std::uint32_t>(number); }
 
-std::uint16_t flags_of(const Entry& entry) {
+std::uint16_t entry_flags(const Entry& entry) {
   return std::ranges::all_of(entry.name, [](char c) { return static_cast<unsigned char>(c) < 0x80; }) ? 0 : kUtf8;
 }
 
 /// Writes the fields that local headers and the directory share.
 void put_common(Writer& out, const Entry& entry) {
-  out.put(kVersion).put(flags_of(entry)).put(entry.method).put(kDate).put(entry.check_sum);
+  out.put(kVersion).put(entry_flags(entry)).put(entry.method).put(kDate).put(entry.check_sum);
   out.put(narrow(entry.packed)).put(narrow(entry.unpacked)).put(static_cast<std::uint16_t>(entry.name.size()));
 }
 

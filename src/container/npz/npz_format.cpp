@@ -59,14 +59,14 @@ Rejection entry_rejection(const Entry& entry) {
 
 /// Returns the arrays of the directory, without the properties that only their headers state.
 /// errors  kArgument: the archive holds files, but no .npy file.
-std::vector<Member> members_of(const std::vector<Entry>& entries, const std::string& file,
-                               std::vector<const Entry*>& found) {
+std::vector<Member> list_members(const std::vector<Entry>& entries, const std::string& file,
+                                 std::vector<const Entry*>& found) {
   std::vector<Member> members;
   for (const Entry& entry : entries) {
     if (!entry.name.ends_with(kNpy) || entry.name.size() == kNpy.size()) continue;
     Member& member = members.emplace_back();
     const std::string_view name = std::string_view(entry.name).substr(0, entry.name.size() - kNpy.size());
-    member.name = npy::is_utf8(name) ? std::string(name) : npy::utf8_of_latin1(name);
+    member.name = npy::is_utf8(name) ? std::string(name) : npy::latin1_to_utf8(name);
     member.stored = entry.packed;
     member.storage = entry.method == kStored ? "stored" : entry.method == kDeflated ? "deflated" : "packed otherwise";
     member.rejection = entry_rejection(entry);
@@ -80,8 +80,8 @@ std::vector<Member> members_of(const std::vector<Entry>& entries, const std::str
 }
 
 /// Returns the bytes of an entry, as they are in the archive.
-std::shared_ptr<PartStore> part_of(std::shared_ptr<store::Store> store, const Entry& entry, const std::string& file,
-                                   const std::string& name) {
+std::shared_ptr<PartStore> make_part(std::shared_ptr<store::Store> store, const Entry& entry, const std::string& file,
+                                     const std::string& name) {
   const std::int64_t begin = data_begin(*store, entry, file);
   return std::make_shared<PartStore>(std::move(store), Rows{begin, entry.packed, entry.packed, 1}, name);
 }
@@ -90,7 +90,7 @@ std::shared_ptr<PartStore> part_of(std::shared_ptr<store::Store> store, const En
 std::vector<Member> list(store::Store& store, const std::string& file) {
   const std::vector<Entry> entries = read_directory(store, file);
   std::vector<const Entry*> found;
-  std::vector<Member> members = members_of(entries, file, found);
+  std::vector<Member> members = list_members(entries, file, found);
   // The pointer does not own the store, which belongs to the caller.
   const std::shared_ptr<store::Store> whole(std::shared_ptr<store::Store>(), &store);
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -98,7 +98,7 @@ std::vector<Member> list(store::Store& store, const std::string& file) {
     const Entry& entry = *found[i];
     if (member.rejection) continue;
     const std::string name = text(file, "::", member.name);
-    const std::shared_ptr<PartStore> part = part_of(whole, entry, file, name);
+    const std::shared_ptr<PartStore> part = make_part(whole, entry, file, name);
     try {
       std::vector<std::byte> head(
           static_cast<std::size_t>(std::min<std::int64_t>(entry.unpacked, npy::kPreambleBytes)));
@@ -181,9 +181,9 @@ class NpzFile : public OpenedFile {
   OpenedEntry open_entry() const {
     const std::vector<Entry> entries = read_directory(*store_, file_);
     std::vector<const Entry*> found;
-    const std::vector<Member> members = members_of(entries, file_, found);
+    const std::vector<Member> members = list_members(entries, file_, found);
     const Entry& entry = *found[static_cast<std::size_t>(&chosen(members, name_) - members.data())];
-    std::shared_ptr<PartStore> part = part_of(store_, entry, file_, name_);
+    std::shared_ptr<PartStore> part = make_part(store_, entry, file_, name_);
     if (entry.method == kStored) return opened(std::move(part));
     gzip::Index index = gzip::make_index(*part, {entry.unpacked, entry.check_sum});
     return opened(std::move(part), std::move(index));
@@ -195,7 +195,7 @@ class NpzFile : public OpenedFile {
 };
 
 /// Makes the entry of a new array after `header` bytes of other ones. Its checksum is not known yet.
-Entry entry_of(const Member& member, std::int64_t header, std::int64_t bytes) {
+Entry make_entry(const Member& member, std::int64_t header, std::int64_t bytes) {
   Entry entry;
   entry.name = text(member.name, kNpy);
   entry.method = kStored;
@@ -207,7 +207,7 @@ Entry entry_of(const Member& member, std::int64_t header, std::int64_t bytes) {
 /// Returns the offset of the .npy file of an entry: a multiple of 64, after a local header with no padding or at least
 /// 8 bytes of it.
 /// Example: a local header of 60 bytes at offset 0 would have 4 bytes of padding up to 64, so that the result is 128.
-std::int64_t begin_of(const Entry& entry) {
+std::int64_t array_begin(const Entry& entry) {
   const std::int64_t shortest = entry.header + local_header_bytes(entry);
   const std::int64_t begin = base::ceil_divide(shortest, kAlignment) * kAlignment;
   return begin != shortest && begin - shortest < 8 ? begin + kAlignment : begin;
@@ -220,8 +220,8 @@ void write_directory(store::Store& store, const std::vector<Member>& members) {
   std::int64_t end = 0;
   for (const Member& member : members) {
     const ArrayType& type = member.type;
-    Entry& entry = entries.emplace_back(entry_of(member, end, member.stored));
-    const std::int64_t begin = begin_of(entry);
+    Entry& entry = entries.emplace_back(make_entry(member, end, member.stored));
+    const std::int64_t begin = array_begin(entry);
     end = begin + entry.packed;
     const std::vector<std::byte> head = npy::make_header(type.dtype, type.order, type.shape);
     uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(head.data()), head.size());
@@ -287,28 +287,28 @@ class Npz : public Format {
 
 std::unique_ptr<NewFile> Npz::create(const std::string& path, const FileOptions& options) const {
   NewContent made;
-  made.members = members_of_new(path, options, "arr_0");
+  made.members = make_new_members(path, options, "arr_0");
   const std::string file(array_name(path).file);
   std::vector<Entry> entries;
   std::int64_t end = 0;
   for (Member& member : made.members) {
     ArrayType& type = member.type;
-    if (const std::int64_t bytes_of_dtype = npy::element_bytes_of(type.dtype); bytes_of_dtype != type.element_bytes)
+    if (const std::int64_t bytes_of_dtype = npy::dtype_bytes(type.dtype); bytes_of_dtype != type.element_bytes)
       base::throw_argument_error(file, "::", member.name, ": elements of dtype ", type.dtype, " have ", bytes_of_dtype,
                                  " bytes, but ", type.element_bytes, " were given; leave them out or correct them");
     if (member.name.size() + kNpy.size() > UINT16_MAX)
       base::throw_argument_error(path, ": the name of an array has ", member.name.size(),
                                  " bytes; zip files have names of less than 65532");
     const auto head = static_cast<std::int64_t>(npy::make_header(type.dtype, type.order, type.shape).size());
-    const auto bytes = bytes_of(type.shape, type.element_bytes);
+    const auto bytes = array_bytes(type.shape, type.element_bytes);
     if (!bytes) base::throw_argument_error(file, "::", member.name, " has more than 2^63 - 1 bytes");
     const Entry& entry =
-        entries.emplace_back(entry_of(member, end, base::checked_add(head, *bytes, "bytes of the file")));
+        entries.emplace_back(make_entry(member, end, base::checked_add(head, *bytes, "bytes of the file")));
     member.stored = entry.packed;
     member.storage = "stored";
     member.element = type.dtype;
-    member.data_offset = begin_of(entry) + head;
-    end = base::checked_add(begin_of(entry), entry.packed, "bytes of the file");
+    member.data_offset = array_begin(entry) + head;
+    end = base::checked_add(array_begin(entry), entry.packed, "bytes of the file");
   }
   static_cast<Content&>(made) = made.members.front();
   made.file_bytes =

@@ -18,7 +18,7 @@ namespace {
 
 using base::text;
 
-std::uint64_t number_of(std::span<const std::byte> bytes) {
+std::uint64_t decode_length(std::span<const std::byte> bytes) {
   std::uint64_t number = 0;
   for (std::size_t i = 0; i < kLengthBytes; ++i) number |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
   return number;
@@ -33,7 +33,7 @@ Header read(store::Store& store, const std::string& file) {
   if (size < kLengthBytes) damaged("it has ", size, " bytes, too few for the length of a header");
   std::array<std::byte, kLengthBytes> header{};
   store.read({{0, header.data(), kLengthBytes}});
-  const std::uint64_t length = number_of(header);
+  const std::uint64_t length = decode_length(header);
   if (length > static_cast<std::uint64_t>(kMaxHeaderBytes))
     damaged("byte 0 says that the header has ", length, " bytes, but the format permits ", kMaxHeaderBytes);
   const auto bytes = static_cast<std::int64_t>(length);
@@ -72,11 +72,11 @@ class Safetensors : public Format {
   bool begins(std::span<const std::byte> header) const override {
     // The length of the header is one that the format permits, and the header is a JSON object. It has at least two
     // characters, and the second one is not a control character, unlike in binary integers.
-    if (header.size() < kLengthBytes + 2 || number_of(header) > static_cast<std::uint64_t>(kMaxHeaderBytes))
+    if (header.size() < kLengthBytes + 2 || decode_length(header) > static_cast<std::uint64_t>(kMaxHeaderBytes))
       return false;
     const std::string_view json(reinterpret_cast<const char*>(header.data()) + kLengthBytes,
                                 header.size() - kLengthBytes);
-    const std::string_view begin = json.substr(0, static_cast<std::size_t>(number_of(header)));
+    const std::string_view begin = json.substr(0, static_cast<std::size_t>(decode_length(header)));
     const auto is_text = [](char c) { return static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t'; };
     return begin.size() >= 2 && begin[0] == '{' && std::string_view("\" }\n\t").find(begin[1]) != begin.npos &&
            std::ranges::all_of(begin, is_text);
@@ -86,7 +86,7 @@ class Safetensors : public Format {
   }
   std::unique_ptr<NewFile> create(const std::string& path, const FileOptions& options) const override {
     NewContent made;
-    made.members = members_of_new(path, options, "data");
+    made.members = make_new_members(path, options, "data");
     const std::string file(array_name(path).file);
     ArrayAttributes texts;
     for (const GroupAttributes& group : options.groups) {

@@ -179,7 +179,8 @@ class Handler {
                            " of its header the array \"", array.name, "\" ", what, "; copy or download the file again");
 }
 
-Member member_of(const StatedArray& array, std::int64_t data_begin, std::int64_t data_bytes, const std::string& file) {
+Member make_member(const StatedArray& array, std::int64_t data_begin, std::int64_t data_bytes,
+                   const std::string& file) {
   if (array.offsets.size() != 2)
     contradicts(file, array, text("has ", array.offsets.size(), " data_offsets instead of 2"));
   const std::int64_t begin = array.offsets[0];
@@ -209,7 +210,7 @@ Member member_of(const StatedArray& array, std::int64_t data_begin, std::int64_t
         " bits, and Plait moves whole bytes; convert the array with a program that knows them");
     return member;
   }
-  if (bytes_of(array.shape, type->bits / 8) != member.stored)
+  if (array_bytes(array.shape, type->bits / 8) != member.stored)
     contradicts(file, array,
                 text("takes ", member.stored, " bytes, which is not the size of ", shape_to_string(array.shape),
                      " elements of the type ", array.type));
@@ -238,7 +239,7 @@ Header parse_header(std::string_view json_text, std::int64_t file_bytes, const s
   std::vector<StatedArray>& arrays = handler.arrays();
   members.reserve(arrays.size());
   for (const StatedArray& array : arrays)
-    members.push_back(member_of(array, data_begin, file_bytes - data_begin, file));
+    members.push_back(make_member(array, data_begin, file_bytes - data_begin, file));
   // Arrays without bytes may have the offset of another one, and sort before it.
   std::vector<std::size_t> order(members.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -286,7 +287,7 @@ std::vector<std::byte> make_header(std::vector<Member>& members, const ArrayAttr
     type.order = Order::kC;
     const ElementType& element = type_to_write(*member, path);
     member->element = element.name;
-    const auto bytes = bytes_of(type.shape, type.element_bytes);
+    const auto bytes = array_bytes(type.shape, type.element_bytes);
     if (!bytes) base::throw_argument_error(path, "::", member->name, " has more than 2^63 - 1 bytes");
     member->stored = *bytes;
     member->data_offset = end;

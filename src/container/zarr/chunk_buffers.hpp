@@ -30,16 +30,16 @@ class PackedBuffer {
   PackedBuffer(const PackedBuffer&) = delete;
   PackedBuffer& operator=(const PackedBuffer&) = delete;
 
-  std::span<std::byte> of(std::size_t bytes) {
+  std::span<std::byte> acquire(std::size_t bytes) {
     std::vector<std::unique_ptr<codec::Buffer>>& unused = ChunkBuffers::of_thread().packed;
     if (!buffer_ && !unused.empty()) {
       buffer_ = std::move(unused.back());
       unused.pop_back();
     }
     if (!buffer_) buffer_ = std::make_unique<codec::Buffer>();
-    return bytes_ = buffer_->of(bytes);
+    return bytes_ = buffer_->acquire(bytes);
   }
-  /// Returns the last result of of().
+  /// Returns the last result of acquire().
   std::span<const std::byte> bytes() const { return bytes_; }
   void release() noexcept {
     if (!buffer_) return;

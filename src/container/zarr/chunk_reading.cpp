@@ -62,7 +62,7 @@ void ChunkStore::read_packed(std::span<const PiecesOfChunk> chunks) {
   const auto index = [&](const ChunkRequest& request) { return static_cast<std::size_t>(&request - &requests[0]); };
   const auto memory = [&](ChunkRequest& request, std::int64_t bytes) {
     check_packed(request.number, bytes);
-    return buffers[index(request)].of(static_cast<std::size_t>(bytes));
+    return buffers[index(request)].acquire(static_cast<std::size_t>(bytes));
   };
   chunks_.read_all(requests, memory, [&](ChunkRequest& request) {
     const PiecesOfChunk& chunk = chunks[index(request)];

@@ -142,7 +142,7 @@ void ChunkStore::check_packed(std::int64_t number, std::int64_t bytes) const {
 void ChunkStore::unpack(std::int64_t number, std::span<const std::byte> packed, std::span<std::byte> chunk) const {
   const std::string what = chunks_.describe(number);
   if (metadata_.transposed.empty()) return metadata_.packing.decode(packed, chunk, what);
-  const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.of(chunk.size());
+  const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.acquire(chunk.size());
   metadata_.packing.decode(packed, stored, what);
   transpose(metadata_, Towards::kArray, stored, chunk);
 }
@@ -153,7 +153,7 @@ store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t given
   const bool needed = given < inside(number);
   const auto memory = [&](std::int64_t bytes) {
     check_packed(number, bytes);
-    return packed.of(static_cast<std::size_t>(bytes));
+    return packed.acquire(static_cast<std::size_t>(bytes));
   };
   if (needed) found = chunks_.read(number, memory, {.identity = !chunks_.fresh()});
   if (found.status == ChunkStatus::kRead)
@@ -173,7 +173,7 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
   if (whole) {
     plain = {parts[0].data, size};
   } else {
-    const std::span<std::byte> chunk = ChunkBuffers::of_thread().plain.of(size);
+    const std::span<std::byte> chunk = ChunkBuffers::of_thread().plain.acquire(size);
     std::int64_t given = 0;
     for (const WriteSegment& part : parts) given += part.bytes;
     from = read_former(number, given, chunk);
@@ -182,7 +182,7 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
     plain = chunk;
   }
   if (!metadata_.transposed.empty()) {
-    const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.of(size);
+    const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.acquire(size);
     transpose(metadata_, Towards::kFile, plain, stored);
     plain = stored;
   }

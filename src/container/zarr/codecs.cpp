@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-json configuration_of(const Document& document, const json& codec) {
+json codec_configuration(const Document& document, const json& codec) {
   const auto found = codec.find("configuration");
   if (found == codec.end() || found->is_null()) return json::object();
   if (!found->is_object()) document.damaged("the configuration of a codec is ", shown(*found));
@@ -66,7 +66,7 @@ std::shared_ptr<const codec::Codec> packer(const std::string& name, const json& 
   return codec::blosc(options);
 }
 
-std::int64_t element_bytes_of(const Metadata& found) { return std::max<std::int64_t>(found.type.element_bytes, 1); }
+std::int64_t codec_element_bytes(const Metadata& found) { return std::max<std::int64_t>(found.type.element_bytes, 1); }
 
 class Codecs {
  public:
@@ -82,7 +82,7 @@ class Codecs {
     for (const json& codec : codecs) {
       if (!codec.is_object()) document_.damaged("a codec is ", shown(codec), " instead of an object");
       const std::string name = document_.string(codec, "name");
-      const json configuration = configuration_of(document_, codec);
+      const json configuration = codec_configuration(document_, codec);
       if (!bytes && name == "transpose") {
         transpose(configuration);
       } else if (!bytes && name == "bytes") {
@@ -94,7 +94,7 @@ class Codecs {
         return shard(configuration);
       } else {
         std::shared_ptr<const codec::Codec> one =
-            bytes ? packer(name, configuration, element_bytes_of(found_)) : nullptr;
+            bytes ? packer(name, configuration, codec_element_bytes(found_)) : nullptr;
         if (!one) document_.unsupported("its chunks have the codec ", name);
         packers.push_back(std::move(one));
       }
@@ -166,7 +166,7 @@ class Codecs {
     bool bytes = false;
     for (const json& codec : codecs) {
       const std::string name = document_.string(codec, "name");
-      const json configuration = configuration_of(document_, codec);
+      const json configuration = codec_configuration(document_, codec);
       if (!bytes && name == "bytes" && word(configuration, "endian", "little") == "little")
         bytes = true;
       else if (bytes && name == "crc32c")
@@ -204,7 +204,7 @@ void read_compressor(const Document& document, const json& root, Metadata& found
   if (compressor.is_null()) return;
   if (!compressor.is_object()) document.damaged("\"compressor\" is ", shown(compressor));
   const std::string name = document.string(compressor, "id");
-  const auto one = name == "crc32c" ? nullptr : packer(name, compressor, element_bytes_of(found));
+  const auto one = name == "crc32c" ? nullptr : packer(name, compressor, codec_element_bytes(found));
   if (!one) document.unsupported("its chunks have the codec ", name);
   found.packing = codec::Chain({one});
 }

@@ -33,7 +33,7 @@ void complete(const Document& document, Metadata& found) {
   ArrayType& type = found.type;
   if (found.chunk.size() != type.shape.size())
     document.damaged("the shape has ", type.shape.size(), " dimensions, but chunks have ", found.chunk.size());
-  const auto bytes = bytes_of(found.chunk, type.element_bytes);
+  const auto bytes = array_bytes(found.chunk, type.element_bytes);
   if (!bytes) document.damaged("a chunk has more than 2^63 - 1 bytes");
   found.chunk_bytes = *bytes;
   if (!found.plain() && *bytes > kMaxCompressed)
@@ -82,7 +82,7 @@ const ElementType& read_data_type(const Document& document, const json& root, Me
   const auto* type = std::ranges::find(kTypes, found.element, &ElementType::name);
   if (type == kTypes.end()) document.unsupported("its elements have the type ", found.element);
   found.type.dtype = text(type->ordered ? '<' : '|', type->dtype);
-  found.type.element_bytes = npy::element_bytes_of(found.type.dtype);
+  found.type.element_bytes = npy::dtype_bytes(found.type.dtype);
   return *type;
 }
 
@@ -106,7 +106,7 @@ void parse_3(const Document& document, Metadata& found) {
     document.unsupported("it has storage transformers");
   if (type.ordered && !little) found.type.dtype.front() = '>';
   complete(document, found);
-  found.fill = fill_of(document.member(root, "fill_value"), found.type.dtype);
+  found.fill = encode_fill(document.member(root, "fill_value"), found.type.dtype);
 }
 
 /// Reads the fill value of version 2, which netcdf-c 4.8 writes as a list of one number.
@@ -127,7 +127,7 @@ void parse_2(const Document& document, Metadata& found) {
   });
   if (!known) document.unsupported("its elements have the type ", found.element);
   found.type.dtype = found.element;
-  found.type.element_bytes = npy::element_bytes_of(found.type.dtype);
+  found.type.element_bytes = npy::dtype_bytes(found.type.dtype);
   found.chunk = document.extents(root, "chunks", 1);
   const std::string order = document.string(root, "order");
   if (order != "C" && order != "F") document.damaged("\"order\" is ", order);
@@ -140,7 +140,7 @@ void parse_2(const Document& document, Metadata& found) {
   }
   read_compressor(document, root, found);
   complete(document, found);
-  found.fill = fill_of(fill_value_2(document, found.type.dtype), found.type.dtype);
+  found.fill = encode_fill(fill_value_2(document, found.type.dtype), found.type.dtype);
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ std::vector<std::string> dimension_references(const StoredMetadata& array, const
   return references;
 }
 
-std::vector<GroupDimension> dimensions_of_group(const StoredMetadata& group, const ArrayAttributes& attributes) {
+std::vector<GroupDimension> group_dimensions(const StoredMetadata& group, const ArrayAttributes& attributes) {
   const Ordered found = member(stated(group, attributes, kOfGroups), "dimensions", "dims");
   std::vector<GroupDimension> dimensions;
   if (!found.is_object()) return dimensions;

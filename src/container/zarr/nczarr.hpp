@@ -33,7 +33,7 @@ bool is_nczarr_attribute(std::string_view name);
 std::vector<std::string> dimension_references(const StoredMetadata& array, const ArrayAttributes& attributes,
                                               std::size_t rank);
 /// Returns the dimensions that a group defines.
-std::vector<GroupDimension> dimensions_of_group(const StoredMetadata& group, const ArrayAttributes& attributes);
+std::vector<GroupDimension> group_dimensions(const StoredMetadata& group, const ArrayAttributes& attributes);
 /// Removes the attributes that netCDF's library uses internally.
 void remove_nczarr_attributes(ArrayAttributes& attributes);
 

@@ -42,33 +42,33 @@ void check_shape(const std::string& path, const char* what, const Extents& given
                              shape_to_string(array), "; give a size of 1 or more for each dimension");
 }
 
-Ordered name_of(const char* name, Ordered configuration) {
+Ordered named_configuration(const char* name, Ordered configuration) {
   return {{"name", name}, {"configuration", std::move(configuration)}};
 }
 
 /// Returns the codecs that encode a chunk.
-Ordered codecs_of(const ArrayType& type, bool ordered, const std::string& codec) {
+Ordered make_codecs(const ArrayType& type, bool ordered, const std::string& codec) {
   Ordered codecs = Ordered::array();
   if (type.order == Order::kFortran && type.shape.size() > 1) {
     Ordered reversed = Ordered::array();
     for (std::size_t d = type.shape.size(); d-- > 0;) reversed.push_back(d);
-    codecs.push_back(name_of("transpose", {{"order", std::move(reversed)}}));
+    codecs.push_back(named_configuration("transpose", {{"order", std::move(reversed)}}));
   }
   if (ordered)
-    codecs.push_back(name_of("bytes", {{"endian", type.dtype[0] == '>' ? "big" : "little"}}));
+    codecs.push_back(named_configuration("bytes", {{"endian", type.dtype[0] == '>' ? "big" : "little"}}));
   else
     codecs.push_back({{"name", "bytes"}});
   const codec::Spec spec = codec::parse_spec(codec.empty() ? "none" : codec);
   if (spec.name == "zlib")
     base::throw_argument_error("codec \"zlib\" is none of Zarr's version 3; use \"gzip\", which packs alike");
-  if (spec.name == "gzip") codecs.push_back(name_of("gzip", {{"level", spec.level}}));
-  if (spec.name == "zstd") codecs.push_back(name_of("zstd", {{"level", spec.level}, {"checksum", false}}));
+  if (spec.name == "gzip") codecs.push_back(named_configuration("gzip", {{"level", spec.level}}));
+  if (spec.name == "zstd") codecs.push_back(named_configuration("zstd", {{"level", spec.level}, {"checksum", false}}));
   if (const auto compressor = spec.blosc_compressor())
-    codecs.push_back(name_of("blosc", {{"typesize", type.element_bytes},
-                                       {"cname", *compressor},
-                                       {"clevel", spec.level},
-                                       {"shuffle", "shuffle"},
-                                       {"blocksize", 0}}));
+    codecs.push_back(named_configuration("blosc", {{"typesize", type.element_bytes},
+                                                   {"cname", *compressor},
+                                                   {"clevel", spec.level},
+                                                   {"shuffle", "shuffle"},
+                                                   {"blocksize", 0}}));
   return codecs;
 }
 
@@ -126,7 +126,7 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   const Extents chunk = options.chunk.value_or(usual_chunk(made.type));
   made.chunk = chunk;
   check_shape(path, "chunks", chunk, shape);
-  Ordered codecs = codecs_of(made.type, element.ordered, options.codec);
+  Ordered codecs = make_codecs(made.type, element.ordered, options.codec);
   Extents grid = chunk;
   if (options.shard) {
     grid = *options.shard;
@@ -137,16 +137,16 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
       if (grid[d] % chunk[d] != 0)
         base::throw_argument_error(path, ": shards of ", shape_to_string(grid), " are not made of whole chunks of ",
                                    shape_to_string(chunk), "; give multiples of these sizes");
-    Ordered index = Ordered::array({name_of("bytes", {{"endian", "little"}}), {{"name", "crc32c"}}});
-    codecs = Ordered::array({name_of("sharding_indexed", {{"chunk_shape", chunk},
-                                                          {"codecs", std::move(codecs)},
-                                                          {"index_codecs", std::move(index)},
-                                                          {"index_location", "end"}})});
+    Ordered index = Ordered::array({named_configuration("bytes", {{"endian", "little"}}), {{"name", "crc32c"}}});
+    codecs = Ordered::array({named_configuration("sharding_indexed", {{"chunk_shape", chunk},
+                                                                      {"codecs", std::move(codecs)},
+                                                                      {"index_codecs", std::move(index)},
+                                                                      {"index_location", "end"}})});
   }
   Ordered root{{"zarr_format", 3}, {"node_type", "array"}, {"shape", shape}};
   root["data_type"] = element.name;
-  root["chunk_grid"] = name_of("regular", {{"chunk_shape", grid}});
-  root["chunk_key_encoding"] = name_of("default", {{"separator", "/"}});
+  root["chunk_grid"] = named_configuration("regular", {{"chunk_shape", grid}});
+  root["chunk_key_encoding"] = named_configuration("default", {{"separator", "/"}});
   root["fill_value"] = fill_json(path, options.fill_value, made.type);
   root["codecs"] = std::move(codecs);
   root["attributes"] = attributes_object(options.attributes, path);

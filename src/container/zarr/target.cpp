@@ -42,7 +42,7 @@ using store::Sharing;
 constexpr std::string_view kNewest = "zarr.json";
 constexpr std::array<std::string_view, 3> kFiles{kNewest, ".zarray", ".zgroup"};
 
-std::vector<std::string> parts_of(std::string_view path, std::optional<std::string_view> array) {
+std::vector<std::string> split_name(std::string_view path, std::optional<std::string_view> array) {
   std::vector<std::string> parts;
   if (!array) return parts;
   for (std::string_view rest = bare(*array); !rest.empty();) {
@@ -59,11 +59,12 @@ std::vector<std::string> parts_of(std::string_view path, std::optional<std::stri
 enum class Kind : std::uint8_t { kNothing, kArray, kGroup };
 
 /// Returns the location of an array or group.
-std::string location_of(const ObjectStore& objects, const std::string& prefix) {
-  return prefix.empty() ? objects.name() : objects.name_of(std::string_view(prefix).substr(0, prefix.size() - 1));
+std::string node_location(const ObjectStore& objects, const std::string& prefix) {
+  return prefix.empty() ? objects.name()
+                        : objects.object_location(std::string_view(prefix).substr(0, prefix.size() - 1));
 }
 
-std::vector<std::string> children_of(ObjectStore& objects, const std::string& prefix) {
+std::vector<std::string> list_children(ObjectStore& objects, const std::string& prefix) {
   std::vector<std::string> children;
   objects.list(prefix, store::ListDepth::kChildren,
                [&](const store::ListedObject& child) { children.push_back(child.name); });
@@ -71,12 +72,12 @@ std::vector<std::string> children_of(ObjectStore& objects, const std::string& pr
 }
 
 /// Returns the kind of the object at a location.  errors  kArgument: it is neither array nor group.
-Kind kind_of(ObjectStore& objects, const std::string& prefix) {
+Kind detect_kind(ObjectStore& objects, const std::string& prefix) {
   const std::string object = metadata_object(objects, prefix);
   if (!objects.contains(object)) {
-    const std::string location = location_of(objects, prefix);
+    const std::string location = node_location(objects, prefix);
     try {
-      if (children_of(objects, prefix).empty()) return Kind::kNothing;
+      if (list_children(objects, prefix).empty()) return Kind::kNothing;
     } catch (const Error& error) {
       if (error.system_code() != ENOTDIR) throw;
       base::throw_argument_error(location, " is no folder, but Zarr arrays are; remove it, or choose another name");
@@ -87,11 +88,12 @@ Kind kind_of(ObjectStore& objects, const std::string& prefix) {
   }
   const std::optional<StoredText> found = read_text(objects, object);
   if (!found) return Kind::kNothing;
-  return is_group(found->text, objects.name_of(object)) ? Kind::kGroup : Kind::kArray;
+  return is_group(found->text, objects.object_location(object)) ? Kind::kGroup : Kind::kArray;
 }
 
 bool holds_folders(ObjectStore& objects, const std::string& prefix) {
-  return std::ranges::any_of(children_of(objects, prefix), [](const std::string& name) { return name.ends_with('/'); });
+  return std::ranges::any_of(list_children(objects, prefix),
+                             [](const std::string& name) { return name.ends_with('/'); });
 }
 
 /// Removes the copies of metadata that a group has of everything below it.
@@ -103,7 +105,7 @@ void drop_consolidated(ObjectStore& group) {
     std::optional<std::string> without = without_member(*content, kCopies);
     if (!without)
       base::throw_argument_error(
-          group.name_of(object),
+          group.object_location(object),
           " has consolidated metadata and is no JSON object; copy or download it again, or write it anew");
     if (*without == *content) return std::nullopt;
     return without;
@@ -135,7 +137,7 @@ void check_size(std::int64_t size, const std::string& name) {
 
 }  // namespace
 
-std::string content_of(store::Store& store) {
+std::string read_content(store::Store& store) {
   const std::int64_t size = store.size();
   check_size(size, store.name());
   std::string content(static_cast<std::size_t>(size), '\0');
@@ -146,7 +148,7 @@ std::string content_of(store::Store& store) {
 std::optional<StoredText> read_text(ObjectStore& objects, const std::string& object) {
   StoredText found;
   const auto memory = [&](std::int64_t bytes) {
-    check_size(bytes, objects.name_of(object));
+    check_size(bytes, objects.object_location(object));
     found.text.resize(static_cast<std::size_t>(bytes));
     return std::as_writable_bytes(std::span(found.text));
   };
@@ -183,29 +185,29 @@ void drop_consolidated_above(const std::string& location) {
   // Stop at the first location that is no group of the newest version: older versions store the copies elsewhere.
   for_each_above(location, [](const std::string& above) {
     const std::shared_ptr<ObjectStore> group = store::open_objects(above, Sharing::kShared);
-    if (!group->contains(std::string(kNewest)) || kind_of(*group, {}) != Kind::kGroup) return false;
+    if (!group->contains(std::string(kNewest)) || detect_kind(*group, {}) != Kind::kGroup) return false;
     drop_consolidated(*group);
     return true;
   });
 }
 
-fs::path folder_of(std::string_view path, std::optional<std::string_view> array) {
+fs::path array_folder(std::string_view path, std::optional<std::string_view> array) {
   fs::path folder(path);
-  for (const std::string& part : parts_of(path, array)) folder /= part;
+  for (const std::string& part : split_name(path, array)) folder /= part;
   return folder;
 }
 
 NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                      const std::map<std::string, std::string>& groups) {
-  const std::vector<std::string> parts = parts_of(path, array);
+  const std::vector<std::string> parts = split_name(path, array);
   // Check that no name leads out of the folder.
-  for (const auto& [group, metadata] : groups) (void)parts_of(path, group);
+  for (const auto& [group, metadata] : groups) (void)split_name(path, group);
   const std::shared_ptr<ObjectStore> objects = store::open_objects(std::string(path), Sharing::kShared);
   std::vector<fs::path> above;  // existing groups above the array
   fs::path folder(path);
   std::string prefix;    // prefix of the objects in `folder`
   std::size_t next = 0;  // index of the part after `folder`
-  Kind kind = kind_of(*objects, prefix);
+  Kind kind = detect_kind(*objects, prefix);
   while (kind == Kind::kGroup && next < parts.size()) {
     if (metadata_object(*objects, prefix) != text(prefix, kNewest))
       base::throw_argument_error(folder.string(),
@@ -214,7 +216,7 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
     above.push_back(folder);
     base::append_parts(prefix, parts[next], '/');
     folder /= parts[next++];
-    kind = kind_of(*objects, prefix);
+    kind = detect_kind(*objects, prefix);
   }
   if (kind == Kind::kArray && next < parts.size())
     base::throw_argument_error(folder.string(), " is an array, which holds no other; choose another name");
@@ -243,7 +245,7 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   }
   made.file = (inside / kNewest).string();
   made.replaces = [objects, prefix] {
-    return kind_of(*objects, prefix) != Kind::kGroup || !holds_folders(*objects, prefix);
+    return detect_kind(*objects, prefix) != Kind::kGroup || !holds_folders(*objects, prefix);
   };
   made.on_appearance = [above] {
     for (const fs::path& group : above) drop_consolidated(*store::open_objects(group.string(), Sharing::kShared));

@@ -21,13 +21,13 @@ std::string metadata_object(store::ObjectStore& objects, const std::string& pref
 FolderMetadata find_metadata(const std::filesystem::path& folder);
 
 /// Reads the whole text of a metadata file.  errors  kSystem: it is too large, or cannot be read.
-std::string content_of(store::Store& store);
+std::string read_content(store::Store& store);
 
 struct StoredText {
   std::string text;
   store::ObjectIdentity identity;
 };
-/// Reads the whole text of an object; nothing if it does not exist.  errors  Those of content_of().
+/// Reads the whole text of an object; nothing if it does not exist.  errors  Those of read_content().
 std::optional<StoredText> read_text(store::ObjectStore& objects, const std::string& object);
 /// Replaces the text of an object by the result of `change`. If another program has changed it meanwhile, `change` is
 /// called again with the new text, so that no change is lost. Without an argument the object does not exist; without a
@@ -40,7 +40,7 @@ void change_text(store::ObjectStore& objects, const std::string& object,
 std::string_view bare(std::string_view name);
 
 /// Returns the folder of an array or group in a hierarchy.  errors  kArgument: the name is impossible.
-std::filesystem::path folder_of(std::string_view path, std::optional<std::string_view> array);
+std::filesystem::path array_folder(std::string_view path, std::optional<std::string_view> array);
 
 /// Calls `visit` for the locations above a location, the nearest first, until it returns false.
 void for_each_above(const std::string& location, base::FunctionRef<bool(const std::string&)> visit);

@@ -34,7 +34,7 @@ constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 constexpr std::size_t kRealLetters = 12;  // for 8 bytes
 
 /// Encodes the little-endian bytes of a real number in Base64 (RFC 4648).
-std::string letters_of(double value) {
+std::string encode_base64(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   std::string out;
   for (std::size_t i = 0; i < kRealLetters - 1; ++i) {
@@ -46,7 +46,7 @@ std::string letters_of(double value) {
   return out + '=';
 }
 
-std::optional<double> real_of_letters(std::string_view letters) {
+std::optional<double> decode_base64(std::string_view letters) {
   if (letters.size() != kRealLetters || letters.back() != '=') return std::nullopt;
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < kRealLetters - 1; ++i) {
@@ -85,13 +85,13 @@ void type_fill_value(Content& found, ArrayAttribute& fill) {
   const std::string& dtype = found.type.dtype;
   std::vector<std::byte> bits;
   if (fill.is_texts() && fill.shape.empty() && dtype[1] == 'f') {
-    if (const auto value = real_of_letters(fill.texts.front())) {
+    if (const auto value = decode_base64(fill.texts.front())) {
       fill = {fill.name, "<f8", {}, std::vector<std::byte>(sizeof(double))};
       std::memcpy(fill.values.data(), &*value, sizeof(double));
-      bits = fill_of(json_of_number(fill), dtype);
+      bits = encode_fill(number_to_json(fill), dtype);
     }
-  } else if (count_of(fill) == 1 && !fill.is_texts() && !fill.is_json()) {
-    bits = fill_of(json_of_number(fill), dtype);
+  } else if (value_count(fill) == 1 && !fill.is_texts() && !fill.is_json()) {
+    bits = encode_fill(number_to_json(fill), dtype);
   }
   if (bits.empty()) return;
   fill = {fill.name, dtype, {}, std::move(bits)};
@@ -102,21 +102,21 @@ void type_fill_value(Content& found, ArrayAttribute& fill) {
 ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& objects, const std::string& object) {
   std::string text(content);
   const bool second = is_second_version(object);
-  std::string from = objects.name_of(object);
+  std::string from = objects.object_location(object);
   if (second) {
     const std::string attributes = object.substr(0, object.rfind('/') + 1).append(kSecondAttributes);
     std::optional<StoredText> found = read_text(objects, attributes);
     if (!found) return {};
     text = std::move(found->text);
-    from = objects.name_of(attributes);
+    from = objects.object_location(attributes);
   }
   const Document document(text, from);  // it reports errors in the text
   const Ordered root = Ordered::parse(marked_json(text));
-  if (second) return attributes_of_json(root);
+  if (second) return json_to_attributes(root);
   const auto found = root.find("attributes");
   if (found == root.end() || found->is_null()) return {};
   if (!found->is_object()) document.damaged("\"attributes\" is no object");
-  return attributes_of_json(*found);
+  return json_to_attributes(*found);
 }
 
 void take_attributes(Content& found, ArrayAttributes attributes, std::string_view content, const std::string& file) {
@@ -139,10 +139,10 @@ void take_attributes(Content& found, ArrayAttributes attributes, std::string_vie
 
 nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, const std::string& where) {
   check_attributes(attributes, where);
-  Ordered object = json_of_attributes(attributes, where);
+  Ordered object = attributes_to_json(attributes, where);
   const ArrayAttribute* const fill = find_attribute(attributes, kFill);
-  if (fill != nullptr && !fill->is_texts() && !fill->is_json() && fill->dtype[1] == 'f' && count_of(*fill) == 1)
-    object[std::string(kFill)] = letters_of(real_of(*fill));
+  if (fill != nullptr && !fill->is_texts() && !fill->is_json() && fill->dtype[1] == 'f' && value_count(*fill) == 1)
+    object[std::string(kFill)] = encode_base64(real_value(*fill));
   return object;
 }
 
@@ -150,7 +150,7 @@ void change_attributes(store::ObjectStore& objects, const AttributeChanges& chan
   const std::string metadata = metadata_object(objects, {});
   const bool second = is_second_version(metadata);
   const std::string object = second ? std::string(kSecondAttributes) : metadata;
-  const std::string file = objects.name_of(object);
+  const std::string file = objects.object_location(object);
   change_text(objects, object, [&](const std::optional<std::string>& text) -> std::optional<std::string> {
     constexpr std::string_view kMember = "attributes";
     const std::string before = text.value_or("{}");

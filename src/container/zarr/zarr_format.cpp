@@ -63,7 +63,7 @@ std::vector<std::string> describe_attributes(Content& found, const StoredMetadat
   std::vector<std::string> references = dimension_references(array, attributes, found.type.shape.size());
   name_dimensions(found, references);
   remove_nczarr_attributes(attributes);
-  take_attributes(found, std::move(attributes), array.text, array.objects.name_of(array.object));
+  take_attributes(found, std::move(attributes), array.text, array.objects.object_location(array.object));
   return references;
 }
 
@@ -74,8 +74,8 @@ struct ListedArray {
 };
 
 /// Describes an array. If it cannot be opened, the description has the metadata that was read before the error.
-ListedArray array_of(store::ObjectStore& objects, const std::string& object, const std::string& content) {
-  const std::string file = objects.name_of(object);
+ListedArray describe_array(store::ObjectStore& objects, const std::string& object, const std::string& content) {
+  const std::string file = objects.object_location(object);
   ListedArray found;
   Member& member = found.member;
   member.storage = "chunks";
@@ -114,15 +114,15 @@ void collect(store::ObjectStore& objects, const std::string& prefix, const std::
   try {
     const std::optional<StoredText> content = read_text(objects, object);
     if (!content) return;
-    if (!is_group(content->text, objects.name_of(object))) {
-      ListedArray array = array_of(objects, object, content->text);
+    if (!is_group(content->text, objects.object_location(object))) {
+      ListedArray array = describe_array(objects, object, content->text);
       members.push_back(std::move(array.member));
       members.back().name = name;
       found.references.push_back(std::move(array.references));
       return;
     }
     GroupAttributes group{name, attributes_in(content->text, objects, object), {}};
-    group.dimensions = dimensions_of_group({content->text, objects, object}, group.attributes);
+    group.dimensions = group_dimensions({content->text, objects, object}, group.attributes);
     remove_nczarr_attributes(group.attributes);
     found.groups.push_back(std::move(group));
   } catch (const Error& failure) {  // the other arrays can still be read
@@ -134,7 +134,7 @@ void collect(store::ObjectStore& objects, const std::string& prefix, const std::
     return;
   }
   if (std::ranges::count(prefix, '/') == kDeepest || members.size() > kMaxArrays)
-    base::throw_system_error(0, objects.name_of(prefix), ": groups are nested deeper than ", kDeepest,
+    base::throw_system_error(0, objects.object_location(prefix), ": groups are nested deeper than ", kDeepest,
                              ", or hold more than ", kMaxArrays, " arrays; name one");
   std::vector<std::string> below;
   objects.list(prefix, store::ListDepth::kChildren, [&](const store::ListedObject& child) {
@@ -176,12 +176,12 @@ class ZarrDataset : public Dataset, public AttributeWriter {
 
 /// Returns the absolute location of an array whose metadata is in a store. Chunks are opened when they are read, after
 /// the working directory may have changed.
-std::string location_of(const store::Store& metadata) {
+std::string array_location(const store::Store& metadata) {
   return fs::path(store::absolute_location(metadata.name())).parent_path().string();
 }
 
-std::shared_ptr<ChunkStore> chunks_of(const store::Store& store, Metadata metadata, const std::string& content) {
-  return std::make_shared<ChunkStore>(store::open_objects(location_of(store), store::Sharing::kShared),
+std::shared_ptr<ChunkStore> open_chunks(const store::Store& store, Metadata metadata, const std::string& content) {
+  return std::make_shared<ChunkStore>(store::open_objects(array_location(store), store::Sharing::kShared),
                                       std::move(metadata), content, false);
 }
 
@@ -193,11 +193,11 @@ class ZarrFile : public OpenedFile {
   std::vector<GroupAttributes> groups() override { return found_below(*store_, file_).groups; }
   std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
     const std::string file = store_->name();
-    const std::string content = content_of(*store_);
+    const std::string content = read_content(*store_);
     if (is_group(content, file)) throw_is_group();
     Metadata metadata = parse_metadata(content, file);
     metadata.check_codecs(name_);
-    const std::shared_ptr<ChunkStore> chunks = chunks_of(*store_, std::move(metadata), content);
+    const std::shared_ptr<ChunkStore> chunks = open_chunks(*store_, std::move(metadata), content);
     store::ObjectStore& objects = chunks->objects();
     const std::string object = file.substr(file.rfind('/') + 1);
     Content found = found_in(chunks->metadata());
@@ -228,7 +228,7 @@ class ZarrNewFile : public NewFile {
   std::unique_ptr<Dataset> dataset(std::shared_ptr<store::Store> store) const override {
     const std::vector<std::byte>& head = content().head;
     const std::string metadata(reinterpret_cast<const char*>(head.data()), head.size());
-    const auto chunks = std::make_shared<ChunkStore>(store::open_objects(location_of(*store), sharing_),
+    const auto chunks = std::make_shared<ChunkStore>(store::open_objects(array_location(*store), sharing_),
                                                      parse_metadata(metadata, store->name()), metadata, true);
     return std::make_unique<ZarrDataset>(static_cast<const Content&>(content()), chunks);
   }
@@ -251,7 +251,7 @@ class Zarr : public Format, public FolderFormat {
     const std::string metadata(encoded);
     Metadata parsed = parse_metadata(metadata, store->name());
     parsed.check_codecs(name);
-    const std::shared_ptr<ChunkStore> chunks = chunks_of(*store, std::move(parsed), metadata);
+    const std::shared_ptr<ChunkStore> chunks = open_chunks(*store, std::move(parsed), metadata);
     return std::make_unique<ZarrDataset>(std::move(content), chunks);
   }
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
@@ -266,8 +266,8 @@ class Zarr : public Format, public FolderFormat {
     return json_rejection(attribute);
   }
   const FolderFormat* folder() const override { return this; }
-  FolderMetadata metadata_of(std::string_view path, std::optional<std::string_view> array) const override {
-    return find_metadata(folder_of(path, array));
+  FolderMetadata locate_metadata(std::string_view path, std::optional<std::string_view> array) const override {
+    return find_metadata(array_folder(path, array));
   }
   NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                        const std::map<std::string, std::string>& groups) const override {

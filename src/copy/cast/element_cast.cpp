@@ -43,7 +43,7 @@ template <typename T>
 constexpr bool kIsComplex<std::complex<T>> = true;
 
 template <typename T>
-constexpr Kind kind_of() {
+constexpr Kind element_kind() {
   if (kIsComplex<T>) return Kind::kComplex;
   if (std::is_same_v<T, bool>) return Kind::kBool;
   if (std::is_floating_point_v<T>) return Kind::kReal;
@@ -81,7 +81,7 @@ using Body = void (*)(const std::byte*, std::byte*, std::int64_t);
 template <typename From, typename To>
 constexpr Body body_for() {
   // Casts to an earlier kind are not instantiated, because no rule allows them.
-  if constexpr (kind_of<From>() > kind_of<To>()) {
+  if constexpr (element_kind<From>() > element_kind<To>()) {
     return nullptr;
   } else {
     return cast_all<From, To>;
@@ -99,9 +99,9 @@ constexpr std::array<std::array<Body, kTypes>, kTypes> all_bodies(std::index_seq
 }
 
 template <std::size_t... kAll>
-std::size_t number_of(const Element& element, std::index_sequence<kAll...> /*all*/) {
+std::size_t type_index(const Element& element, std::index_sequence<kAll...> /*all*/) {
   std::size_t found = kTypes;
-  ((kind_of<std::tuple_element_t<kAll, Types>>() == element.kind &&
+  ((element_kind<std::tuple_element_t<kAll, Types>>() == element.kind &&
             sizeof(std::tuple_element_t<kAll, Types>) == static_cast<std::size_t>(element.bytes)
         ? void(found = kAll)
         : void()),
@@ -169,8 +169,8 @@ std::optional<ElementCast> ElementCast::find(std::string_view from, std::string_
   if (!source || !target || casting == Casting::kNo) return std::nullopt;
   if (casting == Casting::kSafe && !is_safe(*source, *target)) return std::nullopt;
   constexpr auto kAll = std::make_index_sequence<kTypes>();
-  const std::size_t a = number_of(*source, kAll);
-  const std::size_t b = number_of(*target, kAll);
+  const std::size_t a = type_index(*source, kAll);
+  const std::size_t b = type_index(*target, kAll);
   // The byte order of types without arithmetic here can still be changed.
   const bool same = source->kind == target->kind && source->bytes == target->bytes;
   if (!same && (a == kTypes || b == kTypes || kBodies[a][b] == nullptr)) return std::nullopt;

@@ -51,12 +51,12 @@ Comm core::comm_over(std::shared_ptr<transport::Transport> transport) {
   return CommInternals::over(std::move(transport));
 }
 
-transport::Transport& core::transport_of(const Comm& comm) {
+transport::Transport& core::get_transport(const Comm& comm) {
   const auto* const state = CommInternals::state(comm);
   return state != nullptr ? *state->transport : *one_rank().transport;
 }
 
-std::shared_ptr<core::Worker> core::worker_of(const Comm& comm) {
+std::shared_ptr<core::Worker> core::get_worker(const Comm& comm) {
   const auto* const state = CommInternals::state(comm);
   return state != nullptr ? state->worker : one_rank().worker;
 }

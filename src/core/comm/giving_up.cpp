@@ -11,7 +11,7 @@ namespace plait::core {
 void give_up(const Comm& comm, std::int64_t number, const Error& error) {
   if (comm.size() == 1) return;
   // The transport outlives the worker's tasks; a Comm that a task held might end on the worker's own thread.
-  worker_of(comm)->post([transport = &transport_of(comm), number, error] {
+  get_worker(comm)->post([transport = &get_transport(comm), number, error] {
     // Repeats only until the number is recorded, because the others may be waiting in another call.  If several ranks
     // give up different files at once, one agreement reports two of the numbers.
     for (int rank = 0; rank < transport->size() && !transport->given_up().contains(number); ++rank)

@@ -18,9 +18,9 @@ Comm comm_over(std::shared_ptr<transport::Transport> transport);
 
 /// Returns the transport of a Comm, which lives as long as the Comm or a copy of it.  Processes that are alone share
 /// one of one rank among all such Comms; only calls that run one after another use it.
-transport::Transport& transport_of(const Comm& comm);
+transport::Transport& get_transport(const Comm& comm);
 
 /// Returns the worker that carries out nonblocking calls.
-std::shared_ptr<Worker> worker_of(const Comm& comm);
+std::shared_ptr<Worker> get_worker(const Comm& comm);
 
 }  // namespace plait::core

@@ -30,9 +30,9 @@ class SharedMemory::Impl {
     if (comm.alone()) {
       part = transport::thread::make_alone()->share(bytes);
     } else {
-      core::worker_of(comm)->run([&] {
+      core::get_worker(comm)->run([&] {
         // The transport is used first, so that an error that another rank contributes is received.
-        transport::Transport& transport = core::transport_of(comm);
+        transport::Transport& transport = core::get_transport(comm);
         collective::together(transport, [&] {
           collective::Collective call(transport, "make arrays in shared memory", checked);
           call.run_phase([&] { part = transport.share(bytes); });
@@ -54,8 +54,8 @@ std::int64_t SharedMemory::bytes() const { return impl_->part->bytes(); }
 std::string broadcast_text(const std::string& call, const std::string& text, int root, const Comm& comm) {
   if (comm.alone()) return text;
   std::array<char, transport::Transport::kMaxBroadcast> buffer{};
-  core::worker_of(comm)->run([&] {
-    transport::Transport& transport = core::transport_of(comm);
+  core::get_worker(comm)->run([&] {
+    transport::Transport& transport = core::get_transport(comm);
     const collective::Collective call_of_all(transport, call, collective::caught([&] {
                                                if (text.size() >= buffer.size())
                                                  base::throw_argument_error("the text has ", text.size(),

@@ -14,8 +14,8 @@ namespace plait {
 void Comm::barrier() const {
   if (alone()) return;
   core::guarded(*this, [&] {
-    core::worker_of(*this)->run(
-        [&] { const collective::Collective call(core::transport_of(*this), "wait for all ranks", nullptr); });
+    core::get_worker(*this)->run(
+        [&] { const collective::Collective call(core::get_transport(*this), "wait for all ranks", nullptr); });
   });
 }
 
@@ -23,8 +23,8 @@ std::vector<std::string> Comm::allgather(const std::string& text) const {
   if (alone()) return {text};
   std::vector<std::string> all;
   core::guarded(*this, [&] {
-    core::worker_of(*this)->run([&] {
-      transport::Transport& ranks = core::transport_of(*this);
+    core::get_worker(*this)->run([&] {
+      transport::Transport& ranks = core::get_transport(*this);
       collective::together(ranks, [&] {
         const collective::Collective call(ranks, "gather what each rank says", nullptr);
         all = collective::gather_to_all(ranks, [&] { return text; });

@@ -32,7 +32,7 @@ World& known_world() {
 
 /// Returns the owner of the communicator. It is checked before any lock or wait: a child of this process must not wait
 /// for events that only its parent can cause.
-const base::Owner& owner_of(World& world) {
+const base::Owner& get_owner(World& world) {
   const base::Owner* known = world.owner.load(std::memory_order_acquire);
   if (known != nullptr) return *known;
   auto own = std::make_unique<const base::Owner>();
@@ -41,7 +41,7 @@ const base::Owner& owner_of(World& world) {
 }
 
 Comm make_world(double seconds) {
-  const auto job = transport::local::job_of_environment();
+  const auto job = transport::local::job_from_environment();
   if (job && job->size > 1)
     return core::comm_over(transport::local::make_transport(*job, std::chrono::duration<double>(seconds)));
   const auto launched = base::job_rank();
@@ -58,7 +58,7 @@ Comm Comm::world(double seconds) {
   if (std::isnan(seconds) || seconds < 0)
     base::throw_argument_error("a wait of ", seconds, " s cannot be; give 0 or more");
   World& known = known_world();
-  owner_of(known).check("the communicator of the job", "work without it in this process");
+  get_owner(known).check("the communicator of the job", "work without it in this process");
   const std::scoped_lock lock(known.mutex.get());
   if (!known.comm) known.comm = make_world(seconds);
   return *known.comm;

@@ -84,7 +84,7 @@ class Values {
     return written.substr(1, written.size() - 2);
   }
 
-  int line_of(const char* name) const { return values_.at(name).line; }
+  int line_number(const char* name) const { return values_.at(name).line; }
 
  private:
   struct Value {
@@ -134,7 +134,7 @@ std::string processor_name() {
 constexpr std::streamsize kMaxBytes = 1 << 16;
 
 /// Returns the content of a file, or nothing if the file does not exist.
-std::optional<std::string> content_of(const std::string& path) {
+std::optional<std::string> read_if_exists(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   std::string content(kMaxBytes, '\0');
@@ -147,7 +147,7 @@ std::shared_ptr<const CostModel> named_costs(const std::string& path) {
   const std::string prefix = text("PLAIT_MODEL=", path, ": ");
   const std::string remedy =
       "; name a file that `plait model calibrate` has written, use \"builtin\" for the built-in constants, or unset it";
-  const std::optional<std::string> content = content_of(path);
+  const std::optional<std::string> content = read_if_exists(path);
   if (!content) base::throw_argument_error(prefix, "the file cannot be read", remedy);
   try {
     return std::make_shared<const CostModel>(parse_costs(*content, path, {}, false));
@@ -157,7 +157,7 @@ std::shared_ptr<const CostModel> named_costs(const std::string& path) {
 }
 
 std::shared_ptr<const CostModel> own_costs(const std::string& path) {
-  const std::optional<std::string> content = content_of(path);
+  const std::optional<std::string> content = read_if_exists(path);
   if (!content) return nullptr;
   try {
     return std::make_shared<const CostModel>(parse_costs(*content, path, this_machine(), true));
@@ -191,7 +191,7 @@ CostModel parse_costs(const std::string& content, const std::string& path, const
   for (const plan::CostTerm& term : plan::kCostTerms) {
     const double value = values.number(term.name);
     if (!(value >= term.least && value <= term.most))
-      base::throw_argument_error(path, ", line ", values.line_of(term.name), ": ", term.name, " is ", value,
+      base::throw_argument_error(path, ", line ", values.line_number(term.name), ": ", term.name, " is ", value,
                                  ", and a number from ", term.least, " to ", term.most, " was expected");
     model.*term.value = value;
   }

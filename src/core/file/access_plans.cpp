@@ -23,7 +23,7 @@ namespace {
 
 /// Returns the strides of local arrays if plans may depend on them: among threads, but not among ranks, which may
 /// differ.
-Extents strides_of(const AccessRequest& request, const Workers& workers) {
+Extents request_strides(const AccessRequest& request, const Workers& workers) {
   return workers.threads && !request.parts.empty() ? request.parts.front().strides : Extents();
 }
 
@@ -43,7 +43,7 @@ plan::AccessPlan make_plan(const SelectedArray& array, const AccessRequest& requ
   options.fill_halo = request.action == Action::kFill;
   return plan::plan_access(array.section(request.region), request.layout,
                            {array.type.element_bytes, array.data_offset, workers.number, workers.nodes_apart,
-                            request.writes(), workers.nodes, workers.threads, strides_of(request, workers)},
+                            request.writes(), workers.nodes, workers.threads, request_strides(request, workers)},
                            options);
 }
 
@@ -54,7 +54,7 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
       region_(request.region),
       action_(request.action),
       workers_(workers.number),
-      strides_(strides_of(request, workers)) {
+      strides_(request_strides(request, workers)) {
   using plan::Strategy;
   plan::AccessPlan modelled = make_plan(array, request, workers);
   const Strategy mine = modelled.strategy();
@@ -113,7 +113,7 @@ bool PlannedAccess::serves(const SelectedArray& array, const AccessRequest& requ
          array_.type.element_bytes == array.type.element_bytes &&
          array_.options.memory_bytes == array.options.memory_bytes && array_.type.order == array.type.order &&
          array_.type.shape == array.type.shape && region_ == request.region &&
-         strides_ == strides_of(request, workers) && layout_.spelled_like(request.layout);
+         strides_ == request_strides(request, workers) && layout_.spelled_like(request.layout);
 }
 
 void PlannedAccess::learn(double seconds) {
@@ -129,8 +129,8 @@ std::string PlannedAccess::explain() const {
   return text.empty() ? text : text + '\n';
 }
 
-std::ptrdiff_t AccessPlans::index_of(const SelectedArray& array, const AccessRequest& request,
-                                     const Workers& workers) const {
+std::ptrdiff_t AccessPlans::find_plan(const SelectedArray& array, const AccessRequest& request,
+                                      const Workers& workers) const {
   const auto found =
       std::find_if(plans_.begin(), plans_.end(), [&](const auto& old) { return old->serves(array, request, workers); });
   return found - plans_.begin();
@@ -138,7 +138,7 @@ std::ptrdiff_t AccessPlans::index_of(const SelectedArray& array, const AccessReq
 
 PlannedAccess& AccessPlans::plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers,
                                  base::FunctionRef<std::string()> describe) {
-  auto found = plans_.begin() + index_of(array, request, workers);
+  auto found = plans_.begin() + find_plan(array, request, workers);
   if (found == plans_.end()) {
     if (plans_.size() == kMaxCached) plans_.pop_back();
     found = plans_.insert(plans_.end(), std::make_unique<PlannedAccess>(array, request, workers, describe()));
@@ -150,7 +150,7 @@ PlannedAccess& AccessPlans::plan(const SelectedArray& array, const AccessRequest
 
 const PlannedAccess* AccessPlans::cached(const SelectedArray& array, const AccessRequest& request,
                                          const Workers& workers) const {
-  const auto found = plans_.begin() + index_of(array, request, workers);
+  const auto found = plans_.begin() + find_plan(array, request, workers);
   return found == plans_.end() ? nullptr : found->get();
 }
 

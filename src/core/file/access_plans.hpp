@@ -94,7 +94,7 @@ class AccessPlans {
 
  private:
   /// Returns the index of the cached plan that fits, or the number of plans.
-  std::ptrdiff_t index_of(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
+  std::ptrdiff_t find_plan(const SelectedArray& array, const AccessRequest& request, const Workers& workers) const;
 
   static constexpr std::size_t kMaxCached = 8;
   std::vector<std::unique_ptr<PlannedAccess>> plans_;  // most recently used first

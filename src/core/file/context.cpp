@@ -15,7 +15,7 @@ FileContext::FileContext(const std::string& path, Mode mode, const Comm& comm)
     : comm_(comm),
       path_(path),
       mode_(mode),
-      worker_(comm.alone() ? base::make_owned<Worker>() : worker_of(comm)),
+      worker_(comm.alone() ? base::make_owned<Worker>() : get_worker(comm)),
       trace_number_(base::recorded_name(path)) {}
 
 std::string FileContext::name() const { return base::text(path_, " (opened as number ", number_, ')'); }
@@ -25,7 +25,7 @@ void FileContext::check_writable() const {
     base::throw_argument_error(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write");
 }
 
-bool FileContext::is_abandoned() const { return comm_.size() > 1 && transport_of(comm_).given_up().contains(number_); }
+bool FileContext::is_abandoned() const { return comm_.size() > 1 && get_transport(comm_).given_up().contains(number_); }
 
 void FileContext::call(base::FunctionRef<void()> body) const {
   try {
@@ -43,7 +43,7 @@ void FileContext::with_transport(base::FunctionRef<void(transport::Transport&)> 
     if (!alone_) alone_ = transport::thread::make_alone();
     body(*alone_);
   } else {
-    collective::together(transport_of(comm_), [&] { body(transport_of(comm_)); });
+    collective::together(get_transport(comm_), [&] { body(get_transport(comm_)); });
   }
 }
 

@@ -24,7 +24,7 @@ Extent requested_extent(const plan::Section& section, const Layout& layout, std:
                         std::int64_t element_bytes, std::int64_t data_offset);
 
 /// The result of an event that has failed: an errno, negative.
-inline std::int64_t failure_of(const Error& error) {
+inline std::int64_t error_result(const Error& error) {
   if (error.system_code() != 0) return -error.system_code();
   return error.kind() == ErrorKind::kArgument ? -EINVAL : -EIO;
 }
@@ -36,7 +36,7 @@ struct CallEvent {
   unsigned flags = 0;
 };
 
-/// Adds the event of a call to the trace.  result: bytes, or a failure_of() an error.
+/// Adds the event of a call to the trace.  result: bytes, or the error_result() of an error.
 inline void record(const base::RecordedCall& call, const CallEvent& event, const Extent& extent, std::int64_t result) {
   call.end(event.kind, {event.file, extent.offset, extent.bytes, result}, event.flags);
 }
@@ -59,7 +59,7 @@ void record_call(const base::RecordedCall& call, const CallEvent& event, FindExt
       extent = find_extent();
     } catch (const Error&) {  // the request is wrong
     }
-    record(call, event, extent, failure_of(error));
+    record(call, event, extent, error_result(error));
     throw;
   }
 }

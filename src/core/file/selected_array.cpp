@@ -11,7 +11,7 @@ namespace plait::core {
 
 namespace {
 
-std::int64_t bytes_of(const ArrayType& type) {
+std::int64_t total_bytes(const ArrayType& type) {
   return base::checked_multiply(base::checked_product(type.shape, "elements of the array"), type.element_bytes,
                                 "bytes of the array");
 }
@@ -26,7 +26,7 @@ void set_storage_unit(SelectedArray& array, const store::Store& store) {
 
 }  // namespace
 
-std::int64_t ArraySelection::end_offset() const { return array_.data_offset + bytes_of(array_.type); }
+std::int64_t ArraySelection::end_offset() const { return array_.data_offset + total_bytes(array_.type); }
 
 void ArraySelection::set_array(SelectedArray array, const store::Store& store) {
   array_ = std::move(array);
@@ -47,7 +47,7 @@ void ArraySelection::select(const ArrayType& type, std::int64_t offset, std::int
                       "; elements have 1 byte or more, and the others are 0 or more"));
   for (const std::int64_t extent : type.shape)
     if (extent < 0) reject(base::text("the shape ", shape_to_string(type.shape), " has a negative size"));
-  base::checked_add(offset, bytes_of(type), "bytes of the file");
+  base::checked_add(offset, total_bytes(type), "bytes of the file");
   array_.type = type;
   if (store == nullptr) return;
   array_.data_offset = offset;

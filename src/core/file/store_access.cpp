@@ -58,7 +58,7 @@ namespace {
 /// Returns the ranks as workers, or the number of threads that are useful for the elements.
 Workers choose_workers(const Layout& layout, const core::SelectedArray& array, const Comm& comm) {
   if (!comm.alone()) {
-    const transport::Transport& transport = core::transport_of(comm);
+    const transport::Transport& transport = core::get_transport(comm);
     return {comm.size(), false, transport.nodes_apart(), transport.nodes()};
   }
   constexpr std::int64_t kMinShared = std::int64_t{1} << 20;  // less memory is not worth dividing
@@ -153,7 +153,7 @@ std::string StoreAccess::describe() const {
 void StoreAccess::plan() {
   if (request_.writes()) file_.context().check_writable();
   core::AccessPlans& plans = file_.plans();
-  if (!comm().alone()) plans.forget_after(core::transport_of(comm()).failures());
+  if (!comm().alone()) plans.forget_after(core::get_transport(comm()).failures());
   planned_ = &plans.plan(array_, request_, workers_, [this] { return describe(); });
   arrays_ = core::local_arrays(request_.layout, request_.parts, array_.type.element_bytes, comm());
   if (!request_.writes())
@@ -290,7 +290,7 @@ void File::Impl::access(const AccessRequest& request, const base::RecordedCall& 
   try {
     execute(request, call);
   } catch (const Error& error) {
-    record(core::failure_of(error));
+    record(core::error_result(error));
     throw;
   }
   record(0);
@@ -317,7 +317,7 @@ std::string File::Impl::explain(const AccessRequest& request) const {
   if (const core::Channel* const pipe = storage_.channel(); pipe != nullptr)
     return core::explain(*pipe, selection_, request, comm);
   const Workers workers = choose_workers(request.layout, array, comm);
-  const bool remembers = comm.alone() || plans_.is_valid_after(core::transport_of(comm).failures());
+  const bool remembers = comm.alone() || plans_.is_valid_after(core::get_transport(comm).failures());
   const core::PlannedAccess* const planned = remembers ? plans_.cached(array, request, workers) : nullptr;
   const std::string& path = context_.path();
   std::string text = planned != nullptr ? plan::explain(planned->next(), path) + planned->explain()

@@ -53,7 +53,7 @@ class Parts {
       } else {
         narrow(part, layout, moved);
       }
-      part.bounds = base::bounds_of(part.box());
+      part.bounds = base::find_bounds(part.box());
       if (!part.bounds.empty()) parts_.push_back(std::move(part));
     }
   }
@@ -93,9 +93,9 @@ class Parts {
     const std::vector<IndexSet> sets = layout.index_sets(part.rank);
     std::int64_t offset = 0;
     for (std::size_t d = 0; d < sets.size(); ++d) {
-      const std::int64_t before = moved.origin.empty() ? 0 : sets[d].rank_of(moved.origin[d]);
+      const std::int64_t before = moved.origin.empty() ? 0 : sets[d].count_below(moved.origin[d]);
       const std::int64_t end =
-          moved.origin.empty() ? sets[d].size() : sets[d].rank_of(moved.origin[d] + moved.shape[d]);
+          moved.origin.empty() ? sets[d].size() : sets[d].count_below(moved.origin[d] + moved.shape[d]);
       part.shape.push_back(end - before);
       offset += (layout.halo(static_cast<int>(d)).lo + before) * part.strides[d];
     }

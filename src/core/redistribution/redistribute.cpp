@@ -31,7 +31,7 @@ namespace plait {
 
 namespace {
 
-plan::Pairs pairs_of(const Layout& source, const Layout& target, const RedistributionOptions& options) {
+plan::Pairs make_pairs(const Layout& source, const Layout& target, const RedistributionOptions& options) {
   plan::SectionPair section;
   if (options.section)
     section = {options.section->shape, options.section->source_origin, options.section->target_origin};
@@ -64,7 +64,7 @@ std::string call_text(const Layout& source, const Layout& target, std::int64_t e
   return text + ')';
 }
 
-std::int64_t memory_of(const RedistributionOptions& options) {
+std::int64_t memory_limit(const RedistributionOptions& options) {
   return options.memory == 0 ? plan::kDefaultMemory : options.memory;
 }
 
@@ -91,11 +91,11 @@ class Planned {
           const RedistributionOptions& options)
       : element_bytes_(element_bytes), comm_(comm) {
     check_sizes(source, target, element_bytes, comm, options.memory);
-    pairs_.emplace(pairs_of(source, target, options));
-    if (!comm.alone()) exchange_.emplace(*pairs_, element_bytes, memory_of(options), core::transport_of(comm));
+    pairs_.emplace(make_pairs(source, target, options));
+    if (!comm.alone()) exchange_.emplace(*pairs_, element_bytes, memory_limit(options), core::get_transport(comm));
   }
 
-  Sides sides_of(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) const {
+  Sides make_sides(std::span<const ConstPart> source_parts, std::span<const MutablePart> target_parts) const {
     Sides sides{core::local_arrays(pairs_->source(), core::as_mutable(source_parts), element_bytes_, comm_),
                 core::local_arrays(pairs_->target(), target_parts, element_bytes_, comm_)};
     core::check_moved(*pairs_, sides.from, sides.to, element_bytes_);
@@ -142,7 +142,7 @@ void carry_out(const Comm& comm, Planned* planned, const Sides& sides, const std
     return;
   }
   if (!checked) checked = collective::caught([&] { planned->announce(sides); });
-  collective::Collective together(core::transport_of(comm), call, checked);
+  collective::Collective together(core::get_transport(comm), call, checked);
   together.run_phase([&] { planned->run(sides); });
 }
 
@@ -161,7 +161,7 @@ void redistribute_now(const Held<ConstPart>& source, const Held<MutablePart>& ta
   const auto checked = collective::caught([&] {
     if (comm.size() > 1) call = call_text(source.layout, target.layout, element_bytes, options);
     planned.emplace(source.layout, target.layout, element_bytes, comm, options);
-    sides = planned->sides_of(source.parts, target.parts);
+    sides = planned->make_sides(source.parts, target.parts);
   });
   carry_out(comm, planned ? &*planned : nullptr, sides, call, checked);
 }
@@ -174,7 +174,7 @@ void redistribute(const Layout& source, std::span<const ConstPart> source_parts,
   const auto task = [&] {
     redistribute_now({source, source_parts}, {target, target_parts}, element_bytes, comm, options);
   };
-  core::guarded(comm, [&] { comm.alone() ? task() : core::worker_of(comm)->run(task); });
+  core::guarded(comm, [&] { comm.alone() ? task() : core::get_worker(comm)->run(task); });
 }
 
 Request start_redistribute(const Layout& source, std::vector<ConstPart> source_parts, const Layout& target,
@@ -182,7 +182,7 @@ Request start_redistribute(const Layout& source, std::vector<ConstPart> source_p
                            const RedistributionOptions& options) {
   return core::guarded(comm, [&] {
     auto task = [=] { redistribute_now({source, source_parts}, {target, target_parts}, element_bytes, comm, options); };
-    return Request(core::worker_of(comm)->start(std::move(task)));
+    return Request(core::get_worker(comm)->start(std::move(task)));
   });
 }
 
@@ -194,7 +194,7 @@ class Redistribution::Impl {
  public:
   Impl(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
        const RedistributionOptions& options)
-      : comm_(comm), worker_(core::worker_of(comm)) {
+      : comm_(comm), worker_(core::get_worker(comm)) {
     const auto plan = [&] { planned_.emplace(source, target, element_bytes, comm, options); };
     if (comm.alone()) {
       plan();
@@ -203,11 +203,11 @@ class Redistribution::Impl {
     worker_->run([&] {
       const auto planned = collective::caught(plan);
       const collective::Collective planning(
-          core::transport_of(comm), [&] { return "plan " + call_text(source, target, element_bytes, options); },
+          core::get_transport(comm), [&] { return "plan " + call_text(source, target, element_bytes, options); },
           [&] {
             if (planned) std::rethrow_exception(planned);
           });
-      number_ = core::transport_of(comm).next_number();
+      number_ = core::get_transport(comm).next_number();
     });
   }
 
@@ -216,7 +216,7 @@ class Redistribution::Impl {
     std::string call;
     const auto checked = collective::caught([&] {
       call = base::text("run() of redistribution number ", number_);
-      sides = planned_->sides_of(source_parts, target_parts);
+      sides = planned_->make_sides(source_parts, target_parts);
     });
     carry_out(comm_, &*planned_, sides, call, checked);
   }

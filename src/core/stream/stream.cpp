@@ -72,11 +72,11 @@ Error Stream::Impl::beyond_the_end(const std::string& what, std::int64_t positio
 }
 
 void Stream::Impl::read_store(std::int64_t first, std::byte* data, std::int64_t elements) {
-  if (elements > 0) store_->read({{offset_of(first), data, elements * element_bytes_}});
+  if (elements > 0) store_->read({{byte_offset(first), data, elements * element_bytes_}});
 }
 
 void Stream::Impl::write_store(std::int64_t first, const std::byte* data, std::int64_t elements) {
-  if (elements > 0) store_->write({{offset_of(first), data, elements * element_bytes_}});
+  if (elements > 0) store_->write({{byte_offset(first), data, elements * element_bytes_}});
 }
 
 namespace core {

@@ -61,14 +61,14 @@ std::int64_t CollectiveStream::run(const Call& call, const base::RecordedCall& a
       asked,
       {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_,
        flags | PLAIT_EVENT_COLLECTIVE | PLAIT_EVENT_AT_POSITION},
-      [&] { return Extent{offset_of(first_), asked_bytes(call)}; },
+      [&] { return Extent{byte_offset(first_), asked_bytes(call)}; },
       [&] {
         together([&](transport::Transport& transport, bool& begun) {
           elements = mode() == StreamMode::kOrdered ? ordered(transport, call, begun)
                      : mode() == StreamMode::kEqual ? equal(transport, call, begun)
                                                     : same(transport, call, begun);
         });
-        return bytes_of(elements);
+        return to_bytes(elements);
       });
   return elements;
 }
@@ -150,7 +150,7 @@ std::int64_t CollectiveStream::same(transport::Transport& transport, const Call&
   } else {
     const std::int64_t memory = file().selection().array().options.memory_bytes;
     together.run_phase([&] {
-      access::read_same(transport, *store_, {offset_of(position_), call.data, elements * element_bytes_},
+      access::read_same(transport, *store_, {byte_offset(position_), call.data, elements * element_bytes_},
                         memory == 0 ? plan::kDefaultMemory : memory);
     });
   }

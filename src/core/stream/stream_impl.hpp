@@ -67,14 +67,14 @@ class Stream::Impl {
   Error beyond_the_end(const std::string& what, std::int64_t position) const;
   /// Returns the name in errors and comparisons: `stream 2 (mode 3) of field.npy`.
   std::string name() const;
-  std::int64_t bytes_of(std::int64_t elements) const { return elements * element_bytes_; }
+  std::int64_t to_bytes(std::int64_t elements) const { return elements * element_bytes_; }
   /// Returns the bytes of a call, limited to the array, because a call may request any number of elements.
   std::int64_t asked_bytes(const Call& call) const {
-    return bytes_of(std::clamp<std::int64_t>(call.elements, 0, end_));
+    return to_bytes(std::clamp<std::int64_t>(call.elements, 0, end_));
   }
   void read_store(std::int64_t first, std::byte* data, std::int64_t elements);
   void write_store(std::int64_t first, const std::byte* data, std::int64_t elements);
-  std::int64_t offset_of(std::int64_t element) const { return data_offset_ + element * element_bytes_; }
+  std::int64_t byte_offset(std::int64_t element) const { return data_offset_ + element * element_bytes_; }
 
   const std::int64_t number_;
   const std::string path_;

@@ -48,14 +48,14 @@ void IndependentStream::carry_out(const Call& call, const SharedPosition::Stretc
                                   const base::RecordedCall& asked, unsigned flags) {
   record_call(
       asked, {call.write ? PLAIT_EVENT_WRITE : PLAIT_EVENT_READ, recorded_, flags | PLAIT_EVENT_AT_POSITION},
-      [&] { return Extent{offset_of(stretch.first), asked_bytes(call)}; },
+      [&] { return Extent{byte_offset(stretch.first), asked_bytes(call)}; },
       [&] {
         if (call.write) {
           write_store(stretch.first, call.data, stretch.elements);
         } else {
           read_store(stretch.first, call.data, stretch.elements);
         }
-        return bytes_of(stretch.elements);
+        return to_bytes(stretch.elements);
       });
 }
 

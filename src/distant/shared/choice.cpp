@@ -49,7 +49,7 @@ struct Candidate {
 /// changed by hand, are never mixed.
 using Key = std::tuple<std::string, int, std::int64_t, std::int64_t>;
 
-std::map<Key, Candidate> candidates_of(const std::vector<Sight>& sights) {
+std::map<Key, Candidate> find_candidates(const std::vector<Sight>& sights) {
   std::map<Key, Candidate> result;
   for (std::size_t rank = 0; rank < sights.size(); ++rank)
     for (const Seen& seen : sights[rank].striped) {
@@ -92,7 +92,7 @@ std::string list_text(const std::vector<int>& sorted) {
                             ") no rank sees ", where, "; run on these hosts too, or copy what is missing"));
 }
 
-std::vector<int> servers_of(const Candidate& file, std::size_t ranks) {
+std::vector<int> assign_servers(const Candidate& file, std::size_t ranks) {
   std::vector<int> servers(file.seen_by.size(), -1);
   std::vector<int> load(ranks, 0);
   // Components that few ranks see are assigned first.
@@ -128,7 +128,7 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
         ESTALE);
   };
   std::map<Key, Candidate> striped;
-  if (place != SharedFilePlace::kOne) striped = candidates_of(sights);
+  if (place != SharedFilePlace::kOne) striped = find_candidates(sights);
 
   std::set<std::string> replaced;
   for (const auto& [key, file] : striped)
@@ -150,7 +150,7 @@ Choice choose(const std::string& path, SharedFilePlace place, const std::vector<
                    EEXIST);
   if (!complete.empty()) {
     const Candidate& chosen = *complete.front();
-    return {false, chosen.file.id, chosen.file.unit, servers_of(chosen, sights.size()), chosen.file.limit};
+    return {false, chosen.file.id, chosen.file.unit, assign_servers(chosen, sights.size()), chosen.file.limit};
   }
   if (plain) return {true, {}, 0, {0}, 0};
   if (!striped.empty()) throw_incomplete(path, striped.begin()->second);

@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Returns the content of a file, or nothing if the file has been removed in the meantime.
-std::optional<std::string> content_of(const std::string& path) {
+std::optional<std::string> read_if_exists(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in && ::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::nullopt;
   std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -41,8 +41,8 @@ std::optional<std::string> content_of(const std::string& path) {
 /// Calls `body(path, found)` for each file in the folder that belongs to shared files of the name.
 template <typename Body>
 void each_component(const std::string& path, std::error_code& error, Body&& body) {
-  const std::string file = name_of(path);
-  const fs::path folder = folder_of(path);
+  const std::string file = file_name(path);
+  const fs::path folder = parent_folder(path);
   for (const std::string& name : base::names_in(folder.string(), error))
     if (const auto found = recognise(name, file)) body((folder / name).string(), *found);
 }
@@ -50,8 +50,8 @@ void each_component(const std::string& path, std::error_code& error, Body&& body
 /// Calls `body(path, found)` for each description that was being written when its process was killed.
 template <typename Body>
 void each_unfinished(const std::string& path, std::error_code& error, Body&& body) {
-  const std::string file = name_of(path);
-  const fs::path folder = folder_of(path);
+  const std::string file = file_name(path);
+  const fs::path folder = parent_folder(path);
   for (const std::string& name : base::names_in(folder.string(), error)) {
     const std::size_t end = name.rfind(".plait-");
     if (!name.starts_with('.') || end == std::string::npos) continue;
@@ -62,26 +62,26 @@ void each_unfinished(const std::string& path, std::error_code& error, Body&& bod
 
 }  // namespace
 
-std::string folder_of(const std::string& path) {
+std::string parent_folder(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? "." : folder.string();
 }
 
-std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
+std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
 Sight look(const std::string& path, store::posix::Descriptor& held) {
   Sight sight;
   struct stat found{};
   held = store::posix::Descriptor(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (held.number() >= 0 && ::fstat(held.number(), &found) == 0 && S_ISREG(found.st_mode))
-    sight.plain = store::posix::identity_of(held.number(), path);
+    sight.plain = store::posix::read_identity(held.number(), path);
   std::error_code error;
   each_component(path, error, [&](const std::string& name, const Found& what) {
     if (!what.description) return;
     const std::string bytes = name.substr(0, name.size() - std::string_view(kDescriptionSuffix).size());
     struct stat component{};
     if (::stat(bytes.c_str(), &component) != 0 || !S_ISREG(component.st_mode)) return;
-    const std::optional<std::string> content = content_of(name);
+    const std::optional<std::string> content = read_if_exists(name);
     if (!content) return;
     Description description = parse(*content, base::text(name, " (host ", host_name(), ")"));
     // A file whose name was changed by hand is ignored, because its bytes may belong to another file.
@@ -96,7 +96,7 @@ Sight look(const std::string& path, store::posix::Descriptor& held) {
     known->components.push_back(what.component);
   });
   if (error)
-    throw store::posix::system_error(base::text("look into ", folder_of(path), " (host ", host_name(), ")"),
+    throw store::posix::system_error(base::text("look into ", parent_folder(path), " (host ", host_name(), ")"),
                                      error.value());
   return sight;
 }

@@ -59,8 +59,8 @@ void remove_others(const std::string& path, const std::string& keep) noexcept;
 void write_description(const std::string& component_path, const Description& description);
 
 /// Return the folder and the file name of a path.
-std::string folder_of(const std::string& path);
-std::string name_of(const std::string& path);
+std::string parent_folder(const std::string& path);
+std::string file_name(const std::string& path);
 /// Returns true if all hosts see at once what one host writes there, which does not hold for file systems that cache
 /// data.
 bool is_coherent(const std::string& folder);

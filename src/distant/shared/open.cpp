@@ -63,7 +63,7 @@ std::int64_t unit_for(const SharedFileOptions& options) {
 }
 
 void check_options(const SharedFileOptions& options) {
-  if (shared::name_of(options.path).empty())
+  if (shared::file_name(options.path).empty())
     base::throw_argument_error("\"", options.path, "\" names no file; pass the path of one");
   if (options.path.find('\0') != std::string::npos)
     base::throw_argument_error("the path ", options.path.c_str(), " contains a NUL character; leave that out");
@@ -109,7 +109,7 @@ void SharedFile::Impl::open() {
 }
 
 void SharedFile::Impl::fail_open(const std::string& message, const Comm& comm, int system_code) {
-  const Impl impl({}, comm, core::transport_of(comm).next_number());  // makes the calls that an open begins with
+  const Impl impl({}, comm, core::get_transport(comm).next_number());  // makes the calls that an open begins with
   const Error error = core::call_error(message, system_code);
   collective::Collective::fail(*impl.transport_, std::make_exception_ptr(error));
   throw error;
@@ -119,7 +119,7 @@ void SharedFile::Impl::fail_open(const std::string& message, const Comm& comm, i
 bool SharedFile::Impl::make_one(collective::Collective& call) {
   std::string folder;
   call.run_phase([&] {
-    folder = shared::folder_of(store::posix::follow_links(options_.path));
+    folder = shared::parent_folder(store::posix::follow_links(options_.path));
     if (rank_ == 0) {
       new_one_ = std::make_unique<store::posix::Replacement>(options_.path, 0, std::span<const std::byte>());
     } else if (::access(folder.c_str(), F_OK) != 0) {
@@ -128,7 +128,7 @@ bool SharedFile::Impl::make_one(collective::Collective& call) {
     }
   });
   const std::string name = collective::agree_on_text(
-      *transport_, [&] { return new_one_ ? shared::name_of(new_one_->temporary_path()) : std::string(); });
+      *transport_, [&] { return new_one_ ? shared::file_name(new_one_->temporary_path()) : std::string(); });
   std::string path;
   bool seen = false;
   bool usable = false;
@@ -181,7 +181,7 @@ void SharedFile::Impl::open_one(collective::Collective& call, const std::string&
   for (const std::string& each :
        collective::gather_to_all(*transport_, [this] { return base::encode(transport_->worker_on_node(0)); })) {
     const int rank = base::decode<int>(each, base::kAnotherRank);
-    if (transport_->node_rank_of(rank) < 0) ranks.push_back(rank);
+    if (transport_->rank_on_node(rank) < 0) ranks.push_back(rank);
   }
   std::ranges::sort(ranks);
   const auto [end, last] = std::ranges::unique(ranks);
@@ -274,7 +274,7 @@ void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::S
     call.run_phase([&] {
       const auto components = static_cast<int>(choice.servers.size());
       parts_ = shared::Parts(shared::StripeMap(unit_, components), std::move(choice.servers));
-      for (const int component : parts_.of(rank_)) own.push_back(component_path(component));
+      for (const int component : parts_.components_at(rank_)) own.push_back(component_path(component));
     });
     open_rounds(call, own, true);
   }
@@ -298,7 +298,7 @@ void SharedFile::Impl::open_rounds(collective::Collective& call, const std::vect
 void SharedFile::Impl::look_at_end(collective::Collective& call) {
   std::int64_t end = 0;
   call.run_phase([&] {
-    for (const int component : parts_.of(rank_))
+    for (const int component : parts_.components_at(rank_))
       end = std::max(end, parts_.stripes().end(component, parts_.direct(component)->size()));
   });
   std::int64_t least = -end;
@@ -308,7 +308,7 @@ void SharedFile::Impl::look_at_end(collective::Collective& call) {
 
 void SharedFile::Impl::warn_of_missing_space() {
   std::string own;
-  const std::string folder = shared::folder_of(options_.path);
+  const std::string folder = shared::parent_folder(options_.path);
   struct statvfs filesystem{};
   struct stat disk{};
   collective::caught([&] {
@@ -317,7 +317,7 @@ void SharedFile::Impl::warn_of_missing_space() {
     if (one_) {
       if (rank_ == 0) lacking = options_.expected - parts_.direct(0)->size();
     } else {
-      for (const int component : parts_.of(rank_))
+      for (const int component : parts_.components_at(rank_))
         lacking += std::max<std::int64_t>(
             0, parts_.stripes().length(component, options_.expected) - parts_.direct(component)->size());
     }

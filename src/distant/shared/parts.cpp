@@ -17,7 +17,7 @@ Parts::Parts(const StripeMap& stripes, std::vector<int> servers) : stripes_(stri
   rounds_ = static_cast<int>(std::ranges::max(load));
 }
 
-std::vector<int> Parts::of(int rank) const {
+std::vector<int> Parts::components_at(int rank) const {
   std::vector<int> result;
   for (std::size_t i = 0; i < servers_.size(); ++i)
     if (servers_[i] == rank) result.push_back(static_cast<int>(i));
@@ -77,7 +77,7 @@ void ask_end(const Parts& parts, const void* request, EndKnown done) {
       }
     });
     if (error) {  // the failure of this component alone; others may have been asked already
-      const transport::CallFailure failure = failure_of(error);
+      const transport::CallFailure failure = to_call_failure(error);
       answered(&failure);
     } else if (file) {
       answered(nullptr);

@@ -26,13 +26,13 @@ class Parts {
 
   const StripeMap& stripes() const { return stripes_; }
   int server(int component) const { return servers_[static_cast<std::size_t>(component)]; }
-  DistantFile::Impl& file(int component) const { return *open_[round_of(component)]; }
+  DistantFile::Impl& file(int component) const { return *open_[round_index(component)]; }
   std::shared_ptr<const LocalFile> direct(int component) const { return file(component).direct(server(component)); }
   /// Returns true if no byte goes through a message.
   bool all_direct() const { return all_direct_; }
 
   /// Returns the components of a rank, one for each round; a rank with fewer components has none in the last rounds.
-  std::vector<int> of(int rank) const;
+  std::vector<int> components_at(int rank) const;
   int rounds() const { return rounds_; }
   /// Adds the distant files of the next round.
   void add(std::unique_ptr<DistantFile::Impl> round) { open_.push_back(std::move(round)); }
@@ -40,7 +40,7 @@ class Parts {
   void close();
 
  private:
-  std::size_t round_of(int component) const { return rounds_of_[static_cast<std::size_t>(component)]; }
+  std::size_t round_index(int component) const { return rounds_of_[static_cast<std::size_t>(component)]; }
 
   StripeMap stripes_;
   std::vector<int> servers_;

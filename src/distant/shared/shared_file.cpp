@@ -25,7 +25,7 @@ SharedFile SharedFile::open(const SharedFileOptions& options, const Comm& comm) 
   std::unique_ptr<Impl> impl;
   distant::in_turn(comm, [&] {
     // before anything that may fail on this rank alone
-    const std::int64_t number = core::transport_of(comm).next_number();
+    const std::int64_t number = core::get_transport(comm).next_number();
     impl = std::make_unique<Impl>(options, comm, number);
     impl->open();
   });

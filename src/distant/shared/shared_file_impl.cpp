@@ -30,7 +30,7 @@ namespace {
 SharedFile::Impl::Impl(const SharedFileOptions& options, const Comm& comm, std::int64_t number)
     : options_(options),
       comm_(comm),
-      transport_(&core::transport_of(comm)),
+      transport_(&core::get_transport(comm)),
       service_(distant::start_service(*transport_)),
       rank_(transport_->rank()),
       number_(number) {}
@@ -133,7 +133,7 @@ void SharedFile::Impl::resize(std::int64_t bytes) {
       if (rank_ == 0) parts_.direct(0)->resize(bytes);
       return;
     }
-    for (const int component : parts_.of(rank_))
+    for (const int component : parts_.components_at(rank_))
       parts_.direct(component)->resize(parts_.stripes().length(component, bytes));
   });
   known_.raise(bytes);

@@ -22,13 +22,13 @@ namespace plait::distant::shared {
 StripeMap::StripeMap(std::int64_t unit, int components)
     : unit_(components == 1 ? std::numeric_limits<std::int64_t>::max() : unit), components_(components) {}
 
-int StripeMap::component_of(std::int64_t offset) const { return static_cast<int>(offset / unit_ % components_); }
+int StripeMap::component_at(std::int64_t offset) const { return static_cast<int>(offset / unit_ % components_); }
 
-std::int64_t StripeMap::position_of(std::int64_t offset) const {
+std::int64_t StripeMap::position_at(std::int64_t offset) const {
   return offset / unit_ / components_ * unit_ + offset % unit_;
 }
 
-std::int64_t StripeMap::offset_of(int component, std::int64_t position) const {
+std::int64_t StripeMap::offset_at(int component, std::int64_t position) const {
   const base::Wide stripe = base::Wide(position / unit_) * components_ + component;
   return base::saturate(stripe * unit_ + position % unit_);
 }
@@ -41,7 +41,7 @@ std::int64_t StripeMap::length(int component, std::int64_t size) const {
 
 std::int64_t StripeMap::end(int component, std::int64_t length) const {
   if (length == 0) return 0;
-  const std::int64_t last = offset_of(component, length - 1);
+  const std::int64_t last = offset_at(component, length - 1);
   return last == std::numeric_limits<std::int64_t>::max() ? last : last + 1;
 }
 
@@ -57,9 +57,9 @@ std::vector<Batch> StripeMap::batches(std::int64_t offset, std::int64_t bytes, s
   for (std::int64_t i = 0; i < involved; ++i) {
     const std::int64_t stripe = first_stripe + i;
     const std::int64_t final_stripe = stripe + (last_stripe - stripe) / components_ * components_;
-    const std::int64_t begin = i == 0 ? position_of(offset) : stripe / components_ * unit_;
+    const std::int64_t begin = i == 0 ? position_at(offset) : stripe / components_ * unit_;
     const std::int64_t end =
-        final_stripe == last_stripe ? position_of(last) + 1 : (final_stripe / components_ + 1) * unit_;
+        final_stripe == last_stripe ? position_at(last) + 1 : (final_stripe / components_ + 1) * unit_;
     left.push_back({static_cast<int>(stripe % components_), begin, end - begin});
   }
   const std::int64_t stride = unit_ < most ? most / unit_ * unit_ : most;

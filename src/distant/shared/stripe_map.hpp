@@ -23,10 +23,10 @@ class StripeMap {
 
   int components() const { return components_; }
   /// Return the component of the byte at an offset of the file, and its position there.
-  int component_of(std::int64_t offset) const;
-  std::int64_t position_of(std::int64_t offset) const;
+  int component_at(std::int64_t offset) const;
+  std::int64_t position_at(std::int64_t offset) const;
   /// Returns the offset of a position of a component; 2^63 - 1 if it would be larger.
-  std::int64_t offset_of(int component, std::int64_t position) const;
+  std::int64_t offset_at(int component, std::int64_t position) const;
   /// Returns the number of bytes that a component has of a file of `size` bytes.
   std::int64_t length(int component, std::int64_t size) const;
   /// Returns the smallest size of a file of which a component has `length` bytes.
@@ -46,7 +46,7 @@ class StripeMap {
       const std::int64_t position = batch.position + done;
       const std::int64_t rest = batch.bytes - done;
       const std::int64_t part = together(position) < rest ? together(position) : rest;
-      body(position, offset_of(batch.component, position) - offset, part);
+      body(position, offset_at(batch.component, position) - offset, part);
       done += part;
     }
   }

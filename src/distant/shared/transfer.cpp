@@ -37,8 +37,8 @@ constexpr int kAhead = 16;
 /// Maximum bytes of a direct access, which needs no buffer.
 constexpr std::int64_t kMaxHere = std::int64_t{1} << 20;
 
-std::span<std::byte> span_of(std::byte* data, std::int64_t bytes) { return {data, static_cast<std::size_t>(bytes)}; }
-std::span<const std::byte> span_of(const std::byte* data, std::int64_t bytes) {
+std::span<std::byte> make_span(std::byte* data, std::int64_t bytes) { return {data, static_cast<std::size_t>(bytes)}; }
+std::span<const std::byte> make_span(const std::byte* data, std::int64_t bytes) {
   return {data, static_cast<std::size_t>(bytes)};
 }
 
@@ -57,8 +57,8 @@ Transfer::Transfer(const Parts& parts, KnownEnd& known, const std::string& path,
   // extends that far.  Other components may be shorter, if the file has holes.
   if (extent_.into == nullptr || end_ <= known_.get()) return;
   const StripeMap& stripes = parts_.stripes();
-  const int component = stripes.component_of(end_ - 1);
-  const std::int64_t position = stripes.position_of(end_ - 1);
+  const int component = stripes.component_at(end_ - 1);
+  const std::int64_t position = stripes.position_at(end_ - 1);
   demanding_ = static_cast<std::size_t>(std::ranges::find_if(batches_,
                                                              [&](const Batch& batch) {
                                                                return batch.component == component &&
@@ -74,11 +74,11 @@ bool Transfer::fits_here() const {
 void Transfer::access(const LocalFile& file, const Batch& batch, bool demanding) const {
   parts_.stripes().each_part(batch, extent_.offset, [&](std::int64_t position, std::int64_t at, std::int64_t bytes) {
     if (extent_.from != nullptr) {
-      file.write(position, span_of(extent_.from + at, bytes));
+      file.write(position, make_span(extent_.from + at, bytes));
     } else if (demanding) {
-      file.read(position, span_of(extent_.into + at, bytes));
+      file.read(position, make_span(extent_.into + at, bytes));
     } else {
-      file.read_part(position, span_of(extent_.into + at, bytes));
+      file.read_part(position, make_span(extent_.into + at, bytes));
     }
   });
 }
@@ -100,7 +100,7 @@ bool Transfer::read_cached() {
   for (const Batch& batch : batches_) {
     const auto file = parts_.direct(batch.component);
     parts_.stripes().each_part(batch, extent_.offset, [&](std::int64_t position, std::int64_t at, std::int64_t bytes) {
-      all = all && file->read_cached(position, span_of(extent_.into + at, bytes));
+      all = all && file->read_cached(position, make_span(extent_.into + at, bytes));
     });
     if (!all) return false;
   }
@@ -122,7 +122,7 @@ DistantRequest Transfer::start(std::shared_ptr<Outstanding> outstanding,
                       self->ended(index, failure, done);
                     }));
       },
-      [self](std::int64_t at) { return self->offset_of(self->batches_[static_cast<std::size_t>(at)]); });
+      [self](std::int64_t at) { return self->batch_offset(self->batches_[static_cast<std::size_t>(at)]); });
   return DistantRequest(std::move(request));
 }
 
@@ -148,19 +148,19 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
     parts_.file(batch.component).begin_call(head, parts_.server(batch.component), output, payload, std::move(then));
   };
   if (stripes.together(batch.position) >= batch.bytes) {
-    const std::int64_t at = offset_of(batch) - extent_.offset;
-    if (reads) return call(span_of(extent_.into + at, batch.bytes), {}, std::move(done));
-    return call({}, span_of(extent_.from + at, batch.bytes), std::move(done));
+    const std::int64_t at = batch_offset(batch) - extent_.offset;
+    if (reads) return call(make_span(extent_.into + at, batch.bytes), {}, std::move(done));
+    return call({}, make_span(extent_.from + at, batch.bytes), std::move(done));
   }
   const std::shared_ptr<std::byte[]> buffer(new std::byte[static_cast<std::size_t>(batch.bytes)]);
   if (!reads) {
     stripes.each_part(batch, extent_.offset, [&](std::int64_t position, std::int64_t at, std::int64_t bytes) {
       std::memcpy(&buffer[position - batch.position], extent_.from + at, static_cast<std::size_t>(bytes));
     });
-    return call({}, span_of(std::as_const(buffer).get(), batch.bytes),
+    return call({}, make_span(std::as_const(buffer).get(), batch.bytes),
                 done.with([buffer, done](const transport::CallFailure* failure) { done(failure); }));
   }
-  call(span_of(buffer.get(), batch.bytes), {},
+  call(make_span(buffer.get(), batch.bytes), {},
        done.with([self = shared_from_this(), &batch, buffer, done](const transport::CallFailure* failure) {
          if (failure == nullptr)
            self->parts_.stripes().each_part(batch, self->extent_.offset,
@@ -214,7 +214,7 @@ void Transfer::read_zeros(std::size_t index, std::int64_t end, const Done& done)
       done(nullptr);
     }));
   });
-  if (error) failed(index, failure_of(error), done);
+  if (error) failed(index, to_call_failure(error), done);
 }
 
 transport::CallFailure Transfer::past_end(std::int64_t end) const {
@@ -230,7 +230,7 @@ transport::CallFailure Transfer::with_offset(const Batch& batch, const transport
   return base::retry_allocation("say why an access failed", [&] {
     return transport::CallFailure{
         failure.kind, failure.code,
-        base::text(failure.text, " (offset ", offset_of(batch), " of the shared file ", path_, ")")};
+        base::text(failure.text, " (offset ", batch_offset(batch), " of the shared file ", path_, ")")};
   });
 }
 

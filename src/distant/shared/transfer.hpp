@@ -53,8 +53,8 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
   transport::CallFailure past_end(std::int64_t end) const;
   void batch_done();
   void access(const LocalFile& file, const Batch& batch, bool demanding) const;
-  std::int64_t offset_of(const Batch& batch) const {
-    return parts_.stripes().offset_of(batch.component, batch.position);
+  std::int64_t batch_offset(const Batch& batch) const {
+    return parts_.stripes().offset_at(batch.component, batch.position);
   }
   transport::CallFailure with_offset(const Batch& batch, const transport::CallFailure& failure) const;
 

@@ -33,7 +33,7 @@ std::int64_t unit_for(std::int64_t bytes, int ranks) {
   return std::clamp(static_cast<std::int64_t>(std::bit_floor(share)), kMin, kMax);
 }
 
-SharedFileMode mode_of(Mode mode) {
+SharedFileMode to_shared_mode(Mode mode) {
   return mode == Mode::kRead    ? SharedFileMode::kRead
          : mode == Mode::kWrite ? SharedFileMode::kWrite
                                 : SharedFileMode::kReadWrite;
@@ -72,7 +72,7 @@ class DistantDriver : public CollectiveDriver {
 };
 
 Located DistantDriver::locate(const std::string& url) const {
-  const std::string path = path_of(parse_name(url));
+  const std::string path = resolve_path(parse_name(url));
   Located found;
   found.kind = "an array on the ranks' own disks";
   found.name = url;
@@ -92,19 +92,19 @@ std::vector<std::string> DistantDriver::sibling_files(const std::string& path) c
 
 std::unique_ptr<core::Source> DistantDriver::open_together(const Opening& opening, std::int64_t bytes) const {
   // Shared files need a transport, even if the process is alone.
-  transport::Transport& transport = core::transport_of(opening.comm());
+  transport::Transport& transport = core::get_transport(opening.comm());
   Name name;
   std::string path;
   opening.call().run_phase([&] {
     name = parse_name(opening.name());
-    path = path_of(name);
+    path = resolve_path(name);
   });
   // Ranks may have different working directories and settings.
   path = collective::broadcast_text(transport, path);
   const bool is_new = opening.mode() == Mode::kWrite;
   SharedFileOptions wanted;
   wanted.path = path;
-  wanted.mode = mode_of(opening.mode());
+  wanted.mode = to_shared_mode(opening.mode());
   wanted.place = name.place;
   if (is_new) {
     wanted.persistent = true;

@@ -31,7 +31,7 @@ Name parse_name(const std::string& url) {
       name.folder = store::unescaped(option.value, url);
       if (name.folder.empty()) fail("folder= is empty; give the folder that exists on each rank's own disk");
     } else if (option.key == "unit") {
-      name.unit = store::bytes_of_option(option, url);
+      name.unit = store::parse_bytes_option(option, url);
     } else if (option.key == "place") {
       name.place = parse_place(option.value, url);
     } else {
@@ -44,7 +44,7 @@ Name parse_name(const std::string& url) {
   return name;
 }
 
-std::string path_of(const Name& name) {
+std::string resolve_path(const Name& name) {
   std::string folder = name.folder;
   if (const char* setting = std::getenv("PLAIT_DISTANT_FOLDER"); folder.empty() && setting != nullptr) folder = setting;
   return fs::absolute(fs::path(folder) / name.path).lexically_normal().string();

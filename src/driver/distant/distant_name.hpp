@@ -26,6 +26,6 @@ Name parse_name(const std::string& url);
 
 /// Returns the absolute path of a name in this process: relative to its folder, otherwise to that of
 /// PLAIT_DISTANT_FOLDER, otherwise to the working directory.
-std::string path_of(const Name& name);
+std::string resolve_path(const Name& name);
 
 }  // namespace plait::driver::distant

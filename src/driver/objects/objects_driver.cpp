@@ -17,7 +17,7 @@ namespace plait::driver::objects {
 
 namespace {
 
-const store::ObjectStoreKind& kind_of(const std::string& name) {
+const store::ObjectStoreKind& find_kind(const std::string& name) {
   return store::object_store_kind(container::array_name(name).file);
 }
 
@@ -30,10 +30,10 @@ const store::ObjectStoreKind& kind_of(const std::string& name) {
 /// Reports how much of a name exists.  errors  kSystem, ENOENT: always.
 [[noreturn]] void throw_missing(const std::string& name, const container::FolderFormat* format) {
   const container::ArrayName parts = container::array_name(name);
-  if (parts.array && format != nullptr && format->metadata_of(parts.file, std::nullopt).exists)
+  if (parts.array && format != nullptr && format->locate_metadata(parts.file, std::nullopt).exists)
     base::throw_system_error(ENOENT, "cannot open ", name, ": ", parts.file, " has no array or group of this name; ",
                              "plait.arrays_in() lists the arrays that it has");
-  const std::string_view why = kind_of(name).missing;
+  const std::string_view why = find_kind(name).missing;
   base::throw_system_error(ENOENT, "cannot open ", name, ": there is no Zarr array or group at ", parts.file,
                            why.empty() ? "" : " (", why, why.empty() ? "" : ")", "; check the name");
 }
@@ -43,7 +43,7 @@ class ObjectsDriver : public FileDriver {
   std::string_view prefix() const override { return {}; }
   Contents contents() const override { return Contents::kByName; }
   void check_ranks(const std::string& name, const transport::Transport& transport) const override {
-    const store::ObjectStoreKind& kind = kind_of(name);
+    const store::ObjectStoreKind& kind = find_kind(name);
     if (!kind.one_process || transport.size() == 1 || (transport.one_process() && !transport.nodes_apart())) return;
     base::throw_argument_error(name, ": the objects of ", kind.scheme,
                                ":// belong to one process, but these ranks are several; open it with ranks that are "
@@ -58,7 +58,7 @@ class ObjectsDriver : public FileDriver {
     if (folder == nullptr && !format.traits().suffix.empty()) reject_format(name, format);
     if (folder == nullptr) throw_missing(name, nullptr);
     const container::ArrayName parts = container::array_name(name);
-    const container::FolderMetadata metadata = folder->metadata_of(parts.file, parts.array);
+    const container::FolderMetadata metadata = folder->locate_metadata(parts.file, parts.array);
     if (!metadata.exists) throw_missing(name, folder);
     return {{metadata.location, {}, {}}, std::make_unique<store::ObjectBytes>(metadata.location)};
   }
@@ -97,7 +97,7 @@ Located locate(const std::string& name, const container::Format& holds) {
   found.id = parts.file;
   while (found.id.ends_with('/')) found.id.pop_back();
   if (holds.folder() != nullptr) {
-    found.kind = base::text("Zarr in ", kind_of(name).scheme, "://");
+    found.kind = base::text("Zarr in ", find_kind(name).scheme, "://");
     for (const std::string& part : store::split(parts.array.value_or(""), '/'))
       if (!part.empty()) base::append_parts(found.id, '/', part);
   }

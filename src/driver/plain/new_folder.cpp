@@ -11,8 +11,8 @@ namespace plait::driver::plain {
 
 namespace {
 
-store::NewObjectsRequest request_of(const container::NewFolder& wanted, std::string_view path, std::string_view array,
-                                    std::span<const std::byte> head) {
+store::NewObjectsRequest make_request(const container::NewFolder& wanted, std::string_view path, std::string_view array,
+                                      std::span<const std::byte> head) {
   store::NewObjectsRequest request{wanted.target, std::string(path), std::string(array), wanted.others};
   request.metadata.emplace_back(wanted.file, std::string(reinterpret_cast<const char*>(head.data()), head.size()));
   return request;
@@ -23,7 +23,7 @@ class NewPlainFolder : public store::NewFile {
   NewPlainFolder(container::NewFolder wanted, std::string_view path, std::string_view array,
                  const store::NewFileOptions& options)
       : wanted_(std::move(wanted)),
-        objects_(store::make_new_objects(request_of(wanted_, path, array, options.head), options)) {}
+        objects_(store::make_new_objects(make_request(wanted_, path, array, options.head), options)) {}
 
   store::Location location() const override {
     return {(std::filesystem::path(objects_->location()) / wanted_.file).string(), {}, {}};

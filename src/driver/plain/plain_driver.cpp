@@ -20,23 +20,23 @@ namespace {
 
 using store::posix::PosixStore;
 
-PosixStore::Access access_of(bool writable) {
+PosixStore::Access to_access(bool writable) {
   return writable ? PosixStore::Access::kReadWrite : PosixStore::Access::kRead;
 }
 
 /// Returns the file of a name, without the name of an array in it.
-std::string path_of(const std::string& name) {
+std::string file_path(const std::string& name) {
   return store::is_raw(name) ? store::ordinary_path(name) : std::string(container::array_name(name).file);
 }
 
 /// Returns the existing file that describes the content: the file itself, or a metadata file in a folder.
-std::string opened_path_of(const std::string& name) {
+std::string metadata_path(const std::string& name) {
   if (store::is_raw(name)) return store::ordinary_path(name);
   const container::ArrayName parts = container::array_name(name);
   std::error_code error;
   if (std::filesystem::is_regular_file(std::string(parts.file), error)) return std::string(parts.file);
   const container::FolderFormat* const folder = container::format_at(name).folder();
-  return folder != nullptr ? folder->metadata_of(parts.file, parts.array).location : std::string(parts.file);
+  return folder != nullptr ? folder->locate_metadata(parts.file, parts.array).location : std::string(parts.file);
 }
 
 /// Reports that a folder has the format of another library, if that can be recognized.
@@ -61,8 +61,8 @@ std::string opened_path_of(const std::string& name) {
 /// True if the file is the one that describes its folder.
 bool is_of_folder(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  const container::Format* const format = container::format_of_folder(folder);
-  return format != nullptr && format->folder()->metadata_of(folder, std::nullopt).location == path;
+  const container::Format* const format = container::find_folder_format(folder);
+  return format != nullptr && format->folder()->locate_metadata(folder, std::nullopt).location == path;
 }
 
 class PlainDriver : public FileDriver {
@@ -73,9 +73,9 @@ class PlainDriver : public FileDriver {
   Contents contents() const override { return contents_; }
 
   store::Found find(const std::string& name, bool writable) const override {
-    const std::string path = opened_path_of(name);
+    const std::string path = metadata_path(name);
     try {
-      auto opened = std::make_unique<PosixStore>(path, access_of(writable));
+      auto opened = std::make_unique<PosixStore>(path, to_access(writable));
       store::Location location{std::filesystem::absolute(path).string(), {}, {opened->identity()}};
       return {std::move(location), std::move(opened)};
     } catch (const Error& error) {
@@ -85,7 +85,7 @@ class PlainDriver : public FileDriver {
     }
   }
   std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const override {
-    auto opened = std::make_unique<PosixStore>(location.path, access_of(writable));
+    auto opened = std::make_unique<PosixStore>(location.path, to_access(writable));
     store::expect_same_files(location, {opened->identity()}, location.path);
     return opened;
   }
@@ -101,7 +101,7 @@ class PlainDriver : public FileDriver {
       const container::Format& format = container::format_named(name);
       if (format.folder() != nullptr) return make_new_folder(*format.folder(), parts.file, parts.array, options);
     }
-    return make_new_file(path_of(name), options);
+    return make_new_file(file_path(name), options);
   }
   Located locate(const std::string& name) const override {
     const bool by_name = contents_ == Contents::kByName;
@@ -118,7 +118,7 @@ class PlainDriver : public FileDriver {
 Located describe(const std::string& name, const container::Format& holds) {
   const bool by_name = !store::is_raw(name);
   const container::ArrayName parts = container::array_name(name);
-  const std::string path = path_of(name);
+  const std::string path = file_path(name);
   const container::FormatTraits& traits = holds.traits();
   Located found;
   found.kind = traits.kind;
@@ -136,12 +136,12 @@ Located describe(const std::string& name, const container::Format& holds) {
 
 Located locate(const std::string& name, const container::Format& holds) {
   Located found = describe(name, holds);
-  const std::string path = path_of(name);
+  const std::string path = file_path(name);
   const container::ArrayName parts = container::array_name(name);
   // Each array in a folder has its own path, so that two arrays are not mistaken for the same file.
   if (!store::is_raw(name) && holds.folder() != nullptr && parts.array)
     found.path = real_path(
-        std::filesystem::path(holds.folder()->metadata_of(path, parts.array).location).parent_path().string());
+        std::filesystem::path(holds.folder()->locate_metadata(path, parts.array).location).parent_path().string());
   else
     found.path = real_path(path);
   return found;

@@ -65,7 +65,7 @@ std::vector<std::string> chosen_disks(const Name& name) {
   return chosen;
 }
 
-Description description_of(const Name& name, const std::string& basename, std::int64_t bytes) {
+Description make_description(const Name& name, const std::string& basename, std::int64_t bytes) {
   if (fs::path(name.path).filename().string().ends_with(".npy"))
     base::throw_argument_error(name.shown(),
                                ": a striped file holds raw elements; give it a name that does not end with "
@@ -112,7 +112,7 @@ class NewStripedFile : public store::NewFile {
 NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& options)
     : shown_(name.shown()),
       basename_(fs::path(posix::follow_links(name.path)).filename().string()),
-      description_(description_of(name, basename_, options.bytes)),
+      description_(make_description(name, basename_, options.bytes)),
       keeps_(options.keeps_unfinished) {
   const std::string text = description_.to_text();
   const posix::Replacement::Marks marks{.suffix = store::stripe::kTemporarySuffix,
@@ -147,13 +147,13 @@ bool NewStripedFile::adopt() {
   } catch (const Error&) {  // the description was incomplete when its program was killed
   }
   if (!left) return false;
-  const auto disks_of = [](const Description& one) {
+  const auto list_folders = [](const Description& one) {
     std::vector<fs::path> folders;
     for (const std::string& component : one.components) folders.push_back(fs::path(component).parent_path());
     return folders;
   };
-  bool same =
-      left->unit == description_.unit && left->bytes == description_.bytes && disks_of(*left) == disks_of(description_);
+  bool same = left->unit == description_.unit && left->bytes == description_.bytes &&
+              list_folders(*left) == list_folders(description_);
   for (std::size_t i = 0; same && i < left->components.size(); ++i) {
     components_.emplace_back(::open(left->components[i].c_str(), O_RDWR | O_CLOEXEC));
     struct stat found{};

@@ -93,7 +93,7 @@ std::optional<Description> readable_description(const std::string& path) {
   }
 }
 
-StripedStore::Access access_of(bool writable) {
+StripedStore::Access to_access(bool writable) {
   return writable ? StripedStore::Access::kReadWrite : StripedStore::Access::kRead;
 }
 
@@ -113,7 +113,7 @@ class StripeDriver : public FileDriver {
 
   store::Found find(const std::string& url, bool writable) const override {
     const Name name = store::stripe::parse_name(url);
-    FoundStripes found = find_striped(name, access_of(writable));
+    FoundStripes found = find_striped(name, to_access(writable));
     compare(name, found.description);
     return {{fs::absolute(name.path).string(), found.description.to_text(), found.store->identities()},
             std::move(found.store)};
@@ -121,7 +121,7 @@ class StripeDriver : public FileDriver {
   std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const override {
     const std::string shown = "stripe:" + location.path;
     auto opened =
-        std::make_unique<StripedStore>(store::stripe::parse(location.details, shown), access_of(writable), shown);
+        std::make_unique<StripedStore>(store::stripe::parse(location.details, shown), to_access(writable), shown);
     store::expect_same_files(location, opened->identities(), shown);
     return opened;
   }
@@ -155,7 +155,7 @@ class StripeDriver : public FileDriver {
 
   bool recognizes(store::Store& file) const override { return store::stripe::holds_description(file); }
   std::string_view stands_for() const override { return "describe a striped file"; }
-  std::string name_of(const std::string& path) const override { return stripe_url(path); }
+  std::string make_name(const std::string& path) const override { return stripe_url(path); }
   bool clear(const std::string& leftover, const std::string& target) const noexcept override {
     return store::stripe::remove_leftover(leftover, target);
   }

@@ -5,8 +5,8 @@
 // counted from the origin; a member into its period and its number within the period.
 //
 // Example: cyclic(2) on 3 coordinates, coordinate 0: origin 0, length 2, stride 6, members 0, 1, 6, 7, 12, ...
-// rank_of(7): 7 is in period 1 at phase 1, so 1 * 2 + 1 = 3 members are below it. at(3): member 3 is in period 3 div
-// 2 = 1 with number 1, so it is 1 * 6 + 1 = 7. next(8): phase 2 is in the gap, so the next member is 6 - 2 = 4
+// count_below(7): 7 is in period 1 at phase 1, so 1 * 2 + 1 = 3 members are below it. at(3): member 3 is in period 3
+// div 2 = 1 with number 1, so it is 1 * 6 + 1 = 7. next(8): phase 2 is in the gap, so the next member is 6 - 2 = 4
 // further on, at 12.
 
 #include "plait/index_set.hpp"
@@ -42,7 +42,7 @@ struct Spot {
   std::int64_t phase = 0;
 };
 
-Spot spot_of(const IndexSet& set, std::int64_t x) {
+Spot find_spot(const IndexSet& set, std::int64_t x) {
   const std::uint64_t away = distance(set, x);
   return {away / u(set.stride), static_cast<std::int64_t>(away % u(set.stride))};
 }
@@ -50,7 +50,7 @@ Spot spot_of(const IndexSet& set, std::int64_t x) {
 /// Returns the number of members of the endless pattern in [origin, x).
 std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
   if (x == set.origin) return 0;
-  const Spot spot = spot_of(set, x);
+  const Spot spot = find_spot(set, x);
   std::int64_t within = 0;
   if (set.pattern) {
     const PatternRun& run = run_at(set, spot.phase);
@@ -63,7 +63,7 @@ std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
 
 /// Returns the number of the run of the endless pattern that begins at or before x.
 std::uint64_t run_number(const IndexSet& set, std::int64_t x) {
-  const Spot spot = spot_of(set, x);
+  const Spot spot = find_spot(set, x);
   if (!set.pattern) return spot.period;
   return spot.period * set.pattern->size() + u(&run_at(set, spot.phase) - set.pattern->data());
 }
@@ -96,7 +96,7 @@ IndexSet IndexSet::periodic(std::int64_t origin, std::int64_t stride, std::vecto
   return layout::periodic(origin, stride, std::move(runs), begin, end);
 }
 
-std::int64_t IndexSet::rank_of(std::int64_t x) const {
+std::int64_t IndexSet::count_below(std::int64_t x) const {
   x = std::clamp(x, begin, end);
   if (contiguous()) return x - begin;
   return static_cast<std::int64_t>(members_below(*this, x) - members_below(*this, begin));
@@ -105,7 +105,7 @@ std::int64_t IndexSet::rank_of(std::int64_t x) const {
 bool IndexSet::contains(std::int64_t x) const {
   if (x < begin || x >= end) return false;
   if (contiguous()) return true;
-  const std::int64_t phase = spot_of(*this, x).phase;
+  const std::int64_t phase = find_spot(*this, x).phase;
   if (!pattern) return phase < length;
   const PatternRun& run = run_at(*this, phase);
   return phase - run.begin < run.length;
@@ -130,7 +130,7 @@ std::int64_t IndexSet::next(std::int64_t x) const {
   x = std::max(x, begin);
   if (x >= end) return end;
   if (contiguous()) return x;
-  const std::int64_t phase = spot_of(*this, x).phase;
+  const std::int64_t phase = find_spot(*this, x).phase;
   std::int64_t gap = 0;
   if (pattern) {
     const PatternRun* run = &run_at(*this, phase);
@@ -145,7 +145,7 @@ std::int64_t IndexSet::next(std::int64_t x) const {
 
 std::int64_t IndexSet::run_end(std::int64_t x) const {
   if (contiguous()) return end;
-  const std::int64_t phase = spot_of(*this, x).phase;
+  const std::int64_t phase = find_spot(*this, x).phase;
   std::int64_t left = length - phase;
   if (pattern) {
     const PatternRun& run = run_at(*this, phase);

@@ -32,7 +32,7 @@ using base::Wide;
 /// Returns { n - 1 - x : x in set }.
 IndexSet reversed(const IndexSet& set, std::int64_t n) {
   if (set.contiguous()) return IndexSet::range(n - set.end, n - set.begin);
-  std::vector<Run> runs = layout::runs_of_period(set);
+  std::vector<Run> runs = layout::period_runs(set);
   std::reverse(runs.begin(), runs.end());
   for (Run& run : runs) run.begin = set.stride - run.begin - run.length;
   return layout::periodic(Wide{n} - set.origin, set.stride, std::move(runs), n - set.end, n - set.begin);
@@ -86,7 +86,7 @@ class Preimage {
   std::vector<Run> solve(const Congruence& congruence, std::int64_t period, std::int64_t count) const {
     const Wide start = modulo(scale_ * lo_ + offset_ - set_.origin, set_.stride);
     std::vector<Run> runs;
-    for (const Run& run : layout::runs_of_period(set_)) {
+    for (const Run& run : layout::period_runs(set_)) {
       Wide phase = run.begin + modulo(start - run.begin, congruence.divisor);
       for (; phase < Wide{run.begin} + run.length; phase += congruence.divisor) {
         const Wide i = modulo((phase - start) / congruence.divisor, period) * congruence.inverse % period;
@@ -175,7 +175,7 @@ IndexSet complement(const IndexSet& set, std::int64_t n) {
   const std::int64_t first = inside.at(0);
   const std::int64_t last = inside.at(members - 1);
   if (inside.contiguous()) return IndexSet::of_runs({{0, first}, {last + 1, n - last - 1}});
-  std::vector<Run> runs = layout::runs_of_period(inside);
+  std::vector<Run> runs = layout::period_runs(inside);
   const IndexSet endless = layout::periodic(inside.origin, inside.stride, runs, 0, n);
   const bool all = endless.size() == members;
   if (!all) runs = layout::all_runs(inside);

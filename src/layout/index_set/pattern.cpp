@@ -57,7 +57,7 @@ std::vector<Interval> intervals_between(const std::vector<Run>& runs) {
 
 /// For each prefix of the intervals, the length of its longest proper suffix that is a prefix too (Knuth, Morris and
 /// Pratt).
-std::vector<std::size_t> borders_of(std::span<const Interval> intervals) {
+std::vector<std::size_t> compute_borders(std::span<const Interval> intervals) {
   std::vector<std::size_t> border(intervals.size() + 1, 0);
   for (std::size_t i = 1, matched = 0; i < intervals.size(); ++i) {
     while (matched > 0 && intervals[i] != intervals[matched]) matched = border[matched];
@@ -96,7 +96,7 @@ void normalize(Wide& origin, std::int64_t& stride, std::vector<Run>& runs) {
   if (runs.size() == 1) return;
   std::vector<Interval> intervals = intervals_between(runs);
   intervals.push_back({runs.back().length, stride - runs.back().begin});
-  const std::size_t period = runs.size() - borders_of(intervals).back();
+  const std::size_t period = runs.size() - compute_borders(intervals).back();
   if (runs.size() % period != 0 || period == runs.size()) return;
   stride = runs[period].begin;
   runs.resize(period);
@@ -117,7 +117,7 @@ IndexSet periodic(Wide origin, std::int64_t stride, std::vector<Run> runs, std::
   return IndexSet::of_runs(all_runs(clipped));
 }
 
-std::vector<Run> runs_of_period(const IndexSet& set) {
+std::vector<Run> period_runs(const IndexSet& set) {
   if (!set.pattern) return {{0, set.length}};
   std::vector<Run> runs;
   runs.reserve(set.pattern->size());
@@ -145,7 +145,7 @@ IndexSet IndexSet::of_runs(std::vector<Run> runs) {
   if (runs.size() == 1) return range(begin, end);
   // The last run may be a cut-off one of a period. All runs before it must repeat exactly.
   const std::vector<layout::Interval> intervals = layout::intervals_between(runs);
-  const std::vector<std::size_t> borders = layout::borders_of(intervals);
+  const std::vector<std::size_t> borders = layout::compute_borders(intervals);
   const std::size_t last = runs.size() - 1;
   std::size_t border = borders[last];
   while (border > 0 && runs[border].length < runs[last].length) border = borders[border];

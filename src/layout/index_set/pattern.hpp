@@ -13,7 +13,7 @@ namespace plait::layout {
 IndexSet periodic(base::Wide origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin, std::int64_t end);
 
 /// Returns the runs of one period of a set, with phases relative to its origin.
-std::vector<Run> runs_of_period(const IndexSet& set);
+std::vector<Run> period_runs(const IndexSet& set);
 
 /// Returns all runs of the set.
 /// cost  O(log k) each.

@@ -61,16 +61,16 @@ int BitPermutation::source_position_bits() const {
 
 BitPermutation BitPermutation::inverse() const {
   const std::size_t bits = unit_.size() + position_.size();
-  std::vector<int> target_of(bits);  // for each bit of the source, its bit in the target
+  std::vector<int> target_bits(bits);  // for each bit of the source, its bit in the target
   const auto note = [&](const std::vector<int>& part, std::size_t lowest) {
     for (std::size_t i = 0; i < part.size(); ++i)
-      target_of[static_cast<std::size_t>(part[i])] = static_cast<int>(lowest + part.size() - 1 - i);
+      target_bits[static_cast<std::size_t>(part[i])] = static_cast<int>(lowest + part.size() - 1 - i);
   };
   note(position_, 0);
   note(unit_, position_.size());
-  std::reverse(target_of.begin(), target_of.end());
-  const auto split = target_of.begin() + source_unit_bits_;
-  return {{target_of.begin(), split}, {split, target_of.end()}, static_cast<int>(unit_.size())};
+  std::reverse(target_bits.begin(), target_bits.end());
+  const auto split = target_bits.begin() + source_unit_bits_;
+  return {{target_bits.begin(), split}, {split, target_bits.end()}, static_cast<int>(unit_.size())};
 }
 
 BitPermutation BitPermutation::then(const BitPermutation& other) const {
@@ -124,15 +124,15 @@ std::int64_t BitPermutation::block() const {
 std::string to_string(const BitPermutation& permutation) {
   const int bits = static_cast<int>(permutation.unit().size() + permutation.position().size());
   const BitPermutation back = permutation.inverse();
-  std::vector<int> target_of(back.unit());  // most significant source bit first
-  target_of.insert(target_of.end(), back.position().begin(), back.position().end());
+  std::vector<int> target_bits(back.unit());  // most significant source bit first
+  target_bits.insert(target_bits.end(), back.position().begin(), back.position().end());
   const int position_bits = static_cast<int>(permutation.position().size());
   std::string heads, units, positions;
   for (int i = 0; i < bits; ++i) {
     const int source = bits - 1 - i;
     const bool in_unit = source >= permutation.source_position_bits();
     const std::string from = std::to_string(in_unit ? source - permutation.source_position_bits() : source);
-    const int target = target_of[static_cast<std::size_t>(i)];
+    const int target = target_bits[static_cast<std::size_t>(i)];
     const std::string to = std::to_string(target >= position_bits ? target - position_bits : target);
     const std::string gap = i > 0 && source == permutation.source_position_bits() - 1 ? " |" : "";
     const auto put = [&](std::string& row, const std::string& value) {

@@ -29,7 +29,7 @@ std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 bool power_of_two(std::int64_t n) { return n > 0 && (n & (n - 1)) == 0; }
 
-int log_of(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
+int exact_log2(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
 
 [[noreturn]] void throw_no_permutation(const Layout& layout, const std::string& why) {
   base::throw_argument_error("the layout ", to_string(layout), " is not a permutation of bits: ", why);
@@ -71,7 +71,7 @@ void check_sizes(const Layout& layout) {
 }
 
 /// Returns the rank and position of an element.
-UnitPosition position_of(const Layout& layout, const Extents& index) {
+UnitPosition find_position(const Layout& layout, const Extents& index) {
   const std::int64_t rank = layout.owner(index);
   const Extents local = layout.to_local(index, rank);
   const Extents shape = layout.local_shape(rank);
@@ -143,33 +143,34 @@ std::string spelled(const Layout& layout, const std::vector<IndexBit>& unit) {
 BitPermutation bit_permutation(const Layout& layout, Order order) {
   check_sizes(layout);
   Extents index(at(layout.dimensions()), 0);
-  if (const UnitPosition first = position_of(layout, index); first != UnitPosition{})
+  if (const UnitPosition first = find_position(layout, index); first != UnitPosition{})
     throw_no_permutation(layout, text("element 0 lies at position ", first.position, " of rank ", first.unit,
                                       "; it must be the first one of rank 0"));
   // The bits of an element's number, least significant first.
   std::vector<IndexBit> bits;
   for (int i = 0; i < layout.dimensions(); ++i) {
     const int d = order == Order::kC ? layout.dimensions() - 1 - i : i;
-    for (int b = 0; b < log_of(layout.shape()[at(d)]); ++b) bits.push_back({d, b});
+    for (int b = 0; b < exact_log2(layout.shape()[at(d)]); ++b) bits.push_back({d, b});
   }
-  const int unit_bits = log_of(layout.size());
+  const int unit_bits = exact_log2(layout.size());
   std::vector<int> unit(at(unit_bits), -1);
   std::vector<int> position(at(std::max(static_cast<int>(bits.size()) - unit_bits, 0)), -1);
   for (std::size_t k = 0; k < bits.size(); ++k) {
     const auto [d, b] = bits[k];
     index[at(d)] = std::int64_t{1} << b;
-    const UnitPosition found = position_of(layout, index);
+    const UnitPosition found = find_position(layout, index);
     index[at(d)] = 0;
     std::vector<int>& part = found.unit != 0 ? unit : position;
     const std::int64_t number = found.unit != 0 ? found.unit : found.position;
     const bool single = power_of_two(number) && (found.unit == 0 || found.position == 0);
-    const bool fresh = single && at(log_of(number)) < part.size() && part[part.size() - 1 - at(log_of(number))] < 0;
+    const bool fresh =
+        single && at(exact_log2(number)) < part.size() && part[part.size() - 1 - at(exact_log2(number))] < 0;
     if (!fresh)
       throw_no_permutation(
           layout, text("in dimension ", d, " of size ", layout.shape()[at(d)], ", index ", std::int64_t{1} << b,
                        " lies at position ", found.position, " of rank ", found.unit,
                        ", but it must be one bit of the rank or the position, and another one for each such index"));
-    part[part.size() - 1 - at(log_of(number))] = static_cast<int>(k);
+    part[part.size() - 1 - at(exact_log2(number))] = static_cast<int>(k);
   }
   if (std::count(unit.begin(), unit.end(), -1) > 0)
     throw_no_permutation(

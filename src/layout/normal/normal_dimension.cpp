@@ -35,7 +35,7 @@ Pattern consecutive(Extents sizes, std::int64_t size, std::int64_t extent) {
   return UnequalBlocks{std::move(sizes)};
 }
 
-Pattern pattern_of_blocks(const BlockOwnerMap& owner_map) {
+Pattern block_pattern(const BlockOwnerMap& owner_map) {
   const std::int64_t size = owner_map.size();
   const std::int64_t extent = owner_map.extent();
   if (extent == 1) return UniformBlocks{size, size, 1};
@@ -124,7 +124,7 @@ std::int64_t shortest_period(const std::vector<OwnerRun>& runs, std::int64_t siz
   return size;
 }
 
-std::optional<Pattern> pattern_of_runs(const OwnerMap& owner_map) {
+std::optional<Pattern> run_pattern(const OwnerMap& owner_map) {
   const std::int64_t size = owner_map.size();
   std::int64_t period = common_period(owner_map);
   // Two periods show how the blocks of a repeated word are cut.
@@ -166,14 +166,14 @@ std::optional<Pattern> pattern_of_runs(const OwnerMap& owner_map) {
 
 Distribution block_or(const UniformBlocks& blocks, std::int64_t size, std::int64_t extent) {
   const std::int64_t ceiling = (size - 1) / extent + 1;
-  return Distribution::block_of(blocks.block == ceiling ? 0 : blocks.block);
+  return Distribution::blocked(blocks.block == ceiling ? 0 : blocks.block);
 }
 
 }  // namespace
 
-std::optional<Pattern> pattern_of(const OwnerMap& owner_map) {
-  if (const auto* blocks = dynamic_cast<const BlockOwnerMap*>(&owner_map)) return pattern_of_blocks(*blocks);
-  return pattern_of_runs(owner_map);
+std::optional<Pattern> find_pattern(const OwnerMap& owner_map) {
+  if (const auto* blocks = dynamic_cast<const BlockOwnerMap*>(&owner_map)) return block_pattern(*blocks);
+  return run_pattern(owner_map);
 }
 
 std::vector<std::int64_t> labelled_coordinates(const OwnerMap& owner_map) {
@@ -188,7 +188,7 @@ std::vector<std::int64_t> labelled_coordinates(const OwnerMap& owner_map) {
   return result;
 }
 
-Turn turn_of(const BlockOwnerMap& owner_map) {
+Turn find_turn(const BlockOwnerMap& owner_map) {
   const std::int64_t first = owner_map.owner(0);
   const bool one = owner_map.set(first).size() == owner_map.size();
   return {first, owner_map.turn().reverse && owner_map.extent() > 2 && !one};
@@ -230,7 +230,7 @@ DimensionSpelling spell(const Pattern& pattern, std::int64_t size, std::int64_t 
   result.turn = turn;
   if (const auto* blocks = std::get_if<UniformBlocks>(&pattern)) {
     if (blocks->first < blocks->block) {
-      result.distribution = Distribution::block_of(blocks->block);
+      result.distribution = Distribution::blocked(blocks->block);
       result.offset = blocks->block - blocks->first;
     } else {
       result.distribution = block_or(*blocks, size, extent);

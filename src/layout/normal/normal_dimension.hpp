@@ -39,14 +39,14 @@ using Pattern = std::variant<UniformBlocks, BalancedBlocks, UnequalBlocks, Round
 /// Returns the pattern of a distribution of at least one index; nullopt if it is irregular and needs more than a
 /// million runs.
 /// cost  O(1) for the plain distributions, O(coordinates) for gen_block, otherwise O(runs of one period).
-std::optional<Pattern> pattern_of(const OwnerMap& owner_map);
+std::optional<Pattern> find_pattern(const OwnerMap& owner_map);
 
 /// Returns the coordinate of each label.
 /// cost  O(coordinates).
 std::vector<std::int64_t> labelled_coordinates(const OwnerMap& owner_map);
 /// Returns the turn of a plain distribution other than gen_block: label l is coordinate source + l or source - l,
 /// modulo their number.
-Turn turn_of(const BlockOwnerMap& owner_map);
+Turn find_turn(const BlockOwnerMap& owner_map);
 
 /// The parts of a layout's spelling that describe one dimension.
 struct DimensionSpelling {

@@ -58,14 +58,14 @@ struct Ranks {
 
 /// Finds the names of coordinates without examining each rank. Returns false if that is impossible.
 bool spell_by_axes(const ResolvedLayout& resolved, std::vector<Dimension>& dimensions, Ranks& ranks) {
-  const std::optional<DigitGrid> grid = layout::digits_of_axes(resolved);
+  const std::optional<DigitGrid> grid = layout::axis_digits(resolved);
   if (!grid) return false;
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (resolved.shape[d] == 0) continue;
     const layout::OwnerMap& owner_map = *resolved.owner_maps[d];
     const auto* plain = plain_map(owner_map);
     if (plain != nullptr && plain->kind() != Distribution::Kind::kGenBlock && owner_map.extent() > layout::kMaxGaps) {
-      dimensions[d].spelled = spell(dimensions[d].pattern, owner_map.size(), owner_map.extent(), turn_of(*plain));
+      dimensions[d].spelled = spell(dimensions[d].pattern, owner_map.size(), owner_map.extent(), find_turn(*plain));
       continue;
     }
     const std::vector<std::int64_t> labels = labelled_coordinates(owner_map);
@@ -87,19 +87,19 @@ void spell_by_ranks(const Layout& layout, const ResolvedLayout& resolved, std::v
     dimensions[d].labels = labels.back();
   }
   const RankTable table(layout, resolved, std::move(labels));
-  const auto size_of = [&](std::size_t d) { return resolved.shape[d]; };
+  const auto extent_at = [&](std::size_t d) { return resolved.shape[d]; };
   std::optional<DigitGrid> grid = table.digits();
   for (std::size_t d = 0; grid && d < dimensions.size(); ++d) {
-    if (size_of(d) == 0) continue;
+    if (extent_at(d) == 0) continue;
     Dimension& dimension = dimensions[d];
     std::optional<DimensionSpelling> spelled =
-        spell_labels(dimension.pattern, size_of(d), dimension.labels.extent, grid->labels[d]);
+        spell_labels(dimension.pattern, extent_at(d), dimension.labels.extent, grid->labels[d]);
     if (!spelled) {
       const auto natural = table.natural_digits(static_cast<int>(d));
       if (natural) {
         std::erase_if(grid->digits, [&](const layout::Digit& digit) { return digit.dimension == static_cast<int>(d); });
         grid->digits.insert(grid->digits.end(), natural->begin(), natural->end());
-        spelled = spell(dimension.pattern, size_of(d), dimension.labels.extent, layout::Turn{});
+        spelled = spell(dimension.pattern, extent_at(d), dimension.labels.extent, layout::Turn{});
       }
     }
     if (spelled) {
@@ -122,10 +122,10 @@ void spell_by_ranks(const Layout& layout, const ResolvedLayout& resolved, std::v
   if (stride > 1) ranks.digits.push_back({-1, 1, stride, 1});
   for (std::size_t d = dimensions.size(); d-- > 0;) {
     Dimension& dimension = dimensions[d];
-    if (size_of(d) == 0) continue;
+    if (extent_at(d) == 0) continue;
     std::vector<std::int64_t> natural(dimension.labels.coordinates.size());
     std::iota(natural.begin(), natural.end(), 0);
-    dimension.spelled = *spell_labels(dimension.pattern, size_of(d), dimension.labels.extent, natural);
+    dimension.spelled = *spell_labels(dimension.pattern, extent_at(d), dimension.labels.extent, natural);
     if (dimension.labels.extent > 1) ranks.digits.push_back({static_cast<int>(d), 1, dimension.labels.extent, stride});
     stride *= dimension.labels.extent;
   }
@@ -218,7 +218,7 @@ Layout assemble(const Layout& layout, const std::vector<Dimension>& dimensions, 
 /// True if a dimension is too irregular for a text.
 bool irregular(const Layout& layout) {
   for (int d = 0; d < layout.dimensions(); ++d)
-    if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !pattern_of(layout::owner_map_of(layout, d))) return true;
+    if (layout.shape()[static_cast<std::size_t>(d)] > 0 && !find_pattern(layout::get_owner_map(layout, d))) return true;
   return false;
 }
 
@@ -242,7 +242,7 @@ Layout Layout::normal_form() const {
   for (std::size_t d = 0; d < dimensions.size(); ++d) {
     if (shape()[d] == 0) continue;
     const layout::OwnerMap& map = *resolved_->owner_maps[d];
-    const std::optional<Pattern> pattern = pattern_of(map);
+    const std::optional<Pattern> pattern = find_pattern(map);
     if (!pattern) return *this;
     dimensions[d].pattern = *pattern;
     plain = plain && plain_map(map) != nullptr;

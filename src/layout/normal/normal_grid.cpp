@@ -23,7 +23,7 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Returns the digits whose sums are `values`: value number i is the sum for the digits of i, the first digit being
 /// the fastest. `values` begins with 0.
-std::optional<std::vector<Digit>> digits_of(const std::vector<std::int64_t>& values, int dimension) {
+std::optional<std::vector<Digit>> find_digits(const std::vector<std::int64_t>& values, int dimension) {
   std::vector<Digit> digits;
   std::size_t known = 1;
   while (known < values.size()) {
@@ -56,7 +56,7 @@ bool mixed_radix(const std::vector<Digit>& digits) {
 
 }  // namespace
 
-std::optional<DigitGrid> digits_of_axes(const ResolvedLayout& layout) {
+std::optional<DigitGrid> axis_digits(const ResolvedLayout& layout) {
   const RankMap& map = layout.map;
   if (map.listed()) return std::nullopt;
   DigitGrid result;
@@ -126,10 +126,10 @@ std::optional<DigitGrid> RankTable::digits() const {
     std::size_t others = 0;
     std::size_t other = 0;
     for (std::size_t d = 0; d < labels_.size() && others < 2; ++d)
-      if (label_of(r, d) != 0) ++others, other = d;
+      if (label_at(r, d) != 0) ++others, other = d;
     if (others == 0) leading.push_back(ranks_[r]);
     if (others != 1) continue;
-    const std::int64_t label = label_of(r, other);
+    const std::int64_t label = label_at(r, other);
     (label < 0 ? without[other] : along[other][at(label)]).push_back(ranks_[r]);
   }
   const std::int64_t first = leading.front();
@@ -137,7 +137,7 @@ std::optional<DigitGrid> RankTable::digits() const {
   result.base = first;
   std::vector<std::int64_t> copies;
   for (const std::int64_t rank : leading) copies.push_back(rank - first);
-  std::optional<std::vector<Digit>> found = digits_of(copies, -1);
+  std::optional<std::vector<Digit>> found = find_digits(copies, -1);
   if (!found) return std::nullopt;
   result.digits = *found;
   for (std::size_t d = 0; d < labels_.size(); ++d) {
@@ -166,7 +166,7 @@ std::optional<DigitGrid> RankTable::digits() const {
       result.labels.back().push_back(std::lower_bound(values.begin(), values.end(), value) - values.begin());
     for (std::int64_t& value : values) value -= least;
     result.base += least;
-    found = digits_of(values, static_cast<int>(d));
+    found = find_digits(values, static_cast<int>(d));
     if (!found) return std::nullopt;
     result.digits.insert(result.digits.end(), found->begin(), found->end());
   }
@@ -191,7 +191,7 @@ bool RankTable::holds(const DigitGrid& grid) const {
       if (digit.dimension >= 0)
         coordinates[static_cast<std::size_t>(digit.dimension)] += number / digit.stride % digit.extent * digit.weight;
     for (std::size_t d = 0; d < labels_.size(); ++d)
-      if (label_of(r, d) != label[d][at(coordinates[d])]) return false;
+      if (label_at(r, d) != label[d][at(coordinates[d])]) return false;
   }
   return true;
 }
@@ -202,20 +202,20 @@ std::optional<std::vector<Digit>> RankTable::natural_digits(int dimension) const
   std::vector<std::int64_t> least(labels_[d].coordinates.size(), -1);
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     bool others = false;
-    for (std::size_t e = 0; e < labels_.size(); ++e) others = others || (e != d && label_of(r, e) != 0);
-    std::int64_t& value = least[at(label_of(r, d))];
+    for (std::size_t e = 0; e < labels_.size(); ++e) others = others || (e != d && label_at(r, e) != 0);
+    std::int64_t& value = least[at(label_at(r, d))];
     if (!others && value < 0) value = ranks_[r];
   }
   const std::int64_t first = least[0];
   for (std::int64_t& value : least) value -= first;
-  return digits_of(least, dimension);
+  return find_digits(least, dimension);
 }
 
 Extents RankTable::list() const {
   std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> classes;  // maps labels to ranks in ascending order
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     std::vector<std::int64_t> key(labels_.size());
-    for (std::size_t d = 0; d < key.size(); ++d) key[d] = label_of(r, d);
+    for (std::size_t d = 0; d < key.size(); ++d) key[d] = label_at(r, d);
     classes[key].push_back(ranks_[r]);
   }
   std::map<std::vector<std::int64_t>, std::size_t> taken;

@@ -35,7 +35,7 @@ struct DigitGrid {
 /// Returns the digits of a map without a list, with neighbouring digits of one dimension joined; nullopt if the axes
 /// of a dimension do not join into one digit. Dimensions without indices and copied axes count as copies.
 /// cost  O(axes).
-std::optional<DigitGrid> digits_of_axes(const ResolvedLayout& layout);
+std::optional<DigitGrid> axis_digits(const ResolvedLayout& layout);
 
 /// Finds digits from the ranks alone, independent of the spelling of the layout.
 /// cost  O(ranks * dimensions).
@@ -53,7 +53,7 @@ class RankTable {
   std::int64_t copies() const { return copies_; }
 
  private:
-  std::int64_t label_of(std::size_t rank, std::size_t dimension) const {
+  std::int64_t label_at(std::size_t rank, std::size_t dimension) const {
     return table_[rank * labels_.size() + dimension];
   }
   bool holds(const DigitGrid& grid) const;

@@ -140,13 +140,13 @@ class Parser {
     if (name == "balanced") return Distribution::balanced();
     if (name == "block" || name == "cyclic") {
       const bool block = name == "block";
-      if (!in_.accept("(")) return block ? Distribution::block_of() : Distribution::cyclic();
+      if (!in_.accept("(")) return block ? Distribution::blocked() : Distribution::cyclic();
       in_.skip();
       const std::size_t argument = in_.position();
       const std::int64_t size = in_.integer("a block size");
       if (size < 1) in_.fail(argument, "a block size of 1 or more");
       in_.expect(")", "')' after the block size");
-      return block ? Distribution::block_of(size) : Distribution::cyclic(size);
+      return block ? Distribution::blocked(size) : Distribution::cyclic(size);
     }
     if (name == "gen_block") {
       in_.expect("(", "'(' before the block sizes");

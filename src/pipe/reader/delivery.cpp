@@ -39,7 +39,7 @@ Delivery::Delivery(const Layout& source, std::int64_t element_bytes, const Deliv
   for (const std::int64_t rank : ranks_) {
     Target& target = targets_.emplace_back();
     target.rank = rank;
-    for (const std::int64_t sender : pairs_.senders_of(rank)) {
+    for (const std::int64_t sender : pairs_.senders(rank)) {
       std::vector<plan::Product> products = pairs_.products(sender, rank);
       if (!products.empty()) target.sources.push_back({sender, std::move(products), false, nullptr, nullptr});
     }
@@ -57,7 +57,7 @@ void Delivery::look_around(Target& target, Partners& partners) const {
   std::vector<exchange::Share> shares;
   for (std::size_t i = 0; i < target.sources.size(); ++i) {
     Source& source = target.sources[i];
-    source.near = partners.of(partners.process_of(source.rank)).near();
+    source.near = partners.partner(partners.process_for(source.rank)).near();
     if (cast_) source.cast = std::make_unique<exchange::PackedMessage>(source.products, order, cast_->target_bytes());
     if (!source.near || cast_) {
       source.packed = std::make_unique<exchange::PackedMessage>(source.products, order, element_bytes_);
@@ -68,18 +68,18 @@ void Delivery::look_around(Target& target, Partners& partners) const {
   }
   if (!shares.empty())
     target.gather.emplace(pairs_.with_dropped(layout_.padded_shape(target.rank), 1),
-                          exchange::order_of(pairs_.source()), order, element_bytes_, std::move(shares));
+                          exchange::dimension_order(pairs_.source()), order, element_bytes_, std::move(shares));
 }
 
 copy::LocalArray Delivery::mapped(const Source& source, const StepDescription& step, std::size_t variable,
                                   Partners& partners) {
-  const std::int64_t process = partners.process_of(source.rank);
+  const std::int64_t process = partners.process_for(source.rank);
   const auto [found, is_new] = placements_.try_emplace(process, partners.placement(process));
   Placement& placement = found->second;
   for (std::size_t v = 0; is_new && v <= variable; ++v)
     placement.add(v == variable ? pairs_.source() : Layout::parse(step.variables[v].layout),
                   step.variables[v].type.element_bytes);
-  const std::byte* slot = partners.of(process).slot(step.slot, step.number, placement.end());
+  const std::byte* slot = partners.partner(process).slot(step.slot, step.number, placement.end());
   // The array is only read.
   return dense_array(pairs_.source(), source.rank,
                      const_cast<std::byte*>(slot) + placement.offset(variable, source.rank), element_bytes_);
@@ -109,7 +109,7 @@ void Delivery::fill(Target& target, const StepDescription& step, std::size_t var
   }
   for (const Source& source : target.sources)
     // The check comes after the copy, because a writer that drops readers may have reused the slot meanwhile.
-    if (source.near) partners.of(partners.process_of(source.rank)).check(step.slot, step.number);
+    if (source.near) partners.partner(partners.process_for(source.rank)).check(step.slot, step.number);
 }
 
 void Delivery::unpack(const Source& source, std::int64_t begin, std::span<std::byte> bytes,
@@ -154,7 +154,7 @@ void Delivery::run(const StepDescription& step, std::size_t variable, Partners& 
     // Outstanding answers must not be mistaken for those of the next read.
     for (const Target& target : targets_)
       for (const Source& source : target.sources)
-        if (!source.near) partners.leave(partners.process_of(source.rank));
+        if (!source.near) partners.leave(partners.process_for(source.rank));
     throw;
   }
 }
@@ -183,12 +183,12 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   std::map<std::int64_t, Requests> requests;  // by process of the writer
   for (const Target& target : targets_)
     for (const Source& source : target.sources)
-      if (!source.near) requests[partners.process_of(source.rank)].pairs.emplace_back(source.rank, target.rank);
+      if (!source.near) requests[partners.process_for(source.rank)].pairs.emplace_back(source.rank, target.rank);
   if (!requests.empty()) wanted.layout = spelling(layout_);
   const auto ask_next = [&](std::int64_t process, Requests& of) {
     if (of.next == of.pairs.size()) return;
     std::tie(wanted.sender, wanted.receiver) = of.pairs[of.next++];
-    partners.of(process).ask(wanted);
+    partners.partner(process).ask(wanted);
   };
   for (auto& [process, of] : requests)
     for (std::size_t i = 0; i < kAskedAhead; ++i) ask_next(process, of);
@@ -200,13 +200,13 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   for (std::size_t t = 0; t < targets_.size(); ++t)
     for (const Source& source : targets_[t].sources)
       if (!source.near) {
-        const std::int64_t process = partners.process_of(source.rank);
-        receive(source, partners.of(process), arrays[t]);
+        const std::int64_t process = partners.process_for(source.rank);
+        receive(source, partners.partner(process), arrays[t]);
         ask_next(process, requests.at(process));
       }
 }
 
-Delivery::Traffic Delivery::traffic_of(const Target& target, const Source& source) const {
+Delivery::Traffic Delivery::count_traffic(const Target& target, const Source& source) const {
   Traffic all{1, 0, 0};
   const Extents from = pairs_.source().padded_shape(source.rank);
   const Extents to = pairs_.with_dropped(layout_.padded_shape(target.rank), 1);
@@ -214,7 +214,7 @@ Delivery::Traffic Delivery::traffic_of(const Target& target, const Source& sourc
   for (const std::size_t d : pairs_.target_order()) order.push_back(static_cast<int>(d));
   for (const plan::Product& product : source.products) {
     std::vector<plan::Overlap> overlaps;
-    for (std::size_t d = 0; d < product.size(); ++d) overlaps.push_back(plan::overlap_of(product[d], from[d], to[d]));
+    for (std::size_t d = 0; d < product.size(); ++d) overlaps.push_back(plan::make_overlap(product[d], from[d], to[d]));
     std::vector<const plan::Overlap*> each;
     std::int64_t elements = 1;
     for (const plan::Overlap& one : overlaps) {
@@ -222,7 +222,7 @@ Delivery::Traffic Delivery::traffic_of(const Target& target, const Source& sourc
       elements *= one.elements;
     }
     all.elements += elements;
-    all.runs += plan::runs_of_product(each, pairs_.source().order(), order);
+    all.runs += plan::count_product_runs(each, pairs_.source().order(), order);
   }
   return all;
 }
@@ -230,7 +230,7 @@ Delivery::Traffic Delivery::traffic_of(const Target& target, const Source& sourc
 Delivery::Traffic Delivery::traffic() const {
   Traffic all;
   for (const Target& target : targets_)
-    for (const Source& source : target.sources) add(all, traffic_of(target, source));
+    for (const Source& source : target.sources) add(all, count_traffic(target, source));
   return all;
 }
 
@@ -238,7 +238,7 @@ Delivery::Traffics Delivery::traffics(Partners& partners) const {
   Traffics all;
   for (const Target& target : targets_)
     for (const Source& source : target.sources)
-      add(partners.near(partners.process_of(source.rank)) ? all.near : all.far, traffic_of(target, source));
+      add(partners.near(partners.process_for(source.rank)) ? all.near : all.far, count_traffic(target, source));
   return all;
 }
 

@@ -85,7 +85,7 @@ class Delivery {
     std::optional<exchange::Gather> gather;  // from mapped sources
     std::vector<std::size_t> mapped;         // the numbers of those sources
   };
-  Traffic traffic_of(const Target& target, const Source& source) const;
+  Traffic count_traffic(const Target& target, const Source& source) const;
   void take(const StepDescription& step, std::size_t variable, Partners& partners,
             std::span<const copy::LocalArray> arrays, collective::Times& spent);
   void look_around(Target& target, Partners& partners) const;

@@ -143,7 +143,7 @@ bool Partners::near(std::int64_t process) {
   return (process == 0 ? first_ : Endpoints::parse(find(process))).near();
 }
 
-Partner& Partners::of(std::int64_t process) {
+Partner& Partners::partner(std::int64_t process) {
   std::unique_ptr<Partner>& partner = partners_[process];
   if (!partner) {
     try {

@@ -60,12 +60,12 @@ class Partners {
 
   std::int64_t processes() const { return processes_; }
   /// The process that holds a rank of the writer's layouts.
-  std::int64_t process_of(std::int64_t rank) const { return processes_ == 1 ? 0 : rank; }
+  std::int64_t process_for(std::int64_t rank) const { return processes_ == 1 ? 0 : rank; }
   /// The placement of a step in a process of the writer.
   Placement placement(std::int64_t process) const { return Placement(processes_ == 1 ? -1 : process); }
   /// Returns a process, and connects to it at the first use.  errors  kSystem: it cannot be reached; names it.
-  Partner& of(std::int64_t process);
-  /// True if its memory can be mapped, as far as is known without a connection.  errors  As of().
+  Partner& partner(std::int64_t process);
+  /// True if its memory can be mapped, as far as is known without a connection.  errors  As partner().
   bool near(std::int64_t process);
   /// Closes the connection to it, because outstanding answers will not be received.
   void leave(std::int64_t process) noexcept { partners_.erase(process); }

@@ -179,13 +179,13 @@ std::optional<Step> Reader::begin_step(collective::Collective& call, const Attri
   return step_->shown();
 }
 
-std::optional<copy::ElementCast> Reader::cast_of(const ArrayType& written) const {
+std::optional<copy::ElementCast> Reader::find_cast(const ArrayType& written) const {
   if (stated_ == written.dtype) return std::nullopt;
   return copy::ElementCast::find(written.dtype, stated_, options_.casting);
 }
 
 ArrayType Reader::as_stated(ArrayType written) const {
-  if (const auto cast = cast_of(written)) {
+  if (const auto cast = find_cast(written)) {
     written.dtype = stated_;
     written.element_bytes = cast->target_bytes();
   }
@@ -268,7 +268,7 @@ std::string Reader::final_message() {
 }
 
 template <typename Body>
-void Reader::step_of(collective::Collective& call, Body&& body) {
+void Reader::run_phase(collective::Collective& call, Body&& body) {
   try {
     call.run_phase(body);
   } catch (const Error& error) {
@@ -281,7 +281,7 @@ void Reader::step_of(collective::Collective& call, Body&& body) {
 }
 
 void Reader::move(collective::Collective& call, const core::Transfer& transfer) {
-  step_of(call, [&] {
+  run_phase(call, [&] {
     const auto found = std::ranges::find(step_->variables, transfer.variable, &Variable::name);
     if (found == step_->variables.end())
       base::throw_argument_error(shown_, ": step ", step_->number, " has no array ", transfer.variable, "; it has ",
@@ -289,7 +289,7 @@ void Reader::move(collective::Collective& call, const core::Transfer& transfer) 
     DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
     for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
     if (transfer.variable == core::kOneVariable) {
-      request.cast = cast_of(found->type);
+      request.cast = find_cast(found->type);
       if (!request.cast && !stated_.empty() && !found->type.dtype.empty() && found->type.dtype != stated_)
         base::throw_argument_error(shown_, ": the array of step ", step_->number, " has elements of type ",
                                    found->type.dtype, ", but this reader expects ", stated_,
@@ -324,18 +324,18 @@ std::string Reader::explain(const core::Transfer& transfer) const {
   const Variable& variable = *step_->find(transfer.variable);
   DeliveryRequest request{transfer.layout, transfer.region, transfer.fill_halo, {}};
   for (const copy::LocalArray& array : transfer.arrays) request.ranks.push_back(array.rank);
-  if (transfer.variable == core::kOneVariable) request.cast = cast_of(variable.type);
+  if (transfer.variable == core::kOneVariable) request.cast = find_cast(variable.type);
   DeliveryBuffers unused;
   const Delivery delivery(Layout::parse(variable.layout), variable.type.element_bytes, request, unused);
   const Delivery::Traffics traffics = delivery.traffics(*partners_);
   const Delivery::Traffic traffic = delivery.traffic();
-  const auto bytes_of = [&](const Delivery::Traffic& of) {
-    return base::bytes_text(of.elements * variable.type.element_bytes);
+  const auto traffic_text = [&](const Delivery::Traffic& amount) {
+    return base::bytes_text(amount.elements * variable.type.element_bytes);
   };
   return text("reads    ", shown_, " of ", writer_, "\nfrom     ", variable.layout, " on ", writer_processes_,
               " processes\nto       ", to_string(transfer.layout), "\ntakes    ", traffic.messages, " messages, ",
-              bytes_of(traffic), " in ", traffic.runs, " runs, by this process; ", bytes_of(traffics.near),
-              " out of memory of this host, ", bytes_of(traffics.far), " over the network\n",
+              traffic_text(traffic), " in ", traffic.runs, " runs, by this process; ", traffic_text(traffics.near),
+              " out of memory of this host, ", traffic_text(traffics.far), " over the network\n",
               request.cast ? text("converts ", variable.type.dtype, " to ", stated_, '\n') : "", "predicted ",
               base::time_text(delivery.predicted_seconds(traffics, {})), '\n');
 }

@@ -66,9 +66,9 @@ class Reader : public core::Channel {
   Delivery& delivery(const Variable& variable, const DeliveryRequest& request);
   /// Runs a phase of a call.  If the writer is lost, the error is the reason that it sent last.
   template <typename Body>
-  void step_of(collective::Collective& call, Body&& body);
+  void run_phase(collective::Collective& call, Body&& body);
   /// The conversion of elements to the reader's dtype; nothing if they have it.
-  std::optional<copy::ElementCast> cast_of(const ArrayType& written) const;
+  std::optional<copy::ElementCast> find_cast(const ArrayType& written) const;
   ArrayType as_stated(ArrayType written) const;
   /// On rank 0: the reason that the writer has sent, for which it waits a moment.
   std::string final_message();

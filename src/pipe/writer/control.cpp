@@ -153,7 +153,7 @@ Schedule::Begun WriterControl::begin() {
   return *begun;
 }
 
-std::string WriterControl::frame_of(const StepDescription& step) { return base::encode(step); }
+std::string WriterControl::make_frame(const StepDescription& step) { return base::encode(step); }
 
 void WriterControl::publish(const StepDescription& step, std::string frame) {
   const std::scoped_lock lock(mutex_);

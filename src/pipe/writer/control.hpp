@@ -38,7 +38,7 @@ class WriterControl {
   /// errors  kSystem: a reader has failed or is lost; ETIMEDOUT: there is no reader.
   Schedule::Begun begin();
   /// Makes the frame of a step for publish().
-  static std::string frame_of(const StepDescription& step);
+  static std::string make_frame(const StepDescription& step);
   /// Publishes the begun step to the readers.
   void publish(const StepDescription& step, std::string frame);
   void cancel();

@@ -97,7 +97,7 @@ void Writer::end_step(collective::Collective& /*call*/, bool keep) {
   // All ranks have agreed since the last one of them wrote.
   if (!first_) return;
   if (keep) {
-    control_->publish(step_, WriterControl::frame_of(step_));
+    control_->publish(step_, WriterControl::make_frame(step_));
   } else {
     control_->cancel();
   }

@@ -1,7 +1,7 @@
 // The plan of an access: which reader accesses which window, and which ranks own its elements.
 //
 // Example: 4 ranks read 1000x1000 doubles of a raw file in `(block, *) onto (4)`. Shares are 250,368 elements, rounded
-// up to units of 512, in windows of 131,072. Rank 1 owns the positions [250000, 500000). readers_of() finds its parts
+// up to units of 512, in windows of 131,072. Rank 1 owns the positions [250000, 500000). find_readers() finds its parts
 // in the windows number 1: reader 0 has [131072, 250368) with 368 of its elements, and reader 1 has [381440, 500736)
 // with 118,560. Reader 2 has no owned position, and none follows, so the search ends there. Readers between two owned
 // positions are skipped.
@@ -79,10 +79,10 @@ WindowSample AccessPlan::sample_windows() const {
   for (const std::int64_t reader : {std::int64_t{0}, readers() / 2, readers() - 1}) {
     if (reader == last) continue;
     last = reader;
-    const std::size_t node = reader_ranks_.node_of(reader_ranks_.rank_of(reader));
+    const std::size_t node = reader_ranks_.find_node(reader_ranks_.rank_at(reader));
     for (const RankPart& part : owners_.parts(window(reader, 0))) {
       sample.elements += part.elements;
-      if (reader_ranks_.node_of(part.rank) != node) sample.on_other_nodes += part.elements;
+      if (reader_ranks_.find_node(part.rank) != node) sample.on_other_nodes += part.elements;
     }
   }
   return sample;
@@ -93,8 +93,8 @@ std::int64_t AccessPlan::staging_bytes() const {
   return staging_.bytes(window_elements());
 }
 
-std::vector<RankPart> AccessPlan::readers_of(const std::vector<Holding>& holdings, std::int64_t number,
-                                             base::FunctionRef<bool(std::int64_t)> wanted) const {
+std::vector<RankPart> AccessPlan::find_readers(const std::vector<Holding>& holdings, std::int64_t number,
+                                               base::FunctionRef<bool(std::int64_t)> wanted) const {
   std::vector<RankPart> result;
   for (std::int64_t reader = 0; reader < readers();) {
     const PositionRange range = window(reader, number);
@@ -102,11 +102,11 @@ std::vector<RankPart> AccessPlan::readers_of(const std::vector<Holding>& holding
     for (const Holding& holding : holdings)
       position = std::min(position, owners_.next_owned(holding.sets, range.begin));
     if (position >= section().elements) break;
-    const std::int64_t rank = reader_ranks_.rank_of(reader);
+    const std::int64_t rank = reader_ranks_.rank_at(reader);
     if (!range.empty() && position < range.end && wanted(rank))
       result.push_back({rank, owners_.elements(holdings, range)});
     // The next reader is the one of the next owned position: readers without an element of the rank are skipped.
-    reader = std::max(reader + 1, position < range.end ? reader + 1 : reader_of(position));
+    reader = std::max(reader + 1, position < range.end ? reader + 1 : reader_at(position));
   }
   return result;
 }

@@ -43,10 +43,10 @@ constexpr double kCoreCacheBytes = 2 << 20;
 /// several writers depends more on the distance between cores.
 constexpr double kMoreWriters = 0.9;
 
-std::int64_t coordinate_of_longest(const layout::OwnerMap& owner_map) {
+std::int64_t longest_coordinate(const layout::OwnerMap& owner_map) {
   const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&owner_map);
   if (blocks != nullptr && blocks->kind() != Distribution::Kind::kGenBlock && blocks->offset() == 0)
-    return blocks->coordinate_of(0);
+    return blocks->block_owner(0);
   const std::int64_t longest = owner_map.longest();
   std::int64_t coordinate = 0;
   while (coordinate + 1 < owner_map.extent() && owner_map.set(coordinate).size() < longest) ++coordinate;
@@ -69,7 +69,7 @@ double request_seconds(const AccessPlan& plan) {
 
 /// Returns the requests of a reader of a share: one for each window, or for each run that is contiguous in the file, or
 /// for each group of runs that are read with the gaps between them.
-std::int64_t requests_of_share(const AccessPlan& plan, std::int64_t share, std::int64_t windows) {
+std::int64_t count_share_requests(const AccessPlan& plan, std::int64_t share, std::int64_t windows) {
   const std::int64_t run = std::max<std::int64_t>(plan.section().contiguous_elements(), 1);
   return std::max(windows, base::ceil_divide(base::ceil_divide(share, run), usual_cover(plan).runs));
 }
@@ -124,7 +124,7 @@ double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int6
   const CostModel& costs = plan.costs();
   const AccessTask& task = plan.task();
   const double copying = copy_seconds(plan);
-  const auto touched = static_cast<double>(requests_of_share(plan, share, windows));
+  const auto touched = static_cast<double>(count_share_requests(plan, share, windows));
   const double starting = task.threads ? static_cast<double>(task.workers - 1) * kThreadSeconds : 0;
   const double waiting = starting + (task.workers > 1 ? static_cast<double>(windows + 1) * costs.wait_seconds : 0);
   const bool queue = writes_queue(plan);
@@ -152,7 +152,7 @@ double two_phase_seconds_by(const AccessPlan& plan, std::int64_t readers) {
 std::int64_t largest_rank(const Layout& layout) {
   Extents coordinates(layout.shape().size(), 0);
   for (int d = 0; d < layout.dimensions(); ++d)
-    coordinates[static_cast<std::size_t>(d)] = coordinate_of_longest(layout::owner_map_of(layout, d));
+    coordinates[static_cast<std::size_t>(d)] = longest_coordinate(layout::get_owner_map(layout, d));
   return layout.rank_at(coordinates);
 }
 
@@ -165,7 +165,7 @@ double runs_per_element(const AccessPlan& plan) {
 std::int64_t requests(const AccessPlan& plan, Strategy strategy) {
   if (elements(plan) == 0) return 0;
   if (strategy == Strategy::kDirect) return RunCounter(plan, largest_rank(plan.layout())).direct().requests;
-  return requests_of_share(plan, plan.shares().share_elements(), plan.windows());
+  return count_share_requests(plan, plan.shares().share_elements(), plan.windows());
 }
 
 bool reads_from_disk(const AccessPlan& plan) {

@@ -1,6 +1,6 @@
 // The mapping between readers and ranks.
 //
-// Each node has as many readers as the others, unless it is too small: `level_of` finds the largest number of readers
+// Each node has as many readers as the others, unless it is too small: `find_level` finds the largest number of readers
 // per node whose total does not exceed the count, and the first nodes with more ranks get one of the rest each. Within
 // a node, reader k of n is the rank at position k * size / n.
 //
@@ -21,7 +21,7 @@ namespace plait::plan {
 namespace {
 
 /// Returns the largest number of readers per node for which the nodes together have at most `count`.
-std::int64_t level_of(const Nodes& nodes, std::int64_t count) {
+std::int64_t find_level(const Nodes& nodes, std::int64_t count) {
   const auto readers_at = [&](std::int64_t level) {
     std::int64_t sum = 0;
     for (const IndexSet& node : nodes) sum += std::min(node.size(), level);
@@ -41,7 +41,7 @@ std::int64_t level_of(const Nodes& nodes, std::int64_t count) {
 Readers::Readers(std::int64_t count, std::int64_t workers, std::shared_ptr<const Nodes> nodes)
     : count_(count), nodes_(std::move(nodes)) {
   if (!nodes_ || nodes_->size() < 2 || count == workers) return;
-  const std::int64_t level = level_of(*nodes_, count);
+  const std::int64_t level = find_level(*nodes_, count);
   std::int64_t rest = count;
   for (const IndexSet& node : *nodes_) rest -= std::min(node.size(), level);
   first_.reserve(nodes_->size() + 1);
@@ -53,7 +53,7 @@ Readers::Readers(std::int64_t count, std::int64_t workers, std::shared_ptr<const
   }
 }
 
-std::int64_t Readers::rank_of(std::int64_t reader) const {
+std::int64_t Readers::rank_at(std::int64_t reader) const {
   if (first_.empty()) return reader;
   const auto after = std::upper_bound(first_.begin(), first_.end(), reader);
   const auto node = static_cast<std::size_t>(after - first_.begin() - 1);
@@ -61,7 +61,7 @@ std::int64_t Readers::rank_of(std::int64_t reader) const {
   return ranks.at(static_cast<std::int64_t>(base::Wide{reader - first_[node]} * ranks.size() / on_node(node)));
 }
 
-std::size_t Readers::node_of(std::int64_t rank) const {
+std::size_t Readers::find_node(std::int64_t rank) const {
   const auto after = std::upper_bound(nodes_->begin(), nodes_->end(), rank,
                                       [](std::int64_t one, const IndexSet& node) { return one < node.begin; });
   // The last node that begins before the rank contains it, unless nodes are interleaved.
@@ -72,11 +72,11 @@ std::size_t Readers::node_of(std::int64_t rank) const {
 
 std::int64_t Readers::reader_at(std::int64_t rank) const {
   if (first_.empty()) return std::min(rank, count_);
-  const std::size_t node = node_of(rank);
+  const std::size_t node = find_node(rank);
   if (node == nodes_->size() || on_node(node) == 0) return count_;
   const IndexSet& ranks = (*nodes_)[node];
   const base::Wide size = ranks.size();
-  const base::Wide position = ranks.rank_of(rank);
+  const base::Wide position = ranks.count_below(rank);
   const auto number = static_cast<std::int64_t>((position * on_node(node) + size - 1) / size);
   return number < on_node(node) && base::Wide{number} * size / on_node(node) == position ? first_[node] + number
                                                                                          : count_;

@@ -28,13 +28,13 @@ class Readers {
 
   std::int64_t count() const { return count_; }
   /// Returns the rank of a reader.  pre  0 <= reader < count()
-  std::int64_t rank_of(std::int64_t reader) const;
+  std::int64_t rank_at(std::int64_t reader) const;
   /// Returns the reader number of a rank, or count() if the rank is not a reader.
   std::int64_t reader_at(std::int64_t rank) const;
   /// Returns the number of nodes that have readers.
   std::int64_t nodes() const;
   /// Returns the node of a rank.  pre  The constructor received nodes.
-  std::size_t node_of(std::int64_t rank) const;
+  std::size_t find_node(std::int64_t rank) const;
 
  private:
   std::int64_t on_node(std::size_t node) const { return first_[node + 1] - first_[node]; }

@@ -35,8 +35,8 @@ std::int64_t elements_after_unit(std::int64_t origin, const ShareBounds& bounds)
   return static_cast<std::int64_t>((origin % unit + base::Wide{bounds.data_offset / common % unit} * inverse) % unit);
 }
 
-PositionRange positions_of(const Chunks& chunks, std::int64_t first, std::int64_t end) {
-  return {chunks.position_of(first), chunks.position_of(end)};
+PositionRange chunk_positions(const Chunks& chunks, std::int64_t first, std::int64_t end) {
+  return {chunks.first_position(first), chunks.first_position(end)};
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ PositionRange Shares::share(const Section& section, std::int64_t reader) const {
   if (reader >= readers_) return {section.elements, section.elements};
   if (in_chunks_) {
     const Chunks& chunks = *section.chunks;
-    return positions_of(chunks, first_chunk(chunks, reader), first_chunk(chunks, reader + 1));
+    return chunk_positions(chunks, first_chunk(chunks, reader), first_chunk(chunks, reader + 1));
   }
   const std::int64_t begin = std::max<std::int64_t>(reader * share_ - shift_, 0);
   const std::int64_t end = reader + 1 == readers_ ? section.elements : (reader + 1) * share_ - shift_;
@@ -129,7 +129,7 @@ PositionRange Shares::window(const Section& section, std::int64_t reader, std::i
     const Chunks& chunks = *section.chunks;
     const std::int64_t end = first_chunk(chunks, reader + 1);
     const std::int64_t first = std::min(first_chunk(chunks, reader) + number * window_chunks_, end);
-    return positions_of(chunks, first, std::min(first + window_chunks_, end));
+    return chunk_positions(chunks, first, std::min(first + window_chunks_, end));
   }
   const PositionRange whole = share(section, reader);
   if (whole.empty()) return whole;
@@ -140,10 +140,10 @@ PositionRange Shares::window(const Section& section, std::int64_t reader, std::i
   return {std::clamp(begin, whole.begin, whole.end), std::clamp(begin + window_, whole.begin, whole.end)};
 }
 
-std::int64_t Shares::reader_of(const Section& section, std::int64_t position) const {
+std::int64_t Shares::reader_at(const Section& section, std::int64_t position) const {
   if (!in_chunks_) return (position + shift_) / share_;
   const std::int64_t chunk = section.chunks->number_at(position);
-  return (whole_shards_ ? section.chunks->shard_of(chunk) : chunk) / share_units_;
+  return (whole_shards_ ? section.chunks->find_shard(chunk) : chunk) / share_units_;
 }
 
 }  // namespace plait::plan

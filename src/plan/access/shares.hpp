@@ -41,7 +41,7 @@ class Shares {
   PositionRange share(const Section& section, std::int64_t reader) const;
   /// Returns a window of a share.  Numbers count from 0; a window after the last one is empty.
   PositionRange window(const Section& section, std::int64_t reader, std::int64_t number) const;
-  std::int64_t reader_of(const Section& section, std::int64_t position) const;
+  std::int64_t reader_at(const Section& section, std::int64_t position) const;
 
   /// True if windows are pieces of chunks.  Then one reader must transfer its whole share, so that it accesses each
   /// chunk once.

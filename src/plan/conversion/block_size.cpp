@@ -80,8 +80,8 @@ void add(Shortest& shortest, const Side& a, const Side& b, std::int64_t begin, s
     return;
   }
   // After the same gap on both sides the stretch continues the run before it, and another stretch is shorter than both.
-  const std::int64_t position_a = in_a.rank_of(begin);
-  const std::int64_t position_b = in_b.rank_of(begin);
+  const std::int64_t position_a = in_a.count_below(begin);
+  const std::int64_t position_b = in_b.count_below(begin);
   if (position_a > 0 && position_b > 0 && in_a.at(position_a - 1) == in_b.at(position_b - 1)) return;
   shortest.ending = std::min(shortest.ending, length);
 }
@@ -189,7 +189,7 @@ Shortest shortest_runs(const Layout& a, const Layout& b, int d) {
 
 /// True if the blocks of a dimension of a normal form can be compared by arithmetic.
 bool regular(const Layout& normal, int d) {
-  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&layout::owner_map_of(normal, d));
+  const auto* blocks = dynamic_cast<const layout::BlockOwnerMap*>(&layout::get_owner_map(normal, d));
   return blocks != nullptr && blocks->turn().plain() && blocks->offset() == 0 && normal.halo(d) == Halo{};
 }
 

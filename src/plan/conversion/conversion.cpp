@@ -22,12 +22,12 @@ namespace plait {
 namespace {
 
 /// Returns the copy of the source that a rank of the target reads: its own copy if it holds one, else one by its
-/// number, so that copies are used evenly.  For a rank that holds no element, replica_of() has no meaning here: equal
+/// number, so that copies are used evenly.  For a rank that holds no element, replica() has no meaning here: equal
 /// layouts may give it different copies.
 std::int64_t replica_for(const Layout& source, std::int64_t receiver) {
   if (source.replicas() == 1) return 0;
   const bool holds = source.has_rank(receiver) && source.local_elements(receiver) > 0;
-  return holds ? source.replica_of(receiver) : receiver % source.replicas();
+  return holds ? source.replica(receiver) : receiver % source.replicas();
 }
 
 /// Returns the elements and runs of a combination of partners, summed over all combinations of their spans.
@@ -43,7 +43,7 @@ Message measured(const std::vector<const plan::Partner*>& partners, const Layout
       elements *= overlaps[d]->elements;
     }
     message.elements += elements;
-    message.runs += plan::runs_of_product(overlaps, mine.order(), other.order());
+    message.runs += plan::count_product_runs(overlaps, mine.order(), other.order());
     std::size_t d = dimensions;
     while (d > 0 && ++chosen[d - 1] == partners[d - 1]->overlaps.size()) chosen[--d] = 0;
     if (d == 0) return message;
@@ -99,7 +99,7 @@ Conversion::Conversion(Layout source, Layout target, bool fill_halo)
 
 std::vector<Message> Conversion::sends(std::int64_t rank) const {
   const auto partners = plan::partners_by_dimension(source_, rank, target_, false, fill_halo_);
-  const std::int64_t mine = source_.replica_of(rank);
+  const std::int64_t mine = source_.replica(rank);
   return messages(source_, target_, partners, [&](const Extents& coordinates) {
     std::vector<std::int64_t> ranks;
     for (std::int64_t replica = 0; replica < target_.replicas(); ++replica) {

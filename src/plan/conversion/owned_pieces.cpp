@@ -47,7 +47,7 @@ std::vector<OwnedPieces> owned_pieces(const IndexSet& set, const layout::OwnerMa
       const std::int64_t coordinate = owner_map.owner(x);
       const IndexSet owners = owner_map.set(coordinate);
       const std::int64_t length = std::min(owners.run_end(x), stop) - x;
-      found.push_back({coordinate, {length, 1, position, 0, owners.rank_of(x), 0, 0, 0}});
+      found.push_back({coordinate, {length, 1, position, 0, owners.count_below(x), 0, 0, 0}});
       position += length;
       x += length;
     }

@@ -58,7 +58,7 @@ std::vector<std::int64_t> solve_blocks(const IndexSet& set, const layout::BlockO
     const std::int64_t phase = ((set.origin % g + owner_map.offset() % g + begin % g) % g + g) % g;
     for (std::int64_t start = phase; start < round + g; start += g)
       for (std::int64_t b = start / k; b <= (start + length - 1) / k; ++b)
-        found.push_back(owner_map.coordinate_of(b % owner_map.extent()));
+        found.push_back(owner_map.block_owner(b % owner_map.extent()));
   };
   if (!set.pattern) {
     meets(0, set.length);

@@ -11,7 +11,7 @@
 namespace plait::plan {
 
 std::vector<std::int64_t> partners(const IndexSet& set, const Layout& layout, int dimension) {
-  return meeting(set, layout::owner_map_of(layout, dimension));
+  return meeting(set, layout::get_owner_map(layout, dimension));
 }
 
 namespace {
@@ -23,7 +23,7 @@ std::int64_t padded(const Layout& layout, int dimension, std::int64_t coordinate
 
 }  // namespace
 
-Overlap overlap_of(const Pieces& pieces, std::int64_t extent_a, std::int64_t extent_b) {
+Overlap make_overlap(const Pieces& pieces, std::int64_t extent_a, std::int64_t extent_b) {
   Overlap result{elements(pieces), runs(pieces), extent_a, extent_b, false};
   bool first = false;
   bool last = false;
@@ -46,14 +46,14 @@ struct View {
   std::int64_t coordinate;
 
   Overlap overlap_with(std::int64_t other_coordinate, const Pieces& pieces) const {
-    return overlap_of(pieces, padded(mine, dimension, coordinate), padded(other, dimension, other_coordinate));
+    return make_overlap(pieces, padded(mine, dimension, coordinate), padded(other, dimension, other_coordinate));
   }
 };
 
 /// Returns the partners of a coordinate whose halo is not filled, by one walk over the indices that it owns.
-std::vector<Partner> partners_of_walk(const Span& own, const View& view) {
+std::vector<Partner> walk_partners(const Span& own, const View& view) {
   std::vector<Partner> found;
-  for (OwnedPieces& owned : owned_pieces(own.set, layout::owner_map_of(view.other, view.dimension))) {
+  for (OwnedPieces& owned : owned_pieces(own.set, layout::get_owner_map(view.other, view.dimension))) {
     shift(owned.pieces, own.position, view.other.halo(view.dimension).lo);
     found.push_back({owned.coordinate, {view.overlap_with(owned.coordinate, owned.pieces)}});
   }
@@ -61,7 +61,7 @@ std::vector<Partner> partners_of_walk(const Span& own, const View& view) {
 }
 
 /// Returns the partners of a coordinate by intersecting its spans with those of each candidate.
-std::vector<Partner> partners_of_pairs(const std::vector<Span>& own, const View& view, bool fill_other) {
+std::vector<Partner> pair_partners(const std::vector<Span>& own, const View& view, bool fill_other) {
   std::vector<std::int64_t> candidates;
   for (const Span& span : own) {
     const auto met = coordinates_meeting(span.set, view.other, view.dimension, fill_other);
@@ -95,9 +95,9 @@ std::vector<std::vector<Partner>> partners_by_dimension(const Layout& mine, std:
   for (int d = 0; d < mine.dimensions(); ++d) {
     const std::int64_t coordinate = position[static_cast<std::size_t>(d)];
     const std::vector<Span> own = spans(mine, d, coordinate, fill_mine);
-    const bool walks = own.size() == 1 && owner_walk_is_cheaper(own[0].set, layout::owner_map_of(other, d));
+    const bool walks = own.size() == 1 && owner_walk_is_cheaper(own[0].set, layout::get_owner_map(other, d));
     const View view{mine, other, d, coordinate};
-    result.push_back(walks ? partners_of_walk(own[0], view) : partners_of_pairs(own, view, fill_other));
+    result.push_back(walks ? walk_partners(own[0], view) : pair_partners(own, view, fill_other));
   }
   return result;
 }
@@ -139,8 +139,8 @@ Extents dense_strides(const Extents& shape) {
 /// elements.  The message has 2x3 elements.  Columns, the fastest dimension, have (3 - 1) * 2 = 4 joints of neighbours
 /// that are adjacent on both sides.  The overlap does not contain both ends of both arrays (3 columns of 6), so rows
 /// add none: 6 - 4 = 2 runs.
-std::int64_t runs_of_product(const std::vector<const Overlap*>& overlaps, const std::vector<int>& order_a,
-                             const std::vector<int>& order_b) {
+std::int64_t count_product_runs(const std::vector<const Overlap*>& overlaps, const std::vector<int>& order_a,
+                                const std::vector<int>& order_b) {
   const auto overlap = [&](int d) -> const Overlap& { return *overlaps[static_cast<std::size_t>(d)]; };
   std::int64_t total = 1;
   for (const Overlap* each : overlaps) total *= each->elements;

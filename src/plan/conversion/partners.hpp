@@ -25,7 +25,7 @@ struct Overlap {
 };
 
 /// Returns the overlap of two local arrays of these extents, from their common pieces.  cost  O(pieces).
-Overlap overlap_of(const Pieces& pieces, std::int64_t extent_a, std::int64_t extent_b);
+Overlap make_overlap(const Pieces& pieces, std::int64_t extent_a, std::int64_t extent_b);
 
 /// One coordinate of the other side with its overlaps: one entry for each pair of spans that have a common index.
 struct Partner {
@@ -52,7 +52,7 @@ Extents in_bytes(Extents strides, std::int64_t element_bytes);
 /// Returns the number of stretches of a product of overlaps, one of each dimension, that are contiguous in both local
 /// arrays.  The orders list the dimensions of each array, slowest first.
 /// cost    O(dimensions^2).
-std::int64_t runs_of_product(const std::vector<const Overlap*>& overlaps, const std::vector<int>& order_a,
-                             const std::vector<int>& order_b);
+std::int64_t count_product_runs(const std::vector<const Overlap*>& overlaps, const std::vector<int>& order_a,
+                                const std::vector<int>& order_b);
 
 }  // namespace plait::plan

@@ -55,7 +55,7 @@ class Intersection {
     if (period.size() > 1 && wraps(period)) {
       // The last stretch continues in the next period, so the periods begin after the first stretch instead.
       emit(period.offset(), 1);
-      start = period.offset().x + span_of(period.offset());
+      start = period.offset().x + stretch_span(period.offset());
       if (end_ - start < length) {
         for (const Stretch& s : stretches(start, end_)) emit(s, 1);
         return std::move(result_);
@@ -90,12 +90,12 @@ class Intersection {
   /// Appends the stretch that `start` cuts off. Returns the first index after it.
   std::int64_t emit_head(std::int64_t start) {
     const std::int64_t stop = std::min({end_, a_.run_end(start), b_.run_end(start)});
-    emit({start, stop - start, a_.rank_of(start), b_.rank_of(start)}, 1);
+    emit({start, stop - start, a_.count_below(start), b_.count_below(start)}, 1);
     return stop;
   }
 
   /// Returns the number of indices from the first to the last one of a stretch, including gaps that both sides share.
-  std::int64_t span_of(const Stretch& s) const { return a_.at(s.a + s.length - 1) + 1 - s.x; }
+  std::int64_t stretch_span(const Stretch& s) const { return a_.at(s.a + s.length - 1) + 1 - s.x; }
 
   bool wraps(const std::vector<Stretch>& period) const {
     const Stretch& first = period.offset();
@@ -108,8 +108,8 @@ class Intersection {
   std::vector<Stretch> stretches(std::int64_t from, std::int64_t to) const {
     std::vector<Stretch> result;
     for (const Run& run : common_runs_.find(from, to)) {
-      const std::int64_t a = a_.rank_of(run.begin);
-      const std::int64_t b = b_.rank_of(run.begin);
+      const std::int64_t a = a_.count_below(run.begin);
+      const std::int64_t b = b_.count_below(run.begin);
       if (!result.empty() && result.back().a + result.back().length == a &&
           result.back().b + result.back().length == b) {
         result.back().length += run.length;

@@ -22,7 +22,7 @@
 //   2      rows 2-3, columns 0-3 2x4                    6              16
 //   3      rows 2-3, columns 4-5 2x2                   14              24
 //
-// position_of(3): the first dimension has 1 index before chunk 3, which adds 1 * 1 * 6 = 6 (slower = 1, faster = 6);
+// first_position(3): the first dimension has 1 index before chunk 3, which adds 1 * 1 * 6 = 6 (slower = 1, faster = 6);
 // the second one has 4 columns before it, which adds 2 * 4 * 1 = 8 (slower = 2, faster = 1): 14.  number_at(13) inverts
 // this: 13 / (1 * 6) = 2 is an index of the second row of chunks, which begins at index 1, so 13 - 1 * 6 = 7 positions
 // are left within this row of 2 indices; 7 / (2 * 1) = 3 is a column of the first column of chunks, so the chunk is
@@ -101,8 +101,8 @@ Chunks::Chunks(const Extents& array, const Extents& chunk, Slices slices, const 
     shard_strides_[d] = distance;
   for (std::size_t d = 0; d < array.size(); ++d) {
     const std::int64_t count = slices_.count[d];
-    rows_.push_back(rows_of(chunk_, d));
-    shard_rows_.push_back(rows_of(shard_, d));
+    rows_.push_back(count_rows(chunk_, d));
+    shard_rows_.push_back(count_rows(shard_, d));
     count_ *= rows_[d];
     shards_ *= shard_rows_[d];
     largest_ *= std::min(count, base::ceil_divide(chunk[d], slices_.stride[d]));
@@ -114,7 +114,7 @@ Chunks::Chunks(const Extents& array, const Extents& chunk, Slices slices, const 
 // of its own.  Otherwise rows count boxes from the one that has the first index: with a stride of 3 from index 2 on and
 // boxes of 4, the indices 2, 5, 8 and 11 are in the rows 0, 1, 2 and 2.
 
-std::int64_t Chunks::row_of(const Extents& box, std::size_t d, std::int64_t index) const {
+std::int64_t Chunks::row_at(const Extents& box, std::size_t d, std::int64_t index) const {
   if (slices_.stride[d] > box[d]) return index;
   return (slices_.start[d] + index * slices_.stride[d]) / box[d] - slices_.start[d] / box[d];
 }
@@ -125,8 +125,8 @@ std::int64_t Chunks::row_begin(const Extents& box, std::size_t d, std::int64_t r
   return std::min(base::ceil_divide(first - slices_.start[d], slices_.stride[d]), slices_.count[d]);
 }
 
-std::int64_t Chunks::rows_of(const Extents& box, std::size_t d) const {
-  return slices_.count[d] > 0 ? row_of(box, d, slices_.count[d] - 1) + 1 : 0;
+std::int64_t Chunks::count_rows(const Extents& box, std::size_t d) const {
+  return slices_.count[d] > 0 ? row_at(box, d, slices_.count[d] - 1) + 1 : 0;
 }
 
 std::int64_t Chunks::contiguous_elements() const {
@@ -150,19 +150,19 @@ std::int64_t Chunks::file_position(const Extents& index) const {
   return position;
 }
 
-Chunks::Rows Chunks::rows_of_shard(const Extents& shard_rows) const {
+Chunks::Rows Chunks::shard_chunk_rows(const Extents& shard_rows) const {
   Rows rows{Extents(shard_rows.size()), Extents(shard_rows.size())};
   for (std::size_t d = 0; d < shard_rows.size(); ++d) {
     const bool last = shard_rows[d] + 1 == shard_rows_[d];
-    rows.lo[d] = row_of(chunk_, d, row_begin(shard_, d, shard_rows[d]));
-    rows.count[d] = (last ? rows_[d] : row_of(chunk_, d, row_begin(shard_, d, shard_rows[d] + 1))) - rows.lo[d];
+    rows.lo[d] = row_at(chunk_, d, row_begin(shard_, d, shard_rows[d]));
+    rows.count[d] = (last ? rows_[d] : row_at(chunk_, d, row_begin(shard_, d, shard_rows[d] + 1))) - rows.lo[d];
   }
   return rows;
 }
 
-Extents Chunks::shard_rows_of(const Extents& rows) const {
+Extents Chunks::to_shard_rows(const Extents& rows) const {
   Extents result(rows.size());
-  for (std::size_t d = 0; d < rows.size(); ++d) result[d] = row_of(shard_, d, row_begin(chunk_, d, rows[d]));
+  for (std::size_t d = 0; d < rows.size(); ++d) result[d] = row_at(shard_, d, row_begin(chunk_, d, rows[d]));
   return result;
 }
 
@@ -178,21 +178,21 @@ Extents Chunks::rows_at(std::int64_t number, Rows& shard) const {
   for (std::size_t d = 0; d < dimensions; ++d) {
     faster /= rows_[d];
     const std::int64_t row = number / (slower * faster);
-    shard_rows[d] = row_of(shard_, d, row_begin(chunk_, d, row));
+    shard_rows[d] = row_at(shard_, d, row_begin(chunk_, d, row));
     const bool last = shard_rows[d] + 1 == shard_rows_[d];
-    const std::int64_t lo = row_of(chunk_, d, row_begin(shard_, d, shard_rows[d]));
-    const std::int64_t hi = last ? rows_[d] : row_of(chunk_, d, row_begin(shard_, d, shard_rows[d] + 1));
+    const std::int64_t lo = row_at(chunk_, d, row_begin(shard_, d, shard_rows[d]));
+    const std::int64_t hi = last ? rows_[d] : row_at(chunk_, d, row_begin(shard_, d, shard_rows[d] + 1));
     number -= slower * lo * faster;
     slower *= hi - lo;
   }
-  shard = rows_of_shard(shard_rows);
+  shard = shard_chunk_rows(shard_rows);
   Extents rows(dimensions);
   for (std::size_t d = dimensions; d-- > 0; number /= shard.count[d]) rows[d] = shard.lo[d] + number % shard.count[d];
   return rows;
 }
 
-std::int64_t Chunks::number_of(const Extents& rows) const {
-  const Rows shard = rows_of_shard(shard_rows_of(rows));
+std::int64_t Chunks::chunk_number(const Extents& rows) const {
+  const Rows shard = shard_chunk_rows(to_shard_rows(rows));
   std::int64_t number = 0;
   std::int64_t inside = 0;
   std::int64_t slower = 1;
@@ -235,7 +235,7 @@ ChunkPart Chunks::part(std::int64_t number) const {
   return part;
 }
 
-std::int64_t Chunks::position_of(std::int64_t number) const {
+std::int64_t Chunks::first_position(std::int64_t number) const {
   return number < count_ ? part(number).position : elements_;
 }
 
@@ -248,7 +248,7 @@ std::int64_t Chunks::number_at(std::int64_t position) const {
   std::int64_t faster = elements_;
   for (std::size_t d = 0; d < dimensions; ++d) {
     faster /= slices_.count[d];
-    const std::int64_t row = row_of(shard_, d, position / (slower * faster));
+    const std::int64_t row = row_at(shard_, d, position / (slower * faster));
     first[d] = row_begin(shard_, d, row);
     size[d] = row_begin(shard_, d, row + 1) - first[d];
     position -= slower * first[d] * faster;
@@ -259,25 +259,25 @@ std::int64_t Chunks::number_at(std::int64_t position) const {
   slower = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {
     faster /= size[d];
-    rows[d] = row_of(chunk_, d, first[d] + position / (slower * faster));
+    rows[d] = row_at(chunk_, d, first[d] + position / (slower * faster));
     const std::int64_t lo = row_begin(chunk_, d, rows[d]);
     position -= slower * (lo - first[d]) * faster;
     slower *= row_begin(chunk_, d, rows[d] + 1) - lo;
   }
-  return number_of(rows);
+  return chunk_number(rows);
 }
 
 std::int64_t Chunks::first_in_shard(std::int64_t shard) const {
   if (shard >= shards_) return count_;
   Extents shard_rows(chunk_.size());
   for (std::size_t d = chunk_.size(); d-- > 0; shard /= shard_rows_[d]) shard_rows[d] = shard % shard_rows_[d];
-  return number_of(rows_of_shard(shard_rows).lo);
+  return chunk_number(shard_chunk_rows(shard_rows).lo);
 }
 
-std::int64_t Chunks::shard_of(std::int64_t number) const {
+std::int64_t Chunks::find_shard(std::int64_t number) const {
   if (number >= count_) return shards_;
   Rows ignored;
-  const Extents shard_rows = shard_rows_of(rows_at(number, ignored));
+  const Extents shard_rows = to_shard_rows(rows_at(number, ignored));
   std::int64_t shard = 0;
   for (std::size_t d = 0; d < shard_rows.size(); ++d) shard = shard * shard_rows_[d] + shard_rows[d];
   return shard;
@@ -285,27 +285,27 @@ std::int64_t Chunks::shard_of(std::int64_t number) const {
 
 std::int64_t Chunks::next_wanted(std::int64_t number,
                                  base::FunctionRef<std::int64_t(std::size_t, std::int64_t)> next) const {
-  std::int64_t shard = shard_of(number);
+  std::int64_t shard = find_shard(number);
   for (std::int64_t inside = number - first_in_shard(shard); shard < shards_; inside = 0) {
     Rows rows;
     rows_at(first_in_shard(shard), rows);
     const std::int64_t found =
-        next_of_product(rows.count, inside, [&](std::size_t d, std::int64_t row) -> std::int64_t {
+        next_in_product(rows.count, inside, [&](std::size_t d, std::int64_t row) -> std::int64_t {
           const std::int64_t index = next(d, row_begin(chunk_, d, rows.lo[d] + row));
           if (index >= row_begin(chunk_, d, rows.lo[d] + rows.count[d])) return rows.count[d];
-          return row_of(chunk_, d, index) - rows.lo[d];
+          return row_at(chunk_, d, index) - rows.lo[d];
         });
     if (found < product(rows.count)) return first_in_shard(shard) + found;
     // Shards without a wanted index in one of the dimensions are skipped.
-    shard = next_of_product(shard_rows_, shard + 1, [&](std::size_t d, std::int64_t row) -> std::int64_t {
+    shard = next_in_product(shard_rows_, shard + 1, [&](std::size_t d, std::int64_t row) -> std::int64_t {
       const std::int64_t index = row < shard_rows_[d] ? next(d, row_begin(shard_, d, row)) : slices_.count[d];
-      return index < slices_.count[d] ? row_of(shard_, d, index) : shard_rows_[d];
+      return index < slices_.count[d] ? row_at(shard_, d, index) : shard_rows_[d];
     });
   }
   return count_;
 }
 
-std::int64_t next_of_product(const Extents& shape, std::int64_t position,
+std::int64_t next_in_product(const Extents& shape, std::int64_t position,
                              base::FunctionRef<std::int64_t(std::size_t, std::int64_t)> next) {
   const std::size_t dimensions = shape.size();
   const std::int64_t elements = product(shape);

@@ -55,7 +55,7 @@ class Chunks {
 
   ChunkPart part(std::int64_t number) const;
   /// Returns the position of a chunk's first element, or the number of elements for count().
-  std::int64_t position_of(std::int64_t number) const;
+  std::int64_t first_position(std::int64_t number) const;
   /// Returns the number of the chunk that contains a position, or count() for the number of elements.
   std::int64_t number_at(std::int64_t position) const;
   /// Returns the file position of an element of the section.
@@ -67,7 +67,7 @@ class Chunks {
   std::int64_t shards() const { return shards_; }
   /// Returns the first chunk of a shard, or count() for shards().
   std::int64_t first_in_shard(std::int64_t shard) const;
-  std::int64_t shard_of(std::int64_t number) const;
+  std::int64_t find_shard(std::int64_t number) const;
 
   /// Returns the first chunk from `number` on that has wanted indices in all dimensions, or count().
   /// next Returns the first wanted index of a dimension from an index on, or the section's extent or more.
@@ -76,9 +76,9 @@ class Chunks {
  private:
   // Rows of chunks or shards along a dimension, counted from the first one that has elements of the section: the row of
   // an index, the first index of a row, and the number of rows.
-  std::int64_t row_of(const Extents& box, std::size_t d, std::int64_t index) const;
+  std::int64_t row_at(const Extents& box, std::size_t d, std::int64_t index) const;
   std::int64_t row_begin(const Extents& box, std::size_t d, std::int64_t row) const;
-  std::int64_t rows_of(const Extents& box, std::size_t d) const;
+  std::int64_t count_rows(const Extents& box, std::size_t d) const;
 
   /// The chunk rows of a shard: a range in each dimension.
   struct Rows {
@@ -86,11 +86,11 @@ class Chunks {
     Extents count;
   };
   /// Returns the chunk rows of the shard in these rows of shards.
-  Rows rows_of_shard(const Extents& shard_rows) const;
+  Rows shard_chunk_rows(const Extents& shard_rows) const;
   /// Returns the row of a chunk in each dimension, and the chunk rows of its shard.
   Extents rows_at(std::int64_t number, Rows& shard) const;
-  std::int64_t number_of(const Extents& rows) const;
-  Extents shard_rows_of(const Extents& rows) const;
+  std::int64_t chunk_number(const Extents& rows) const;
+  Extents to_shard_rows(const Extents& rows) const;
 
   Slices slices_;
   Extents chunk_;
@@ -115,7 +115,7 @@ std::int64_t count_padded_elements(const Extents& array, const Extents& chunk, c
 /// Returns the first position from `position` on of a dense array of this shape, slowest dimension first, whose index
 /// is wanted in each dimension, or the number of elements.
 /// next    Returns the first wanted index of a dimension from an index on, or the extent.
-std::int64_t next_of_product(const Extents& shape, std::int64_t position,
+std::int64_t next_in_product(const Extents& shape, std::int64_t position,
                              base::FunctionRef<std::int64_t(std::size_t, std::int64_t)> next);
 
 }  // namespace plait::plan

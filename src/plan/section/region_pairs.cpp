@@ -33,9 +33,9 @@ RegionPairs::RegionPairs(Layout source, Layout target, const Region& region, boo
   from_ = region.empty() || section.elements == 0 ? source_ : layout::section(source_, region_);
 }
 
-std::vector<std::int64_t> RegionPairs::senders_of(std::int64_t receiver) const {
+std::vector<std::int64_t> RegionPairs::senders(std::int64_t receiver) const {
   if (!target_.has_rank(receiver) || target_.elements() == 0) return {};
-  return ranks_of(Conversion(from_, target_, fill_halo_).receives(receiver));
+  return message_ranks(Conversion(from_, target_, fill_halo_).receives(receiver));
 }
 
 IndexSet RegionPairs::in_source(std::size_t dimension, const IndexSet& of_target) const {

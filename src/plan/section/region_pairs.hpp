@@ -25,7 +25,7 @@ class RegionPairs {
   const Layout& target() const { return target_; }
   /// Returns the ranks of the source that have elements for a rank of the target, ascending.
   /// cost    As Conversion::receives().
-  std::vector<std::int64_t> senders_of(std::int64_t receiver) const;
+  std::vector<std::int64_t> senders(std::int64_t receiver) const;
   /// Returns the elements that `sender` has and `receiver` needs.  Products have the dimensions of the source.  In a
   /// dimension that the region drops, the position in the target is 0.  cost  O(pieces of one period).
   std::vector<Product> products(std::int64_t sender, std::int64_t receiver) const;

@@ -61,7 +61,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
   shape.resize(dimensions);
   strides.resize(dimensions);
   layout_dimension.assign(dimensions, -1);
-  std::vector<int> layout_of(dimensions, -1);
+  std::vector<int> layout_axis(dimensions, -1);
   std::vector<Slice> slices(dimensions);
   for (std::size_t d = 0; d < dimensions; ++d) {
     slices[d] = region.empty() ? Slice{0, file_shape[d], 1, false} : region[d];
@@ -70,7 +70,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
     if (slices[d].count <= 1) slices[d].stride = 1;
     if (slices[d].count == 0) slices[d].start = 0;
     if (slices[d].single) continue;
-    layout_of[d] = static_cast<int>(layout_shape.size());
+    layout_axis[d] = static_cast<int>(layout_shape.size());
     layout_shape.push_back(slices[d].count);
   }
   const bool empty_file = std::find(file_shape.begin(), file_shape.end(), 0) != file_shape.end();
@@ -80,7 +80,7 @@ Section::Section(const Extents& file_shape, Order file_order, const Region& regi
     shape[i] = slices[d].count;
     strides[i] = distance * slices[d].stride;
     origin += distance * slices[d].start;
-    layout_dimension[i] = layout_of[d];
+    layout_dimension[i] = layout_axis[d];
     distance = base::checked_multiply(distance, file_shape[d], "elements of the file");
   }
   elements = base::checked_product(shape, "elements of the region");
@@ -122,13 +122,13 @@ std::int64_t Section::file_position(const Extents& index) const {
 }
 
 std::vector<Box> Section::boxes(std::int64_t begin, std::int64_t end) const {
-  if (!chunks) return boxes_of(shape, begin, end);
+  if (!chunks) return cut_boxes(shape, begin, end);
   std::vector<Box> result;
   for_each_part(*chunks, begin, end, [&](const ChunkPart& part, std::int64_t from, std::int64_t to) {
     Extents dense(part.shape.size());
     std::int64_t stride = 1;
     for (std::size_t d = dense.size(); d-- > 0; stride *= part.shape[d]) dense[d] = stride;
-    for (Box& box : boxes_of(part.shape, from, to)) {
+    for (Box& box : cut_boxes(part.shape, from, to)) {
       for (std::size_t d = 0; d < dense.size(); ++d) {
         box.lo[d] += part.lo[d];
         box.hi[d] += part.lo[d];
@@ -209,7 +209,7 @@ class BoxCutter {
 
 }  // namespace
 
-std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end) {
+std::vector<Box> cut_boxes(const Extents& shape, std::int64_t begin, std::int64_t end) {
   if (begin >= end) return {};
   BoxCutter cutter(shape, begin);
   cutter.cut(0, 0, begin, end);

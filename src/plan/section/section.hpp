@@ -63,7 +63,7 @@ struct Section {
 };
 
 /// Cuts the positions [begin, end) of a dense array (slowest dimension first) into at most 2N-1 boxes, ascending.
-std::vector<Box> boxes_of(const Extents& shape, std::int64_t begin, std::int64_t end);
+std::vector<Box> cut_boxes(const Extents& shape, std::int64_t begin, std::int64_t end);
 
 /// A stretch of the file: `elements` elements from file position `file` on.  They are the section's positions from
 /// `position` on.

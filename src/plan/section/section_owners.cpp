@@ -24,7 +24,7 @@ SectionOwners::SectionOwners(Section section, Layout layout, bool write, bool fi
 }
 
 std::vector<Holding> SectionOwners::holdings(std::int64_t rank) const {
-  if (!layout_.has_rank(rank) || (write_ && layout_.replica_of(rank) != 0)) return {};
+  if (!layout_.has_rank(rank) || (write_ && layout_.replica(rank) != 0)) return {};
   std::vector<Holding> result;
   for (const Holding& in_layout : plan::holdings(layout_, rank, fill_halo_)) {
     Holding& in_section = result.emplace_back();
@@ -80,7 +80,7 @@ std::vector<SectionOwners::Coordinates> SectionOwners::coordinates_in(const Box&
   return result;
 }
 
-void SectionOwners::append_parts_of(const Box& box, std::vector<RankPart>& parts) const {
+void SectionOwners::append_parts(const Box& box, std::vector<RankPart>& parts) const {
   const std::int64_t replicas = write_ ? 1 : layout_.replicas();
   const std::vector<Coordinates> coordinates = coordinates_in(box);
   std::size_t total = 1;
@@ -104,7 +104,7 @@ void SectionOwners::append_parts_of(const Box& box, std::vector<RankPart>& parts
 
 std::vector<RankPart> SectionOwners::parts(PositionRange range) const {
   std::vector<RankPart> result;
-  for (const Box& box : section_.boxes(range.begin, range.end)) append_parts_of(box, result);
+  for (const Box& box : section_.boxes(range.begin, range.end)) append_parts(box, result);
   std::ranges::sort(result, {}, &RankPart::rank);
   std::size_t ranks = 0;
   for (std::size_t i = 0; i < result.size(); ++i) {
@@ -121,7 +121,7 @@ std::vector<RankPart> SectionOwners::parts(PositionRange range) const {
 namespace {
 
 std::int64_t next_in_part(const std::vector<IndexSet>& sets, const ChunkPart& part, std::int64_t position) {
-  return next_of_product(part.shape, position, [&](std::size_t d, std::int64_t index) {
+  return next_in_product(part.shape, position, [&](std::size_t d, std::int64_t index) {
     const std::int64_t member = sets[d].next(part.lo[d] + index);
     return member < sets[d].end ? member - part.lo[d] : part.shape[d];
   });
@@ -136,7 +136,7 @@ std::int64_t next_in_chunks(const std::vector<IndexSet>& sets, const Chunks& chu
     const std::int64_t member = sets[d].next(index);
     return member < sets[d].end ? member : std::numeric_limits<std::int64_t>::max();
   });
-  if (number == chunks.count()) return chunks.position_of(number);
+  if (number == chunks.count()) return chunks.first_position(number);
   const ChunkPart part = chunks.part(number);
   return part.position + next_in_part(sets, part, 0);
 }
@@ -148,7 +148,7 @@ std::int64_t SectionOwners::next_owned(const std::vector<IndexSet>& sets, std::i
     if (set.empty()) return section_.elements;
   if (position >= section_.elements) return section_.elements;
   if (section_.chunks) return next_in_chunks(sets, *section_.chunks, position);
-  return next_of_product(section_.shape, position, [&](std::size_t d, std::int64_t index) {
+  return next_in_product(section_.shape, position, [&](std::size_t d, std::int64_t index) {
     const std::int64_t member = sets[d].next(index);
     return member < sets[d].end ? member : section_.shape[d];
   });

@@ -54,7 +54,7 @@ class SectionOwners {
   /// Coordinates of one layout dimension, each with the number of indices that it owns in a box.
   using Coordinates = std::vector<std::pair<std::int64_t, std::int64_t>>;
   std::vector<Coordinates> coordinates_in(const Box& box) const;
-  void append_parts_of(const Box& box, std::vector<RankPart>& parts) const;
+  void append_parts(const Box& box, std::vector<RankPart>& parts) const;
 
   Section section_;
   Layout layout_;

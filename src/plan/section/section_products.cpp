@@ -38,7 +38,7 @@ Extents positions_before(const Layout& layout, std::int64_t rank, const Extents&
   const std::vector<IndexSet> sets = layout.index_sets(rank);
   Extents result;
   for (std::size_t d = 0; d < sets.size(); ++d)
-    result.push_back(layout.halo(static_cast<int>(d)).lo + sets[d].rank_of(origin[d]));
+    result.push_back(layout.halo(static_cast<int>(d)).lo + sets[d].count_below(origin[d]));
   return result;
 }
 
@@ -61,16 +61,16 @@ Pairs::Pairs(Layout source, Layout target, bool fill_halo, SectionPair section)
 
 std::int64_t Pairs::elements() const { return base::checked_product(section_.shape, "number of elements"); }
 
-std::vector<std::int64_t> Pairs::receivers_of(std::int64_t sender) const {
+std::vector<std::int64_t> Pairs::receivers(std::int64_t sender) const {
   if (!source_.has_rank(sender) || elements() == 0) return {};
-  if (section_.whole()) return ranks_of(Conversion(source_, target_, fill_halo_).sends(sender));
-  return ranks_of(Conversion(from_, to_).sends(sender));
+  if (section_.whole()) return message_ranks(Conversion(source_, target_, fill_halo_).sends(sender));
+  return message_ranks(Conversion(from_, to_).sends(sender));
 }
 
-std::vector<std::int64_t> Pairs::senders_of(std::int64_t receiver) const {
+std::vector<std::int64_t> Pairs::senders(std::int64_t receiver) const {
   if (!target_.has_rank(receiver) || elements() == 0) return {};
-  if (section_.whole()) return ranks_of(Conversion(source_, target_, fill_halo_).receives(receiver));
-  return ranks_of(Conversion(from_, to_).receives(receiver));
+  if (section_.whole()) return message_ranks(Conversion(source_, target_, fill_halo_).receives(receiver));
+  return message_ranks(Conversion(from_, to_).receives(receiver));
 }
 
 std::vector<Product> Pairs::products(std::int64_t sender, std::int64_t receiver) const {

@@ -34,8 +34,8 @@ class Pairs {
 
   /// Return the ranks of the target that receive elements from a rank, and the ranks of the source that send elements
   /// to a rank, ascending, possibly including the rank itself.  Empty for a rank that is not in the layout.
-  std::vector<std::int64_t> receivers_of(std::int64_t sender) const;
-  std::vector<std::int64_t> senders_of(std::int64_t receiver) const;
+  std::vector<std::int64_t> receivers(std::int64_t sender) const;
+  std::vector<std::int64_t> senders(std::int64_t receiver) const;
   /// Returns the elements that `sender` has and `receiver` needs.  Pieces count positions of the whole local arrays.
   std::vector<Product> products(std::int64_t sender, std::int64_t receiver) const;
 

@@ -15,13 +15,13 @@ class PendingCopy : public Pending {
 
   void complete() override {
     for (const ReadSegment& segment : reads_)
-      std::copy_n(address_of(segment.offset, segment.bytes), segment.bytes, segment.data);
+      std::copy_n(checked_address(segment.offset, segment.bytes), segment.bytes, segment.data);
     for (const WriteSegment& segment : writes_)
-      std::copy_n(segment.data, segment.bytes, address_of(segment.offset, segment.bytes));
+      std::copy_n(segment.data, segment.bytes, checked_address(segment.offset, segment.bytes));
   }
 
  private:
-  std::byte* address_of(std::int64_t offset, std::int64_t bytes) {
+  std::byte* checked_address(std::int64_t offset, std::int64_t bytes) {
     if (store_.segments_++ == store_.fail_at_)
       base::throw_system_error(EIO, "cannot reach memory at offset ", offset, ": made to fail");
     if (offset < 0 || bytes > store_.size() - offset)

@@ -38,13 +38,13 @@ class MetadataLast : public NewObjects {
       if (name == array_metadata()) {
         open_ = false;  // the objects now belong to the other program
         base::throw_system_error(EEXIST, "cannot finish ", request_.target, ": another program has put ",
-                                 objects_->name_of(name),
+                                 objects_->object_location(name),
                                  " since it was opened; remove that array and write again, or choose another name");
       }
       if (content(name) == text) continue;  // another program has put the same group for its own array
       objects_->remove(array_metadata());
       base::throw_system_error(EEXIST, "cannot finish ", request_.target, ": another program has put ",
-                               objects_->name_of(name),
+                               objects_->object_location(name),
                                " since it was opened, and it differs from the group that was to be put there; "
                                "choose another name, or write again");
     }

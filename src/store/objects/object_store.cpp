@@ -8,7 +8,7 @@
 
 namespace plait::store {
 
-std::string ObjectStore::name_of(std::string_view object) const { return base::text(name_, '/', object); }
+std::string ObjectStore::object_location(std::string_view object) const { return base::text(name_, '/', object); }
 
 void ObjectStore::get_all(std::span<GetRequest> requests, GetMemory memory, GetDone done) {
   for (GetRequest& request : requests) {
@@ -20,7 +20,7 @@ void ObjectStore::get_all(std::span<GetRequest> requests, GetMemory memory, GetD
 }
 
 void ObjectStore::write(const std::string& object, std::vector<WriteSegment> /*segments*/) {
-  base::throw_system_error(ENOTSUP, "cannot write parts of ", name_of(object),
+  base::throw_system_error(ENOTSUP, "cannot write parts of ", object_location(object),
                            ": objects of this store are replaced as a whole; put all of it");
 }
 

@@ -133,7 +133,7 @@ class ObjectStore {
   /// Returns the location: a path or URL.
   const std::string& name() const { return name_; }
   /// Returns the location of an object.
-  std::string name_of(std::string_view object) const;
+  std::string object_location(std::string_view object) const;
 
   /// Reads ranges of an object into the caller's memory. A negative offset counts from the end of the object: -16 with
   /// 16 bytes is its last 16 bytes. Without ranges the result only has the size.

@@ -92,7 +92,7 @@ std::optional<CachedPages> query_page_cache(int file, std::int64_t offset, std::
   return found;
 }
 
-std::uint64_t pages_of(std::int64_t bytes) { return static_cast<std::uint64_t>(bytes / page_bytes()); }
+std::uint64_t count_pages(std::int64_t bytes) { return static_cast<std::uint64_t>(bytes / page_bytes()); }
 
 std::int64_t memory_of_machine() { return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * page_bytes(); }
 
@@ -119,7 +119,7 @@ bool DirectReads::open() {
   direct_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC));
   if (direct_.number() < 0) return false;
   outgrows_memory_ = status.st_size > memory_of_machine() / 2;
-  choice_ = &ReadChoice::of(status.st_dev);
+  choice_ = &ReadChoice::for_device(status.st_dev);
   return true;
 }
 
@@ -138,13 +138,13 @@ bool DirectReads::is_cold(std::int64_t file_bytes) const {
 bool DirectReads::is_cold(std::int64_t offset, std::int64_t bytes) {
   const auto found_in = [&](std::int64_t looked) { return query_page_cache(file_.number(), offset, looked); };
   if (!met_)
-    if (const auto lead = found_in(kHeadBytes); lead && lead->cached >= pages_of(kHeadBytes)) return false;
+    if (const auto lead = found_in(kHeadBytes); lead && lead->cached >= count_pages(kHeadBytes)) return false;
   const auto found = found_in(bytes);
   if (!found) {
     if (setting_ != DirectIo::kAlways) able_ = false;
     return setting_ == DirectIo::kAlways;
   }
-  const std::uint64_t pages = pages_of(bytes);
+  const std::uint64_t pages = count_pages(bytes);
   met_ = found->cached < pages;
   return found->cached < pages / 2 && found->changed + found->being_written == 0;
 }

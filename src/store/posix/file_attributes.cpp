@@ -25,7 +25,7 @@ bool is_copied(std::string_view name) {
   return (name.starts_with("user.") && name != kWriterMark) || name == kAccessList;
 }
 
-struct stat status_of(int file, const std::string& shown) {
+struct stat read_status(int file, const std::string& shown) {
   struct stat found{};
   if (::fstat(file, &found) != 0) throw system_error("look at " + shown, errno);
   return found;
@@ -39,7 +39,7 @@ void set_mode(int file, mode_t mode, const std::string& shown) {
 
 /// Returns the value that `read(buffer, size)` yields, of any length; empty if there is none.
 template <typename Read>
-std::string all_of(Read&& read, const std::string& what) {
+std::string read_all(Read&& read, const std::string& what) {
   std::string result;
   while (true) {
     const ssize_t size = read(nullptr, 0);
@@ -71,8 +71,8 @@ Attributes Attributes::of_old(const std::string& path, const std::string& shown)
   result.group_ = found.st_gid;
   result.old_ = true;
   const std::string names =
-      all_of([&](char* buffer, std::size_t size) { return ::listxattr(path.c_str(), buffer, size); },
-             "list the attributes of " + shown);
+      read_all([&](char* buffer, std::size_t size) { return ::listxattr(path.c_str(), buffer, size); },
+               "list the attributes of " + shown);
   for (std::size_t at = 0; at < names.size();) {
     const std::string name = names.c_str() + at;
     at += name.size() + 1;
@@ -80,13 +80,13 @@ Attributes Attributes::of_old(const std::string& path, const std::string& shown)
     const auto read = [&](char* buffer, std::size_t size) {
       return ::getxattr(path.c_str(), name.c_str(), buffer, size);
     };
-    result.extended_.push_back({name, all_of(read, base::text("keep the attribute ", name, " of ", shown))});
+    result.extended_.push_back({name, read_all(read, base::text("keep the attribute ", name, " of ", shown))});
   }
   return result;
 }
 
 Attributes Attributes::of_new(int file, const std::string& shown) {
-  const struct stat found = status_of(file, shown);
+  const struct stat found = read_status(file, shown);
   Attributes result;
   result.mode_ = found.st_mode & kPermissions;
   result.owner_ = found.st_uid;
@@ -95,7 +95,7 @@ Attributes Attributes::of_new(int file, const std::string& shown) {
 }
 
 void Attributes::apply(int file, const std::string& shown) const {
-  const struct stat made = status_of(file, shown);
+  const struct stat made = read_status(file, shown);
   if (old_) {
     if ((made.st_uid != owner_ || made.st_gid != group_) && ::fchown(file, owner_, group_) != 0)
       (void)!::fchown(file, static_cast<uid_t>(-1), group_);
@@ -114,7 +114,7 @@ void Attributes::apply(int file, const std::string& shown) const {
 void Attributes::finish(int file, const std::string& shown) const { set_mode(file, mode_for(file, shown), shown); }
 
 mode_t Attributes::mode_for(int file, const std::string& shown) const {
-  const struct stat made = status_of(file, shown);
+  const struct stat made = read_status(file, shown);
   mode_t mode = mode_;
   // Set-user-ID and set-group-ID must not apply to another owner or group.
   if (made.st_uid != owner_) mode &= ~mode_t{S_ISUID};

@@ -26,7 +26,7 @@ bool numbers_by_itself(int file) {
   return ::fstatfs(file, &found) == 0 && static_cast<std::uint32_t>(found.f_type) == FUSE_SUPER_MAGIC;
 }
 
-std::int64_t birth_of(int file) {
+std::int64_t read_birth_time(int file) {
   struct statx found{};
   if (::statx(file, "", AT_EMPTY_PATH, STATX_BTIME, &found) != 0 || (found.stx_mask & STATX_BTIME) == 0) return 0;
   return nanoseconds(found.stx_btime);
@@ -34,14 +34,14 @@ std::int64_t birth_of(int file) {
 
 }  // namespace
 
-Identity identity_of(int file, const std::string& shown) {
+Identity read_identity(int file, const std::string& shown) {
   struct stat found{};
   if (::fstat(file, &found) != 0) throw system_error("look at " + shown, errno);
-  return {numbers_by_itself(file) ? 0 : found.st_ino, birth_of(file), found.st_size, nanoseconds(found.st_mtim)};
+  return {numbers_by_itself(file) ? 0 : found.st_ino, read_birth_time(file), found.st_size, nanoseconds(found.st_mtim)};
 }
 
 void check_not_replaced(int file, const Identity& expected, const std::string& shown) {
-  if (!same_file(identity_of(file, shown), expected))
+  if (!same_file(read_identity(file, shown), expected))
     base::throw_system_error(ESTALE, shown, " has been replaced while it was opened; open it again");
 }
 

@@ -8,7 +8,7 @@
 namespace plait::store::posix {
 
 /// Returns the identity of an open file. shown: the name in errors.  errors  kSystem.
-Identity identity_of(int file, const std::string& shown);
+Identity read_identity(int file, const std::string& shown);
 
 /// Checks that an open file has the identity `expected`. shown: the name in errors.
 /// errors  kSystem, ESTALE: it is another file.

@@ -42,7 +42,7 @@ class PosixStore : public Store {
   bool is_cold() override { return direct_.is_cold(size()); }
   std::int64_t size() override;
   /// Returns the identity of the open file, even if its name belongs to another one by now.  errors  kSystem.
-  Identity identity() const { return identity_of(file_.number(), path_); }
+  Identity identity() const { return read_identity(file_.number(), path_); }
   std::optional<Identity> file_identity() const override { return identity(); }
   std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;

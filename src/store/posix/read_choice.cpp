@@ -60,7 +60,7 @@ ReadChoice::Rates ReadChoice::rates() const {
   return rates;
 }
 
-ReadChoice& ReadChoice::of(dev_t device) {
+ReadChoice& ReadChoice::for_device(dev_t device) {
   static std::mutex mutex;
   static std::map<dev_t, std::unique_ptr<ReadChoice>> known;
   const std::lock_guard lock(mutex);

@@ -38,7 +38,7 @@ class ReadChoice {
   Rates rates() const;
 
   /// Returns the choice of a device, which all files on it share.
-  static ReadChoice& of(dev_t device);
+  static ReadChoice& for_device(dev_t device);
 
  private:
   struct Way {

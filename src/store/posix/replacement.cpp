@@ -66,7 +66,9 @@ bool begins_with(int file, std::span<const std::byte> head) {
   return std::ranges::equal(found, head);
 }
 
-fs::path folder_of(const fs::path& target) { return target.has_parent_path() ? target.parent_path() : fs::path("."); }
+fs::path parent_folder(const fs::path& target) {
+  return target.has_parent_path() ? target.parent_path() : fs::path(".");
+}
 
 }  // namespace
 
@@ -126,7 +128,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
   if (existed_ && ::access(target_.c_str(), W_OK) != 0) throw system_error(base::text("replace ", path), errno);
   if (existed_) attributes_ = Attributes::of_old(target_, path);
 
-  const fs::path folder = folder_of(target_);
+  const fs::path folder = parent_folder(target_);
   if (existed_) check_sticky(folder, old.st_uid, path);
   const std::string prefix = temporary_prefix(target, folder);
   remove_stale(folder, prefix, [&](const std::string& left) {
@@ -155,7 +157,7 @@ Replacement::~Replacement() { discard(); }
 
 void Replacement::make(const std::string& prefix, const Marks& marks) {
   static std::atomic<int> counter{0};
-  const fs::path folder = folder_of(target_);
+  const fs::path folder = parent_folder(target_);
   std::optional<Descriptor> made_file;
   while (!made_file) {
     temporary_ = (folder / base::text(prefix, ::getpid(), '-', counter++, marks.suffix)).string();
@@ -165,7 +167,7 @@ void Replacement::make(const std::string& prefix, const Marks& marks) {
 }
 
 void Replacement::make_kept(std::int64_t bytes, std::span<const std::byte> head, const Marks& marks) {
-  const fs::path folder = folder_of(target_);
+  const fs::path folder = parent_folder(target_);
   temporary_ = (folder / (unfinished_name(target_, folder) + marks.suffix)).string();
   bool existed = false;
   file_ = lock_unfinished(temporary_, false, path_, existed);

@@ -54,7 +54,7 @@ class Replacement {
   /// Returns true if the file has its final name.
   bool in_position() const { return in_position_; }
   /// Returns the identity of the new file, until commit() or discard().  errors  kSystem.
-  Identity identity() const { return identity_of(file_.number(), path_); }
+  Identity identity() const { return read_identity(file_.number(), path_); }
   /// Returns the attributes that the new file gets from the old one.
   const Attributes& attributes() const { return attributes_; }
   /// Changes the number of bytes; new ones are zero.  errors  kSystem: a full disk.

@@ -19,7 +19,7 @@ Error failed(const std::string& what, int code, const char* hint) {
   return Error(ErrorKind::kSystem, base::text(what, ": ", std::strerror(code), hint), code);
 }
 
-std::string basename_of(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+std::string base_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 }  // namespace
 
@@ -87,7 +87,7 @@ bool remove_leftover(const std::string& leftover, const std::string& target) noe
     const std::optional<Description> left = description_at(leftover);
     if (!left) return true;  // its process was killed before there were components
     const std::optional<Description> current = description_at(target);
-    if (!current || current->id != left->id) remove_components(*left, basename_of(target));
+    if (!current || current->id != left->id) remove_components(*left, base_name(target));
     return true;
   } catch (...) {
     return false;  // a description that cannot be read now may be in use

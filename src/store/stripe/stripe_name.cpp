@@ -25,7 +25,7 @@ Name parse_name(const std::string& url) {
         disk = unescaped(disk, url);
       }
     } else if (option.key == "unit") {
-      name.unit = bytes_of_option(option, url);
+      name.unit = parse_bytes_option(option, url);
     } else {
       fail("the option \"", option.key, "\" is not known; use disks= and unit=, separated by &");
     }

@@ -37,7 +37,7 @@ int number(const char* name, int least, int most) {
 
 }  // namespace
 
-std::optional<Job> job_of_environment() {
+std::optional<Job> job_from_environment() {
   if (setting("PLAIT_SIZE").empty()) {
     if (!setting("PLAIT_RANK").empty()) throw_invalid_job("PLAIT_RANK is set, but PLAIT_SIZE is not");
     return std::nullopt;

@@ -17,6 +17,6 @@ inline constexpr int kMaxProcesses = 4096;
 /// Returns the values of PLAIT_JOB, PLAIT_SIZE and PLAIT_RANK, which `plait run` or a user has set; nothing if no size
 /// is set.
 /// errors  kArgument: one of them is missing, not a number, out of range, or not a file name.
-std::optional<Job> job_of_environment();
+std::optional<Job> job_from_environment();
 
 }  // namespace plait::transport::local

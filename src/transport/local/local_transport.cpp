@@ -36,22 +36,22 @@ struct Shared {
   Mailbox* mailboxes;
 };
 
-std::int64_t number_of(const std::vector<shared_memory::ProcessIdentity>& processes) {
+std::int64_t hash_processes(const std::vector<shared_memory::ProcessIdentity>& processes) {
   std::vector<std::int64_t> numbers;
   for (const shared_memory::ProcessIdentity& one : processes) numbers.insert(numbers.end(), {one.number, one.started});
-  return shared_memory::hash_of(numbers);
+  return shared_memory::hash_numbers(numbers);
 }
 
 class LocalTransport : public Transport, public shared_memory::GroupMeeting, public shared_memory::Leaver {
  public:
   LocalTransport(const Job& job, std::chrono::duration<double> timeout) : rank_(job.rank), size_(job.size) {
     Rendezvous others(job, timeout);
-    node_group_ = number_of(others.processes());
+    node_group_ = hash_processes(others.processes());
     memory_.emplace(others, Shared::bytes(size_));
     const Shared shared(memory_->data(), size_);
     group_.emplace(shared.control, rank_, size_,
-                   std::make_unique<PeerLiveness>(shared_memory::departures_of(shared.control, size_), rank_, progress_,
-                                                  shared_memory::watch(others.processes())));
+                   std::make_unique<PeerLiveness>(shared_memory::find_departures(shared.control, size_), rank_,
+                                                  progress_, shared_memory::watch(others.processes())));
     mailboxes_.emplace(shared.mailboxes, rank_, group_->liveness());
     listed_.emplace(*this);
   }
@@ -72,7 +72,7 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   int node_rank() const override { return rank_; }
   int node_size() const override { return size_; }
   int worker_on_node(int node_rank) const override { return node_rank; }
-  int node_rank_of(int worker) const override { return worker; }
+  int rank_on_node(int worker) const override { return worker; }
 
   SharedWindows& windows(std::int64_t bytes) override { return shared_memory::at_least(windows_, *this, bytes); }
   Gates& gates() override { return *group_; }

@@ -54,7 +54,7 @@ constexpr int kOpening = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
 /// The locks: the first byte of the file is for the process that changes it, each further byte for one rank.
 constexpr base::host::LockRange kTurn{0, 1};
 constexpr base::host::LockRange kEveryone{1, 0};
-constexpr base::host::LockRange lock_of(int rank) { return {1 + rank, 1}; }
+constexpr base::host::LockRange rank_lock(int rank) { return {1 + rank, 1}; }
 
 [[noreturn]] void fail_system(const std::string& what, int code) {
   base::throw_system_error(code, what, ": ", std::strerror(code));
@@ -235,12 +235,12 @@ void Rendezvous::register_rank() {
               kOwnDescriptors + job_.size, " where there are ", job_.size,
               " ranks; allow more (ulimit -n, or ulimit -Hn), or start fewer ranks"));
   Entry& own = entry(job_.rank);
-  if (own.taken && base::host::is_locked(file_.number(), lock_of(job_.rank)))
+  if (own.taken && base::host::is_locked(file_.number(), rank_lock(job_.rank)))
     fail(ErrorKind::kSystem, EADDRINUSE,
          text("two processes say that they are rank ", job_.rank, " of the job ", job_.name, ": ", own.process.number,
               " and ", ::getpid(), "; give each its own PLAIT_RANK, and another program another PLAIT_JOB"));
   look_for_ended();
-  if (!base::host::take_lock(file_.number(), lock_of(job_.rank))) fail_system(text("cannot lock ", path_), errno);
+  if (!base::host::take_lock(file_.number(), rank_lock(job_.rank))) fail_system(text("cannot lock ", path_), errno);
   own.process = shared_memory::this_process_identity();
   if (!std::exchange(own.taken, true)) ++shared.arrived;
   if (shared.arrived < job_.size) return;
@@ -251,7 +251,7 @@ void Rendezvous::register_rank() {
 
 void Rendezvous::look_for_ended() {
   for (int rank = 0; rank < job_.size; ++rank)
-    if (entry(rank).taken && rank != job_.rank && !base::host::is_locked(file_.number(), lock_of(rank)))
+    if (entry(rank).taken && rank != job_.rank && !base::host::is_locked(file_.number(), rank_lock(rank)))
       fail(ErrorKind::kSystem, EOWNERDEAD,
            text("rank ", rank, " of the job ", job_.name, " (process ", entry(rank).process.number,
                 ") has ended, or given up, before all ", job_.size, " ranks had come"));

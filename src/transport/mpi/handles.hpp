@@ -6,7 +6,7 @@
 namespace plait::transport::mpi {
 
 /// Returns the communicator of a Fortran handle.  The standard ABI of MPI 5 has no Fortran types, but the same numbers.
-inline MPI_Comm comm_of_fortran(int handle) {
+inline MPI_Comm comm_from_fortran(int handle) {
 #if defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
   return MPI_Comm_fromint(handle);
 #else

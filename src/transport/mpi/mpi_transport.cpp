@@ -46,7 +46,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     FirstMeeting meeting(topology.node.get(), everyone_.get());
     control_.emplace(meeting, shared_memory::control_bytes(node_size_));
     auto liveness = std::make_unique<PeerLiveness>(
-        topology.node.get(), workers_, shared_memory::departures_of(control_->data(), node_size_), progress_);
+        topology.node.get(), workers_, shared_memory::find_departures(control_->data(), node_size_), progress_);
     liveness_ = liveness.get();
     group_.emplace(control_->data(), node_rank_, node_size_, std::move(liveness));
     const bool apart = nodes_apart();
@@ -81,7 +81,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   int node_rank() const override { return node_rank_; }
   int node_size() const override { return node_size_; }
   int worker_on_node(int node_rank) const override { return workers_[static_cast<std::size_t>(node_rank)]; }
-  int node_rank_of(int worker) const override {
+  int rank_on_node(int worker) const override {
     const auto found = std::lower_bound(workers_.begin(), workers_.end(), worker);
     return found != workers_.end() && *found == worker ? static_cast<int>(found - workers_.begin()) : -1;
   }

@@ -17,14 +17,14 @@ namespace plait::transport::mpi {
 
 namespace {
 
-std::vector<int> all_of(MPI_Comm comm, int mine, int size) {
+std::vector<int> allgather(MPI_Comm comm, int mine, int size) {
   std::vector<int> found(static_cast<std::size_t>(size));
   check(call(MPI_Allgather, &mine, 1, MPI_INT, found.data(), 1, MPI_INT, comm), "MPI_Allgather");
   return found;
 }
 
 /// Groups ranks by the first rank of their node.
-std::vector<IndexSet> nodes_of(const std::vector<int>& first_of_node) {
+std::vector<IndexSet> group_nodes(const std::vector<int>& first_of_node) {
   std::map<int, std::vector<Run>> runs;
   for (std::size_t rank = 0; rank < first_of_node.size(); ++rank) {
     std::vector<Run>& own = runs[first_of_node[rank]];
@@ -51,7 +51,7 @@ Topology::Topology(MPI_Comm everyone) {
   static std::atomic<std::int64_t> made{0};
   const char* setting = std::getenv("PLAIT_NODE_SIZE");
   std::array<std::int64_t, 2> settings{setting != nullptr ? std::atoi(setting) : 0,
-                                       shared_memory::hash_of(std::array<std::int64_t, 2>{::getpid(), ++made})};
+                                       shared_memory::hash_numbers(std::array<std::int64_t, 2>{::getpid(), ++made})};
   check(call(MPI_Bcast, settings.data(), 2, MPI_INT64_T, 0, everyone), "MPI_Bcast");
   cookie = settings[1];
   int index = 0;
@@ -60,16 +60,16 @@ Topology::Topology(MPI_Comm everyone) {
   check(call(MPI_Comm_split, whole.get(), most > 0 ? index / most : 0, rank, node.out()), "MPI_Comm_split");
   check(call(MPI_Comm_rank, node.get(), &node_rank), "MPI_Comm_rank");
   check(call(MPI_Comm_size, node.get(), &node_size), "MPI_Comm_size");
-  workers = all_of(node.get(), rank, node_size);
+  workers = allgather(node.get(), rank, node_size);
   int size = 0;
   check(call(MPI_Comm_size, everyone, &size), "MPI_Comm_size");
   if (node_size != size)
-    nodes = std::make_shared<const std::vector<IndexSet>>(nodes_of(all_of(everyone, workers.front(), size)));
+    nodes = std::make_shared<const std::vector<IndexSet>>(group_nodes(allgather(everyone, workers.front(), size)));
 
   std::vector<std::int64_t> processes;
-  for (const int process : all_of(node.get(), ::getpid(), node_size)) processes.push_back(process);
+  for (const int process : allgather(node.get(), ::getpid(), node_size)) processes.push_back(process);
   std::sort(processes.begin(), processes.end());
-  node_group = shared_memory::hash_of(processes);
+  node_group = shared_memory::hash_numbers(processes);
 
   OwnComm heads;
   check(call(MPI_Comm_split, everyone, node_rank == 0 ? 0 : MPI_UNDEFINED, rank, heads.out()), "MPI_Comm_split");
@@ -77,7 +77,7 @@ Topology::Topology(MPI_Comm everyone) {
     int count = 1;
     check(call(MPI_Comm_rank, heads.get(), &leader_index), "MPI_Comm_rank");
     check(call(MPI_Comm_size, heads.get(), &count), "MPI_Comm_size");
-    leaders = all_of(heads.get(), rank, count);
+    leaders = allgather(heads.get(), rank, count);
   }
 
   int level = MPI_THREAD_SINGLE;

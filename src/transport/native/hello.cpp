@@ -24,7 +24,7 @@ Hello make_hello() {
   return hello;
 }
 
-HelloFault fault_of(const Hello& hello) {
+HelloFault find_fault(const Hello& hello) {
   if (hello.magic != Hello::kMagic) return HelloFault::kStranger;
   const Hello own;
   const bool same = hello.version == own.version && hello.order == own.order && hello.head_bytes == own.head_bytes &&
@@ -79,7 +79,7 @@ ServerHandshake::Status ServerHandshake::greet() {
   greeted_ = true;
   filled_ = 0;
   const Hello own = make_hello();
-  const bool fits = fault_of(client_) == HelloFault::kNone;
+  const bool fits = find_fault(client_) == HelloFault::kNone;
   // A proof over a hello of another version would have no defined meaning.
   const Proof proof = fits ? prove(key_, Role::kServer, client_, own) : Proof{};
   expected_ = prove(key_, Role::kClient, client_, own);
@@ -107,7 +107,7 @@ ClientHandshake::Status ClientHandshake::took(std::size_t bytes) {
   if (filled_ < Hello::kMagic.size()) return Status::kMore;
   if (theirs_.magic != Hello::kMagic) return failed(EACCES, "something else than Plait listens there");
   if (filled_ < sizeof(Hello)) return Status::kMore;
-  if (fault_of(theirs_) == HelloFault::kVersion) return failed(EPROTO, difference(theirs_));
+  if (find_fault(theirs_) == HelloFault::kVersion) return failed(EPROTO, difference(theirs_));
   if (filled_ < sizeof(Hello) + sizeof(Proof)) return Status::kMore;
   if (!same(proof_, prove(key_, Role::kServer, own_, theirs_)))
     return failed(EACCES, "the server there has another key: it is not the one that was meant");

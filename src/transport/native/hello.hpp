@@ -52,7 +52,7 @@ enum class HelloFault : std::uint8_t {
 
 /// With a fresh nonce.  errors  kSystem: the system gives no random bytes.
 Hello make_hello();
-HelloFault fault_of(const Hello& hello);
+HelloFault find_fault(const Hello& hello);
 /// Describes a kVersion, for messages.
 std::string difference(const Hello& hello);
 Proof prove(const Key& key, Role who, const Hello& client, const Hello& server);

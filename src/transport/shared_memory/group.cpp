@@ -19,7 +19,7 @@ std::int64_t control_bytes(int members) {
          static_cast<std::int64_t>(sizeof(Member) + sizeof(Departure)) * members;
 }
 
-std::span<Departure> departures_of(std::byte* control, int members) {
+std::span<Departure> find_departures(std::byte* control, int members) {
   const auto count = static_cast<std::size_t>(members);
   return {reinterpret_cast<Departure*>(control + sizeof(Common) + sizeof(Member) * count), count};
 }
@@ -27,7 +27,7 @@ std::span<Departure> departures_of(std::byte* control, int members) {
 Group::Group(std::byte* control, int rank, int size, std::unique_ptr<Liveness> liveness)
     : common_(reinterpret_cast<Common*>(control)),
       members_(reinterpret_cast<Member*>(control + sizeof(Common))),
-      departures_(departures_of(control, size)),
+      departures_(find_departures(control, size)),
       rank_(rank),
       size_(size),
       liveness_(std::move(liveness)) {}

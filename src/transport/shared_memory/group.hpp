@@ -35,7 +35,7 @@ std::int64_t control_bytes(int members);
 
 /// Returns the departures in a control block: one for each member, with its own departure or one of which it was
 /// notified.
-std::span<Departure> departures_of(std::byte* control, int members);
+std::span<Departure> find_departures(std::byte* control, int members);
 
 /// One member's view of a control block.
 class Group : public Gates {

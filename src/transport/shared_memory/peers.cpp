@@ -23,12 +23,12 @@ std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const Pro
   watches.reserve(all.size());
   for (const ProcessIdentity& one : all) {
     const bool reachable = one.name_space == mine.name_space && one.number != mine.number;
-    watches.push_back(reachable ? base::ProcessWatch::of({one.number, one.started}) : nullptr);
+    watches.push_back(reachable ? base::ProcessWatch::find_or_open({one.number, one.started}) : nullptr);
   }
   return watches;
 }
 
-std::int64_t hash_of(std::span<const std::int64_t> numbers) {
+std::int64_t hash_numbers(std::span<const std::int64_t> numbers) {
   std::uint64_t hash = 14695981039346656037ULL;
   for (const std::int64_t one : numbers) hash = (hash ^ static_cast<std::uint64_t>(one)) * 1099511628211ULL;
   return static_cast<std::int64_t>(hash >> 2U);

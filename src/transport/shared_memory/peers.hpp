@@ -24,7 +24,7 @@ ProcessIdentity this_process_identity();
 std::vector<std::shared_ptr<const base::ProcessWatch>> watch(std::span<const ProcessIdentity> all);
 
 /// Returns a hash of numbers in this order: FNV-1a, folded to 62 bits.
-std::int64_t hash_of(std::span<const std::int64_t> numbers);
+std::int64_t hash_numbers(std::span<const std::int64_t> numbers);
 
 /// errors  kSystem (EOWNERDEAD): the worker has ended; the text is the same in all transports.
 [[noreturn]] void throw_ended(int worker);

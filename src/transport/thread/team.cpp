@@ -213,7 +213,7 @@ class ThreadTransport : public Transport {
   int node_rank() const override { return group_.rank(); }
   int node_size() const override { return group_.size(); }
   int worker_on_node(int node_rank) const override { return node_rank; }
-  int node_rank_of(int worker) const override { return worker; }
+  int rank_on_node(int worker) const override { return worker; }
 
   SharedWindows& windows(std::int64_t bytes) override {
     if (bytes <= capacity_) return windows_;

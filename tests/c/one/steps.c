@@ -29,7 +29,7 @@ static plait_open_options field(const int64_t* shape, const char* dtype) {
   return options;
 }
 
-static plait_layout* layout_of(const char* text, int dimensions, const int64_t* shape) {
+static plait_layout* parse_layout(const char* text, int dimensions, const int64_t* shape) {
   plait_layout* layout = NULL;
   CHECK_OK(plait_layout_parse_shape(text, dimensions, shape, &layout));
   return layout;
@@ -67,7 +67,7 @@ static void close_both(plait_file** from, plait_file** to) {
 }
 
 static void write_step(plait_file* file, double value) {
-  plait_layout* layout = layout_of("(*, *)", 2, kShape);
+  plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   double values[ROWS * COLUMNS];
   for (int n = 0; n < ROWS * COLUMNS; ++n) values[n] = value + n;
   CHECK_OK(plait_write(file, layout, values, sizeof values));
@@ -77,7 +77,7 @@ static void write_step(plait_file* file, double value) {
 void steps_with_attributes_and_variables(void) {
   const int64_t few = 3;
   plait_file* from = writer();
-  plait_layout* whole = layout_of("(*)", 1, &few);
+  plait_layout* whole = parse_layout("(*)", 1, &few);
   int more = -1;
   for (int step = 0; step < STEPS; ++step) {
     const int16_t pressure[3] = {(int16_t)step, -1, 7};
@@ -100,7 +100,7 @@ void steps_with_attributes_and_variables(void) {
   }
 
   plait_file* to = reader();
-  plait_layout* halves = layout_of("(*, block) onto (2)", 2, kShape);
+  plait_layout* halves = parse_layout("(*, block) onto (2)", 2, kShape);
   for (int step = 0; step < STEPS; ++step) {
     int64_t integer = 0;
     double real = NAN;
@@ -171,7 +171,7 @@ void steps_with_attributes_and_variables(void) {
 
 void steps_without_begin_step(void) {
   plait_file* from = writer();
-  plait_layout* layout = layout_of("(*, *)", 2, kShape);
+  plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   for (int step = 0; step < STEPS; ++step) write_step(from, 10.0 * step);
   plait_file* to = reader();
   double values[ROWS * COLUMNS];
@@ -184,7 +184,7 @@ void steps_without_begin_step(void) {
   /* The box of rows 2 to 3 and columns 1 to 3. */
   const plait_slice box[2] = {{2, 2, 1, 0}, {1, 3, 1, 0}};
   const int64_t small[2] = {2, 3};
-  plait_layout* inner = layout_of("(cyclic, *) onto (2)", 2, small);
+  plait_layout* inner = parse_layout("(cyclic, *) onto (2)", 2, small);
   double parts[2][3] = {{0}};
   const plait_part each[2] = {{parts[1], sizeof parts[1], NULL}, {parts[0], sizeof parts[0], NULL}};
   plait_access access = {sizeof access, box, 2, 0};
@@ -200,7 +200,7 @@ void steps_without_begin_step(void) {
 
 void steps_of_another_type(void) {
   plait_file* from = writer();
-  plait_layout* layout = layout_of("(*, *)", 2, kShape);
+  plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   char wide[16 * ROWS * COLUMNS];
   int64_t bytes = 0;
   int more = 0;
@@ -230,7 +230,7 @@ void steps_of_another_type(void) {
 
 static void writer_errors(plait_file* file) {
   const int64_t negative[1] = {-1};
-  plait_layout* layout = layout_of("(*, *)", 2, kShape);
+  plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   double values[ROWS * COLUMNS] = {0};
   int64_t number = 0;
   int more = 0;
@@ -272,7 +272,7 @@ static void writer_errors(plait_file* file) {
 }
 
 static void reader_errors(plait_file* file) {
-  plait_layout* layout = layout_of("(*, *)", 2, kShape);
+  plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   double values[ROWS * COLUMNS] = {0};
   int64_t number = 77;
   double real = 77;
@@ -302,7 +302,7 @@ static void reader_errors(plait_file* file) {
                                      {{0, 2, 1, 0}, {COLUMNS, 1, 1, 0}},
                                      {{INT64_MAX, 2, 1, 0}, {0, 1, 1, 0}}};
   const int64_t small[2] = {2, 1};
-  plait_layout* inner = layout_of("(*, *)", 2, small);
+  plait_layout* inner = parse_layout("(*, *)", 2, small);
   const plait_part part = {values, sizeof values, NULL};
   plait_access access = {sizeof access, NULL, 2, 0};
   for (int n = 0; n < 4; ++n) {
@@ -363,7 +363,7 @@ void steps_given_up(void) {
 /* What is written without a pipe: one step, which is replaced. */
 void steps_of_a_file(void) {
   const plait_open_options options = field(kShape, "<f8");
-  plait_layout* layout = layout_of("(*, *)", 2, kShape);
+  plait_layout* layout = parse_layout("(*, *)", 2, kShape);
   const char* name = scratch("steps.npy");
   double values[ROWS * COLUMNS];
   int64_t number = -1;

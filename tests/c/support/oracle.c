@@ -107,14 +107,14 @@ int oracle_examples(int64_t rows, int64_t columns, int64_t ranks, struct oracle*
 
 double oracle_value(int64_t position) { return 0.5 + 3.0 * (double)position; }
 
-static int64_t elements_of(const struct oracle* oracle, int64_t first, int64_t last) {
+static int64_t count_elements(const struct oracle* oracle, int64_t first, int64_t last) {
   int64_t count = 0;
   for (int64_t rank = first; rank <= last; ++rank) count += oracle_positions(oracle, rank, NULL);
   return count;
 }
 
 double* oracle_filled(const struct oracle* oracle, int64_t first, int64_t last, int64_t* elements) {
-  const int64_t count = elements_of(oracle, first, last);
+  const int64_t count = count_elements(oracle, first, last);
   int64_t* positions = allocate((size_t)(oracle->dimension[0].size * oracle->dimension[1].size) * sizeof *positions);
   double* values = allocate((size_t)count * sizeof *values);
   int64_t at = 0;

@@ -57,7 +57,7 @@ void access_as(Transport& transport, const Case& access, const AccessOptions& op
 }
 
 /// The arrays that a worker passes: all of them, or the one of its own rank.
-std::span<const LocalArray> arrays_of(const std::vector<LocalArray>& arrays, int worker, bool sees_all) {
+std::span<const LocalArray> worker_arrays(const std::vector<LocalArray>& arrays, int worker, bool sees_all) {
   return sees_all ? std::span(arrays) : std::span(arrays).subspan(static_cast<std::size_t>(worker), 1);
 }
 
@@ -80,25 +80,25 @@ void run_on_nodes(int workers, int on_node, const std::function<void(Transport&)
 void expect_read(const Case& access, const AccessOptions& options, int workers, bool sees_all, int on_node = 0) {
   MemoryStore store(access_case::store_bytes(access));
   store.bytes() = access_case::pattern(store.size());
-  const std::vector<Bytes> expected = access_case::locals_of(access, store.bytes());
+  const std::vector<Bytes> expected = access_case::make_locals(access, store.bytes());
   std::vector<Bytes> locals;
   for (const Bytes& local : expected) locals.emplace_back(local.size(), kUntouched);
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   run_on_nodes(workers, on_node, [&](Transport& transport) {
-    access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, false);
+    access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, false);
   });
   ASSERT_TRUE(locals == expected);
 }
 
 void expect_write(const Case& access, const AccessOptions& options, int workers, bool sees_all, int on_node = 0) {
   const Bytes source = access_case::pattern(access_case::store_bytes(access));
-  std::vector<Bytes> locals = access_case::locals_of(access, source);
+  std::vector<Bytes> locals = access_case::make_locals(access, source);
   const std::vector<Bytes> before = locals;
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   MemoryStore store(access_case::store_bytes(access));
   std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
   run_on_nodes(workers, on_node, [&](Transport& transport) {
-    access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, true);
+    access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, true);
   });
   ASSERT_TRUE(store.bytes() == access_case::store_after_write(access, source, kUntouched));
   ASSERT_TRUE(locals == before);
@@ -150,9 +150,9 @@ TEST(Access, WorkersOnSeveralNodesReadAndWriteWhatTheLayoutSays) {
 TEST(Access, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
   const auto distributions = [](std::int64_t size, std::int64_t extent) {
     return std::vector<Distribution>{
-        Distribution::block_of(),     Distribution::cyclic(),
-        Distribution::cyclic(2),      Distribution::balanced(),
-        Distribution::block_of(size), Distribution::gen_block(extent == 2 ? Extents{1, size - 1} : Extents{size})};
+        Distribution::blocked(),     Distribution::cyclic(),
+        Distribution::cyclic(2),     Distribution::balanced(),
+        Distribution::blocked(size), Distribution::gen_block(extent == 2 ? Extents{1, size - 1} : Extents{size})};
   };
   int checked = 0;
   for (const Order file_order : {Order::kC, Order::kFortran})
@@ -173,7 +173,7 @@ TEST(Access, ReadsAndWritesEveryPairOfDistributionsOfAMatrix) {
 
 TEST(Access, LocalArraysMayHaveAnyStrides) {
   // Rank 0's array runs backwards in both dimensions, with gaps; rank 1's is transposed.
-  const Case access{{4, 6}, Order::kC, {}, Layout({4, 6}, {Distribution::block_of(), Distribution::collapsed()}, {2}),
+  const Case access{{4, 6}, Order::kC, {}, Layout({4, 6}, {Distribution::blocked(), Distribution::collapsed()}, {2}),
                     2,      0};
   MemoryStore store(access_case::store_bytes(access));
   store.bytes() = access_case::pattern(store.size());
@@ -186,7 +186,8 @@ TEST(Access, LocalArraysMayHaveAnyStrides) {
   for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
     std::fill(first.begin(), first.end(), kUntouched);
     run_team(2, [&](Transport& transport) {
-      access_as(transport, access, {strategy, 0, 0}, store, arrays_of(arrays, transport.rank(), false), false, false);
+      access_as(transport, access, {strategy, 0, 0}, store, worker_arrays(arrays, transport.rank(), false), false,
+                false);
     });
     std::size_t touched = 0;
     for (std::int64_t r = 0; r < 2; ++r)
@@ -199,7 +200,8 @@ TEST(Access, LocalArraysMayHaveAnyStrides) {
     EXPECT_EQ(static_cast<std::size_t>(std::count(first.begin(), first.end(), kUntouched)), first.size() - touched);
     std::fill(store.bytes().begin(), store.bytes().end(), kUntouched);
     run_team(2, [&](Transport& transport) {
-      access_as(transport, access, {strategy, 0, 0}, store, arrays_of(arrays, transport.rank(), false), false, true);
+      access_as(transport, access, {strategy, 0, 0}, store, worker_arrays(arrays, transport.rank(), false), false,
+                true);
     });
     ASSERT_TRUE(store.bytes() == source);
   }
@@ -209,7 +211,7 @@ TEST(Access, LocalArraysMayHaveAnyStrides) {
 std::string told(Transport& transport, const Case& access, const AccessOptions& options, MemoryStore& store,
                  const std::vector<LocalArray>& arrays, bool sees_all, bool write) {
   try {
-    access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, write);
+    access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, write);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), plait::ErrorKind::kSystem);
     EXPECT_EQ(error.system_code(), EIO);
@@ -219,7 +221,7 @@ std::string told(Transport& transport, const Case& access, const AccessOptions& 
 }
 
 /// Whether each element is as in one of two stores: what a failed write may leave.
-bool each_is_one_of(const Case& access, const Bytes& store, const Bytes& one, const Bytes& other) {
+bool each_matches_one(const Case& access, const Bytes& store, const Bytes& one, const Bytes& other) {
   for (std::int64_t i = access.offset; i < static_cast<std::int64_t>(store.size()); i += access.element_bytes) {
     const auto same = [&](const Bytes& wanted) {
       return std::equal(store.begin() + i, store.begin() + i + access.element_bytes, wanted.begin() + i);
@@ -236,7 +238,7 @@ void fail_everywhere(const Case& access, const AccessOptions& options, int worke
   MemoryStore store(access_case::store_bytes(access));
   store.bytes() = access_case::pattern(store.size());
   const Bytes source = store.bytes();
-  const std::vector<Bytes> expected = access_case::locals_of(access, source);
+  const std::vector<Bytes> expected = access_case::make_locals(access, source);
   const Bytes written = access_case::store_after_write(access, source, kUntouched);
   std::vector<Bytes> locals = expected;
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
@@ -246,7 +248,7 @@ void fail_everywhere(const Case& access, const AccessOptions& options, int worke
   run_on_nodes(workers, on_node, [&](Transport& transport) {
     const bool first = transport.rank() == 0;
     const auto meet = [&] { plait::collective::agree(transport, nullptr); };
-    access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, write);
+    access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, write);
     if (first) total = store.segments();
     meet();
     for (std::int64_t fail = 0; fail <= total; ++fail) {
@@ -269,14 +271,14 @@ void fail_everywhere(const Case& access, const AccessOptions& options, int worke
         }
         ++failures;
         if (write) {
-          EXPECT_TRUE(each_is_one_of(access, store.bytes(), written, Bytes(written.size(), kUntouched)))
+          EXPECT_TRUE(each_matches_one(access, store.bytes(), written, Bytes(written.size(), kUntouched)))
               << "segment " << fail;
         } else {
           for (Bytes& local : locals) std::fill(local.begin(), local.end(), kUntouched);
         }
       }
       meet();
-      access_as(transport, access, options, store, arrays_of(arrays, transport.rank(), sees_all), sees_all, write);
+      access_as(transport, access, options, store, worker_arrays(arrays, transport.rank(), sees_all), sees_all, write);
       if (first) {
         EXPECT_TRUE(write ? store.bytes() == written : locals == expected);
       }
@@ -291,7 +293,7 @@ TEST(Access, EveryWorkerGetsTheErrorOfEverySegment) {
   for (const bool write : {false, true})
     for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase})
       for (int workers = 1; workers <= 4; ++workers) {
-        const Layout layout({6, 5}, {Distribution::cyclic(), Distribution::block_of()}, {workers, 1});
+        const Layout layout({6, 5}, {Distribution::cyclic(), Distribution::blocked()}, {workers, 1});
         const Case access{{6, 5}, Order::kC, {}, layout, 4096, 0};
         const AccessOptions options{strategy, 2 * 3 * 4096, 0};
         ASSERT_NO_FATAL_FAILURE(fail_everywhere(access, options, workers, false, write));
@@ -315,13 +317,14 @@ TEST(Access, EveryWorkerGetsTheErrorOfARegionsSegments) {
 TEST(Access, AStoreThatEndsEarlyIsAnErrorOnAll) {
   const Case access{{64, 16}, Order::kC, {}, Layout({64, 16}, {Distribution::cyclic(), {}}, {3}), 8, 0};
   MemoryStore store(access_case::store_bytes(access) - 1);
-  std::vector<Bytes> locals = access_case::locals_of(access, access_case::pattern(access_case::store_bytes(access)));
+  std::vector<Bytes> locals = access_case::make_locals(access, access_case::pattern(access_case::store_bytes(access)));
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
     std::vector<std::string> texts(3);
     run_team(3, [&](Transport& transport) {
       try {
-        access_as(transport, access, {strategy, 0, 2}, store, arrays_of(arrays, transport.rank(), false), false, false);
+        access_as(transport, access, {strategy, 0, 2}, store, worker_arrays(arrays, transport.rank(), false), false,
+                  false);
       } catch (const Error& error) {
         texts[static_cast<std::size_t>(transport.rank())] = error.what();
       }
@@ -341,7 +344,7 @@ void try_dawdling(int slow, int at_peer, std::int64_t elements, std::int64_t rea
   SCOPED_TRACE(print(access, options, kWorkers, false) + ", worker " + std::to_string(slow) + " dawdles at " +
                std::to_string(at_peer));
   const Bytes source = access_case::pattern(access_case::store_bytes(access));
-  const std::vector<Bytes> expected = access_case::locals_of(access, source);
+  const std::vector<Bytes> expected = access_case::make_locals(access, source);
   for (const bool write : {false, true}) {
     std::vector<Bytes> locals = expected;
     if (!write)
@@ -353,7 +356,7 @@ void try_dawdling(int slow, int at_peer, std::int64_t elements, std::int64_t rea
       wrapped::Dawdling dawdling(transport, [&](int peer) {
         if (transport.rank() == slow && peer == at_peer) std::this_thread::sleep_for(std::chrono::milliseconds(3));
       });
-      access_as(dawdling, access, options, store, arrays_of(arrays, transport.rank(), false), false, write);
+      access_as(dawdling, access, options, store, worker_arrays(arrays, transport.rank(), false), false, write);
     });
     if (write) {
       ASSERT_TRUE(store.bytes() == source) << "write";

@@ -74,7 +74,7 @@ void expect_chunks_of_one(const std::vector<std::unique_ptr<ChunkedStore>>& view
 
 void check(const ChunkedCase& access) {
   const Bytes flat = access_case::pattern(access_case::store_bytes(access));
-  const std::vector<Bytes> expected = access_case::locals_of(access, flat);
+  const std::vector<Bytes> expected = access_case::make_locals(access, flat);
   Bytes bytes = chunk_case::in_chunks(access, access.chunk, flat, kElsewhere);
 
   std::vector<Bytes> locals;

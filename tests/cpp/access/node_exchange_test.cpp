@@ -87,12 +87,12 @@ class Watched : public wrapped::SeveralNodes {
 int max_pending(const AccessOptions& options, bool write) {
   constexpr int kWorkers = 4;
   // Each share of the file, whole columns, has elements of both nodes.
-  const Layout layout({16, 24}, {Distribution::block_of(), Distribution::block_of()}, {2, 2});
+  const Layout layout({16, 24}, {Distribution::blocked(), Distribution::blocked()}, {2, 2});
   const Case access{{16, 24}, Order::kFortran, {}, layout, 4096, 0};
   const Bytes source = access_case::pattern(access_case::store_bytes(access));
   plait::store::memory::MemoryStore store(access_case::store_bytes(access));
   if (!write) store.bytes() = source;
-  const std::vector<Bytes> expected = access_case::locals_of(access, source);
+  const std::vector<Bytes> expected = access_case::make_locals(access, source);
   std::vector<Bytes> locals = expected;
   if (!write)
     for (Bytes& local : locals) std::ranges::fill(local, std::byte{7});

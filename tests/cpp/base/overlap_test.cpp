@@ -20,8 +20,8 @@ using plait::base::share_memory;
 std::byte* at_byte(std::int64_t position) { return reinterpret_cast<std::byte*>((std::int64_t{1} << 40) + position); }
 
 /// The bytes of a box, those of each element behind those of the one before.
-std::vector<std::int64_t> bytes_of(std::int64_t first, const Extents& shape, const Extents& strides,
-                                   std::int64_t size) {
+std::vector<std::int64_t> box_bytes(std::int64_t first, const Extents& shape, const Extents& strides,
+                                    std::int64_t size) {
   std::vector<std::int64_t> result;
   oracle::for_each_index(shape, [&](const Extents& index) {
     std::int64_t position = first;
@@ -48,7 +48,7 @@ TEST(Overlap, RandomBoxesAgainstTheirBytes) {
         strides[i].push_back(number(-8, 8) * (number(0, 1) == 0 ? 1 : 4));
       }
       first[i] = number(0, 40);
-      bytes[i] = bytes_of(first[i], shapes[i], strides[i], size);
+      bytes[i] = box_bytes(first[i], shapes[i], strides[i], size);
     }
     const MemoryBox one{at_byte(first[0]), shapes[0], strides[0], size};
     const MemoryBox other{at_byte(first[1]), shapes[1], strides[1], size};

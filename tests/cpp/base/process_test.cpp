@@ -122,7 +122,7 @@ TEST_F(Forks, AChildClosesDescriptorsAndHoldsNoLock) {
 
 TEST_F(Forks, ANewFileIsTheParents) {
   const plait::Extents shape{64};
-  const plait::Layout layout(shape, {plait::Distribution::block_of()}, plait::Extents{1});
+  const plait::Layout layout(shape, {plait::Distribution::blocked()}, plait::Extents{1});
   std::vector<std::byte> bytes(64, std::byte{7});
   plait::FileOptions options;
   options.shape = shape;

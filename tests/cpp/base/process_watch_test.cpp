@@ -17,7 +17,7 @@ using plait::base::ProcessWatch;
 class WatchedProcess : public testing::Test {
  protected:
   void SetUp() override {
-    if (!ProcessWatch::of(plait::base::this_process())) GTEST_SKIP();
+    if (!ProcessWatch::find_or_open(plait::base::this_process())) GTEST_SKIP();
   }
 };
 
@@ -28,26 +28,26 @@ TEST_F(WatchedProcess, EndsWhenItEnds) {
     ::pause();
     ::_exit(0);
   }
-  const auto watch = ProcessWatch::of({child, 0});
+  const auto watch = ProcessWatch::find_or_open({child, 0});
   EXPECT_FALSE(watch->ended());
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_TRUE(watch->ended());
-  EXPECT_TRUE(ProcessWatch::of({child, 0})->ended());
+  EXPECT_TRUE(ProcessWatch::find_or_open({child, 0})->ended());
 }
 
 TEST_F(WatchedProcess, WithAnotherStartIsAnotherProcess) {
   const ProcessId self = plait::base::this_process();
   ASSERT_GT(self.started, 0);
-  const auto watch = ProcessWatch::of(self);
+  const auto watch = ProcessWatch::find_or_open(self);
   EXPECT_FALSE(watch->ended());
   // One that had the number of this process before it.
-  const auto before = ProcessWatch::of({self.number, self.started - 1});
+  const auto before = ProcessWatch::find_or_open({self.number, self.started - 1});
   EXPECT_TRUE(before->ended());
-  EXPECT_EQ(ProcessWatch::of(self), watch);
+  EXPECT_EQ(ProcessWatch::find_or_open(self), watch);
   EXPECT_NE(before, watch);
 }
 
-TEST_F(WatchedProcess, ThatIsNotThereHasEnded) { EXPECT_TRUE(ProcessWatch::of({1 << 30, 1})->ended()); }
+TEST_F(WatchedProcess, ThatIsNotThereHasEnded) { EXPECT_TRUE(ProcessWatch::find_or_open({1 << 30, 1})->ended()); }
 
 }  // namespace

@@ -20,7 +20,7 @@ using plait::Error;
 using plait::codec::Chain;
 using plait::codec::Codec;
 
-std::vector<std::byte> bytes_of(std::size_t size, unsigned kinds) {
+std::vector<std::byte> random_bytes(std::size_t size, unsigned kinds) {
   std::mt19937 random(5);
   std::vector<std::byte> bytes(size);
   for (std::byte& one : bytes) one = static_cast<std::byte>(random() % kinds);
@@ -43,7 +43,7 @@ TEST(Codec, WhatIsPackedComesBack) {
   for (const Chain& chain : chains())
     for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{300'000}})
       for (const unsigned kinds : {1U, 4U, 256U}) {
-        const std::vector<std::byte> plain = bytes_of(size, kinds);
+        const std::vector<std::byte> plain = random_bytes(size, kinds);
         const auto packed = chain.encode(plain);
         EXPECT_LE(packed.size(), chain.max_encoded(size)) << chain.describe();
         if (const auto always = chain.always_encoded(size)) {
@@ -58,7 +58,7 @@ TEST(Codec, WhatIsPackedComesBack) {
 }
 
 TEST(Codec, AnotherSizeIsAnError) {
-  const std::vector<std::byte> plain = bytes_of(1000, 4);
+  const std::vector<std::byte> plain = random_bytes(1000, 4);
   for (const Chain& chain : chains()) {
     const auto packed = chain.encode(plain);
     const std::vector<std::byte> kept(packed.begin(), packed.end());
@@ -77,7 +77,7 @@ TEST(Codec, AnotherSizeIsAnError) {
 
 TEST(Codec, EveryCutAndEveryBitOfACheckSumIsNoticed) {
   const Chain chain({plait::codec::crc32c()});
-  const std::vector<std::byte> plain = bytes_of(37, 256);
+  const std::vector<std::byte> plain = random_bytes(37, 256);
   const auto packed = chain.encode(plain);
   const std::vector<std::byte> kept(packed.begin(), packed.end());
   std::vector<std::byte> output(plain.size());
@@ -93,12 +93,12 @@ TEST(Codec, EveryCutAndEveryBitOfACheckSumIsNoticed) {
 // RFC 3720, appendix B.4.
 TEST(Codec, SumsAreThoseOfTheStandard) {
   std::vector<std::byte> bytes(32);
-  EXPECT_EQ(plait::codec::crc32c_of(bytes), 0x8a9136aaU);
+  EXPECT_EQ(plait::codec::compute_crc32c(bytes), 0x8a9136aaU);
   std::ranges::fill(bytes, std::byte{0xff});
-  EXPECT_EQ(plait::codec::crc32c_of(bytes), 0x62a8ab43U);
+  EXPECT_EQ(plait::codec::compute_crc32c(bytes), 0x62a8ab43U);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
-  EXPECT_EQ(plait::codec::crc32c_of(bytes), 0x46dd794eU);
-  EXPECT_EQ(plait::codec::crc32c_of(std::span(bytes).first(0)), 0U);
+  EXPECT_EQ(plait::codec::compute_crc32c(bytes), 0x46dd794eU);
+  EXPECT_EQ(plait::codec::compute_crc32c(std::span(bytes).first(0)), 0U);
 }
 
 TEST(Codec, NamesAndLevels) {

@@ -33,18 +33,18 @@ constexpr std::size_t kBytes = std::size_t{1} << 20;
 
 TEST(TextsBetweenRanks, ComeAsTheyAre) {
   run_team(3, [](Transport& transport) {
-    const auto text_of = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3000, 'x'); };
-    const std::vector<std::string> all = gather(transport, [&] { return text_of(transport.rank()); });
+    const auto make_text = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3000, 'x'); };
+    const std::vector<std::string> all = gather(transport, [&] { return make_text(transport.rank()); });
     ASSERT_EQ(all.size(), transport.rank() == 0 ? 3U : 0U);
-    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], text_of(static_cast<int>(i)));
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], make_text(static_cast<int>(i)));
   });
 }
 
 TEST(TextsBetweenRanks, ReachAllRanks) {
   run_team(3, [](Transport& transport) {
-    const auto text_of = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3000, '\n'); };
-    const std::vector<std::string> all = gather_to_all(transport, [&] { return text_of(transport.rank()); });
-    EXPECT_EQ(all, (std::vector{text_of(0), text_of(1), text_of(2)}));
+    const auto make_text = [](int rank) { return std::string(static_cast<std::size_t>(rank) * 3000, '\n'); };
+    const std::vector<std::string> all = gather_to_all(transport, [&] { return make_text(transport.rank()); });
+    EXPECT_EQ(all, (std::vector{make_text(0), make_text(1), make_text(2)}));
   });
 }
 

@@ -106,21 +106,21 @@ class ChunkedFiles : public plait_test::InFolder {
   plait::container::AddedFormat added_{tiles_};
 };
 
-Case case_of(Order order, const Layout& layout, Region region = {}) {
+Case make_case(Order order, const Layout& layout, Region region = {}) {
   return {{10, 7, 4}, order, std::move(region), layout, 8, kHead};
 }
 
 TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
-  const Layout pencils({10, 7, 4}, {Distribution::cyclic(), Distribution::block_of(), Distribution::collapsed()},
+  const Layout pencils({10, 7, 4}, {Distribution::cyclic(), Distribution::blocked(), Distribution::collapsed()},
                        {3, 2});
   const Layout rows({4, 7}, {Distribution::cyclic(), Distribution::collapsed()}, {6});
   for (const Order order : {Order::kC, Order::kFortran}) {
     for (const int on_a_node : {0, 1, 4}) {
-      const Case access = case_of(order, pencils);
+      const Case access = make_case(order, pencils);
       const Bytes flat = access_case::pattern(access_case::store_bytes(access));
-      const std::vector<Bytes> mine = access_case::locals_of(access, flat);
-      const Case part = case_of(order, rows, {{1, 4, 2, false}, {0, 7, 1, false}, {2, 1, 1, true}});
-      const std::vector<Bytes> parts = access_case::locals_of(part, flat);
+      const std::vector<Bytes> mine = access_case::make_locals(access, flat);
+      const Case part = make_case(order, rows, {{1, 4, 2, false}, {0, 7, 1, false}, {2, 1, 1, true}});
+      const std::vector<Bytes> parts = access_case::make_locals(part, flat);
       stream_case::on_ranks({6, on_a_node}, [&](const Comm& comm) {
         const Bytes& local = mine[at(comm.rank())];
         File made = File::open(path(), Mode::kWrite, described(access), comm);
@@ -149,10 +149,10 @@ TEST_F(ChunkedFiles, SeveralRanksWriteAndReadThem) {
 }
 
 TEST_F(ChunkedFiles, AProcessAloneChangesAPartInPlace) {
-  const Layout pair({10, 7, 4}, {Distribution::block_of(), Distribution::collapsed(), Distribution::collapsed()}, {2});
-  const Case access = case_of(Order::kC, pair);
+  const Layout pair({10, 7, 4}, {Distribution::blocked(), Distribution::collapsed(), Distribution::collapsed()}, {2});
+  const Case access = make_case(Order::kC, pair);
   const Bytes flat = access_case::pattern(access_case::store_bytes(access));
-  const std::vector<Bytes> locals = access_case::locals_of(access, flat);
+  const std::vector<Bytes> locals = access_case::make_locals(access, flat);
   File made = File::open(path(), Mode::kWrite, described(access));
   made.write(pair, access_case::const_parts(locals));
   made.close();
@@ -173,7 +173,7 @@ TEST_F(ChunkedFiles, AProcessAloneChangesAPartInPlace) {
 
 TEST_F(ChunkedFiles, StreamsAndDirectAccessAreRefusedAndTruncationIsSeen) {
   const Layout whole({10, 7, 4}, std::vector<Distribution>(3, Distribution::collapsed()), {});
-  const Case access = case_of(Order::kC, whole);
+  const Case access = make_case(Order::kC, whole);
   const Bytes zeros(at(10 * 7 * 4 * 8));
   const plait::ConstPart part{zeros.data(), {}};
   File made = File::open(path(), Mode::kWrite, described(access));

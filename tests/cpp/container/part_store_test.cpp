@@ -27,7 +27,7 @@ std::shared_ptr<MemoryStore> filled(std::int64_t bytes) {
   return store;
 }
 
-std::vector<std::byte> rows_of(MemoryStore& store, const Rows& rows) {
+std::vector<std::byte> read_rows(MemoryStore& store, const Rows& rows) {
   std::vector<std::byte> all;
   const std::vector<std::byte>& bytes = store.bytes();
   for (std::int64_t i = 0; i < rows.count; ++i)
@@ -45,7 +45,7 @@ TEST(PartStore, ReadsAndWritesWhatLiesInItsRows) {
   for (const Rows& rows : kCases) {
     const auto whole = filled(rows.begin + rows.count * rows.stride + 100);
     PartStore part(whole, plait::base::decode<Rows>(plait::base::encode(rows), plait::base::kAnotherRank), "part");
-    std::vector<std::byte> expected = rows_of(*whole, rows);
+    std::vector<std::byte> expected = read_rows(*whole, rows);
     const auto size = static_cast<std::int64_t>(expected.size());
     ASSERT_EQ(part.size(), size);
     for (int i = 0; i < 60; ++i) {
@@ -58,7 +58,7 @@ TEST(PartStore, ReadsAndWritesWhatLiesInItsRows) {
       const std::vector<std::byte> before = whole->bytes();
       part.write({{offset, found.data(), bytes}});
       std::copy(found.begin(), found.end(), expected.begin() + offset);
-      ASSERT_EQ(rows_of(*whole, rows), expected) << rows.stride;
+      ASSERT_EQ(read_rows(*whole, rows), expected) << rows.stride;
       std::int64_t changed = 0;  // outside of the rows there is nothing
       for (std::size_t k = 0; k < before.size(); ++k) changed += before[k] != whole->bytes()[k] ? 1 : 0;
       ASSERT_LE(changed, bytes);

@@ -142,7 +142,7 @@ TEST_F(OutOfMemory, Opening) {
     });
 }
 
-std::string text_of(const ArrayType& type) {
+std::string describe_type(const ArrayType& type) {
   std::string text = type.dtype + ' ' + std::to_string(type.element_bytes) + (type.order == Order::kC ? " C" : " F");
   for (const std::int64_t extent : type.shape) text += ' ' + std::to_string(extent);
   return text;
@@ -169,7 +169,7 @@ TEST_F(OutOfMemory, WhatIsOpenedIsTheSameOnAllRanks) {
       const auto file = std::make_shared<std::optional<File>>();
       return {[name, how, file, comm, mode] { file->emplace(File::open(*name, mode, *how, comm)); },
               [file, mode, rank = comm.rank()] {
-                const std::string type = text_of((*file)->type());
+                const std::string type = describe_type((*file)->type());
                 return mode == Mode::kWrite ? type : type + ", " + own_rows(**file, rank);
               }};
     });

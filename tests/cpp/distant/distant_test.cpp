@@ -26,11 +26,11 @@ using plait::DistantMode;
 using plait::DistantOptions;
 using plait::DistantRequest;
 using plait_test::Bytes;
-using plait_test::bytes_of;
+using plait_test::make_bytes;
 
 void barrier(const Comm& comm) {
   std::int64_t nothing = 0;
-  plait::core::transport_of(comm).reduce_min({&nothing, 1});
+  plait::core::get_transport(comm).reduce_min({&nothing, 1});
 }
 
 /// (ranks, ranks on a node)
@@ -46,12 +46,12 @@ TEST_P(Distant, EveryRankReachesEveryDisk) {
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
     for (int server = 0; server < comm.size(); ++server)
-      EXPECT_EQ(file.direct(server), plait::core::transport_of(comm).node_rank_of(server) >= 0);
+      EXPECT_EQ(file.direct(server), plait::core::get_transport(comm).rank_on_node(server) >= 0);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const auto size = static_cast<std::size_t>(sizes[i]);
       const std::int64_t buffer = (sizes[i] + 5) * comm.size();
       for (int server = 0; server < comm.size(); ++server) {
-        const Bytes out = bytes_of(size, static_cast<unsigned>(comm.rank() * 7 + server));
+        const Bytes out = make_bytes(size, static_cast<unsigned>(comm.rank() * 7 + server));
         file.write((sizes[i] + 5) * comm.rank(), out.data(), sizes[i], server);
       }
       barrier(comm);
@@ -59,7 +59,7 @@ TEST_P(Distant, EveryRankReachesEveryDisk) {
         const int writer = (comm.rank() + 1) % comm.size();
         Bytes in(size);
         file.read((sizes[i] + 5) * writer, in.data(), sizes[i], server);
-        EXPECT_EQ(in, bytes_of(size, static_cast<unsigned>(writer * 7 + server)));
+        EXPECT_EQ(in, make_bytes(size, static_cast<unsigned>(writer * 7 + server)));
         EXPECT_LE(file.size(server), buffer);
       }
       barrier(comm);
@@ -75,7 +75,7 @@ TEST_P(Distant, RequestsOverlapAndEndInAnyOrder) {
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
     const int server = (comm.rank() + 1) % comm.size();
-    const Bytes out = bytes_of(kParts * kPart, static_cast<unsigned>(comm.rank()));
+    const Bytes out = make_bytes(kParts * kPart, static_cast<unsigned>(comm.rank()));
     Bytes in(out.size());
     std::vector<DistantRequest> requests;
     for (int i = kParts - 1; i >= 0; --i)
@@ -115,7 +115,7 @@ TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
       // A batch of accesses that do not overlap each other, under way together.
       std::vector<DistantRequest> requests;
       const std::int64_t cut = 1 + below(kOwn - 1);
-      const Bytes fresh = bytes_of(static_cast<std::size_t>(cut), static_cast<unsigned>(random()));
+      const Bytes fresh = make_bytes(static_cast<std::size_t>(cut), static_cast<unsigned>(random()));
       Bytes back(static_cast<std::size_t>(kOwn - cut));
       const bool swapped = below(2) == 0;
       const std::int64_t write_at = swapped ? kOwn - cut : 0;
@@ -254,7 +254,7 @@ TEST_P(Distant, PositionsBeyondTwoGigabytes) {
     const int server = (comm.rank() + 1) % comm.size();
     for (const std::int64_t offset :
          {(std::int64_t{1} << 31) - 3, (std::int64_t{1} << 32) - 3, std::int64_t{5} << 40}) {
-      const Bytes out = bytes_of(9, static_cast<unsigned>(comm.rank()));
+      const Bytes out = make_bytes(9, static_cast<unsigned>(comm.rank()));
       Bytes in(10);
       try {
         file.write(offset, out.data(), 9, server);
@@ -289,7 +289,7 @@ TEST_P(Distant, HandlesThatAreDroppedWaitForTheirRequests) {
     Bytes in(1 << 20);
     {
       DistantFile first = DistantFile::open(own(comm.rank()), comm);
-      first.write(0, bytes_of(in.size(), 3).data(), static_cast<std::int64_t>(in.size()), comm.rank());
+      first.write(0, make_bytes(in.size(), 3).data(), static_cast<std::int64_t>(in.size()), comm.rank());
       barrier(comm);
       {
         DistantFile second = DistantFile::open(own(comm.rank(), DistantMode::kRead), comm);
@@ -300,7 +300,7 @@ TEST_P(Distant, HandlesThatAreDroppedWaitForTheirRequests) {
       }
       barrier(comm);
     }
-    EXPECT_EQ(in, bytes_of(in.size(), 3));
+    EXPECT_EQ(in, make_bytes(in.size(), 3));
   });
 }
 
@@ -315,7 +315,7 @@ using DistantAlone = plait_test::DistantTest;
 
 TEST_F(DistantAlone, OneProcessHasItsOwnDisk) {
   DistantFile file = DistantFile::open(own(0));
-  const Bytes out = bytes_of(1 << 20, 1);
+  const Bytes out = make_bytes(1 << 20, 1);
   Bytes in(out.size());
   file.start_write(10, out.data(), 1 << 20, 0).wait();
   file.read(10, in.data(), 1 << 20, 0);

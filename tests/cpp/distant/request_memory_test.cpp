@@ -34,7 +34,7 @@ using plait::SharedFilePlace;
 using plait::distant::Outstanding;
 using plait::transport::CallFailure;
 using plait_test::Bytes;
-using plait_test::bytes_of;
+using plait_test::make_bytes;
 using plait_test::Watchdog;
 
 using Request = DistantRequest::Impl;
@@ -47,7 +47,7 @@ std::shared_ptr<Request> make_request(const std::shared_ptr<Outstanding>& outsta
 }
 
 /// The error of a request, which has to end.
-Error error_of(Request& request) {
+Error catch_error(Request& request) {
   try {
     request.wait();
   } catch (const Error& error) {
@@ -65,7 +65,7 @@ TEST(RequestWithoutMemory, OneOfWhichAPieceCannotBeBegunEnds) {
       if (at == refused) throw std::bad_alloc();
       done(nullptr);
     });
-    const Error error = error_of(*request);
+    const Error error = catch_error(*request);
     EXPECT_EQ(error.system_code(), ENOMEM) << error.what();
     outstanding->wait_for_all();
   }
@@ -88,7 +88,7 @@ TEST(RequestWithoutMemory, PiecesThatAreUnderWayAreWaitedFor) {
   const CallFailure failure{ErrorKind::kSystem, EIO, "the disk has failed"};
   under_way[1](&failure);
   EXPECT_TRUE(request->done());
-  EXPECT_EQ(error_of(*request).system_code(), EIO);
+  EXPECT_EQ(catch_error(*request).system_code(), EIO);
   outstanding->wait_for_all();
 }
 
@@ -107,7 +107,7 @@ TEST(RequestWithoutMemory, WhyAPieceFailedIsTold) {
         allocations::failed();
       });
     });
-    const Error error = error_of(*request);
+    const Error error = catch_error(*request);
     disk.join();
     EXPECT_EQ(error.what(), why);
     outstanding->wait_for_all();
@@ -161,7 +161,7 @@ void try_all(const std::string& what, const std::function<bool()>& access, const
 
 void barrier(const Comm& comm) {
   std::int64_t nothing = 0;
-  plait::core::transport_of(comm).reduce_min({&nothing, 1});
+  plait::core::get_transport(comm).reduce_min({&nothing, 1});
 }
 
 /// Several pieces, by messages and on the spot, and not all that is read is copied from the page cache at once.
@@ -187,7 +187,7 @@ TEST_F(RequestsWithoutMemory, OfDistantFilesEnd) {
   on_nodes([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
     if (comm.rank() == 0) {
-      const Bytes written = bytes_of(kBytes, 1);
+      const Bytes written = make_bytes(kBytes, 1);
       Bytes got(kBytes);
       try_all("write", [&] {
         file.start_write(0, written.data(), kBytes, 1).wait();
@@ -215,7 +215,7 @@ TEST_F(RequestsWithoutMemory, OfSharedFilesEnd) {
   on_nodes([&](const Comm& comm) {
     SharedFile file = SharedFile::open(striped(kUnit), comm);
     if (comm.rank() == 0) {
-      const Bytes written = bytes_of(kBytes, 2);
+      const Bytes written = make_bytes(kBytes, 2);
       Bytes got(kBytes);
       try_all("write", [&] {
         file.start_write(0, written.data(), kBytes).wait();
@@ -262,7 +262,7 @@ TEST_F(RequestsWithoutMemory, OfZerosEnd) {
         return got == zeros;
       };
       if (comm.rank() == 0) reached = try_at(n, "read zeros", read) ? 1 : 0;
-      plait::core::transport_of(comm).reduce_min({&reached, 1});
+      plait::core::get_transport(comm).reduce_min({&reached, 1});
     }
     EXPECT_EQ(reached, 0);
     const Watchdog watchdog("close");

@@ -57,7 +57,7 @@ class DistantServer : public plait_test::DistantTest {
   static constexpr int kCallers = 3;
   DistantServer() : server_(kCallers, kCallers + 1) {
     auto file = std::make_shared<const LocalFile>(disk(0), plait::DistantMode::kWrite, kCallers, true);
-    file->write(0, plait_test::bytes_of(4096, 1));
+    file->write(0, plait_test::make_bytes(4096, 1));
     server_.add(1, file);
   }
   ~DistantServer() override { server_.finish(); }

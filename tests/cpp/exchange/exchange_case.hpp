@@ -49,7 +49,7 @@ inline constexpr std::byte kUntouched{0xE1};
 /// The local arrays of a layout over an array whose bytes tell their positions.
 inline std::vector<Bytes> filled(const Layout& layout, std::int64_t element_bytes) {
   const Case access{layout.shape(), Order::kC, {}, layout, element_bytes, 0};
-  return access_case::locals_of(access, access_case::pattern(access_case::store_bytes(access)));
+  return access_case::make_locals(access, access_case::pattern(access_case::store_bytes(access)));
 }
 
 inline std::vector<Bytes> untouched_like(const std::vector<Bytes>& arrays) {

@@ -38,7 +38,7 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
       const auto view = [&](const Layout& layout, Held& held) {
         return LocalArray{
             transport.rank(), held.data(),
-            access_case::dense_byte_strides(layout.local_shape(transport.rank()), oracle::order_of(layout), 8)};
+            access_case::dense_byte_strides(layout.local_shape(transport.rank()), oracle::storage_order(layout), 8)};
       };
       const LocalArray mine = view(source, from);
       const LocalArray wanted = view(target, to);
@@ -121,8 +121,8 @@ TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
     std::vector<Bytes> before = filled(source, 2);
     std::vector<Bytes> after = untouched_like(filled(target, 2));
     std::vector<Bytes> expected = after;
-    const oracle::ArrayMap from_map = oracle::map_of(source);
-    const oracle::ArrayMap to_map = oracle::map_of(target);
+    const oracle::ArrayMap from_map = oracle::make_map(source);
+    const oracle::ArrayMap to_map = oracle::make_map(target);
     oracle::for_each_index(section.shape, [&](const Extents& index) {
       Extents a = index;
       Extents b = index;
@@ -130,8 +130,8 @@ TEST(Redistribute, MovesSectionsOfDifferentNumbersOfRanks) {
         a[d] += section.source_origin[d];
         b[d] += section.target_origin[d];
       }
-      const oracle::Position from = from_map.positions[at(oracle::offset_of(a, from_shape, Order::kC))];
-      const oracle::Position to = to_map.positions[at(oracle::offset_of(b, to_shape, Order::kC))];
+      const oracle::Position from = from_map.positions[at(oracle::dense_offset(a, from_shape, Order::kC))];
+      const oracle::Position to = to_map.positions[at(oracle::dense_offset(b, to_shape, Order::kC))];
       for (std::int64_t byte = 0; byte < 2; ++byte)
         expected[at(to.rank)][at(to.offset * 2 + byte)] = before[at(from.rank)][at(from.offset * 2 + byte)];
     });

@@ -106,7 +106,7 @@ TEST(Redistribute, OneProcessGathersAllTargets) {
 }
 
 TEST(Redistribute, LocalArraysMayHaveAnyStrides) {
-  const Layout source({4, 6}, {Distribution::block_of(), {}}, {2});
+  const Layout source({4, 6}, {Distribution::blocked(), {}}, {2});
   const Layout target({4, 6}, {{}, Distribution::cyclic()}, {2});
   std::vector<Bytes> before = filled(source, 2);
   const std::vector<Bytes> expected = filled(target, 2);
@@ -137,8 +137,8 @@ TEST(Redistribute, LocalArraysMayHaveAnyStrides) {
 }
 
 TEST(Redistribute, OneProcessUsesSeveralThreadsForLargeArrays) {
-  const Layout source({300, 1000}, {Distribution::block_of(), Distribution::cyclic(3)}, {3, 2});
-  const Layout target({300, 1000}, {Distribution::cyclic(), Distribution::block_of()}, {2, 4}, Order::kFortran,
+  const Layout source({300, 1000}, {Distribution::blocked(), Distribution::cyclic(3)}, {3, 2});
+  const Layout target({300, 1000}, {Distribution::cyclic(), Distribution::blocked()}, {2, 4}, Order::kFortran,
                       Order::kFortran);
   const std::vector<Bytes> before = filled(source, 16);
   const std::vector<Bytes> expected = filled(target, 16);
@@ -148,9 +148,9 @@ TEST(Redistribute, OneProcessUsesSeveralThreadsForLargeArrays) {
 }
 
 TEST(Redistribute, RefusesWhatDoesNotFit) {
-  const Layout rows({4, 6}, {Distribution::block_of(), {}}, {2});
-  const Layout columns({4, 6}, {{}, Distribution::block_of()}, {3});
-  const Layout other({4, 5}, {{}, Distribution::block_of()}, {3});
+  const Layout rows({4, 6}, {Distribution::blocked(), {}}, {2});
+  const Layout columns({4, 6}, {{}, Distribution::blocked()}, {3});
+  const Layout other({4, 5}, {{}, Distribution::blocked()}, {3});
   std::vector<Bytes> two = filled(rows, 8);
   std::vector<Bytes> three = untouched_like(filled(columns, 8));
   const auto from = const_parts(two);
@@ -182,8 +182,8 @@ TEST(Redistribute, LargeArraysGoByRowsAndTiles) {
       {shape, {Distribution::cyclic(), Distribution::cyclic()}, {2, 2}},
       {shape, {Distribution::cyclic(36), Distribution::cyclic(36)}, {2, 2}},
       {shape, {Distribution::cyclic(128), Distribution::cyclic(128)}, {2, 2}, Order::kFortran},
-      {shape, {Distribution::block_of(), {}}, {4}},
-      {shape, {Distribution::block_of(), {}}, {4}, Order::kC, Order::kFortran},
+      {shape, {Distribution::blocked(), {}}, {4}},
+      {shape, {Distribution::blocked(), {}}, {4}, Order::kC, Order::kFortran},
       {shape, {{}, Distribution::cyclic(5)}, {4}},
       {shape, {{}, Distribution::cyclic(27)}, {4}},  // runs that are joined
   };

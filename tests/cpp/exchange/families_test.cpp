@@ -21,7 +21,7 @@ Pairs sorted(Pairs pairs) {
   return pairs;
 }
 
-Pairs positions_of(const Pieces& pieces) {
+Pairs list_positions(const Pieces& pieces) {
   Pairs result;
   for (const Piece& piece : pieces)
     for (std::int64_t t = 0; t < piece.count; ++t)
@@ -30,7 +30,7 @@ Pairs positions_of(const Pieces& pieces) {
   return sorted(result);
 }
 
-Pairs positions_of(const Families& families) {
+Pairs list_positions(const Families& families) {
   Pairs result;
   for (const Family& family : families) {
     plait::Extents index(static_cast<std::size_t>(family.depth), 0);
@@ -64,9 +64,9 @@ std::vector<Pieces> examples() {
 
 TEST(Families, HoldTheSameElementsInNoMorePositions) {
   for (const Pieces& pieces : examples()) {
-    const Families families = plait::exchange::families_of(pieces);
+    const Families families = plait::exchange::make_families(pieces);
     EXPECT_LE(families.size(), pieces.size());
-    ASSERT_EQ(positions_of(families), positions_of(pieces));
+    ASSERT_EQ(list_positions(families), list_positions(pieces));
     for (const Family& family : families)
       for (int i = 1; i < family.depth; ++i)
         EXPECT_LE(family.loops[static_cast<std::size_t>(i) - 1].b_stride,
@@ -78,7 +78,7 @@ TEST(Families, SingleElementsAreCountedTwice) {
   // Away from the ends: runs of one element, 64 of them in each of 49 periods.
   const Pieces pieces = plait::plan::intersect(IndexSet::blocks(0, 1, 2, 12800), IndexSet::blocks(0, 128, 256, 12800));
   EXPECT_GE(pieces.size(), 64U);
-  const Families families = plait::exchange::families_of(pieces);
+  const Families families = plait::exchange::make_families(pieces);
   EXPECT_LE(families.size(), 4U);
   const auto most = std::max_element(families.begin(), families.end(),
                                      [](const Family& x, const Family& y) { return x.elements() < y.elements(); });
@@ -90,13 +90,13 @@ TEST(Families, SingleElementsAreCountedTwice) {
 
 TEST(Families, ClippingKeepsWhatLiesInside) {
   for (const Pieces& pieces : examples()) {
-    const Pairs all = positions_of(pieces);
+    const Pairs all = list_positions(pieces);
     for (const auto& [begin, end] :
          {std::pair<std::int64_t, std::int64_t>{0, 7}, {3, 4}, {5, 200}, {100, 100}, {64, 999}}) {
       Pairs expected;
       for (const auto& [a, b] : all)
         if (b >= begin && b < end) expected.emplace_back(a, b - begin);
-      ASSERT_EQ(positions_of(plait::plan::clip_target(pieces, begin, end)), sorted(expected));
+      ASSERT_EQ(list_positions(plait::plan::clip_target(pieces, begin, end)), sorted(expected));
     }
   }
 }

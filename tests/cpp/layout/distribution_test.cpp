@@ -29,7 +29,7 @@ void check(const Layout& layout) {
     for (std::int64_t position = 0; position < set.size(); ++position) {
       const std::int64_t index = mine[at(position)];
       ASSERT_EQ(set.at(position), index);
-      ASSERT_EQ(set.rank_of(index), position);
+      ASSERT_EQ(set.count_below(index), position);
       ASSERT_EQ(layout.to_local(Extents{index}, c), Extents{position});
       ASSERT_EQ(layout.to_global(Extents{position}, c), Extents{index});
     }
@@ -72,8 +72,8 @@ TEST(Distribution, AllGeneralBlocksOfASmallSize) {
 
 TEST(Distribution, PrintsAsHpfSpellsIt) {
   EXPECT_EQ(to_string(Distribution::collapsed()), "*");
-  EXPECT_EQ(to_string(Distribution::block_of()), "block");
-  EXPECT_EQ(to_string(Distribution::block_of(7)), "block(7)");
+  EXPECT_EQ(to_string(Distribution::blocked()), "block");
+  EXPECT_EQ(to_string(Distribution::blocked(7)), "block(7)");
   EXPECT_EQ(to_string(Distribution::balanced()), "balanced");
   EXPECT_EQ(to_string(Distribution::cyclic()), "cyclic");
   EXPECT_EQ(to_string(Distribution::cyclic(3)), "cyclic(3)");
@@ -94,9 +94,9 @@ TEST(Distribution, PastThirtyTwoBits) {
 
 TEST(Distribution, HugeSizesDoNotOverflow) {
   for (const Distribution& distribution :
-       {Distribution::block_of(), Distribution::balanced(), Distribution::cyclic(), Distribution::cyclic(3),
+       {Distribution::blocked(), Distribution::balanced(), Distribution::cyclic(), Distribution::cyclic(3),
         Distribution::cyclic(kHuge / 4), Distribution::cyclic(kHuge - 1), Distribution::cyclic(INT64_MAX),
-        Distribution::block_of(kHuge / 2), Distribution::block_of(kHuge), Distribution::block_of(INT64_MAX),
+        Distribution::blocked(kHuge / 2), Distribution::blocked(kHuge), Distribution::blocked(INT64_MAX),
         Distribution::gen_block({kHuge / 2, 0, kHuge - kHuge / 2 - 1, 0, 0, 0})}) {
     const Layout layout({kHuge - 1}, {distribution}, {6});
     SCOPED_TRACE(oracle::spelled(layout));
@@ -108,7 +108,7 @@ TEST(Distribution, HugeSizesDoNotOverflow) {
       for (const std::int64_t position : {std::int64_t{0}, set.size() / 2, set.size() - 1}) {
         const std::int64_t index = set.at(position);
         EXPECT_EQ(layout.owner(0, index), c);
-        EXPECT_EQ(set.rank_of(index), position);
+        EXPECT_EQ(set.count_below(index), position);
         EXPECT_EQ(set.next(index), index);
         const Extents owners = layout.owners_in(0, index, kHuge - 1);
         EXPECT_NE(std::find(owners.begin(), owners.end(), c), owners.end());

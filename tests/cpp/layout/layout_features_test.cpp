@@ -75,7 +75,7 @@ TEST(LayoutFeatures, SetsOwnersAndPositionsAgree) {
     Extents holders(at(size), 0);
     for (const std::int64_t rank : layout.rank_numbers()) {
       const std::int64_t coordinate = layout.coordinates(rank)[0];
-      ASSERT_EQ(layout.rank_at(Extents{coordinate}, layout.replica_of(rank)), rank);
+      ASSERT_EQ(layout.rank_at(Extents{coordinate}, layout.replica(rank)), rank);
       const IndexSet set = layout.index_set(0, coordinate);
       ASSERT_LE(set.size(), layout.longest_local(0));
       for (std::int64_t position = 0; position < set.size(); ++position) {
@@ -104,8 +104,8 @@ TEST(LayoutFeatures, SetsOwnersAndPositionsAgree) {
 
 TEST(LayoutFeatures, OneTextForEqualLayouts) {
   Texts texts(2);
-  std::map<std::string, std::string> meaning_of;  // text -> what each rank has
-  std::map<std::string, std::string> text_of;
+  std::map<std::string, std::string> meaning_by_text;  // text -> what each rank has
+  std::map<std::string, std::string> text_by_meaning;
   for (int round = 0; round < 3000; ++round) {
     const std::string text = texts.one(texts.number(1, 7));
     const Layout layout = Layout::parse(text);
@@ -114,15 +114,15 @@ TEST(LayoutFeatures, OneTextForEqualLayouts) {
                           std::to_string(layout.halo(0).lo) + ':' + std::to_string(layout.halo(0).hi);
     for (const std::int64_t rank : layout.rank_numbers()) {
       meaning += " | " + std::to_string(rank) + ":";
-      for (const std::int64_t i : oracle::list_of(layout.index_sets(rank)[0])) meaning += ' ' + std::to_string(i);
+      for (const std::int64_t i : oracle::list_indices(layout.index_sets(rank)[0])) meaning += ' ' + std::to_string(i);
     }
     const std::string printed = plait::to_string(layout);
-    ASSERT_EQ(meaning_of.try_emplace(printed, meaning).first->second, meaning) << printed;
-    ASSERT_EQ(text_of.try_emplace(meaning, printed).first->second, printed);
+    ASSERT_EQ(meaning_by_text.try_emplace(printed, meaning).first->second, meaning) << printed;
+    ASSERT_EQ(text_by_meaning.try_emplace(meaning, printed).first->second, printed);
     ASSERT_EQ(plait::to_string(Layout::parse(printed)), printed);
     ASSERT_TRUE(Layout::parse(printed) == layout);
   }
-  EXPECT_GT(text_of.size(), 100U);
+  EXPECT_GT(text_by_meaning.size(), 100U);
 }
 
 TEST(LayoutFeatures, EachElementArrivesOnce) {
@@ -145,7 +145,7 @@ TEST(LayoutFeatures, EachElementArrivesOnce) {
       for (const plait::Message& message : conversion.receives(rank)) {
         ++messages;
         ASSERT_EQ((sent[{message.rank, rank}]), message.elements);
-        const Extents from = oracle::list_of(source.index_sets(message.rank)[0]);
+        const Extents from = oracle::list_indices(source.index_sets(message.rank)[0]);
         std::int64_t elements = 0;
         for (const auto& product : plait::plan::products(source, message.rank, target, rank, fill))
           for (const auto& piece : product[0])

@@ -50,13 +50,13 @@ void for_each_layout(const Extents& shape, std::int64_t most, std::int64_t max_c
 
 /// The layout's own answers for every element and every rank.
 void check_against_map(const Layout& layout) {
-  const oracle::ArrayMap map = oracle::map_of(layout);
+  const oracle::ArrayMap map = oracle::make_map(layout);
   ASSERT_EQ(static_cast<std::size_t>(layout.size()), map.local_shapes.size());
   ASSERT_EQ(static_cast<std::size_t>(layout.elements()), map.positions.size());
   for (std::int64_t rank = 0; rank < layout.size(); ++rank) {
     ASSERT_EQ(layout.local_shape(rank), map.local_shapes[at(rank)]) << "rank " << rank;
     const std::vector<IndexSet> sets = layout.index_sets(rank);
-    for (std::size_t d = 0; d < sets.size(); ++d) ASSERT_EQ(oracle::list_of(sets[d]), map.indices[at(rank)][d]);
+    for (std::size_t d = 0; d < sets.size(); ++d) ASSERT_EQ(oracle::list_indices(sets[d]), map.indices[at(rank)][d]);
     ASSERT_EQ(layout.rank_at(layout.coordinates(rank)), rank);
   }
   std::size_t element = 0;
@@ -64,7 +64,8 @@ void check_against_map(const Layout& layout) {
     const oracle::Position& position = map.positions[element++];
     ASSERT_EQ(layout.owner(index), position.rank);
     const Extents local = layout.to_local(index, position.rank);
-    ASSERT_EQ(oracle::offset_of(local, map.local_shapes[at(position.rank)], oracle::order_of(layout)), position.offset);
+    ASSERT_EQ(oracle::dense_offset(local, map.local_shapes[at(position.rank)], oracle::storage_order(layout)),
+              position.offset);
     ASSERT_EQ(layout.to_global(local, position.rank), index);
   });
 }
@@ -86,7 +87,7 @@ TEST(Layout, AgreesWithTheElementMap) {
 }
 
 TEST(Layout, GridsCountRowsOrColumnsFirst) {
-  const std::vector<Distribution> distributions{Distribution::block_of(), Distribution::collapsed(),
+  const std::vector<Distribution> distributions{Distribution::blocked(), Distribution::collapsed(),
                                                 Distribution::cyclic(), Distribution::balanced()};
   const Layout c({8, 2, 9, 5}, distributions, {2, 3, 4});
   EXPECT_EQ(c.size(), 24);
@@ -118,7 +119,7 @@ TEST(Layout, ScalarsAndManyDimensions) {
   const Extents ones(32, 2);
   std::vector<Distribution> distributions(32, Distribution::collapsed());
   distributions[5] = Distribution::cyclic();
-  distributions[31] = Distribution::block_of();
+  distributions[31] = Distribution::blocked();
   const Layout wide(ones, distributions, {2, 2});
   EXPECT_EQ(wide.elements(), std::int64_t{1} << 32);
   EXPECT_EQ(wide.local_elements(3), std::int64_t{1} << 30);
@@ -128,7 +129,7 @@ TEST(Layout, ScalarsAndManyDimensions) {
 }
 
 TEST(Layout, SaysWhatIsWrong) {
-  const auto block = Distribution::block_of();
+  const auto block = Distribution::blocked();
   expect_rejected([&] { Layout({4}, {block, block}, {2, 2}); },
                   "the shape 4 has 1 dimension, but the number of distributions is 2");
   expect_rejected([&] { Layout({4, -1}, {block, block}, {2, 2}); }, "dimension 1 has the negative size -1");
@@ -138,9 +139,9 @@ TEST(Layout, SaysWhatIsWrong) {
                   "the grid (1) has 1 axis, but the number of distributed dimensions is 0");
   expect_rejected([&] { Layout({4, 4}, {block, block}, {4, 0}); }, "the grid (4, 0) has an extent below 1");
   expect_rejected([&] { Layout({4}, {block}, {-2}); }, "extent below 1");
-  expect_rejected([&] { Layout({10}, {Distribution::block_of(2)}, {4}); },
+  expect_rejected([&] { Layout({10}, {Distribution::blocked(2)}, {4}); },
                   "dimension 0: block(2) on 4 coordinates holds only 8 of 10 indices; use block(3) or more");
-  expect_rejected([&] { Layout({10}, {Distribution::block_of(-2)}, {4}); }, "block(-2)");
+  expect_rejected([&] { Layout({10}, {Distribution::blocked(-2)}, {4}); }, "block(-2)");
   expect_rejected([&] { Layout({10}, {Distribution::cyclic(0)}, {4}); }, "cyclic(0) needs a block of 1 or more");
   expect_rejected([&] { Layout({10}, {Distribution::cyclic(-3)}, {4}); }, "cyclic(-3)");
   expect_rejected([&] { Layout({10}, {Distribution::gen_block({5, 5})}, {3}); },
@@ -181,7 +182,7 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t ma
   for_each_layout(shape, most, max_cyclic, [&](const Layout& layout) {
     if (++count % every != 0 || testing::Test::HasFatalFailure()) return;
     SCOPED_TRACE(oracle::spelled(layout));
-    const oracle::ArrayMap map = oracle::map_of(layout);
+    const oracle::ArrayMap map = oracle::make_map(layout);
     std::string meaning;
     for (const auto& position : map.positions)
       meaning += std::to_string(position.rank) + ':' + std::to_string(position.offset) + ' ';
@@ -200,13 +201,13 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t ma
     ASSERT_EQ(spelling->second, first->second)
         << "the same text, but not equal to " << oracle::spelled(by_map[spelling->second].layout);
     const Layout normal = layout.normal_form();
-    ASSERT_TRUE(oracle::map_of(normal) == map) << "normal form " << oracle::spelled(normal);
+    ASSERT_TRUE(oracle::make_map(normal) == map) << "normal form " << oracle::spelled(normal);
     ASSERT_EQ(normal, layout);
     if (!fresh) return;
     const Layout parsed = Layout::parse(text);
     ASSERT_EQ(parsed, layout);
     ASSERT_EQ(to_string(parsed), text);
-    ASSERT_TRUE(oracle::map_of(parsed) == map);
+    ASSERT_TRUE(oracle::make_map(parsed) == map);
   });
   // Different meanings differ for operator== too, not by their texts alone.
   const std::size_t interval = by_map.size() / 150 + 1;

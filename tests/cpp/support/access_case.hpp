@@ -60,7 +60,7 @@ inline Extents file_positions(const Case& access) {
     std::size_t next = 0;
     for (std::size_t d = 0; d < file.size(); ++d)
       file[d] = region[d].start + (region[d].single ? 0 : index[next++] * region[d].stride);
-    result.push_back(oracle::offset_of(file, access.file_shape, access.file_order));
+    result.push_back(oracle::dense_offset(file, access.file_shape, access.file_order));
   });
   return result;
 }
@@ -79,8 +79,8 @@ inline Bytes pattern(std::int64_t bytes) {
 }
 
 /// Returns the dense local arrays of all ranks, filled from a store.
-inline std::vector<Bytes> locals_of(const Case& access, const Bytes& store) {
-  const oracle::ArrayMap map = oracle::map_of(access.layout);
+inline std::vector<Bytes> make_locals(const Case& access, const Bytes& store) {
+  const oracle::ArrayMap map = oracle::make_map(access.layout);
   std::vector<Bytes> result;
   for (const Extents& shape : map.local_shapes) {
     std::int64_t elements = 1;
@@ -120,11 +120,11 @@ inline Extents dense_byte_strides(const Extents& shape, Order order, std::int64_
 
 inline std::vector<LocalArray> arrays_over(const Layout& layout, std::vector<Bytes>& locals,
                                            std::int64_t element_bytes) {
-  const oracle::ArrayMap map = oracle::map_of(layout);
+  const oracle::ArrayMap map = oracle::make_map(layout);
   std::vector<LocalArray> result;
   for (std::size_t rank = 0; rank < locals.size(); ++rank)
     result.push_back({static_cast<std::int64_t>(rank), locals[rank].data(),
-                      dense_byte_strides(map.local_shapes[rank], oracle::order_of(layout), element_bytes)});
+                      dense_byte_strides(map.local_shapes[rank], oracle::storage_order(layout), element_bytes)});
   return result;
 }
 

@@ -29,7 +29,7 @@ inline Extents random_chunk(access_case::Random& random, const Extents& shape) {
   return chunk;
 }
 
-inline Extents grid_of(const Extents& shape, const Extents& chunk) {
+inline Extents chunk_grid(const Extents& shape, const Extents& chunk) {
   Extents grid;
   for (std::size_t d = 0; d < shape.size(); ++d) grid.push_back((shape[d] + chunk[d] - 1) / chunk[d]);
   return grid;
@@ -43,7 +43,7 @@ inline std::int64_t product(const Extents& extents) {
 
 /// Returns the number of elements in all chunks of an array, including those outside of the array.
 inline std::int64_t padded_elements(const Extents& shape, const Extents& chunk) {
-  return product(grid_of(shape, chunk)) * product(chunk);
+  return product(chunk_grid(shape, chunk)) * product(chunk);
 }
 
 /// Returns the file position of an element of the array, in elements.
@@ -54,8 +54,8 @@ inline std::int64_t file_position(const Extents& index, const Extents& shape, co
     number.push_back(index[d] / chunk[d]);
     inside.push_back(index[d] % chunk[d]);
   }
-  return oracle::offset_of(number, grid_of(shape, chunk), order) * product(chunk) +
-         oracle::offset_of(inside, chunk, order);
+  return oracle::dense_offset(number, chunk_grid(shape, chunk), order) * product(chunk) +
+         oracle::dense_offset(inside, chunk, order);
 }
 
 /// Returns the file position of an element if the chunks are stored in shards.
@@ -67,7 +67,7 @@ inline std::int64_t file_position_in_shards(const Extents& index, const Extents&
     number.push_back(index[d] / shard[d]);
     inside.push_back(index[d] % shard[d]);
   }
-  return oracle::offset_of(number, grid_of(shape, shard), order) * product(shard) +
+  return oracle::dense_offset(number, chunk_grid(shape, shard), order) * product(shard) +
          file_position(inside, shard, chunk, order);
 }
 
@@ -76,7 +76,7 @@ inline Bytes in_chunks(const Case& access, const Extents& chunk, const Bytes& fl
   Bytes result(at(access.offset + padded_elements(access.file_shape, chunk) * access.element_bytes), elsewhere);
   std::copy_n(flat.begin(), access.offset, result.begin());
   oracle::for_each_index(access.file_shape, [&](const Extents& index) {
-    const std::int64_t from = oracle::offset_of(index, access.file_shape, access.file_order);
+    const std::int64_t from = oracle::dense_offset(index, access.file_shape, access.file_order);
     const std::int64_t to = file_position(index, access.file_shape, chunk, access.file_order);
     std::copy_n(flat.begin() + access.offset + from * access.element_bytes, access.element_bytes,
                 result.begin() + access.offset + to * access.element_bytes);

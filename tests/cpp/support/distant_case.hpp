@@ -18,7 +18,7 @@ namespace plait_test {
 
 using Bytes = std::vector<std::byte>;
 
-inline Bytes bytes_of(std::size_t count, unsigned seed) {
+inline Bytes make_bytes(std::size_t count, unsigned seed) {
   Bytes result(count);
   for (std::size_t i = 0; i < count; ++i)
     result[i] = static_cast<std::byte>((i * 2654435761U + seed * 40503U + i / 251) >> 7U);

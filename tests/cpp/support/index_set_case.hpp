@@ -67,7 +67,7 @@ inline SetCase periodic_case(unsigned mask, std::int64_t bits, std::int64_t orig
 /// Compares every function of the set with the list, for x up to a little beyond [0, universe).
 inline void check(const IndexSet& set, const Extents& list, std::int64_t universe) {
   const auto size = static_cast<std::int64_t>(list.size());
-  ASSERT_EQ(list_of(set), list);
+  ASSERT_EQ(list_indices(set), list);
   ASSERT_EQ(set.size(), size);
   ASSERT_EQ(set.empty(), list.empty());
   ASSERT_EQ(set.runs(), run_count(list));
@@ -86,7 +86,7 @@ inline void check(const IndexSet& set, const Extents& list, std::int64_t univers
     const auto found = std::lower_bound(list.begin(), list.end(), x);
     ASSERT_EQ(set.contains(x), found != list.end() && *found == x) << x;
     ASSERT_EQ(set.next(x), found == list.end() ? set.end : *found) << x;
-    ASSERT_EQ(set.rank_of(x), found - list.begin()) << x;
+    ASSERT_EQ(set.count_below(x), found - list.begin()) << x;
   }
 }
 

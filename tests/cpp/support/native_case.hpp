@@ -119,7 +119,7 @@ inline Bytes take_body(Link& link, const FrameHead& head) {
 
 /// Returns the text of an error after its code: `104 the connection ...`.
 template <typename Body>
-std::string error_of(Body&& body) {
+std::string catch_error(Body&& body) {
   try {
     body();
   } catch (const Error& error) {

@@ -77,7 +77,7 @@ class WithObjects : public plait_test::InFolder {
 inline std::span<const std::byte> text_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 /// Returns the content of an object; "(missing)" if it does not exist.
-inline std::string text_of(ObjectStore& objects, const std::string& object) {
+inline std::string read_object(ObjectStore& objects, const std::string& object) {
   std::string text;
   const auto memory = [&](std::int64_t bytes) {
     text.resize(static_cast<std::size_t>(bytes));
@@ -86,7 +86,7 @@ inline std::string text_of(ObjectStore& objects, const std::string& object) {
   return objects.get_whole(object, memory, {}).found() ? text : "(missing)";
 }
 
-inline std::string name_of(const testing::TestParamInfo<Kind>& info) {
+inline std::string case_name(const testing::TestParamInfo<Kind>& info) {
   constexpr std::array<const char*, 4> kNames{"Folder", "Memory", "MemoryInPlace", "Concurrent"};
   return kNames[static_cast<std::size_t>(info.param)];
 }

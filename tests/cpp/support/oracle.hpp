@@ -42,7 +42,7 @@ inline std::int64_t sample_interval() { return kSanitized || is_thorough() ? kTh
 inline std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Returns the indices of a set, from the definition alone.
-inline Extents list_of(const IndexSet& set) {
+inline Extents list_indices(const IndexSet& set) {
   Extents result;
   for (std::int64_t x = set.begin; x < set.end; ++x) {
     const std::int64_t phase = (x - set.origin) % set.stride;
@@ -140,7 +140,7 @@ void for_each_index(const Extents& shape, Visit&& visit) {
 }
 
 /// Returns the position of an index in a dense array.
-inline std::int64_t offset_of(const Extents& index, const Extents& shape, Order order) {
+inline std::int64_t dense_offset(const Extents& index, const Extents& shape, Order order) {
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const std::size_t d = order == Order::kC ? i : shape.size() - 1 - i;
@@ -150,24 +150,24 @@ inline std::int64_t offset_of(const Extents& index, const Extents& shape, Order 
 }
 
 /// Returns C or Fortran order; the tests here use no other one.
-inline Order order_of(const Layout& layout) {
+inline Order storage_order(const Layout& layout) {
   return std::is_sorted(layout.order().begin(), layout.order().end()) ? Order::kC : Order::kFortran;
 }
 
-inline ArrayMap map_of(const Layout& layout) {
+inline ArrayMap make_map(const Layout& layout) {
   const std::size_t dimensions = layout.shape().size();
   std::vector<Extents> owners(dimensions);  // coordinate of each index
   std::vector<Extents> local(dimensions);   // position of each index among those of its coordinate
   std::vector<Extents> counts(dimensions);  // number of indices of each coordinate
-  std::vector<std::ptrdiff_t> grid_of(dimensions, -1);
+  std::vector<std::ptrdiff_t> grid_axis(dimensions, -1);
   std::ptrdiff_t axis = 0;
   for (std::size_t d = 0; d < dimensions; ++d) {
     const Distribution& distribution = layout.distributions()[d];
     const bool collapsed = distribution.kind == Distribution::Kind::kCollapsed;
     const std::vector<int>& copies = layout.options().replicate;
     while (std::find(copies.begin(), copies.end(), static_cast<int>(axis)) != copies.end()) ++axis;
-    if (!collapsed) grid_of[d] = distribution.axes.empty() ? axis++ : distribution.axes[0];
-    const std::int64_t extent = collapsed ? 1 : layout.grid()[at(grid_of[d])];
+    if (!collapsed) grid_axis[d] = distribution.axes.empty() ? axis++ : distribution.axes[0];
+    const std::int64_t extent = collapsed ? 1 : layout.grid()[at(grid_axis[d])];
     owners[d] = owner_map(distribution, layout.shape()[d], extent);
     counts[d].assign(at(extent), 0);
     for (const std::int64_t owner : owners[d]) local[d].push_back(counts[d][at(owner)]++);
@@ -178,7 +178,7 @@ inline ArrayMap map_of(const Layout& layout) {
     Extents shape(dimensions);
     std::vector<Extents> indices(dimensions);
     for (std::size_t d = 0; d < dimensions; ++d) {
-      const std::int64_t coordinate = grid_of[d] < 0 ? 0 : position[at(grid_of[d])];
+      const std::int64_t coordinate = grid_axis[d] < 0 ? 0 : position[at(grid_axis[d])];
       shape[d] = counts[d][at(coordinate)];
       for (std::size_t i = 0; i < owners[d].size(); ++i)
         if (owners[d][i] == coordinate) indices[d].push_back(static_cast<std::int64_t>(i));
@@ -189,16 +189,16 @@ inline ArrayMap map_of(const Layout& layout) {
   // The rank of each grid position, which is read as a number in C order.
   std::vector<std::int64_t> rank_at(ranks.size());
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    rank_at[at(offset_of(ranks[rank], layout.grid(), Order::kC))] = static_cast<std::int64_t>(rank);
+    rank_at[at(dense_offset(ranks[rank], layout.grid(), Order::kC))] = static_cast<std::int64_t>(rank);
   Extents grid_position(layout.grid().size());
   Extents local_index(dimensions);
   for_each_index(layout.shape(), [&](const Extents& index) {
     for (std::size_t d = 0; d < dimensions; ++d) {
-      if (grid_of[d] >= 0) grid_position[at(grid_of[d])] = owners[d][at(index[d])];
+      if (grid_axis[d] >= 0) grid_position[at(grid_axis[d])] = owners[d][at(index[d])];
       local_index[d] = local[d][at(index[d])];
     }
-    const std::int64_t rank = rank_at[at(offset_of(grid_position, layout.grid(), Order::kC))];
-    map.positions.push_back({rank, offset_of(local_index, map.local_shapes[at(rank)], order_of(layout))});
+    const std::int64_t rank = rank_at[at(dense_offset(grid_position, layout.grid(), Order::kC))];
+    map.positions.push_back({rank, dense_offset(local_index, map.local_shapes[at(rank)], storage_order(layout))});
   });
   return map;
 }
@@ -260,10 +260,10 @@ void expect_rejected(Call&& call, const std::string& part) {
 
 /// Returns various distributions for one dimension on `extent` coordinates; all of them are valid.
 inline std::vector<Distribution> distributions_for(std::int64_t size, std::int64_t extent, std::int64_t max_cyclic) {
-  std::vector<Distribution> result{Distribution::block_of(), Distribution::balanced()};
+  std::vector<Distribution> result{Distribution::blocked(), Distribution::balanced()};
   const std::int64_t least = (size + extent - 1) / extent;
   for (const std::int64_t block : {least, least + 1, size, size + 3})
-    if (block > 0 && block >= least) result.push_back(Distribution::block_of(block));
+    if (block > 0 && block >= least) result.push_back(Distribution::blocked(block));
   for (std::int64_t k = 1; k <= max_cyclic; ++k) result.push_back(Distribution::cyclic(k));
   Extents rising(at(extent), 0);
   Extents front(at(extent), 0);

@@ -20,7 +20,7 @@ namespace store_case {
 
 using Bytes = std::vector<std::byte>;
 
-inline Bytes bytes_of(const std::string& text) {
+inline Bytes to_bytes(const std::string& text) {
   Bytes result(text.size());
   std::memcpy(result.data(), text.data(), text.size());
   return result;
@@ -61,8 +61,8 @@ std::pair<std::string, int> failure(Call&& call) {
 
 /// Reads and writes several segments at once, in any order of offsets.
 inline void check_segments(plait::store::Store& store) {
-  Bytes first = bytes_of("abcd");
-  Bytes second = bytes_of("EF");
+  Bytes first = to_bytes("abcd");
+  Bytes second = to_bytes("EF");
   store.write({{6, second.data(), 2}, {0, first.data(), 4}, {3, nullptr, 0}});
   Bytes read(5);
   store.read({{5, read.data(), 3}, {1, read.data() + 3, 2}, {8, nullptr, 0}});

@@ -34,16 +34,16 @@ using stripe::Description;
 using Bytes = std::vector<std::byte>;
 
 /// Returns the driver of a name, for files that one process opens or makes.
-inline const plait::driver::FileDriver& driver_of(const std::string& name) {
-  return dynamic_cast<const plait::driver::FileDriver&>(plait::driver::driver_of(name));
+inline const plait::driver::FileDriver& find_driver(const std::string& name) {
+  return dynamic_cast<const plait::driver::FileDriver&>(plait::driver::find_driver(name));
 }
-inline store::Found find(const std::string& name, bool writable) { return driver_of(name).find(name, writable); }
+inline store::Found find(const std::string& name, bool writable) { return find_driver(name).find(name, writable); }
 inline std::unique_ptr<store::NewFile> make_new(const std::string& name, std::int64_t bytes) {
-  return driver_of(name).create(name, {bytes, {}, false});
+  return find_driver(name).create(name, {bytes, {}, false});
 }
 /// Opens the store of a location that find() or a new file has returned.
 inline std::unique_ptr<store::Store> reopen(const store::Location& location, bool writable) {
-  return driver_of(location.details.empty() ? "" : "stripe:").open(location, writable);
+  return find_driver(location.details.empty() ? "" : "stripe:").open(location, writable);
 }
 
 /// A temporary folder with five disks for each test.

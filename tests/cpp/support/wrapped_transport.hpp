@@ -35,7 +35,7 @@ class Wrapped : public Transport {
   int node_rank() const override { return inner_.node_rank(); }
   int node_size() const override { return inner_.node_size(); }
   int worker_on_node(int node_rank) const override { return inner_.worker_on_node(node_rank); }
-  int node_rank_of(int worker) const override { return inner_.node_rank_of(worker); }
+  int rank_on_node(int worker) const override { return inner_.rank_on_node(worker); }
   std::shared_ptr<const std::vector<plait::IndexSet>> nodes() const override { return inner_.nodes(); }
   SharedWindows& windows(std::int64_t bytes) override { return inner_.windows(bytes); }
   Gates& gates() override { return inner_.gates(); }
@@ -106,7 +106,7 @@ class SeveralNodes : public Wrapped {
   int node_rank() const override { return inner_.rank() - first_; }
   int node_size() const override { return node_size_; }
   int worker_on_node(int node_rank) const override { return first_ + node_rank; }
-  int node_rank_of(int worker) const override {
+  int rank_on_node(int worker) const override {
     return worker >= first_ && worker < first_ + node_size_ ? worker - first_ : -1;
   }
   std::shared_ptr<const std::vector<plait::IndexSet>> nodes() const override {

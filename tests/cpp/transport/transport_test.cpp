@@ -51,7 +51,7 @@ TEST_P(TransportOf, WorkersKnowTheirPositions) {
       EXPECT_EQ(transport.node_size(), workers);
       EXPECT_FALSE(transport.nodes_apart());
       EXPECT_EQ(transport.worker_on_node(transport.node_rank()), transport.rank());
-      EXPECT_EQ(transport.node_rank_of(transport.rank()), transport.node_rank());
+      EXPECT_EQ(transport.rank_on_node(transport.rank()), transport.node_rank());
       ++seen[static_cast<std::size_t>(transport.rank())];
     });
     EXPECT_EQ(seen, std::vector<int>(static_cast<std::size_t>(workers), 1));

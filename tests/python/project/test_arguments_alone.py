@@ -68,7 +68,7 @@ CORE: dict[str, tuple[Callable[..., Any], int]] = {
         f"Layout.{name}": (getattr(LAYOUT, name), count)
         for name, count in {
             "coordinates": 1, "has_rank": 1, "index_set": 2, "indices": 1, "local_shape": 1, "owners": 1,
-            "padded_shape": 1, "parse": 2, "replica_of": 1, "runs": 1, "to_global": 2, "to_local": 2,
+            "padded_shape": 1, "parse": 2, "replica": 1, "runs": 1, "to_global": 2, "to_local": 2,
         }.items()
     },
 }  # fmt: skip

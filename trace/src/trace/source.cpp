@@ -78,7 +78,7 @@ std::unique_ptr<Bytes> open_bytes(const std::string& path, const std::string& sh
   return std::make_unique<FileBytes>(path, shown);
 }
 
-std::unique_ptr<Bytes> bytes_of(std::string_view text) { return std::make_unique<TextBytes>(text); }
+std::unique_ptr<Bytes> make_bytes(std::string_view text) { return std::make_unique<TextBytes>(text); }
 
 Source::Source(std::string name, std::unique_ptr<Bytes> bytes) : name_(std::move(name)), bytes_(std::move(bytes)) {}
 

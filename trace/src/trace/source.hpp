@@ -27,7 +27,7 @@ class Bytes {
 /// errors  kSystem.
 std::unique_ptr<Bytes> open_bytes(const std::string& path, const std::string& shown);
 /// Copies a text.
-std::unique_ptr<Bytes> bytes_of(std::string_view text);
+std::unique_ptr<Bytes> make_bytes(std::string_view text);
 
 /// Bytes with lookahead, and lines. memory: one buffer that grows to the longest line, at most kLongest.
 class Source {

@@ -49,7 +49,7 @@ std::string_view kind_word(Kind kind) {
   base::throw_argument_error("an event's kind is ", number, "; there are 0 to ", kKinds - 1);
 }
 
-std::optional<Kind> kind_of(std::string_view word) {
+std::optional<Kind> parse_kind(std::string_view word) {
   if (same_word(word, "r")) return Kind::kRead;
   if (same_word(word, "w")) return Kind::kWrite;
   if (const auto number = number_in(kKindNames, word)) return static_cast<Kind>(*number);
@@ -62,7 +62,7 @@ std::string_view interface_word(Interface interface) {
   base::throw_argument_error("an event's interface is ", number, "; there are 0 to ", kInterfaces - 1);
 }
 
-std::optional<Interface> interface_of(std::string_view word) {
+std::optional<Interface> parse_interface(std::string_view word) {
   if (word.empty()) return Interface::kUnknown;
   if (const auto number = number_in(kInterfaceNames, word)) return static_cast<Interface>(*number);
   return std::nullopt;
@@ -90,7 +90,7 @@ void append_flags(std::string& text, std::uint16_t flags) {
   add("0x" + std::string(digits.begin(), end));
 }
 
-std::optional<std::uint16_t> flags_of(std::string_view words) {
+std::optional<std::uint16_t> parse_flags(std::string_view words) {
   unsigned flags = 0;
   while (!words.empty()) {
     const std::string_view word = words.substr(0, words.find('|'));
@@ -147,14 +147,14 @@ std::string unescaped(std::string_view text) {
   return raw;
 }
 
-std::optional<std::int64_t> number_of(std::string_view text) {
+std::optional<std::int64_t> to_number(std::string_view text) {
   std::int64_t number = 0;
   const auto done = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || done.ec != std::errc() || done.ptr != text.data() + text.size()) return std::nullopt;
   return number;
 }
 
-std::optional<std::uint64_t> natural_of(std::string_view text, std::uint64_t most) {
+std::optional<std::uint64_t> to_natural(std::string_view text, std::uint64_t most) {
   std::uint64_t number = 0;
   const auto done = std::from_chars(text.data(), text.data() + text.size(), number);
   if (text.empty() || done.ec != std::errc() || done.ptr != text.data() + text.size() || number > most)

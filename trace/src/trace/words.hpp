@@ -24,17 +24,17 @@ std::span<const std::string_view> interface_names();
 /// errors  kArgument: an unknown kind.
 std::string_view kind_word(Kind kind);
 /// Returns the kind with this name, in upper or lower case; r and w are accepted too.
-std::optional<Kind> kind_of(std::string_view word);
+std::optional<Kind> parse_kind(std::string_view word);
 
 /// Returns "posix", "mpi-io", ...
 /// errors  kArgument: an unknown interface.
 std::string_view interface_word(Interface interface);
-std::optional<Interface> interface_of(std::string_view word);
+std::optional<Interface> parse_interface(std::string_view word);
 
 /// Appends flags as words joined by '|', such as "logical|direct". Bits without a name become one hexadecimal number.
 /// No flags append nothing.
 void append_flags(std::string& text, std::uint16_t flags);
-std::optional<std::uint16_t> flags_of(std::string_view words);
+std::optional<std::uint16_t> parse_flags(std::string_view words);
 
 /// Returns a number and the words that agree with it, which begin with a noun: "1 line was", "2 lines were".
 std::string count_text(std::int64_t count, std::string_view singular, std::string_view plural);
@@ -45,7 +45,7 @@ void append_escaped(std::string& text, std::string_view raw, std::string_view al
 std::string unescaped(std::string_view text);
 
 /// Parses a decimal number with an optional sign that is the whole text.
-std::optional<std::int64_t> number_of(std::string_view text);
-std::optional<std::uint64_t> natural_of(std::string_view text, std::uint64_t most = UINT64_MAX);
+std::optional<std::int64_t> to_number(std::string_view text);
+std::optional<std::uint64_t> to_natural(std::string_view text, std::uint64_t most = UINT64_MAX);
 
 }  // namespace plait::trace

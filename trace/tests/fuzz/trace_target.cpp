@@ -43,7 +43,7 @@ Reading read_all(const Format& format, std::string_view text, std::size_t buffer
   // An event takes at least some bits of a trace; what yields more than this makes events of nothing.
   const std::size_t most = 64 * (text.size() + 16);
   try {
-    const std::unique_ptr<Reader> reader = format.open(std::make_unique<Source>("input", bytes_of(text)), options);
+    const std::unique_ptr<Reader> reader = format.open(std::make_unique<Source>("input", make_bytes(text)), options);
     std::vector<Event> buffer(buffer_size);
     while (const std::size_t count = reader->read(buffer)) {
       demand(count <= buffer.size(), "a reader filled more than the room that it was given");

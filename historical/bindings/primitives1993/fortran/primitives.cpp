@@ -45,7 +45,7 @@ void call(const char* name, Body&& body) {
 }
 
 /// Returns a character argument without the blanks at its end.
-std::string text_of(const char* text, Length length) {
+std::string to_text(const char* text, Length length) {
   while (length > 0 && (text[length - 1] == ' ' || text[length - 1] == '\0')) --length;
   return {text, length};
 }
@@ -116,7 +116,7 @@ void popen_(const Integer* unit, const char* file, const void* access, const voi
       codes[1] = names.next(form, {"UNFORMATTED", "FORMATTED"}, "form");
       codes[2] = names.next(status, {"OLD", "NEW"}, "status");
     });
-    hand_back(no_of_disks, primitives::open_unit(*unit, text_of(file, file_length),
+    hand_back(no_of_disks, primitives::open_unit(*unit, to_text(file, file_length),
                                                  {codes[0], codes[1], codes[2], *no_of_disks, *no_of_processors}));
   });
 }
@@ -129,7 +129,7 @@ Integer array_map_(const char* array_name, const Integer* size_info, const Integ
                    const Integer* block_size, const Integer* proc_info, Length name_length) {
   std::int64_t descriptor = 0;
   call("array_map", [&] {
-    descriptor = primitives::map_array(text_of(array_name, std::min<Length>(name_length, 63)),
+    descriptor = primitives::map_array(to_text(array_name, std::min<Length>(name_length, 63)),
                                        {primitives::seven(size_info), primitives::all_seven(distr_info),
                                         primitives::all_seven(block_size), primitives::all_seven(proc_info)},
                                        sizeof(Integer));
@@ -138,7 +138,7 @@ Integer array_map_(const char* array_name, const Integer* size_info, const Integ
 }
 
 void array_type_(const Integer* array_descriptor, const char* type, Length type_length) {
-  call("array_type", [&] { primitives::set_array_type(*array_descriptor, text_of(type, type_length)); });
+  call("array_type", [&] { primitives::set_array_type(*array_descriptor, to_text(type, type_length)); });
 }
 
 void proc_map_(const Integer* proc_info, const Integer* map_mode, const Integer* user_map) {
@@ -176,7 +176,7 @@ void plait_message_(char* text, Length length) {
 
 void plait_fda_(const Integer* unit, Integer* row) {
   call("plait_fda", [&] {
-    const Extents found = primitives::table_of(primitives::unit_of(primitives::started(), *unit));
+    const Extents found = primitives::make_table(primitives::find_unit(primitives::started(), *unit));
     std::transform(found.begin(), found.end(), row, [](auto value) { return static_cast<Integer>(value); });
   });
 }
@@ -184,7 +184,7 @@ void plait_fda_(const Integer* unit, Integer* row) {
 /// Stores the table in table(4, 7).
 void plait_adt_(const Integer* array_descriptor, Integer* table) {
   call("plait_adt", [&] {
-    const Extents found = primitives::table_of(primitives::array_of(primitives::started(), *array_descriptor));
+    const Extents found = primitives::make_table(primitives::find_array(primitives::started(), *array_descriptor));
     const std::size_t columns = primitives::kMaxPrimitiveDimensions;
     for (std::size_t i = 0; i < found.size(); ++i)
       table[i % columns * (found.size() / columns) + i / columns] = static_cast<Integer>(found[i]);
@@ -194,8 +194,8 @@ void plait_adt_(const Integer* array_descriptor, Integer* table) {
 /// Stores the table in table(N + 1, P).
 void plait_p_info_(Integer* table) {
   call("plait_p_info", [&] {
-    const primitives::Grid& grid = primitives::grid_of(primitives::started());
-    const Extents found = primitives::table_of(grid);
+    const primitives::Grid& grid = primitives::find_grid(primitives::started());
+    const Extents found = primitives::make_table(grid);
     const std::size_t columns = grid.ranks.size();
     for (std::size_t i = 0; i < found.size(); ++i)
       table[i % columns * (grid.shape.size() + 1) + i / columns] = static_cast<Integer>(found[i]);
@@ -212,14 +212,14 @@ void plait_print_fda_(void) {
 void plait_print_adt_(const Integer* array_descriptor) {
   call("plait_print_adt", [&] {
     primitives::Runtime& state = primitives::started();
-    primitives::print(state, primitives::to_string(primitives::array_of(state, *array_descriptor)));
+    primitives::print(state, primitives::to_string(primitives::find_array(state, *array_descriptor)));
   });
 }
 
 void plait_print_p_info_(void) {
   call("plait_print_p_info", [&] {
     const primitives::Runtime& state = primitives::started();
-    primitives::print(state, primitives::to_string(primitives::grid_of(state)));
+    primitives::print(state, primitives::to_string(primitives::find_grid(state)));
   });
 }
 

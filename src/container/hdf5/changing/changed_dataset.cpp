@@ -148,7 +148,7 @@ void ChangedDataset::read_old(std::int64_t number, std::span<std::byte> chunk) {
 
 void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) {
   const std::uint32_t left_out = only_unpacked(dataset().filters);
-  log_->append(number, chain_of(dataset().filters, left_out).encode(chunk), left_out);
+  log_->append(number, make_chain(dataset().filters, left_out).encode(chunk), left_out);
 }
 
 void ChangedDataset::flush() {

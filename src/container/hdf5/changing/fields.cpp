@@ -50,7 +50,7 @@ std::uint64_t number_in(std::span<const std::byte> bytes, std::size_t at, std::s
                            " is damaged; copy or download the file again");
 }
 
-std::vector<std::byte> block_of(store::Store& file, std::int64_t at, std::int64_t bytes) {
+std::vector<std::byte> read_block(store::Store& file, std::int64_t at, std::int64_t bytes) {
   const std::int64_t all = file.size();
   if (at < 0 || bytes < 0 || at > all || bytes > all - at || bytes > kMaxBlockBytes)
     damaged(file, "what should be metadata", at);
@@ -72,7 +72,7 @@ class HeaderReader {
   void read(std::int64_t header) {
     // Size of the prefix of version 1. A header of version 2 has at least as many bytes.
     constexpr std::int64_t kFirstBytes = 16;
-    const std::vector<std::byte> first = block_of(file_, header, kFirstBytes);
+    const std::vector<std::byte> first = read_block(file_, header, kFirstBytes);
     if (std::memcmp(first.data(), "OHDR", 4) == 0)
       read_second(header, first);
     else if (first[0] == std::byte{1})
@@ -98,17 +98,17 @@ class HeaderReader {
     has_order_ = (flags & 4U) != 0;
     const std::int64_t before = 6 + ((flags & 0x20U) != 0 ? 16 : 0) + ((flags & 0x10U) != 0 ? 4 : 0);
     const std::int64_t size_bytes = std::int64_t{1} << (flags & 3U);
-    const std::vector<std::byte> size = block_of(file_, header + before, size_bytes);
+    const std::vector<std::byte> size = read_block(file_, header + before, size_bytes);
     blocks_.push_back({header + before + size_bytes,
                        static_cast<std::int64_t>(number_in(size, 0, static_cast<std::size_t>(size_bytes))),
                        before + size_bytes});
   }
   /// Reads the messages of a block. Returns true if the layout message was among them.
   bool take_messages(const Block block) {
-    const std::vector<std::byte> bytes = block_of(file_, block.begin, block.bytes);
+    const std::vector<std::byte> bytes = read_block(file_, block.begin, block.bytes);
     if (is_second_) {
       const std::int64_t all = block.prefix + block.bytes + kSumBytes;
-      check_sum(file_, block_of(file_, block.begin - block.prefix, all), block.begin - block.prefix);
+      check_sum(file_, read_block(file_, block.begin - block.prefix, all), block.begin - block.prefix);
     }
     const std::size_t head = !is_second_ ? 8 : has_order_ ? 6 : 4;
     for (std::size_t at = 0; at + head <= bytes.size();) {
@@ -195,15 +195,15 @@ std::uint32_t lookup3(std::span<const std::byte> bytes) {
 }
 
 std::uint64_t read_number(store::Store& file, const NumberField& field) {
-  if (field.block_bytes > 0) check_sum(file, block_of(file, field.block, field.block_bytes), field.block);
-  return number_in(block_of(file, field.at, kNumberBytes), 0, kNumberBytes);
+  if (field.block_bytes > 0) check_sum(file, read_block(file, field.block, field.block_bytes), field.block);
+  return number_in(read_block(file, field.at, kNumberBytes), 0, kNumberBytes);
 }
 
 void write_number(store::Store& file, const NumberField& field, std::uint64_t value) {
   std::array<std::byte, kNumberBytes> number{};
   for (std::size_t i = 0; i < number.size(); ++i) number[i] = static_cast<std::byte>(value >> (8 * i));
   if (field.block_bytes == 0) return file.write({{field.at, number.data(), kNumberBytes}});
-  std::vector<std::byte> block = block_of(file, field.block, field.block_bytes);
+  std::vector<std::byte> block = read_block(file, field.block, field.block_bytes);
   check_sum(file, block, field.block);
   std::memcpy(block.data() + (field.at - field.block), number.data(), number.size());
   const std::size_t bytes = block.size() - kSumBytes;
@@ -214,7 +214,7 @@ void write_number(store::Store& file, const NumberField& field, std::uint64_t va
 
 ChangedFields find_fields(store::Store& file, std::int64_t header) {
   constexpr std::int64_t kSuperblockBytes = 64;
-  const std::vector<std::byte> superblock = block_of(file, 0, kSuperblockBytes);
+  const std::vector<std::byte> superblock = read_block(file, 0, kSuperblockBytes);
   const std::uint64_t version = number_in(superblock, 8, 1);
   const bool is_old = version < 2;
   ChangedFields fields;

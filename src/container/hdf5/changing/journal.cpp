@@ -61,10 +61,10 @@ struct Header {
   std::uint64_t sum = 0;  ///< checksum of the header, with 0 here, and of the bytes
 };
 
-std::uint64_t sum_of(Header header, std::span<const std::byte> bytes) {
+std::uint64_t compute_sum(Header header, std::span<const std::byte> bytes) {
   header.sum = 0;
-  const std::uint64_t header_sum = codec::crc32c_of(std::as_bytes(std::span(&header, 1)));
-  return header_sum << 32U | codec::crc32c_of(bytes);
+  const std::uint64_t header_sum = codec::compute_crc32c(std::as_bytes(std::span(&header, 1)));
+  return header_sum << 32U | codec::compute_crc32c(bytes);
 }
 
 template <typename T>
@@ -92,7 +92,7 @@ std::vector<std::byte> read_up_to(int file, std::size_t bytes, std::int64_t at, 
   return found;
 }
 
-std::int64_t size_of(int file, const std::string& shown) {
+std::int64_t file_size(int file, const std::string& shown) {
   struct stat found{};
   if (::fstat(file, &found) != 0) throw system_error(text("look at ", shown), errno);
   return found.st_size;
@@ -106,7 +106,7 @@ std::vector<std::byte> encode(int file, const std::string& path, const FileChang
     append(bytes, std::span<const std::byte>(change.before));
     append(bytes, std::span<const std::byte>(change.after));
   }
-  const store::Identity identity = store::posix::identity_of(file, path);
+  const store::Identity identity = store::posix::read_identity(file, path);
   Header header{kMagic,
                 static_cast<std::int64_t>(bytes.size()),
                 identity.number,
@@ -114,7 +114,7 @@ std::vector<std::byte> encode(int file, const std::string& path, const FileChang
                 changes.old_size,
                 changes.new_size,
                 0};
-  header.sum = sum_of(header, bytes);
+  header.sum = compute_sum(header, bytes);
   std::vector<std::byte> all;
   append(all, std::span<const Header>(&header, 1));
   append(all, std::span<const std::byte>(bytes));
@@ -128,7 +128,7 @@ std::optional<FileChanges> decode(std::span<const std::byte> all, const store::I
   std::memcpy(&header, all.data(), sizeof header);
   std::span<const std::byte> bytes = all.subspan(sizeof header);
   if (header.magic != kMagic || header.bytes != static_cast<std::int64_t>(bytes.size()) ||
-      header.sum != sum_of(header, bytes) || header.inode != identity.number || header.born != identity.born)
+      header.sum != compute_sum(header, bytes) || header.inode != identity.number || header.born != identity.born)
     return {};
   FileChanges changes{header.old_size, header.new_size, {}};
   while (!bytes.empty()) {
@@ -147,7 +147,7 @@ std::optional<FileChanges> decode(std::span<const std::byte> all, const store::I
 
 /// Applies the changes. A kill after any call leaves a file that compare() finds partial.
 void apply(int file, const FileChanges& changes, const std::string& path) {
-  if (changes.new_size > size_of(file, path) && ::ftruncate(file, changes.new_size) != 0)
+  if (changes.new_size > file_size(file, path) && ::ftruncate(file, changes.new_size) != 0)
     throw system_error(text("extend ", path), errno);
   for (const ByteChange& change : changes.bytes) write_bytes(file, change.after, change.offset, path);
   if (::ftruncate(file, changes.new_size) != 0) throw system_error(text("cut ", path), errno);
@@ -158,7 +158,7 @@ enum class State : std::uint8_t { kUnchanged, kChanged, kPartial, kForeign };
 
 /// Finds which of the changes a file has; kForeign if another program has changed the file since.
 State compare(int file, const FileChanges& changes, const std::string& path) {
-  const std::int64_t size = size_of(file, path);
+  const std::int64_t size = file_size(file, path);
   if (size < std::min(changes.old_size, changes.new_size) || size > std::max(changes.old_size, changes.new_size))
     return State::kForeign;
   bool any_old = false;
@@ -238,7 +238,7 @@ bool write_through_journal(int file, const std::string& path, const FileChanges&
     store::posix::sync_folder(std::filesystem::path(name).parent_path().string());
   } catch (...) {
     ::unlink(name.c_str());
-    if (size_of(file, path) > changes.old_size) (void)!::ftruncate(file, changes.old_size);
+    if (file_size(file, path) > changes.old_size) (void)!::ftruncate(file, changes.old_size);
     throw;
   }
   apply(file, changes, path);
@@ -261,7 +261,7 @@ void recover_from_journal(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.number() < 0) return;
   const auto all = read_up_to(journal.number(), static_cast<std::size_t>(opened.st_size), 0, name);
-  const auto changes = decode(all, store::posix::identity_of(file.number(), path));
+  const auto changes = decode(all, store::posix::read_identity(file.number(), path));
   const State state = changes ? compare(file.number(), *changes, path) : State::kForeign;
   if (state == State::kUnchanged || state == State::kPartial) {
     const Descriptor writable(::open(path.c_str(), O_RDWR | O_CLOEXEC));

@@ -85,7 +85,7 @@ class Fletcher32 : public codec::Codec {
 
   std::size_t encode(Bytes plain, Output output) const override {
     std::ranges::copy(plain, output.begin());
-    const std::uint32_t sum = fletcher32_of(plain);
+    const std::uint32_t sum = compute_fletcher32(plain);
     for (std::size_t i = 0; i < kSumBytes; ++i) output[plain.size() + i] = static_cast<std::byte>(sum >> (8 * i));
     return plain.size() + kSumBytes;
   }
@@ -96,7 +96,7 @@ class Fletcher32 : public codec::Codec {
     std::uint32_t stored = 0;
     for (std::size_t i = 0; i < kSumBytes; ++i)
       stored |= std::to_integer<std::uint32_t>(packed[plain.size() + i]) << (8 * i);
-    if (const std::uint32_t sum = fletcher32_of(plain); sum != stored)
+    if (const std::uint32_t sum = compute_fletcher32(plain); sum != stored)
       damaged(what, "its check sum (fletcher32) is ", sum, ", but ", stored, " was stored with it");
     std::ranges::copy(plain, output.begin());
     return plain.size();
@@ -146,7 +146,7 @@ class Lzf : public codec::Codec {
 
 }  // namespace
 
-std::uint32_t fletcher32_of(std::span<const std::byte> bytes) {
+std::uint32_t compute_fletcher32(std::span<const std::byte> bytes) {
   // Maximum number of words whose sums fit in 32 bits between two reductions.
   constexpr std::size_t kMax = 360;
   const auto fold = [](std::uint32_t sum) { return (sum & 0xffffU) + (sum >> 16); };

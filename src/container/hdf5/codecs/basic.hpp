@@ -21,6 +21,6 @@ std::shared_ptr<const codec::Codec> fletcher32();
 std::shared_ptr<const codec::Codec> lzf();
 
 /// Returns the checksum alone.
-std::uint32_t fletcher32_of(std::span<const std::byte> bytes);
+std::uint32_t compute_fletcher32(std::span<const std::byte> bytes);
 
 }  // namespace plait::container::hdf5

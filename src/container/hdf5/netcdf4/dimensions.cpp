@@ -29,7 +29,7 @@ namespace plait::container::hdf5 {
 namespace {
 
 /// Returns the address of the object that a reference of the newer kind refers to; 0 if it is not in the same file.
-haddr_t address_of_reference(const Library& hdf5, hid_t dataset, ObjectReference* reference) {
+haddr_t read_reference(const Library& hdf5, hid_t dataset, ObjectReference* reference) {
   if (hdf5->H5Ropen_object == nullptr || hdf5->H5Rget_type(reference) != kObjectReference2) return 0;
   // Opening the object of a reference to another file would open that file, so compare the names first.
   std::array<char, 4096> here{};
@@ -87,7 +87,7 @@ std::string read_text(const Library& hdf5, hid_t dataset, const char* name) {
 }
 
 /// Returns the length of a dimension of a dataset; 0 if it has no such dimension.
-std::int64_t length_of(const Library& hdf5, hid_t dataset, std::size_t dimension) {
+std::int64_t dimension_length(const Library& hdf5, hid_t dataset, std::size_t dimension) {
   const Handle space(hdf5->H5Dget_space(dataset), hdf5->H5Sclose);
   const int count = space ? hdf5->H5Sget_simple_extent_ndims(space.id()) : 0;
   std::array<hsize_t, kMaxDimensions> extents{};
@@ -123,7 +123,7 @@ Dimensions read_dimensions(const Library& hdf5, hid_t dataset, haddr_t address, 
     }
     haddr_t scale = 0;
     if (one->len > 0 && reference_bytes == sizeof(ObjectReference))
-      scale = address_of_reference(hdf5, dataset, static_cast<ObjectReference*>(one->p));
+      scale = read_reference(hdf5, dataset, static_cast<ObjectReference*>(one->p));
     else if (one->len > 0)
       std::memcpy(&scale, one->p, sizeof(scale));
     found.scales.push_back(scale);
@@ -180,7 +180,7 @@ void ScaleTable::add_extents(hid_t dataset) {
   if (numbers.size() < 2) return;
   for (std::size_t d = 0; d < numbers.size(); ++d) {
     std::int64_t& longest = longest_[numbers[d]];
-    longest = std::max(longest, length_of(hdf5_, dataset, d));
+    longest = std::max(longest, dimension_length(hdf5_, dataset, d));
   }
 }
 
@@ -255,7 +255,7 @@ std::int64_t ScaleTable::records(haddr_t scale) {
     const Handle opened = dereference(hdf5_, file_, scale);
     longest = 0;
     if (opened && is_of_netcdf(opened.id())) {
-      longest = std::max(length_of(hdf5_, opened.id(), 0), longest_user(opened.id()));
+      longest = std::max(dimension_length(hdf5_, opened.id(), 0), longest_user(opened.id()));
       for (const std::int64_t number : read_numbers(hdf5_, opened.id(), "_Netcdf4Dimid"))
         if (const auto found = longest_.find(number); found != longest_.end())
           longest = std::max(*longest, found->second);
@@ -291,7 +291,7 @@ std::int64_t ScaleTable::longest_user(hid_t scale) {
   for (const Reference& reference : references) {
     const Handle user = dereference(hdf5_, file_, reference.dataset);
     if (user && hdf5_->H5Iget_type(user.id()) == H5I_DATASET && reference.dimension >= 0)
-      longest = std::max(longest, length_of(hdf5_, user.id(), static_cast<std::size_t>(reference.dimension)));
+      longest = std::max(longest, dimension_length(hdf5_, user.id(), static_cast<std::size_t>(reference.dimension)));
   }
   return longest;
 }

@@ -18,7 +18,7 @@ bool list_links(const Library& hdf5, hid_t group, H5_index_t order, std::vector<
 
 }  // namespace
 
-std::optional<std::vector<Link>> links_of(const Library& hdf5, hid_t group) {
+std::optional<std::vector<Link>> read_links(const Library& hdf5, hid_t group) {
   // Listing by creation fails for groups that do not track it; then list by name.
   for (const H5_index_t order : {H5_INDEX_CRT_ORDER, H5_INDEX_NAME}) {
     std::vector<Link> links;

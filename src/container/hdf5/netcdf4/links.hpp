@@ -16,6 +16,6 @@ struct Link {
 
 /// Lists the links of a group in the order in which netCDF's library visits them: by creation if the group tracks that,
 /// otherwise by name. Returns nothing if the library cannot list them.
-std::optional<std::vector<Link>> links_of(const Library& hdf5, hid_t group);
+std::optional<std::vector<Link>> read_links(const Library& hdf5, hid_t group);
 
 }  // namespace plait::container::hdf5

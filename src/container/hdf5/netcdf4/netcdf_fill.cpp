@@ -10,11 +10,11 @@ namespace {
 
 using nlohmann::json;
 
-json fill_of_float(char size) {
+json float_fill(char size) {
   return size == '4' ? json(static_cast<double>(9.9692099683868690e+36F)) : json(9.9692099683868690e+36);
 }
 
-json fill_of_signed(char size) {
+json signed_fill(char size) {
   switch (size) {
     case '1': return -127;
     case '2': return -32767;
@@ -23,7 +23,7 @@ json fill_of_signed(char size) {
   }
 }
 
-json fill_of_unsigned(char size) {
+json unsigned_fill(char size) {
   switch (size) {
     case '1': return 255U;
     case '2': return 65535U;
@@ -37,9 +37,9 @@ json fill_of_unsigned(char size) {
 std::vector<std::byte> netcdf_fill(const std::string& dtype) {
   const char kind = dtype[1];
   const char size = dtype[2];
-  if (kind == 'f' && (size == '4' || size == '8')) return zarr::fill_of(fill_of_float(size), dtype);
-  if (kind == 'i') return zarr::fill_of(fill_of_signed(size), dtype);
-  if (kind == 'u') return zarr::fill_of(fill_of_unsigned(size), dtype);
+  if (kind == 'f' && (size == '4' || size == '8')) return zarr::encode_fill(float_fill(size), dtype);
+  if (kind == 'i') return zarr::encode_fill(signed_fill(size), dtype);
+  if (kind == 'u') return zarr::encode_fill(unsigned_fill(size), dtype);
   return {};
 }
 

@@ -35,18 +35,18 @@ void write_texts(const Library& hdf5, hid_t object, const ArrayAttribute& attrib
   const std::string& first = attribute.texts.empty() ? std::string() : attribute.texts.front();
   if (of_netcdf && attribute.shape.empty() && first.size() < kMaxBytes) {
     const Handle type = fixed_text_type(hdf5, std::max<std::size_t>(first.size(), 1), true);
-    const Handle space = first.empty() ? Handle(hdf5->H5Screate(H5S_NULL), hdf5->H5Sclose) : space_of(hdf5, {});
+    const Handle space = first.empty() ? Handle(hdf5->H5Screate(H5S_NULL), hdf5->H5Sclose) : make_space(hdf5, {});
     return write_values(hdf5, object, attribute.name, {type, space, first.data()}, shown);
   }
   std::vector<const char*> texts;
   for (const std::string& one : attribute.texts) texts.push_back(one.c_str());
-  write_values(hdf5, object, attribute.name, {text_type(hdf5), space_of(hdf5, attribute.shape), texts.data()}, shown);
+  write_values(hdf5, object, attribute.name, {text_type(hdf5), make_space(hdf5, attribute.shape), texts.data()}, shown);
 }
 
 /// Converts an attribute for netCDF's library, which has fewer types of numbers and neither booleans nor tables.
 ArrayAttribute as_in_netcdf(const ArrayAttribute& given) {
   ArrayAttribute made = given;
-  made.shape = {count_of(given)};
+  made.shape = {value_count(given)};
   const std::string_view kind = std::string_view(given.dtype).substr(1);
   if (kind == "b1") made.dtype = "|i1";
   if (kind == "f2" || kind == "c4") {
@@ -54,7 +54,7 @@ ArrayAttribute as_in_netcdf(const ArrayAttribute& given) {
     std::vector<float> wide(parts);
     for (std::size_t i = 0; i < parts; ++i)
       wide[i] = static_cast<float>(
-          real_of({{}, given.dtype.substr(0, 1) + "f2", {}, {&given.values[2 * i], &given.values[2 * i] + 2}}));
+          real_value({{}, given.dtype.substr(0, 1) + "f2", {}, {&given.values[2 * i], &given.values[2 * i] + 2}}));
     made.dtype = kind == "f2" ? "<f4" : "<c8";
     made.values.resize(wide.size() * sizeof(float));
     std::memcpy(made.values.data(), wide.data(), made.values.size());
@@ -113,7 +113,7 @@ Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf) {
 
 Handle text_type(const Library& hdf5) { return fixed_text_type(hdf5, H5T_VARIABLE, true); }
 
-Handle space_of(const Library& hdf5, const Extents& shape) {
+Handle make_space(const Library& hdf5, const Extents& shape) {
   if (shape.empty()) return {hdf5->H5Screate(H5S_SCALAR), hdf5->H5Sclose};
   std::vector<hsize_t> extents;
   for (const std::int64_t extent : shape) extents.push_back(static_cast<hsize_t>(extent));
@@ -133,8 +133,8 @@ void write_values(const Library& hdf5, hid_t object, const std::string& name, co
 
 void write_plain_text(const Library& hdf5, hid_t object, const std::string& name, const std::string& value,
                       const std::string& shown) {
-  write_values(hdf5, object, name, {fixed_text_type(hdf5, value.size() + 1, false), space_of(hdf5, {}), value.c_str()},
-               shown);
+  write_values(hdf5, object, name,
+               {fixed_text_type(hdf5, value.size() + 1, false), make_space(hdf5, {}), value.c_str()}, shown);
 }
 
 void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& attribute, bool of_netcdf,
@@ -145,7 +145,7 @@ void write_attribute(const Library& hdf5, hid_t object, const ArrayAttribute& at
   if (attribute.is_texts()) return write_texts(hdf5, object, attribute, of_netcdf, shown);
   const ArrayAttribute made = of_netcdf ? as_in_netcdf(attribute) : attribute;
   const Handle type = of_netcdf ? type_in_netcdf(hdf5, object, made.dtype) : new_type(hdf5, made.dtype);
-  write_values(hdf5, object, made.name, {type, space_of(hdf5, made.shape), made.values.data()}, shown);
+  write_values(hdf5, object, made.name, {type, make_space(hdf5, made.shape), made.values.data()}, shown);
 }
 
 }  // namespace plait::container::hdf5

@@ -37,6 +37,6 @@ void write_plain_text(const Library& hdf5, hid_t object, const std::string& name
 Handle text_type(const Library& hdf5);
 
 /// Makes a dataspace of that shape; an empty shape makes a scalar.
-Handle space_of(const Library& hdf5, const Extents& shape);
+Handle make_space(const Library& hdf5, const Extents& shape);
 
 }  // namespace plait::container::hdf5

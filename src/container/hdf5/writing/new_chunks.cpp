@@ -67,7 +67,7 @@ NewChunks::NewChunks(std::shared_ptr<store::Store> file, std::vector<NewDataset>
     Part& part = parts_.emplace_back();
     part.address_field = one.address_field;
     part.begin = one.begin;
-    part.codecs = chain_of(one.dataset.filters, 0);
+    part.codecs = make_chain(one.dataset.filters, 0);
     part.chunk_bytes = part.bytes = one.dataset.chunk_bytes();
     part.first = first;
     std::int64_t chunks = 1;
@@ -92,7 +92,7 @@ const NewChunks::Part* NewChunks::part_at(std::int64_t offset) const {
   return after == parts_.begin() ? nullptr : &*std::prev(after);
 }
 
-const NewChunks::Part& NewChunks::part_of(std::int64_t number) const {
+const NewChunks::Part& NewChunks::find_part(std::int64_t number) const {
   return *std::prev(std::ranges::upper_bound(parts_, number, {}, &Part::first));
 }
 
@@ -103,7 +103,7 @@ void NewChunks::check(std::int64_t offset, std::int64_t bytes) const {
 }
 
 std::int64_t NewChunks::inside(std::int64_t number) const {
-  const Part& part = part_of(number);
+  const Part& part = find_part(number);
   return part.dataset.bytes_inside(number - part.first);
 }
 
@@ -124,7 +124,7 @@ std::unique_ptr<store::Pending> NewChunks::submit_read(std::vector<ReadSegment> 
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t bytes) {
                        if (open_.read(number, {within, segment.data + done, bytes})) return;
                        if (number != last) {
-                         chunk.resize(static_cast<std::size_t>(part_of(number).chunk_bytes));
+                         chunk.resize(static_cast<std::size_t>(find_part(number).chunk_bytes));
                          read_old(number, chunk);
                          last = number;
                        }
@@ -155,20 +155,20 @@ std::unique_ptr<store::Pending> NewChunks::submit_write(std::vector<WriteSegment
 }
 
 void NewChunks::fill_chunk(std::int64_t number, std::span<std::byte> chunk) const {
-  const std::vector<std::byte>& one = part_of(number).dataset.fill;
+  const std::vector<std::byte>& one = find_part(number).dataset.fill;
   if (one.empty()) return static_cast<void>(std::ranges::fill(chunk, std::byte{0}));
   for (std::size_t at = 0; at < chunk.size(); ++at) chunk[at] = one[at % one.size()];
 }
 
 void NewChunks::put(std::int64_t number, std::span<const std::byte> chunk) {
-  log_.append(number, part_of(number).codecs.encode(chunk));
+  log_.append(number, find_part(number).codecs.encode(chunk));
 }
 
 void NewChunks::read_old(std::int64_t number, std::span<std::byte> chunk) {
   log_.look();
   const std::optional<Chunk> old = log_.last(number);
   if (!old) return fill_chunk(number, chunk);
-  const Part& part = part_of(number);
+  const Part& part = find_part(number);
   std::vector<std::byte> packed(static_cast<std::size_t>(old->bytes));
   file_->read({{old->offset, packed.data(), old->bytes}});
   part.codecs.decode(packed, chunk, text(describe_chunk(part.dataset, number - part.first), " of ", name()));

@@ -66,7 +66,7 @@ class NewChunks : public store::Store, private WholeChunks {
     std::int64_t address_field = 0;
   };
   // The functions of WholeChunks number the chunks of all parts.
-  std::int64_t chunk_bytes(std::int64_t number) const override { return part_of(number).chunk_bytes; }
+  std::int64_t chunk_bytes(std::int64_t number) const override { return find_part(number).chunk_bytes; }
   std::int64_t inside(std::int64_t number) const override;
   void fill_chunk(std::int64_t number, std::span<std::byte> chunk) const override;
   void read_old(std::int64_t number, std::span<std::byte> chunk) override;
@@ -75,7 +75,7 @@ class NewChunks : public store::Store, private WholeChunks {
   void check(std::int64_t offset, std::int64_t bytes) const;
   /// Returns the part whose chunks have this address; nullptr if the address is an offset in the file.
   const Part* part_at(std::int64_t offset) const;
-  const Part& part_of(std::int64_t number) const;
+  const Part& find_part(std::int64_t number) const;
   template <typename Take>
   void for_each_piece(std::int64_t offset, std::int64_t bytes, const Take& take) const;
 

@@ -62,7 +62,7 @@ Extents new_chunk(const std::string& shown, const std::optional<Extents>& given,
     base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " do not fit an array ",
                                shape_to_string(type.shape), "; give a size of 1 or more for each dimension");
   for (std::size_t d = 0; d < chunk.size(); ++d) chunk[d] = std::min(chunk[d], type.shape[d]);
-  const auto bytes = bytes_of(chunk, type.element_bytes);
+  const auto bytes = array_bytes(chunk, type.element_bytes);
   if (!bytes || *bytes > kMaxCompressed ||
       std::ranges::any_of(chunk, [](std::int64_t size) { return size > UINT32_MAX; }))
     base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " have more than ", kMaxCompressed,
@@ -75,10 +75,10 @@ void join_fill_values(Content& content) {
   const std::string& dtype = content.type.dtype;
   const auto own = std::ranges::find(content.attributes, kFillName, &ArrayAttribute::name);
   if (own != content.attributes.end()) {
-    if (count_of(*own) != 1 || std::string_view("biufc").find(own->dtype[1]) == std::string_view::npos ||
+    if (value_count(*own) != 1 || std::string_view("biufc").find(own->dtype[1]) == std::string_view::npos ||
         own->is_texts() || own->is_json())
       return;
-    std::vector<std::byte> fill = own->dtype == dtype ? own->values : zarr::fill_of(json_of_number(*own), dtype);
+    std::vector<std::byte> fill = own->dtype == dtype ? own->values : zarr::encode_fill(number_to_json(*own), dtype);
     if (fill.empty()) return;
     *own = {own->name, dtype, {}, fill};
     content.fill = std::move(fill);
@@ -126,13 +126,13 @@ void check_unlimited(const Content& content, const std::string& shown) {
 void describe(Member& array, const std::string& path, bool of_netcdf) {
   const std::string shown = text(path, "::", array.name);
   const ArrayType& type = array.type;
-  if (!bytes_of(type.shape, type.element_bytes))
+  if (!array_bytes(type.shape, type.element_bytes))
     base::throw_argument_error(shown, " has more than 2^63 - 1 bytes; make it smaller");
   check_dimension_names(array, shown);
   check_unlimited(array, shown);
   check_attributes(array.attributes, shown);
   if (!array.fill_value.empty())
-    array.fill = zarr::fill_of(zarr::fill_given(shown, array.fill_value, type.dtype), type.dtype);
+    array.fill = zarr::encode_fill(zarr::fill_given(shown, array.fill_value, type.dtype), type.dtype);
   if (of_netcdf) {
     check_netcdf_type(type.dtype, shown);
     join_fill_values(array);
@@ -141,7 +141,7 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
   if (std::ranges::all_of(array.fill, [](std::byte byte) { return byte == std::byte{0}; }) &&
       find_attribute(array.attributes, kFillName) == nullptr)
     array.fill.clear();
-  const std::vector<Filter> filters = filters_of(array.codec, type.element_bytes);
+  const std::vector<Filter> filters = make_filters(array.codec, type.element_bytes);
   const bool in_one_piece = array.chunk && array.chunk->empty();
   if (in_one_piece && !filters.empty() && !type.shape.empty())
     base::throw_argument_error(shown, ": codec \"", array.codec,
@@ -171,7 +171,7 @@ bool is_netcdf_name(const std::string& path) {
 }
 
 bool comes_later(const Member& member) {
-  return member.in_chunks() && (!member.fill.empty() || !filters_of(member.codec, member.type.element_bytes).empty());
+  return member.in_chunks() && (!member.fill.empty() || !make_filters(member.codec, member.type.element_bytes).empty());
 }
 
 NewContent new_content(const std::string& path, const FileOptions& options) {
@@ -185,7 +185,7 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
         ": attributes, names of dimensions or unlimited ones of one array were given, but there are several; give them "
         "with each array");
   NewContent made;
-  made.members = members_of_new(path, options, "data");
+  made.members = make_new_members(path, options, "data");
   const std::string file(array_name(path).file);
   for (Member& one : made.members) {
     if (options.arrays.empty()) one.name = bare(one.name);
@@ -208,7 +208,7 @@ void assign_offsets(NewContent& made, std::int64_t head_bytes) {
     if (one.in_chunks()) {
       bytes = one.bytes();
     } else {
-      bytes = *bytes_of(one.type.shape, one.type.element_bytes);
+      bytes = *array_bytes(one.type.shape, one.type.element_bytes);
       if (bytes == 0) continue;
     }
     one.data_offset = rounded(end, bytes < kPage ? kLine : kPage);
@@ -248,7 +248,7 @@ std::vector<NewDataset> chunked_in(const NewContent& made) {
     next.dataset.storage = Storage::kChunks;
     next.dataset.chunk = *one.chunk;
     next.dataset.fill = one.fill;
-    next.dataset.filters = filters_of(one.codec, one.type.element_bytes);
+    next.dataset.filters = make_filters(one.codec, one.type.element_bytes);
     next.begin = one.data_offset;
     next.address_field = one.address_field;
   }

@@ -98,11 +98,11 @@ void check_name(const std::string& name, const std::string& shown) {
   }
 }
 
-Handle list_of(const Library& hdf5, hid_t kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
+Handle make_list(const Library& hdf5, hid_t kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
 
 /// Makes a dataspace of that shape, in which the `unlimited` dimensions may grow.
 Handle growing_space(const Library& hdf5, const Extents& shape, const std::vector<std::int64_t>& unlimited) {
-  if (unlimited.empty()) return space_of(hdf5, shape);
+  if (unlimited.empty()) return make_space(hdf5, shape);
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
   std::vector<hsize_t> most = extents;
   for (const std::int64_t d : unlimited) most[static_cast<std::size_t>(d)] = H5S_UNLIMITED;
@@ -110,7 +110,7 @@ Handle growing_space(const Library& hdf5, const Extents& shape, const std::vecto
 }
 
 /// Returns a chunk shape for an array without elements, to which other programs will add some.
-Extents chunk_of_empty(const Extents& shape) {
+Extents empty_chunk(const Extents& shape) {
   std::int64_t capacity = 1024;
   Extents chunk(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 0; capacity /= chunk[d])
@@ -119,16 +119,16 @@ Extents chunk_of_empty(const Extents& shape) {
 }
 
 /// Makes the creation properties of a dataset. type: the type of its elements.
-Handle creation_of(const Library& hdf5, const Member& member, hid_t type) {
-  Handle creation = list_of(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
+Handle make_creation_list(const Library& hdf5, const Member& member, hid_t type) {
+  Handle creation = make_list(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
   bool said = hdf5->H5Pset_obj_track_times(creation.id(), false) >= 0;
   if (!member.fill.empty()) said = said && hdf5->H5Pset_fill_value(creation.id(), type, member.fill.data()) >= 0;
   if (!member.in_chunks() && member.unlimited.empty()) return said ? std::move(creation) : Handle();
-  const Extents chunk = member.in_chunks() ? *member.chunk : chunk_of_empty(member.type.shape);
+  const Extents chunk = member.in_chunks() ? *member.chunk : empty_chunk(member.type.shape);
   const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
   said = said && hdf5->H5Pset_chunk(creation.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
   // The filters are optional, because the library that writes the description may not have them.
-  for (const Filter& filter : filters_of(member.codec, member.type.element_bytes))
+  for (const Filter& filter : make_filters(member.codec, member.type.element_bytes))
     said = said && hdf5->H5Pset_filter(creation.id(), static_cast<int>(filter.id), H5Z_FLAG_OPTIONAL,
                                        filter.values.size(), filter.values.data()) >= 0;
   return said ? std::move(creation) : Handle();
@@ -138,9 +138,9 @@ Handle creation_of(const Library& hdf5, const Member& member, hid_t type) {
 std::set<std::string> groups_in(const WantedFile& wanted) {
   std::set<std::string> groups;
   const auto add = [&](std::string group) {
-    for (; !group.empty(); group = group_of(group)) groups.insert(group);
+    for (; !group.empty(); group = parent_group(group)) groups.insert(group);
   };
-  for (const Member& one : wanted.members) add(group_of(one.name));
+  for (const Member& one : wanted.members) add(parent_group(one.name));
   for (const GroupAttributes& one : wanted.groups) add(one.group);
   return groups;
 }
@@ -149,11 +149,11 @@ std::set<std::string> groups_in(const WantedFile& wanted) {
 class Describing {
  public:
   Describing(const Library& hdf5, const WantedFile& wanted, const std::string& file)
-      : hdf5_(hdf5), wanted_(wanted), scales_(scales_of(wanted.members, wanted.groups, wanted.of_netcdf)) {
-    const Handle access = list_of(hdf5, hdf5->H5P_CLS_FILE_ACCESS_ID_g);
-    const Handle creation = list_of(hdf5, hdf5->H5P_CLS_FILE_CREATE_ID_g);
-    linked_ = list_of(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g);
-    grouped_ = list_of(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g);
+      : hdf5_(hdf5), wanted_(wanted), scales_(plan_scales(wanted.members, wanted.groups, wanted.of_netcdf)) {
+    const Handle access = make_list(hdf5, hdf5->H5P_CLS_FILE_ACCESS_ID_g);
+    const Handle creation = make_list(hdf5, hdf5->H5P_CLS_FILE_CREATE_ID_g);
+    linked_ = make_list(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g);
+    grouped_ = make_list(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g);
     bool said = hdf5->H5Pset_libver_bounds(access.id(), H5F_LIBVER_EARLIEST, H5F_LIBVER_V110) >= 0 &&
                 hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0;
     // netCDF's library changes only files that track the order of creation.
@@ -186,7 +186,7 @@ class Describing {
     return object;
   }
   std::string shown(const std::string& name) const { return text(wanted_.path, "::", name); }
-  haddr_t address_of(hid_t object, const std::string& name) const {
+  haddr_t object_address(hid_t object, const std::string& name) const {
     const auto address = hdf5_.address(object);
     if (!address) failed(hdf5_, shown(name));
     return *address;
@@ -215,12 +215,12 @@ class Describing {
       base::throw_argument_error(shown(one.name), ": HDF5 has no elements of dtype ", array.dtype,
                                  "; use numbers, booleans, or bytes of a fixed length");
     const Handle space = growing_space(hdf5_, array.shape, one.unlimited);
-    const Handle creation = creation_of(hdf5_, one, type.id());
+    const Handle creation = make_creation_list(hdf5_, one, type.id());
     const Handle dataset(
         hdf5_->H5Dcreate2(file_.id(), name.c_str(), type.id(), space.id(), linked_.id(), creation.id(), 0),
         hdf5_->H5Dclose);
     if (!space || !creation || !dataset) failed(hdf5_, shown(one.name));
-    addresses_.push_back(address_of(dataset.id(), one.name));
+    addresses_.push_back(object_address(dataset.id(), one.name));
     for (const ArrayAttribute& its : one.attributes)
       write_attribute(hdf5_, dataset.id(), its, wanted_.of_netcdf, shown(one.name));
   }
@@ -229,7 +229,7 @@ class Describing {
     const Handle type = new_type(hdf5_, ">f4");
     const std::vector<std::int64_t> unlimited(scale.unlimited ? 1 : 0, 0);
     const Handle space = growing_space(hdf5_, {scale.length}, unlimited);
-    const Handle creation = list_of(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
+    const Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
     constexpr hsize_t kChunk = 1024;
     bool said = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
     if (scale.unlimited) said = said && hdf5_->H5Pset_chunk(creation.id(), 1, &kChunk) >= 0;
@@ -243,7 +243,7 @@ class Describing {
     for (std::size_t i = 0; i < scales_.scales.size(); ++i) {
       const Scale& scale = scales_.scales[i];
       const Handle dataset = opened(scale.name);
-      scale_addresses_.push_back(address_of(dataset.id(), scale.name));
+      scale_addresses_.push_back(object_address(dataset.id(), scale.name));
       const std::string where = shown(scale.name);
       write_plain_text(hdf5_, dataset.id(), "CLASS", "DIMENSION_SCALE", where);
       std::string name = scale.name.substr(scale.name.rfind('/') + 1);
@@ -255,7 +255,7 @@ class Describing {
       write_plain_text(hdf5_, dataset.id(), "NAME", name, where);
       if (wanted_.of_netcdf) {
         const auto number = static_cast<std::int32_t>(i);
-        write_values(hdf5_, dataset.id(), "_Netcdf4Dimid", {new_type(hdf5_, "<i4"), space_of(hdf5_, {}), &number},
+        write_values(hdf5_, dataset.id(), "_Netcdf4Dimid", {new_type(hdf5_, "<i4"), make_space(hdf5_, {}), &number},
                      where);
       }
       write_references(dataset.id(), scale, where);
@@ -280,7 +280,7 @@ class Describing {
                       hdf5_->H5Tinsert(type.id(), "dimension", sizeof(haddr_t), number.id()) >= 0;
     if (!made) failed(hdf5_, where);
     write_values(hdf5_, dataset, "REFERENCE_LIST",
-                 {type, space_of(hdf5_, {static_cast<std::int64_t>(references.size())}), references.data()}, where);
+                 {type, make_space(hdf5_, {static_cast<std::int64_t>(references.size())}), references.data()}, where);
   }
   void describe_dimension_lists() const {
     std::set<std::size_t> are_scales;
@@ -303,7 +303,7 @@ class Describing {
       sequences.push_back(scale < 0 ? hvl_t{} : hvl_t{1, &addresses[static_cast<std::size_t>(scale)]});
     const Handle type(hdf5_->H5Tvlen_create(hdf5_->H5T_STD_REF_OBJ_g), hdf5_->H5Tclose);
     write_values(hdf5_, dataset, "DIMENSION_LIST",
-                 {type, space_of(hdf5_, {static_cast<std::int64_t>(its.size())}), sequences.data()}, shown(one.name));
+                 {type, make_space(hdf5_, {static_cast<std::int64_t>(its.size())}), sequences.data()}, shown(one.name));
   }
   void write_labels(hid_t dataset, const Member& one) const {
     const std::vector<std::string>& names = one.dimension_names;
@@ -311,7 +311,7 @@ class Describing {
     std::vector<const char*> labels;
     for (const std::string& name : names) labels.push_back(name.c_str());
     write_values(hdf5_, dataset, "DIMENSION_LABELS",
-                 {text_type(hdf5_), space_of(hdf5_, {static_cast<std::int64_t>(labels.size())}), labels.data()},
+                 {text_type(hdf5_), make_space(hdf5_, {static_cast<std::int64_t>(labels.size())}), labels.data()},
                  shown(one.name));
   }
 

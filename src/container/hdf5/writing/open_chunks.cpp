@@ -37,7 +37,7 @@ void OpenChunks::write(std::int64_t number, std::span<const store::WriteSegment>
   if (bytes == all && parts.size() == 1)
     return chunks_.put(number, {parts.front().data, static_cast<std::size_t>(bytes)});
   static thread_local codec::Buffer buffer;
-  const std::span<std::byte> chunk = buffer.of(static_cast<std::size_t>(all));
+  const std::span<std::byte> chunk = buffer.acquire(static_cast<std::size_t>(all));
   if (bytes < all) chunks_.fill_chunk(number, chunk);
   for (const store::WriteSegment& one : parts)
     std::memcpy(chunk.data() + one.offset, one.data, static_cast<std::size_t>(one.bytes));

@@ -22,7 +22,7 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-std::string path_of(const std::string& group, const std::string& name) {
+std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + '/' + name;
 }
 
@@ -40,11 +40,11 @@ class Planning {
   Planning(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf)
       : members_(members), of_netcdf_(of_netcdf) {
     const auto add_groups = [&](std::string group) {
-      for (; !group.empty(); group = group_of(group)) groups_.insert(group);
+      for (; !group.empty(); group = parent_group(group)) groups_.insert(group);
     };
     for (std::size_t i = 0; i < members.size(); ++i) {
       by_name_[members[i].name] = i;
-      add_groups(group_of(members[i].name));
+      add_groups(parent_group(members[i].name));
     }
     for (const GroupAttributes& one : groups) add_groups(one.group);
   }
@@ -55,8 +55,8 @@ class Planning {
     const std::int64_t length = content.type.shape[d];
     const bool unlimited = is_unlimited(content, d);
     if (!is_name(name)) return -1;
-    for (std::string above = group;; above = group_of(above)) {
-      const std::string path = path_of(above, name);
+    for (std::string above = group;; above = parent_group(above)) {
+      const std::string path = join_path(above, name);
       if (const auto known = known_.find(path); known != known_.end()) {
         Scale& scale = result_.scales[known->second];
         const bool grows = unlimited && scale.unlimited;
@@ -69,7 +69,7 @@ class Planning {
       }
       if (above.empty()) break;
     }
-    const std::string path = path_of(group, name);
+    const std::string path = join_path(group, name);
     if (!of_netcdf_ || known_.contains(path) || groups_.contains(path)) return -1;
     if (const auto array = by_name_.find(path); array != by_name_.end()) result_.non_coordinates.insert(array->second);
     return add({path, length, std::nullopt, unlimited});
@@ -104,12 +104,12 @@ class Planning {
 
 }  // namespace
 
-std::string group_of(const std::string& name) {
+std::string parent_group(const std::string& name) {
   const std::size_t end = name.rfind('/');
   return end == std::string::npos ? std::string() : name.substr(0, end);
 }
 
-Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf) {
+Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf) {
   Planning planning(members, groups, of_netcdf);
   planning.result().of_members.resize(members.size());
   // Arrays of upper groups come first, so that their dimensions are available to those of lower groups.
@@ -120,7 +120,7 @@ Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttr
     const Content& content = members[i];
     std::vector<std::ptrdiff_t>& its = planning.result().of_members[i];
     for (std::size_t d = 0; d < content.dimension_names.size(); ++d)
-      its.push_back(planning.scale_for(group_of(members[i].name), content, d));
+      its.push_back(planning.scale_for(parent_group(members[i].name), content, d));
     // netCDF's library reads arrays that have scales for all dimensions or for none.
     if (of_netcdf && std::ranges::any_of(its, [](std::ptrdiff_t scale) { return scale < 0; }))
       std::ranges::fill(its, -1);

@@ -37,9 +37,9 @@ struct Scales {
 /// elements unless both are unlimited. In netCDF files a dimension without such an array gets a scale of its own in
 /// the group of the array. A dimension has no scale if its name belongs to a group or to a scale of another length; in
 /// netCDF files the other dimensions of the same array then have no scale either.
-Scales scales_of(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf);
+Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf);
 
 /// Returns the path of the group of an object; empty for the root group.
-std::string group_of(const std::string& name);
+std::string parent_group(const std::string& name);
 
 }  // namespace plait::container::hdf5

@@ -44,7 +44,7 @@ void read_one(ChunkObjects& chunks, ChunkRequest& chunk, ChunkObjects::ChunkMemo
 
 std::string ChunkObjects::describe(std::int64_t number) const {
   const ChunkLocation location = names_.location(number);
-  const std::string object = objects_->name_of(names_.object(location));
+  const std::string object = objects_->object_location(names_.object(location));
   if (!metadata_.shards) return text("the chunk ", object);
   return text("chunk ", location.inside, " of the shard ", object);
 }
@@ -115,13 +115,13 @@ void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, 
                         .options = {.identity = chunk.identity, .if_none_match = chunk.unless}});
     asked.push_back(&chunk);
   }
-  const auto chunk_of = [&](const store::GetRequest& request) -> ChunkRequest& {
+  const auto find_chunk = [&](const store::GetRequest& request) -> ChunkRequest& {
     return *asked[static_cast<std::size_t>(&request - requests.data())];
   };
   objects_->get_all(
-      requests, [&](store::GetRequest& request, std::int64_t bytes) { return memory(chunk_of(request), bytes); },
+      requests, [&](store::GetRequest& request, std::int64_t bytes) { return memory(find_chunk(request), bytes); },
       [&](store::GetRequest& request) {
-        ChunkRequest& chunk = chunk_of(request);
+        ChunkRequest& chunk = find_chunk(request);
         store::GetResult& got = request.result;
         if (!request.whole && got.status != GetStatus::kMissing && got.bytes != metadata_.chunk_bytes)
           throw_size("read", chunk.number, got.bytes);
@@ -169,8 +169,8 @@ ChunkResult ChunkObjects::read_in_place(const ChunkLocation& location, PartOf pa
   ReadSegment range = part(static_cast<std::int64_t>(entry.bytes));
   range.offset += static_cast<std::int64_t>(entry.offset);
   if (!objects_->get(object, {range}).found())
-    base::throw_system_error(EIO, "cannot read the shard ", objects_->name_of(object), ": chunk ", location.inside,
-                             " is not in it any more; write the array again");
+    base::throw_system_error(EIO, "cannot read the shard ", objects_->object_location(object), ": chunk ",
+                             location.inside, " is not in it any more; write the array again");
   return {ChunkStatus::kRead, {}};
 }
 

@@ -39,7 +39,7 @@ constexpr std::int64_t kMaxNewBytes = std::int64_t{1} << 30;
 
 void ChunkObjects::throw_changed(const std::string& object) const {
   base::throw_system_error(
-      EBUSY, "cannot write ", objects_->name_of(object),
+      EBUSY, "cannot write ", objects_->object_location(object),
       ": another program has changed it while a part of a chunk in it was changed here; that of the other "
       "one is kept; write again, or let each program write whole chunks");
 }
@@ -113,7 +113,7 @@ void ChunkObjects::fill_whole(NewObject& content) const {
   constexpr std::int64_t kBlock = std::int64_t{1} << 20;
   const auto element = static_cast<std::int64_t>(metadata_.fill.size());
   const std::int64_t block = std::min(metadata_.chunk_bytes, std::max(kBlock / element, std::int64_t{1}) * element);
-  const std::span<std::byte> filled = buffer.of(static_cast<std::size_t>(block));
+  const std::span<std::byte> filled = buffer.acquire(static_cast<std::size_t>(block));
   for (std::size_t i = 0; i < filled.size(); ++i) filled[i] = metadata_.fill[i % metadata_.fill.size()];
   for (std::int64_t at = 0; at < metadata_.chunk_bytes; at += block)
     content.write({{at, filled.data(), std::min(block, metadata_.chunk_bytes - at)}}, Part::kMore);

@@ -58,7 +58,7 @@ std::optional<ShardIndex> read_index(const Shards& shards, store::ObjectStore& o
   const std::int64_t begin = shards.index_at_end ? -shards.index_bytes : 0;
   store::GetResult got = objects.get(object, {{begin, packed.data(), shards.index_bytes}}, {.identity = true});
   if (got.status == store::GetStatus::kMissing) return std::nullopt;
-  const std::string name = objects.name_of(object);
+  const std::string name = objects.object_location(object);
   if (!got.found()) damaged(name, "it has ", got.bytes, " bytes, less than its index, which has ", shards.index_bytes);
   return ShardIndex{parse_index(shards, packed, got.bytes, name), got.bytes, std::move(got.identity)};
 }

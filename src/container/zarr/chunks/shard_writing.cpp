@@ -125,7 +125,7 @@ Condition ChunkObjects::retain_others(OpenShard& shard, const std::string& objec
     retained.push_back({i, index->entries[i]});
     all += index->entries[i].bytes;
     if (all > static_cast<std::uint64_t>(index->bytes))
-      base::throw_system_error(EIO, "cannot write the shard ", objects_->name_of(object),
+      base::throw_system_error(EIO, "cannot write the shard ", objects_->object_location(object),
                                ": its chunks have more bytes than the file, ", index->bytes,
                                ", so some overlap; copy the array into a new one");
   }

@@ -26,7 +26,7 @@ using posix::PosixStore;
 /// Returns the identity of a folder; a default value if it does not exist.
 Identity folder_identity(const std::string& folder) {
   try {
-    return posix::identity_of(posix::open_file(folder, O_RDONLY | O_DIRECTORY).number(), folder);
+    return posix::read_identity(posix::open_file(folder, O_RDONLY | O_DIRECTORY).number(), folder);
   } catch (const Error& error) {
     if (error.system_code() != ENOENT && error.system_code() != ENOTDIR) throw;
   }
@@ -51,7 +51,7 @@ FolderObjects::FolderObjects(const std::string& folder, Sharing sharing)
 
 std::unique_ptr<PosixStore> FolderObjects::open(const std::string& object) const {
   try {
-    return std::make_unique<PosixStore>(name_of(object), PosixStore::Access::kRead);
+    return std::make_unique<PosixStore>(object_location(object), PosixStore::Access::kRead);
   } catch (const Error& error) {
     if (error.system_code() != ENOENT) throw;
   }
@@ -109,13 +109,13 @@ ObjectIdentity FolderObjects::identity(const std::string& object) {
 
 bool FolderObjects::contains(const std::string& object) {
   struct stat found{};
-  return ::stat(name_of(object).c_str(), &found) == 0;
+  return ::stat(object_location(object).c_str(), &found) == 0;
 }
 
 void FolderObjects::list(const std::string& prefix, ListDepth depth,
                          base::FunctionRef<void(const ListedObject&)> visit) {
   std::error_code error;
-  const std::string folder = prefix.empty() ? name() : name_of(prefix.substr(0, prefix.size() - 1));
+  const std::string folder = prefix.empty() ? name() : object_location(prefix.substr(0, prefix.size() - 1));
   const auto check = [&] {
     if (error && error.value() != ENOENT) throw posix::system_error(text("list ", folder), error.value());
   };

@@ -58,7 +58,7 @@ class FolderObjects : public ObjectStore {
   static bool examine(posix::PosixStore& file, const GetOptions& options, GetResult& result);
   /// Opens a file under its final name, and makes its folder if necessary. flags: see open().
   posix::Descriptor open_final(const std::string& path, int flags) const;
-  void make_folder_of(const std::string& path) const;
+  void make_parent_folder(const std::string& path) const;
   /// Renames a complete file if the condition is met, or `update` makes it so. Otherwise it returns false.
   bool replace(const std::string& made, const std::string& path, Condition condition,
                const base::FunctionRef<Condition()>* update);

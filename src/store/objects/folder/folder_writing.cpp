@@ -50,7 +50,7 @@ class PresentFile {
  private:
   ObjectIdentity identity() const {
     if (!exists_) return {};
-    if (lock_.number() >= 0) return to_object_identity(posix::identity_of(lock_.number(), path_));
+    if (lock_.number() >= 0) return to_object_identity(posix::read_identity(lock_.number(), path_));
     return to_object_identity(PosixStore(path_, PosixStore::Access::kRead).identity());
   }
 
@@ -65,7 +65,7 @@ class PresentFile {
 class NewFile : public NewObject {
  public:
   NewFile(FolderObjects& objects, const std::string& object)
-      : objects_(objects), path_(objects.name_of(object)), shared_(objects.sharing_ == Sharing::kShared) {
+      : objects_(objects), path_(objects.object_location(object)), shared_(objects.sharing_ == Sharing::kShared) {
     if (objects.sharing_ == Sharing::kPrivate && make_in_place()) return;
     ChangesFolder::Made made = objects.changes_.make(path_);
     made_ = std::move(made.path);
@@ -146,7 +146,7 @@ class NewFile : public NewObject {
   bool synced_ = false;
 };
 
-void FolderObjects::make_folder_of(const std::string& path) const {
+void FolderObjects::make_parent_folder(const std::string& path) const {
   // Do not create the root folder again, which another program may have removed.
   struct stat found{};
   if (::stat(name().c_str(), &found) != 0)
@@ -163,14 +163,14 @@ posix::Descriptor FolderObjects::open_final(const std::string& path, int flags) 
   } catch (const Error& error) {
     if (error.system_code() != ENOENT) throw;
   }
-  make_folder_of(path);
+  make_parent_folder(path);
   return posix::open_file(path, flags);
 }
 
 void FolderObjects::rename(const std::string& made, const std::string& path) const {
   if (::rename(made.c_str(), path.c_str()) == 0) return;
   if (errno != ENOENT) throw system_error(text("write ", path), errno);
-  make_folder_of(path);
+  make_parent_folder(path);
   if (::rename(made.c_str(), path.c_str()) != 0) throw system_error(text("write ", path), errno);
 }
 
@@ -191,7 +191,7 @@ bool FolderObjects::replace(const std::string& made, const std::string& path, Co
       return true;
     }
     struct stat folder{};
-    if (::stat(std::filesystem::path(path).parent_path().c_str(), &folder) != 0) make_folder_of(path);
+    if (::stat(std::filesystem::path(path).parent_path().c_str(), &folder) != 0) make_parent_folder(path);
     if (posix::rename_to_free(made, path)) return true;
   }
 }
@@ -202,7 +202,7 @@ std::unique_ptr<NewObject> FolderObjects::create(const std::string& object) {
 
 bool FolderObjects::put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) {
   const auto size = static_cast<std::int64_t>(bytes.size());
-  const std::string path = name_of(object);
+  const std::string path = object_location(object);
   if (sharing_ == Sharing::kPrivate && !condition) {
     PosixStore file(path, open_final(path, O_RDWR | O_CREAT | O_TRUNC));
     file.write({{0, bytes.data(), size}});
@@ -245,13 +245,13 @@ void FolderObjects::flush(std::span<NewObject* const> contents) {
 
 void FolderObjects::write(const std::string& object, std::vector<WriteSegment> segments) {
   check();
-  const std::string path = name_of(object);
+  const std::string path = object_location(object);
   PosixStore(path, PosixStore::Access::kReadWrite).write(std::move(segments));
   unsynced_.add(path);
 }
 
 void FolderObjects::remove(const std::string& object) {
-  const std::string path = name_of(object);
+  const std::string path = object_location(object);
   if (::unlink(path.c_str()) != 0) {
     if (errno != ENOENT && errno != ENOTDIR) throw system_error(text("remove ", path), errno);
     return;

@@ -39,14 +39,14 @@ class NewFolder : public NewObjects {
   bool continued() const override { return folder_.continued(); }
   void commit(base::FunctionRef<bool()> replaces) override {
     std::set<std::string> folders;
-    for (const auto& [name, text] : request_.metadata) folders.insert(path_of(name).parent_path().string());
+    for (const auto& [name, text] : request_.metadata) folders.insert(full_path(name).parent_path().string());
     for (const std::string& folder : folders) posix::sync_folder(folder);
     folder_.commit(replaces());
   }
   void discard() noexcept override { folder_.discard(); }
 
  private:
-  fs::path path_of(const fs::path& name) const { return fs::path(folder_.temporary_path()) / name; }
+  fs::path full_path(const fs::path& name) const { return fs::path(folder_.temporary_path()) / name; }
 
   /// Returns true if an earlier program has left the same array in the same groups.
   bool has_all(const fs::path& below) const {
@@ -72,29 +72,29 @@ class NewFolder : public NewObjects {
   bool lift_from(const fs::path& below) {
     std::error_code error;
     const auto go_up = [&](const fs::path& name) {
-      if (!error) fs::rename(path_of(below / name), path_of(name), error);
+      if (!error) fs::rename(full_path(below / name), full_path(name), error);
     };
     std::vector<fs::path> names;
-    for (fs::directory_iterator at(path_of(below), error), end; !error && at != end; at.increment(error))
+    for (fs::directory_iterator at(full_path(below), error), end; !error && at != end; at.increment(error))
       names.push_back(at->path().filename());
     const fs::path last = fs::path(request_.metadata.front().first).filename();
     for (const fs::path& name : names)
       if (name != last) go_up(name);
     go_up(last);
     if (error || !has_all({})) return false;
-    fs::remove_all(path_of(*below.begin()), error);
+    fs::remove_all(full_path(*below.begin()), error);
     return !error;
   }
   bool has(const fs::path& name, std::span<const std::byte> content) const {
     std::error_code missing;
-    const std::string path = path_of(name).string();
+    const std::string path = full_path(name).string();
     if (fs::file_size(path, missing) != content.size() || missing) return false;
     std::vector<std::byte> found(content.size());
     PosixStore(path, PosixStore::Access::kRead).read({{0, found.data(), static_cast<std::int64_t>(found.size())}});
     return std::ranges::equal(found, content);
   }
   void write(const std::string& name, std::span<const std::byte> bytes) {
-    const fs::path path = path_of(name);
+    const fs::path path = full_path(name);
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
     if (error) throw posix::system_error(base::text("make a folder of ", request_.target), error.value());

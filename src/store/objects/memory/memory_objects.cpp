@@ -13,7 +13,7 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-ObjectIdentity identity_of(const Bucket& bucket, const std::string& location) {
+ObjectIdentity find_identity(const Bucket& bucket, const std::string& location) {
   const auto found = bucket.objects.find(location);
   return found == bucket.objects.end() ? ObjectIdentity{} : ObjectIdentity{{}, base::text('v', found->second.version)};
 }
@@ -23,7 +23,7 @@ bool replace(Bucket& bucket, const std::string& location, std::span<const std::b
              const Condition& condition) {
   const std::scoped_lock lock(bucket.mutex);
   ++bucket.puts;
-  if (condition && identity_of(bucket, location) != *condition) return false;
+  if (condition && find_identity(bucket, location) != *condition) return false;
   bucket.objects[location] = {Bytes(bytes.begin(), bytes.end()), ++bucket.versions};
   return true;
 }
@@ -34,7 +34,7 @@ GetResult examine(Bucket& bucket, const std::string& location, const GetOptions&
   GetResult result;
   const auto found = bucket.objects.find(location);
   if (found == bucket.objects.end()) return result;
-  result.identity = identity_of(bucket, location);
+  result.identity = find_identity(bucket, location);
   result.bytes = static_cast<std::int64_t>(found->second.bytes.size());
   result.status = GetStatus::kRead;
   if (options.if_match != nullptr && result.identity != *options.if_match)
@@ -46,10 +46,12 @@ GetResult examine(Bucket& bucket, const std::string& location, const GetOptions&
 
 bool copy_out(const Bytes& bytes, const std::vector<ReadSegment>& ranges) {
   const auto size = static_cast<std::int64_t>(bytes.size());
-  const auto begin_of = [&](const ReadSegment& range) { return range.offset < 0 ? range.offset + size : range.offset; };
+  const auto first_byte = [&](const ReadSegment& range) {
+    return range.offset < 0 ? range.offset + size : range.offset;
+  };
   for (const ReadSegment& range : ranges)
-    if (begin_of(range) < 0 || begin_of(range) > size || range.bytes > size - begin_of(range)) return false;
-  for (const ReadSegment& range : ranges) std::copy_n(bytes.begin() + begin_of(range), range.bytes, range.data);
+    if (first_byte(range) < 0 || first_byte(range) > size || range.bytes > size - first_byte(range)) return false;
+  for (const ReadSegment& range : ranges) std::copy_n(bytes.begin() + first_byte(range), range.bytes, range.data);
   return true;
 }
 
@@ -86,7 +88,7 @@ class NewBytes : public NewObject {
 }  // namespace
 
 GetResult MemoryObjects::get(const std::string& object, std::vector<ReadSegment> ranges, const GetOptions& options) {
-  const std::string location = name_of(object);
+  const std::string location = object_location(object);
   const std::scoped_lock lock(bucket_->mutex);
   GetResult result = examine(*bucket_, location, options);
   if (result.found() && !copy_out(bucket_->objects[location].bytes, ranges)) result.status = GetStatus::kOutside;
@@ -96,7 +98,7 @@ GetResult MemoryObjects::get(const std::string& object, std::vector<ReadSegment>
 GetResult MemoryObjects::get_whole(const std::string& object,
                                    base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
                                    const GetOptions& options) {
-  const std::string location = name_of(object);
+  const std::string location = object_location(object);
   Bytes bytes;
   GetResult result;
   {
@@ -111,18 +113,18 @@ GetResult MemoryObjects::get_whole(const std::string& object,
 ObjectIdentity MemoryObjects::identity(const std::string& object) {
   const std::scoped_lock lock(bucket_->mutex);
   ++bucket_->heads;
-  return identity_of(*bucket_, name_of(object));
+  return find_identity(*bucket_, object_location(object));
 }
 
 bool MemoryObjects::contains(const std::string& object) {
   const std::scoped_lock lock(bucket_->mutex);
   ++bucket_->heads;
-  return bucket_->objects.contains(name_of(object));
+  return bucket_->objects.contains(object_location(object));
 }
 
 void MemoryObjects::list(const std::string& prefix, ListDepth depth,
                          base::FunctionRef<void(const ListedObject&)> visit) {
-  const std::string begin = name_of(prefix);
+  const std::string begin = object_location(prefix);
   std::map<std::string, std::int64_t> listed;
   {
     const std::scoped_lock lock(bucket_->mutex);
@@ -141,26 +143,26 @@ void MemoryObjects::list(const std::string& prefix, ListDepth depth,
 }
 
 bool MemoryObjects::put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) {
-  return replace(*bucket_, name_of(object), bytes, condition);
+  return replace(*bucket_, object_location(object), bytes, condition);
 }
 
 std::unique_ptr<NewObject> MemoryObjects::create(const std::string& object) {
-  return std::make_unique<NewBytes>(bucket_, name_of(object));
+  return std::make_unique<NewBytes>(bucket_, object_location(object));
 }
 
 void MemoryObjects::write(const std::string& object, std::vector<WriteSegment> segments) {
   if (!in_place_) return ObjectStore::write(object, std::move(segments));
   const std::scoped_lock lock(bucket_->mutex);
-  const auto found = bucket_->objects.find(name_of(object));
+  const auto found = bucket_->objects.find(object_location(object));
   if (found == bucket_->objects.end())
-    base::throw_system_error(ENOENT, "cannot write ", name_of(object), ": it does not exist");
+    base::throw_system_error(ENOENT, "cannot write ", object_location(object), ": it does not exist");
   copy_in(found->second.bytes, segments);
   found->second.version = ++bucket_->versions;
 }
 
 void MemoryObjects::remove(const std::string& object) {
   const std::scoped_lock lock(bucket_->mutex);
-  bucket_->objects.erase(name_of(object));
+  bucket_->objects.erase(object_location(object));
 }
 
 }  // namespace plait::store::memory

@@ -168,7 +168,7 @@ Caller* ActiveEnd::find_caller(int rank) {
   return caller.get();
 }
 
-std::shared_ptr<Callee> ActiveEnd::callee_of(int rank) {
+std::shared_ptr<Callee> ActiveEnd::find_callee(int rank) {
   const std::scoped_lock lock(mutex_);
   const auto found = ranks_.find(rank);
   return found == ranks_.end() ? nullptr : found->second.callee;
@@ -208,17 +208,17 @@ void ActiveEnd::look_until(base::FunctionRef<bool()> done) {
 }
 
 void ActiveEnd::take(const Arrival& arrival, std::span<std::byte> into, std::function<void(bool)> done) {
-  if (const auto callee = callee_of(arrival.from)) return callee->take(into, std::move(done));
+  if (const auto callee = find_callee(arrival.from)) return callee->take(into, std::move(done));
   done(false);
 }
 
 void ActiveEnd::answer(const Arrival& arrival, std::span<const std::byte> data, std::function<void()> sent) {
-  if (const auto callee = callee_of(arrival.from)) return callee->answer(arrival.id, data, std::move(sent));
+  if (const auto callee = find_callee(arrival.from)) return callee->answer(arrival.id, data, std::move(sent));
   sent();
 }
 
 void ActiveEnd::reject(const Arrival& arrival, const CallFailure& failure) {
-  if (const auto callee = callee_of(arrival.from)) callee->reject(arrival.id, failure);
+  if (const auto callee = find_callee(arrival.from)) callee->reject(arrival.id, failure);
 }
 
 }  // namespace plait::transport::native

@@ -70,7 +70,7 @@ class ActiveEnd : public Active, public PeerEvents {
   void finish() noexcept;
   static CallFailure stopped();
   Caller* find_caller(int rank);
-  std::shared_ptr<Callee> callee_of(int rank);
+  std::shared_ptr<Callee> find_callee(int rank);
   void look(bool handler);
 
   // The functions below run on the server's thread, except for on_loss().  Events:
@@ -94,8 +94,8 @@ class ActiveEnd : public Active, public PeerEvents {
   void end_peer(int rank);
   void report_loss_to_all(int lost);
   // Lookups:
-  OfRank& of(int rank);
-  Caller* caller_of(int rank);
+  OfRank& rank_record(int rank);
+  Caller* get_caller(int rank);
   std::vector<std::pair<int, OfRank*>> all_ranks();
   Connections connections();
   std::vector<int> lost();

@@ -33,7 +33,7 @@ CallFailure failure_unreachable(int rank, const Endpoints& to, const std::string
 }
 
 /// The event of a finished attempt.  here: its addresses are of this host.
-PeerEvent news_of(const ConnectionAttempt& attempt, bool here) {
+PeerEvent to_event(const ConnectionAttempt& attempt, bool here) {
   switch (attempt.state()) {
     case ConnectionAttempt::State::kThere: return PeerEvent::kReached;
     case ConnectionAttempt::State::kRefused: return here ? PeerEvent::kRefusedHere : PeerEvent::kRefused;
@@ -44,7 +44,7 @@ PeerEvent news_of(const ConnectionAttempt& attempt, bool here) {
 
 }  // namespace
 
-ActiveEnd::OfRank& ActiveEnd::of(int rank) {
+ActiveEnd::OfRank& ActiveEnd::rank_record(int rank) {
   return base::retry_allocation("take note of a rank", [&]() -> OfRank& {
     const std::scoped_lock lock(mutex_);
     return ranks_[rank];
@@ -52,7 +52,7 @@ ActiveEnd::OfRank& ActiveEnd::of(int rank) {
 }
 
 /// Returns nullptr if this end has stopped.
-Caller* ActiveEnd::caller_of(int rank) {
+Caller* ActiveEnd::get_caller(int rank) {
   return base::retry_allocation("take note of a rank", [&] { return find_caller(rank); });
 }
 
@@ -87,8 +87,8 @@ std::vector<int> ActiveEnd::lost() {
 }
 
 PeerTransition ActiveEnd::decide(int rank, PeerEvent event, Clock::time_point now) {
-  OfRank& one = of(rank);
-  const PeerTransition transition = next_state(one.record, event, {now, led_away_, callee_of(rank) != nullptr});
+  OfRank& one = rank_record(rank);
+  const PeerTransition transition = next_state(one.record, event, {now, led_away_, find_callee(rank) != nullptr});
   one.record = transition.after;
   return transition;
 }
@@ -118,7 +118,7 @@ void ActiveEnd::taken(base::Descriptor socket, bool near) {
 bool ActiveEnd::introduced(const std::shared_ptr<Callee>& callee, int rank) {
   if (rank < 0 || rank >= size_) return false;
   if (decide(rank, PeerEvent::kIntroduced, Clock::now()).act != PeerAction::kServe) return false;
-  OfRank& one = of(rank);
+  OfRank& one = rank_record(rank);
   {
     const std::scoped_lock lock(mutex_);
     one.callee = callee;
@@ -131,7 +131,7 @@ bool ActiveEnd::introduced(const std::shared_ptr<Callee>& callee, int rank) {
 
 void ActiveEnd::ended(const Callee* callee, int rank, bool took_leave) {
   if (rank >= 0) {
-    Caller* const caller = callee == nullptr ? caller_of(rank) : nullptr;
+    Caller* const caller = callee == nullptr ? get_caller(rank) : nullptr;
     if (caller != nullptr && caller->take_dropped()) return apply(rank, PeerEvent::kDropped);
     return apply(rank, took_leave ? PeerEvent::kLeft : PeerEvent::kBroken);
   }
@@ -146,7 +146,7 @@ void ActiveEnd::ended(const Callee* callee, int rank, bool took_leave) {
 void ActiveEnd::connect(int rank) {
   if (over_) return;
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
-  OfRank& one = of(rank);
+  OfRank& one = rank_record(rank);
   base::retry_allocation("connect to a rank", [&] {
     auto attempt = std::make_shared<ConnectionAttempt>(
         *loop_, leading_to(to), key_, [this, rank](ConnectionAttempt& changed) { attempted(rank, changed); });
@@ -156,18 +156,18 @@ void ActiveEnd::connect(int rank) {
 }
 
 void ActiveEnd::attempted(int rank, ConnectionAttempt& attempt) {
-  const auto kept = std::exchange(of(rank).attempt, nullptr);
+  const auto kept = std::exchange(rank_record(rank).attempt, nullptr);
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
-  const PeerTransition transition = decide(rank, news_of(attempt, to.near()), Clock::now());
+  const PeerTransition transition = decide(rank, to_event(attempt, to.near()), Clock::now());
   if (transition.act == PeerAction::kTake) return call_by(rank, attempt);
   if (transition.act != PeerAction::kFail) return carry_out(rank, transition);
-  if (Caller* const caller = caller_of(rank))
+  if (Caller* const caller = get_caller(rank))
     caller->unreachable(base::retry_allocation("tell that a rank cannot be reached",
                                                [&] { return failure_unreachable(rank, to, attempt.story()); }));
 }
 
 void ActiveEnd::call_by(int rank, ConnectionAttempt& attempt) {
-  Caller* const caller = caller_of(rank);
+  Caller* const caller = get_caller(rank);
   if (caller == nullptr) return;
   const bool near = attempt.near();
   auto socket = attempt.socket();
@@ -197,7 +197,7 @@ void ActiveEnd::probe() {
     const int rank = (rank_ + distance) % size_;
     const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
     if (to.near() || leading_to(to).empty()) continue;
-    Caller* const caller = caller_of(rank);
+    Caller* const caller = get_caller(rank);
     if (caller != nullptr && caller->watch()) apply(rank, PeerEvent::kWanted);
     return;
   }
@@ -207,7 +207,7 @@ void ActiveEnd::probe() {
 void ActiveEnd::watch_others() {
   const auto watch = [this](int rank) {
     if (rank == rank_ || rank >= size_) return;
-    Caller* const caller = caller_of(rank);
+    Caller* const caller = get_caller(rank);
     if (caller != nullptr && caller->watch()) apply(rank, PeerEvent::kWanted);
   };
   for (int other = 0; other < size_ && size_ <= kMaxWatched; ++other) watch(other);
@@ -215,9 +215,9 @@ void ActiveEnd::watch_others() {
 }
 
 void ActiveEnd::end_peer(int rank) {
-  OfRank& one = of(rank);
+  OfRank& one = rank_record(rank);
   if (const auto attempt = std::exchange(one.attempt, nullptr)) attempt->end();
-  if (Caller* const caller = caller_of(rank))
+  if (Caller* const caller = get_caller(rank))
     caller->end(base::retry_allocation("tell that a rank has gone", [&] { return failure_gone(rank); }));
   std::shared_ptr<Callee> callee;
   {

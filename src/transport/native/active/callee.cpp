@@ -16,7 +16,7 @@ namespace plait::transport::native {
 
 namespace {
 
-FrameLine frame_of(ActiveFrame kind, std::uint64_t tag, std::span<const std::byte> body) {
+FrameLine make_frame(ActiveFrame kind, std::uint64_t tag, std::span<const std::byte> body) {
   FrameLine line(1);
   line.front().head = frame_head(kind, tag, body.size());
   line.front().body = body;
@@ -140,7 +140,7 @@ void Callee::whole(const FrameHead& head) {
 }
 
 void Callee::answer(std::uint64_t call, std::span<const std::byte> data, std::function<void()> sent) {
-  FrameLine line = frame_of(ActiveFrame::kAnswer, call, data);
+  FrameLine line = make_frame(ActiveFrame::kAnswer, call, data);
   line.front().sent = std::move(sent);
   connection_->send(line);
 }
@@ -149,13 +149,13 @@ void Callee::reject(std::uint64_t call, const CallFailure& failure) {
   const WireRefusal wire{static_cast<std::int32_t>(failure.kind), failure.code};
   auto body = std::make_shared<std::string>(reinterpret_cast<const char*>(&wire), sizeof wire);
   body->append(failure.text, 0, kMaxPrefix - sizeof wire);
-  FrameLine line = frame_of(ActiveFrame::kRefusal, call, std::as_bytes(std::span(*body)));
+  FrameLine line = make_frame(ActiveFrame::kRefusal, call, std::as_bytes(std::span(*body)));
   line.front().sent = [body] {};
   connection_->send(line);
 }
 
 void Callee::report(ActiveFrame what, std::uint64_t tag) {
-  FrameLine line = base::retry_allocation("tell a rank something", [&] { return frame_of(what, tag, {}); });
+  FrameLine line = base::retry_allocation("tell a rank something", [&] { return make_frame(what, tag, {}); });
   connection_->send(line);
 }
 

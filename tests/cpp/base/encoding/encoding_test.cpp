@@ -139,7 +139,7 @@ class RandomValues {
   std::mt19937_64 random_;
 };
 
-std::string error_of(const std::string& bytes) {
+std::string catch_error(const std::string& bytes) {
   try {
     (void)decode<Outer>(bytes, kTest);
   } catch (const Error& error) {
@@ -176,8 +176,8 @@ TEST(Encoding, CutAnywhereIsAnError) {
   for (int times = 0; times < 30; ++times) {
     const std::string bytes = encode(random.outer());
     for (std::size_t length = 0; length < bytes.size(); ++length)
-      ASSERT_NE(error_of(bytes.substr(0, length)), "") << length;
-    EXPECT_NE(error_of(bytes + '\0').find("bytes follow"), std::string::npos);
+      ASSERT_NE(catch_error(bytes.substr(0, length)), "") << length;
+    EXPECT_NE(catch_error(bytes + '\0').find("bytes follow"), std::string::npos);
   }
 }
 

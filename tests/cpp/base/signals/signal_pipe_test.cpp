@@ -19,7 +19,7 @@ using plait::base::leave_signals;
 using plait::base::SignalRecord;
 using plait::base::watch_signals;
 
-std::vector<SignalRecord> all_of(int descriptor) {
+std::vector<SignalRecord> read_signals(int descriptor) {
   pollfd one{descriptor, POLLIN, 0};
   ::poll(&one, 1, 5000);
   std::array<SignalRecord, 16> seen{};
@@ -39,8 +39,8 @@ TEST(SignalPipe, TellsOfSignalsOfOtherThreads) {
   const int descriptor = watch_signals(numbers);
   std::thread([] { ::pthread_kill(::pthread_self(), SIGUSR1); }).join();
   ::kill(::getpid(), SIGUSR2);
-  std::vector<SignalRecord> seen = all_of(descriptor);
-  if (seen.size() == 1) seen.push_back(all_of(descriptor).at(0));
+  std::vector<SignalRecord> seen = read_signals(descriptor);
+  if (seen.size() == 1) seen.push_back(read_signals(descriptor).at(0));
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(seen[0].number, SIGUSR1);
   EXPECT_EQ(seen[1].number, SIGUSR2);
@@ -55,7 +55,7 @@ TEST(SignalPipe, BeginsEmpty) {
   ::raise(SIGUSR1);
   const int descriptor = watch_signals(numbers);
   ::raise(SIGUSR1);
-  EXPECT_EQ(all_of(descriptor).size(), 1U);
+  EXPECT_EQ(read_signals(descriptor).size(), 1U);
   leave_signals();
 }
 

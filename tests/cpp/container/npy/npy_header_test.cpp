@@ -19,7 +19,7 @@ using plait::Error;
 using plait::ErrorKind;
 using plait::Extents;
 using plait::Order;
-using plait::container::npy::element_bytes_of;
+using plait::container::npy::dtype_bytes;
 using plait::container::npy::Header;
 using plait::container::npy::header_bytes;
 using plait::container::npy::Literal;
@@ -29,13 +29,13 @@ using plait::container::npy::parse_literal;
 using plait::container::npy::same_descr;
 using Bytes = std::vector<std::byte>;
 
-Bytes bytes_of(const std::string& text) {
+Bytes to_bytes(const std::string& text) {
   Bytes result(text.size());
   std::transform(text.begin(), text.end(), result.begin(), [](char c) { return static_cast<std::byte>(c); });
   return result;
 }
 
-std::string text_of(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string to_text(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 /// A header of format version 1 or 2 with this dictionary, not padded.
 Bytes header_with(const std::string& dictionary, int version = 1) {
@@ -44,7 +44,7 @@ Bytes header_with(const std::string& dictionary, int version = 1) {
   text += '\0';
   for (std::size_t i = 0; i < (version == 1 ? 2U : 4U); ++i)
     text += static_cast<char>(dictionary.size() >> (8 * i) & 0xFFU);
-  return bytes_of(text + dictionary);
+  return to_bytes(text + dictionary);
 }
 
 Header parse(const std::string& dictionary, int version = 1) {
@@ -64,20 +64,20 @@ TEST(NpyHeader, HasTheBytesThatNumpyWrites) {
   const std::string dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }";
   std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
   expected += dictionary + std::string(118 - 1 - dictionary.size(), ' ') + '\n';
-  EXPECT_EQ(text_of(make_header("<f8", Order::kC, {3, 4})), expected);
-  const auto dictionary_of = [](const std::string& descr, Order order, const Extents& shape) {
-    const std::string text = text_of(make_header(descr, order, shape));
+  EXPECT_EQ(to_text(make_header("<f8", Order::kC, {3, 4})), expected);
+  const auto make_dictionary = [](const std::string& descr, Order order, const Extents& shape) {
+    const std::string text = to_text(make_header(descr, order, shape));
     return text.substr(10, text.find('}') - 9);
   };
-  EXPECT_EQ(dictionary_of("|b1", Order::kFortran, {5}), "{'descr': '|b1', 'fortran_order': True, 'shape': (5,), }");
-  EXPECT_EQ(dictionary_of("<i4", Order::kC, {}), "{'descr': '<i4', 'fortran_order': False, 'shape': (), }");
-  EXPECT_EQ(dictionary_of("[('a', '<f8'), ('b', '|i1', (2,))]", Order::kC, {0, 7}),
+  EXPECT_EQ(make_dictionary("|b1", Order::kFortran, {5}), "{'descr': '|b1', 'fortran_order': True, 'shape': (5,), }");
+  EXPECT_EQ(make_dictionary("<i4", Order::kC, {}), "{'descr': '<i4', 'fortran_order': False, 'shape': (), }");
+  EXPECT_EQ(make_dictionary("[('a', '<f8'), ('b', '|i1', (2,))]", Order::kC, {0, 7}),
             "{'descr': [('a', '<f8'), ('b', '|i1', (2,))], 'fortran_order': False, 'shape': (0, 7), }");
 }
 
 TEST(NpyHeader, NamesComeBackInEachVersion) {
   const auto descr = [](const std::string& name) { return "[(" + name + ", '<f8')]"; };
-  const auto version_of = [](const Bytes& header) { return std::to_integer<int>(header[6]); };
+  const auto header_version = [](const Bytes& header) { return std::to_integer<int>(header[6]); };
   const std::string many(70000, 'x');
   for (const auto& [name, version] :
        std::vector<std::pair<std::string, int>>{{"'gr\u00fc\u00df'", 1},
@@ -87,7 +87,7 @@ TEST(NpyHeader, NamesComeBackInEachVersion) {
                                                 {"'\U0001f321" + many + "'", 3},
                                                 {R"('a\'b"c\\d\n\x85\u200b\U0001f321')", 1}}) {
     const Bytes header = make_header(descr(name), Order::kC, {3});
-    EXPECT_EQ(version_of(header), version);
+    EXPECT_EQ(header_version(header), version);
     EXPECT_EQ(header.size() % 64, 0);
     EXPECT_EQ(parse_header(header, "a").descr, descr(name));
     EXPECT_EQ(parse_header(header, "a").element_bytes, 8);
@@ -131,7 +131,7 @@ TEST(NpyHeader, ComesBackAsItWasWritten) {
         EXPECT_EQ(header.descr, descr);
         EXPECT_EQ(header.order, order);
         EXPECT_EQ(header.shape, shape);
-        EXPECT_EQ(header.element_bytes, element_bytes_of(descr));
+        EXPECT_EQ(header.element_bytes, dtype_bytes(descr));
         EXPECT_EQ(header.data_offset, static_cast<std::int64_t>(bytes.size()));
       }
 }
@@ -196,7 +196,7 @@ TEST(NpyHeader, SaysWhatIsWrong) {
 TEST(NpyHeader, NotOneIsSaidSo) {
   const auto problem = [](const std::string& bytes) -> std::string {
     try {
-      header_bytes(bytes_of(bytes), "x.npy");
+      header_bytes(to_bytes(bytes), "x.npy");
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kSystem);
       return error.what();
@@ -255,7 +255,7 @@ TEST(NpyHeader, SurvivesManyChanges) {
     Bytes changed = whole;
     for (std::size_t n = below(6) + 1; n > 0; --n)
       changed[below(changed.size() - 10) + 10] = static_cast<std::byte>(marks[below(marks.size())]);
-    ASSERT_NO_FATAL_FAILURE(parse_damaged(changed)) << text_of(changed);
+    ASSERT_NO_FATAL_FAILURE(parse_damaged(changed)) << to_text(changed);
   }
 }
 
@@ -276,7 +276,7 @@ TEST(NpyHeader, ElementSizes) {
                                                                 {"[('x', '<i2')]", 2},
                                                                 {"[('x', [('y', '<i2'), ('z', '|S3')], 2)]", 10},
                                                                 {"[('x', '<f4', (2, 3)), ('', '|V4')]", 28}};
-  for (const auto& [descr, bytes] : sizes) EXPECT_EQ(element_bytes_of(descr), bytes) << descr;
+  for (const auto& [descr, bytes] : sizes) EXPECT_EQ(dtype_bytes(descr), bytes) << descr;
 }
 
 TEST(NpyLiteral, ReadsTheLiteralsOfHeaders) {

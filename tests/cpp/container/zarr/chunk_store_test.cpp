@@ -75,7 +75,7 @@ class ChunksInObjects : public WithObjects, public testing::WithParamInterface<P
     for (std::int64_t chunk = 0; chunk < kChunks; ++chunk) values.push_back(read(*store, chunk * kChunkBytes, 1)[0]);
     return values;
   }
-  static std::string error_of(const auto& call) {
+  static std::string catch_error(const auto& call) {
     try {
       call();
     } catch (const Error& error) {
@@ -87,7 +87,7 @@ class ChunksInObjects : public WithObjects, public testing::WithParamInterface<P
   std::string text_;
 };
 
-std::string name_of(const testing::TestParamInfo<Parameter>& info) {
+std::string case_name(const testing::TestParamInfo<Parameter>& info) {
   constexpr std::array<const char*, 4> kKinds{"Folder", "Memory", "MemoryInPlace", "Concurrent"};
   constexpr std::array<const char*, 4> kStored{"Plain", "Packed", "PlainShards", "PackedShards"};
   return std::string(kKinds[static_cast<std::size_t>(std::get<Kind>(info.param))]) +
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
     Kinds, ChunksInObjects,
     testing::Combine(testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace, Kind::kConcurrent),
                      testing::Values(Stored::kPlain, Stored::kPacked, Stored::kPlainShards, Stored::kPackedShards)),
-    name_of);
+    case_name);
 
 TEST_P(ChunksInObjects, NewArraysAreReadBack) {
   for (const Sharing sharing : {Sharing::kPrivate, Sharing::kResumable}) {
@@ -188,7 +188,7 @@ TEST_P(ChunksInObjects, TheSecondOfTwoProgramsIsToldNotToOverwriteParts) {
   write_part(*other, 4, {3});
   one->flush();
   const bool in_place = stored() == Stored::kPlain && one->objects().writes_in_place();
-  const std::string error = error_of([&] { other->flush(); });
+  const std::string error = catch_error([&] { other->flush(); });
   if (in_place) {
     EXPECT_EQ(error, "no error");
   } else {
@@ -223,7 +223,7 @@ TEST_P(ChunksInObjects, DamagedObjectsAreErrorsThatNameThem) {
   make();
   const auto store = opened(false);
   store->objects().put("c/0/0", text_bytes("short"));
-  const std::string error = error_of([&] { (void)read(*store, 0, 2); });
+  const std::string error = catch_error([&] { (void)read(*store, 0, 2); });
   EXPECT_NE(error.find(root() + "/a.zarr/c/0/0"), std::string::npos) << error;
   if (has_shards()) {
     EXPECT_NE(error.find("it has 5 bytes, less than its index, which has 52"), std::string::npos) << error;
@@ -253,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInMemory,
                          testing::Combine(testing::Values(Kind::kMemory, Kind::kMemoryInPlace),
                                           testing::Values(Stored::kPlain, Stored::kPacked, Stored::kPlainShards,
                                                           Stored::kPackedShards)),
-                         name_of);
+                         case_name);
 
 TEST_P(ChunksInMemory, ChunksAreReadByOneRequestEach) {
   make();

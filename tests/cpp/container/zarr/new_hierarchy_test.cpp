@@ -46,7 +46,7 @@ class NewHierarchies : public WithObjects, public testing::WithParamInterface<Ki
   }
   int first_element(const std::string& array) const {
     const auto found = store::open_objects(root() + "/h.zarr/" + array, Sharing::kShared);
-    const std::string text = text_of(*found, "zarr.json");
+    const std::string text = read_object(*found, "zarr.json");
     ChunkStore chunks(found, parse_metadata(text, "zarr.json"), text, false);
     int value = 0;
     chunks.read({{0, reinterpret_cast<std::byte*>(&value), 4}});
@@ -55,7 +55,7 @@ class NewHierarchies : public WithObjects, public testing::WithParamInterface<Ki
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, NewHierarchies, testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace),
-                         object_case::name_of);
+                         object_case::case_name);
 
 TEST_P(NewHierarchies, GrowArrayByArray) {
   make("g/a", 1);
@@ -65,7 +65,7 @@ TEST_P(NewHierarchies, GrowArrayByArray) {
   EXPECT_EQ(first_element("g/a"), 4);
   EXPECT_EQ(first_element("g/b"), 2);
   EXPECT_EQ(first_element("c"), 3);
-  EXPECT_TRUE(is_group(text_of(*store::open_objects(root() + "/h.zarr", Sharing::kShared), "g/zarr.json"), "g"));
+  EXPECT_TRUE(is_group(read_object(*store::open_objects(root() + "/h.zarr", Sharing::kShared), "g/zarr.json"), "g"));
 }
 
 TEST_P(NewHierarchies, DropCopiesOfMetadata) {
@@ -73,7 +73,7 @@ TEST_P(NewHierarchies, DropCopiesOfMetadata) {
   const auto group = store::open_objects(root() + "/h.zarr", Sharing::kShared);
   group->put("zarr.json", text_bytes(R"({"zarr_format": 3, "node_type": "group", "consolidated_metadata": {}})"));
   make("b", 2);
-  EXPECT_EQ(text_of(*group, "zarr.json"), R"({"zarr_format": 3, "node_type": "group"})");
+  EXPECT_EQ(read_object(*group, "zarr.json"), R"({"zarr_format": 3, "node_type": "group"})");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ class AttributesInObjects : public WithObjects, public testing::WithParamInterfa
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, AttributesInObjects,
-                         testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace), object_case::name_of);
+                         testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace), object_case::case_name);
 
 TEST_P(AttributesInObjects, ChangeInTheMetadataOfVersion3) {
   const auto group = objects("");
@@ -53,10 +53,10 @@ TEST_P(AttributesInObjects, ChangeInTheMetadataOfVersion3) {
   const auto array = objects("a");
   array->put("zarr.json", text_bytes(array_text()));
   change_attributes(*array, change("units", "K"));
-  EXPECT_EQ(json::parse(text_of(*array, "zarr.json"))["attributes"], json::parse(R"({"units": "K"})"));
-  EXPECT_EQ(attributes_in(text_of(*array, "zarr.json"), *array, "zarr.json").front().texts.front(), "K");
+  EXPECT_EQ(json::parse(read_object(*array, "zarr.json"))["attributes"], json::parse(R"({"units": "K"})"));
+  EXPECT_EQ(attributes_in(read_object(*array, "zarr.json"), *array, "zarr.json").front().texts.front(), "K");
   drop_consolidated_above(array->name());
-  EXPECT_EQ(text_of(*group, "zarr.json"), R"({"zarr_format": 3, "node_type": "group"})");
+  EXPECT_EQ(read_object(*group, "zarr.json"), R"({"zarr_format": 3, "node_type": "group"})");
 }
 
 TEST_P(AttributesInObjects, ChangeBesideTheMetadataOfVersion2AndInItsCopies) {
@@ -68,8 +68,8 @@ TEST_P(AttributesInObjects, ChangeBesideTheMetadataOfVersion2AndInItsCopies) {
   change_attributes(*array, change("units", "K"));
   change_attributes(*array, change("name", "t"));
   const json expected = json::parse(R"({"units": "K", "name": "t"})");
-  EXPECT_EQ(json::parse(text_of(*array, ".zattrs")), expected);
-  EXPECT_EQ(json::parse(text_of(*group, ".zmetadata"))["metadata"]["a/.zattrs"], expected);
+  EXPECT_EQ(json::parse(read_object(*array, ".zattrs")), expected);
+  EXPECT_EQ(json::parse(read_object(*group, ".zmetadata"))["metadata"]["a/.zattrs"], expected);
   EXPECT_EQ(attributes_in("{}", *group, "a/.zarray").size(), 2U);
   EXPECT_EQ(metadata_object(*group, "a/"), "a/.zarray");
 }
@@ -86,7 +86,7 @@ TEST_P(AttributesInObjects, NoChangeOfSeveralProgramsIsLost) {
     });
   }
   programs.clear();
-  EXPECT_EQ(json::parse(text_of(*objects("a"), "zarr.json"))["attributes"].size(), 3U * kChanges);
+  EXPECT_EQ(json::parse(read_object(*objects("a"), "zarr.json"))["attributes"].size(), 3U * kChanges);
 }
 
 TEST_P(AttributesInObjects, NewArraysDoNotReplaceWhatIsNoArray) {

@@ -38,7 +38,7 @@ using plait::plan::CostModel;
 const Machine kMachine{"node7", "A Processor", 4};
 
 /// A file of the constants that Plait comes with, but for one line.
-std::string file_of(const std::string& instead_of = "", const std::string& line = "") {
+std::string make_file(const std::string& instead_of = "", const std::string& line = "") {
   std::string out = "# words\n\n";
   const auto add = [&](const std::string& name, const std::string& value) {
     out += (name == instead_of ? line : name + " = " + value) + "\n";
@@ -53,7 +53,7 @@ std::string file_of(const std::string& instead_of = "", const std::string& line 
 
 TEST(Costs, AreThoseOfTheFile) {
   const CostModel found =
-      parse_costs(file_of("request_seconds", "  request_seconds=3.25e-06 # measured"), "f.toml", kMachine, true);
+      parse_costs(make_file("request_seconds", "  request_seconds=3.25e-06 # measured"), "f.toml", kMachine, true);
   EXPECT_EQ(found.request_seconds, 3.25e-6);
   EXPECT_EQ(found.source, "f.toml");
   for (const auto& term : plait::plan::kCostTerms) {
@@ -66,17 +66,17 @@ TEST(Costs, OfDamagedFilesAreRefused) {
     expect_rejected([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
   };
   refused("", "f.toml has no version");
-  refused(file_of("version", "version = 2"), "f.toml is of version 2, and this Plait uses version 1");
-  refused(file_of("run_seconds", ""), "f.toml has no run_seconds");
-  refused(file_of("run_seconds", "run_seconds"), "line 12: \"run_seconds\" is not of the form name = value");
-  refused(file_of("run_seconds", "run_seconds = "), "not of the form");
-  refused(file_of("run_seconds", "run_seconds = fast"), "run_seconds is fast, and a number was expected");
-  refused(file_of("run_seconds", "run_seconds = 1e-9s"), "a number was expected");
-  refused(file_of("run_seconds", "run_seconds = -1e-9"), "a number from 1e-13 to 10 was expected");
-  refused(file_of("run_seconds", "run_seconds = nan"), "was expected");
-  refused(file_of("copy_bytes_per_second", "copy_bytes_per_second = inf"), "was expected");
-  refused(file_of("processor", "processor = A Processor"), "a text in quotes was expected");
-  const std::string whole = file_of();
+  refused(make_file("version", "version = 2"), "f.toml is of version 2, and this Plait uses version 1");
+  refused(make_file("run_seconds", ""), "f.toml has no run_seconds");
+  refused(make_file("run_seconds", "run_seconds"), "line 12: \"run_seconds\" is not of the form name = value");
+  refused(make_file("run_seconds", "run_seconds = "), "not of the form");
+  refused(make_file("run_seconds", "run_seconds = fast"), "run_seconds is fast, and a number was expected");
+  refused(make_file("run_seconds", "run_seconds = 1e-9s"), "a number was expected");
+  refused(make_file("run_seconds", "run_seconds = -1e-9"), "a number from 1e-13 to 10 was expected");
+  refused(make_file("run_seconds", "run_seconds = nan"), "was expected");
+  refused(make_file("copy_bytes_per_second", "copy_bytes_per_second = inf"), "was expected");
+  refused(make_file("processor", "processor = A Processor"), "a text in quotes was expected");
+  const std::string whole = make_file();
   for (std::size_t cut = 0; cut + 20 < whole.size(); ++cut)
     EXPECT_THROW(parse_costs(whole.substr(0, cut), "f.toml", kMachine, true), Error) << cut;
 }
@@ -86,9 +86,9 @@ TEST(Costs, OfAnotherMachineAreOutdatedUnlessTheyAreAskedFor) {
     expect_rejected([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
     EXPECT_NO_THROW(parse_costs(content, "f.toml", kMachine, false));
   };
-  refused(file_of("processor", "processor = \"Another\""),
+  refused(make_file("processor", "processor = \"Another\""),
           "measured on another processor (Another, and this is A Proc");
-  refused(file_of("cores", "cores = 8"), "measured with 8 cores, and this host has 4");
+  refused(make_file("cores", "cores = 8"), "measured with 8 cores, and this host has 4");
 }
 
 /// Sets an environment variable for the length of a block.
@@ -118,9 +118,9 @@ class CostFiles : public plait_test::InFolder {
 };
 
 /// A file for this machine, in which one line is another.
-std::string file_of_here(const std::string& instead_of = "", const std::string& line = "") {
+std::string make_file_here(const std::string& instead_of = "", const std::string& line = "") {
   const Machine here = plait::core::this_machine();
-  std::string out = file_of(instead_of, line);
+  std::string out = make_file(instead_of, line);
   const auto replace = [&](const std::string& old, const std::string& now) {
     if (const std::size_t at = out.find(old); at != std::string::npos) out.replace(at, old.size(), now);
   };
@@ -134,7 +134,7 @@ TEST_F(CostFiles, OfThisHostAreFoundOnce) {
   const Setting cache("XDG_CACHE_HOME", path("a"));
   const std::string own = "/plait/model/" + plait::core::this_machine().host + ".toml";
   EXPECT_EQ(plait::core::costs_path(), path("a") + own);
-  const std::string at = put("a" + own, file_of_here("wait_seconds", "wait_seconds = 0.125"));
+  const std::string at = put("a" + own, make_file_here("wait_seconds", "wait_seconds = 0.125"));
   const auto found = costs_here();
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->wait_seconds, 0.125);
@@ -148,10 +148,11 @@ TEST_F(CostFiles, OfThisHostAreFoundOnce) {
 TEST_F(CostFiles, OfThisHostThatAreDamagedAreToldOfOnce) {
   const Setting unnamed("PLAIT_MODEL", "");
   const std::string own = "/plait/model/" + plait::core::this_machine().host + ".toml";
-  for (const auto& [content, words] : {std::pair<std::string, std::string>{"what?", "is not of the form"},
-                                       {file_of_here("version", "version = 7"), "is of version 7"},
-                                       {file_of_here("cores", "cores = 100000"), "measured with 100000 cores"},
-                                       {file_of_here("processor", "processor = \"Z80\""), "another processor (Z80"}}) {
+  for (const auto& [content, words] :
+       {std::pair<std::string, std::string>{"what?", "is not of the form"},
+        {make_file_here("version", "version = 7"), "is of version 7"},
+        {make_file_here("cores", "cores = 100000"), "measured with 100000 cores"},
+        {make_file_here("processor", "processor = \"Z80\""), "another processor (Z80"}}) {
     const std::string folder = words.substr(0, 5);
     const Setting cache("XDG_CACHE_HOME", path(folder));
     put(folder + own, content);
@@ -172,8 +173,8 @@ TEST_F(CostFiles, ThatAreNamedMustBeThere) {
     expect_rejected([&] { costs_here(); }, "PLAIT_MODEL=" + name);
   };
   refused(path("none.toml"), "cannot be read");
-  refused(put("bad.toml", file_of("version", "")), "has no version");
-  const Setting named("PLAIT_MODEL", put("other.toml", file_of("cores", "cores = 1000")));
+  refused(put("bad.toml", make_file("version", "")), "has no version");
+  const Setting named("PLAIT_MODEL", put("other.toml", make_file("cores", "cores = 1000")));
   EXPECT_NE(costs_here(), nullptr);
 }
 
@@ -213,8 +214,8 @@ TEST_F(CostFiles, DecideOnAllRanks) {
   const auto has = [](const std::string& plan, const std::string& words) {
     EXPECT_NE(plan.find(words), std::string::npos) << plan;
   };
-  const std::string slow = put("slow.toml", file_of("request_seconds", "request_seconds = 1e-3"));
-  const std::string fast = put("fast.toml", file_of("wait_seconds", "wait_seconds = 0.5"));
+  const std::string slow = put("slow.toml", make_file("request_seconds", "request_seconds = 1e-3"));
+  const std::string fast = put("fast.toml", make_file("wait_seconds", "wait_seconds = 0.5"));
   has(explained(slow), "strategy   two-phase, ");
   has(explained(slow), "constants  of " + slow + '\n');
   has(explained(fast), "strategy   direct, ");

@@ -72,7 +72,7 @@ TEST_F(Files, LargeArraysGoThroughSeveralThreads) {
     for (const Order order : {Order::kC, Order::kFortran}) {
       const Case access{shape, order, {}, layout, 8, 0};
       const Bytes whole = access_case::pattern(access_case::store_bytes(access));
-      const std::vector<Bytes> locals = access_case::locals_of(access, whole);
+      const std::vector<Bytes> locals = access_case::make_locals(access, whole);
       FileOptions options = raw(shape, 8);
       options.strategy = strategy;
       options.order = order;
@@ -95,10 +95,10 @@ TEST_F(Files, LargeArraysGoThroughSeveralThreads) {
 
 TEST_F(Files, StartedAccessesAreCarriedOutInOrder) {
   const Extents shape{64, 32};
-  const Layout layout(shape, {Distribution::block_of(), {}}, {4});
+  const Layout layout(shape, {Distribution::blocked(), {}}, {4});
   const Case access{shape, Order::kC, {}, layout, 8, 0};
   const Bytes whole = access_case::pattern(access_case::store_bytes(access));
-  const std::vector<Bytes> locals = access_case::locals_of(access, whole);
+  const std::vector<Bytes> locals = access_case::make_locals(access, whole);
   put("a", Bytes(whole.size()));
   File file = File::open(path("a"), Mode::kReadWrite, raw(shape, 8));
   std::vector<Bytes> before = locals;
@@ -126,7 +126,7 @@ TEST_F(Files, StartedAccessesAreCarriedOutInOrder) {
 }
 
 TEST_F(Files, AFailedRequestSaysSoEachTime) {
-  const Layout layout({8}, {Distribution::block_of()}, {2});
+  const Layout layout({8}, {Distribution::blocked()}, {2});
   put("a", Bytes(64));
   File file = File::open(path("a"), Mode::kRead, raw({8}, 8));
   const std::vector<Bytes> locals(2, Bytes(32));
@@ -184,7 +184,7 @@ TEST_F(Files, ACallOnAClosedFileIsRefused) {
 
 TEST_F(Files, PartsThatDoNotFitAreRefused) {
   put("a", Bytes(8 * 6 * 4));
-  const Layout layout({8, 6}, {Distribution::block_of(), {}}, {2});
+  const Layout layout({8, 6}, {Distribution::blocked(), {}}, {2});
   std::vector<Bytes> locals(2, Bytes(4 * 6 * 4));
   File file = File::open(path("a"), Mode::kReadWrite, raw({8, 6}, 4));
   auto parts = mutable_parts(locals);
@@ -194,7 +194,7 @@ TEST_F(Files, PartsThatDoNotFitAreRefused) {
   expect_rejected([&] { file.read(layout, parts); }, "rank 1 is missing");
   parts[1] = {locals[1].data(), {4}};
   expect_rejected([&] { file.read(layout, parts); }, "has 1 dimensions, but the layout has 2");
-  const Layout small({8, 5}, {Distribution::block_of(), {}}, {2});
+  const Layout small({8, 5}, {Distribution::blocked(), {}}, {2});
   expect_rejected([&] { file.read(small, mutable_parts(locals)); }, "8x5");
   expect_rejected([&] { file.read(small, mutable_parts(locals), {{0, 8, 1, false}, {0, 7, 1, false}}); }, "");
   expect_rejected([&] { file.fail("my own words"); }, "my own words");

@@ -34,7 +34,7 @@ Description file(const std::string& id, std::vector<std::string> replaced = {}) 
   return {id, 4, 1000, 0, {{0, 1, "here"}, {2, 3, "over there"}}, std::move(replaced), 0};
 }
 
-std::string error_of(const std::vector<Sight>& sights, SharedFilePlace place = SharedFilePlace::kDetect) {
+std::string catch_error(const std::vector<Sight>& sights, SharedFilePlace place = SharedFilePlace::kDetect) {
   try {
     choose("/disk/x", place, sights);
   } catch (const plait::Error& error) {
@@ -66,10 +66,10 @@ TEST(SharedChoice, ComponentsAreServedWhereTheyAreSeen) {
 
 TEST(SharedChoice, MissingComponentsAreListedWithTheirHosts) {
   const std::vector<Sight> sights{{{}, {{file(kOld), {1}}}}, {}};
-  expect_part(error_of(sights), "no rank sees 0, written on host here; 2 to 3, written on host over there");
-  expect_part(error_of({{}, {}}), "there is no such file, and no rank sees a component");
-  expect_part(error_of({{}, {}}, SharedFilePlace::kStriped), "no rank sees a component of it");
-  expect_part(error_of(sights, SharedFilePlace::kOne), "there is no such file");
+  expect_part(catch_error(sights), "no rank sees 0, written on host here; 2 to 3, written on host over there");
+  expect_part(catch_error({{}, {}}), "there is no such file, and no rank sees a component");
+  expect_part(catch_error({{}, {}}, SharedFilePlace::kStriped), "no rank sees a component of it");
+  expect_part(catch_error(sights, SharedFilePlace::kOne), "there is no such file");
 }
 
 TEST(SharedChoice, ANewFileStandsForThoseThatItReplaces) {
@@ -83,7 +83,7 @@ TEST(SharedChoice, ANewFileStandsForThoseThatItReplaces) {
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest, done}}}).id, kNew);
   // Files of the name from several jobs, on other hosts.
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest}}, {{}, {fresh}}}).id, kNew);
-  expect_part(error_of({{{}, {old}}, {{}, {fresh}}}),
+  expect_part(catch_error({{{}, {old}}, {{}, {fresh}}}),
               "several striped files have this name: those with the ids " + kNew);
 }
 
@@ -91,11 +91,11 @@ TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
   const Identity plain{12, 0, 100, 5};
   const Identity other{12, 0, 101, 5};
   EXPECT_TRUE(choose("x", SharedFilePlace::kDetect, {{plain, {}}, {plain, {}}}).one);
-  expect_part(error_of({{plain, {}}, {plain, {}}, {other, {}}}), "ranks 0 and 2 do not see the same ordinary file");
-  expect_part(error_of({{{}, {}}, {plain, {}}}, SharedFilePlace::kOne), "ranks 0 and 1 do not see the same");
+  expect_part(catch_error({{plain, {}}, {plain, {}}, {other, {}}}), "ranks 0 and 2 do not see the same ordinary file");
+  expect_part(catch_error({{{}, {}}, {plain, {}}}, SharedFilePlace::kOne), "ranks 0 and 1 do not see the same");
   const Seen striped{file(kOld), {0, 1, 2, 3}};
   const std::vector<Sight> both{{plain, {striped}}};
-  expect_part(error_of(both), "an ordinary file and a striped one");
+  expect_part(catch_error(both), "an ordinary file and a striped one");
   EXPECT_TRUE(choose("x", SharedFilePlace::kOne, both).one);
   EXPECT_FALSE(choose("x", SharedFilePlace::kStriped, both).one);
   // What is left of a striped file does not stand in the way.

@@ -28,11 +28,11 @@ using plait::SharedFileMode;
 using plait::SharedFileOptions;
 using plait::SharedFilePlace;
 using plait_test::Bytes;
-using plait_test::bytes_of;
+using plait_test::make_bytes;
 
 void barrier(const Comm& comm) {
   std::int64_t nothing = 0;
-  plait::core::transport_of(comm).reduce_min({&nothing, 1});
+  plait::core::get_transport(comm).reduce_min({&nothing, 1});
 }
 
 /// (ranks, ranks on a node)
@@ -61,7 +61,7 @@ TEST_P(Shared, RequestsOfAllSizesReachTheirStripes) {
       EXPECT_EQ(file.components(), comm.size());
       EXPECT_EQ(file.unit(), unit);
       const std::int64_t size = unit == 7 ? 20001 : 1300001;
-      const Bytes whole = bytes_of(static_cast<std::size_t>(size), 9);
+      const Bytes whole = make_bytes(static_cast<std::size_t>(size), 9);
       std::mt19937 random(3);
       std::vector<DistantRequest> requests;
       int turn = 0;
@@ -180,7 +180,7 @@ TEST_P(Shared, ErrorsNameTheFirstPositionThatFailed) {
 }
 
 TEST_P(Shared, FilesAreReopenedByAnyNumberOfRanks) {
-  const Bytes whole = bytes_of(250001, 4);
+  const Bytes whole = make_bytes(250001, 4);
   SharedFileOptions options = striped(999);
   options.persistent = true;
   everywhere([&](const Comm& comm) {

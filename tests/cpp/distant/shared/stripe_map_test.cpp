@@ -23,10 +23,10 @@ TEST(SharedStripeMap, EachByteHasOnePosition) {
       for (std::int64_t offset = 0; offset < 120; ++offset) {
         const auto component = static_cast<int>(offset / unit % components);
         std::int64_t& length = lengths[static_cast<std::size_t>(component)];
-        ASSERT_EQ(stripes.component_of(offset), component);
+        ASSERT_EQ(stripes.component_at(offset), component);
         // Bytes of a component come without gaps, in order.
-        ASSERT_EQ(stripes.position_of(offset), length);
-        ASSERT_EQ(stripes.offset_of(component, length), offset);
+        ASSERT_EQ(stripes.position_at(offset), length);
+        ASSERT_EQ(stripes.offset_at(component, length), offset);
         ++length;
         std::int64_t end = 0;
         for (int i = 0; i < components; ++i) {
@@ -64,8 +64,8 @@ TEST(SharedStripeMap, BatchesCoverARequest) {
                   ASSERT_GE(at + i, 0);
                   ASSERT_LT(at + i, bytes);
                   ++seen[static_cast<std::size_t>(at + i)];
-                  ASSERT_EQ(stripes.component_of(offset + at + i), batch.component);
-                  ASSERT_EQ(stripes.position_of(offset + at + i), position + i);
+                  ASSERT_EQ(stripes.component_at(offset + at + i), batch.component);
+                  ASSERT_EQ(stripes.position_at(offset + at + i), position + i);
                 }
               });
               ASSERT_EQ(at_position, batch.position + batch.bytes);
@@ -90,10 +90,10 @@ TEST(SharedStripeMap, OffsetsGoUpToTheLargest) {
     for (const std::int64_t unit : {std::int64_t{1}, std::int64_t{4096}, std::int64_t{12345}, std::int64_t{1} << 40}) {
       const StripeMap stripes(unit, components);
       for (const std::int64_t offset : {kMax - 1, kMax - 2, kMax - unit, kMax / 2, kMax / 3}) {
-        const int component = stripes.component_of(offset);
-        EXPECT_EQ(stripes.offset_of(component, stripes.position_of(offset)), offset);
-        EXPECT_EQ(stripes.length(component, offset + 1), stripes.position_of(offset) + 1);
-        EXPECT_EQ(stripes.end(component, stripes.position_of(offset) + 1), offset + 1);
+        const int component = stripes.component_at(offset);
+        EXPECT_EQ(stripes.offset_at(component, stripes.position_at(offset)), offset);
+        EXPECT_EQ(stripes.length(component, offset + 1), stripes.position_at(offset) + 1);
+        EXPECT_EQ(stripes.end(component, stripes.position_at(offset) + 1), offset + 1);
       }
       std::int64_t all = 0;
       for (const Batch& batch : stripes.batches(kMax - 100000, 100000, 262144)) all += batch.bytes;

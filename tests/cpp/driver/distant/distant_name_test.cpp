@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using plait::driver::distant::Name;
 using plait::driver::distant::parse_name;
-using plait::driver::distant::path_of;
+using plait::driver::distant::resolve_path;
 
 using DistantArrays = plait_test::InFolder;
 
@@ -32,21 +32,21 @@ TEST(DistantNames, AreTakenApart) {
   EXPECT_EQ(all.folder, "/d? e");
   EXPECT_EQ(all.unit, 3 << 20);
   EXPECT_EQ(all.place, plait::SharedFilePlace::kStriped);
-  EXPECT_EQ(path_of(all), "/d? e/x/a");
+  EXPECT_EQ(resolve_path(all), "/d? e/x/a");
   const Name bare = parse_name("distant:%61");
   EXPECT_EQ(bare.path, "a");
   EXPECT_EQ(bare.unit, 0);
   EXPECT_EQ(bare.place, plait::SharedFilePlace::kDetect);
-  EXPECT_EQ(path_of(bare), (fs::current_path() / "a").string());
+  EXPECT_EQ(resolve_path(bare), (fs::current_path() / "a").string());
   EXPECT_EQ(parse_name("distant:a?place=one").place, plait::SharedFilePlace::kOne);
-  EXPECT_EQ(path_of(parse_name("distant:/b/../a")), "/a");
+  EXPECT_EQ(resolve_path(parse_name("distant:/b/../a")), "/a");
 }
 
 TEST(DistantNames, TakeTheFolderOfTheSettingWhereNoneIsGiven) {
   ::setenv("PLAIT_DISTANT_FOLDER", "/setting", 1);
-  EXPECT_EQ(path_of(parse_name("distant:a")), "/setting/a");
-  EXPECT_EQ(path_of(parse_name("distant:/whole/a")), "/whole/a");
-  EXPECT_EQ(path_of(parse_name("distant:a?folder=/given")), "/given/a");
+  EXPECT_EQ(resolve_path(parse_name("distant:a")), "/setting/a");
+  EXPECT_EQ(resolve_path(parse_name("distant:/whole/a")), "/whole/a");
+  EXPECT_EQ(resolve_path(parse_name("distant:a?folder=/given")), "/given/a");
   ::unsetenv("PLAIT_DISTANT_FOLDER");
 }
 
@@ -73,10 +73,10 @@ TEST(DistantNames, SayWhatIsWrongWithThem) {
 }
 
 TEST(DistantNames, AreOfAKindOfStoreThatIsKnown) {
-  EXPECT_EQ(plait::driver::driver_of("distant:a").prefix(), "distant:");
+  EXPECT_EQ(plait::driver::find_driver("distant:a").prefix(), "distant:");
   EXPECT_EQ(plait::driver::without_prefix("distant:a?x"), "a?x");
-  EXPECT_EQ(plait::driver::driver_of("./distant:a").prefix(), "");
-  EXPECT_EQ(plait::driver::driver_of("a").prefix(), "");
+  EXPECT_EQ(plait::driver::find_driver("./distant:a").prefix(), "");
+  EXPECT_EQ(plait::driver::find_driver("a").prefix(), "");
 }
 
 /// Several arrays behind each other: raw, and longer with each that is written.

@@ -28,7 +28,7 @@ using plait::transport::Transport;
 
 constexpr int kRanks = 3;
 
-Comm comm_of(Transport& transport) {
+Comm make_comm(Transport& transport) {
   return plait::core::comm_over(std::shared_ptr<Transport>(&transport, [](auto*) {}));
 }
 
@@ -42,7 +42,7 @@ plait::FileOptions numbers() {
 
 /// Each rank writes its block with the number of the rank, and reads the elements that are cyclic over all ranks.
 void write_and_read(Transport& transport, const std::string& name) {
-  const Comm comm = comm_of(transport);
+  const Comm comm = make_comm(transport);
   std::vector<std::byte> own(4, std::byte(transport.rank()));
   const plait::ConstPart written{own.data(), {}};
   auto file = File::open(name, Mode::kWrite, numbers(), comm);
@@ -73,7 +73,7 @@ TEST(MemoryUrls, RanksOfSeveralProcessesAreRejected) {
     for (const Mode mode : {Mode::kWrite, Mode::kRead}) {
       try {
         (void)File::open("memory://processes/a.zarr", mode, mode == Mode::kWrite ? numbers() : plait::FileOptions{},
-                         comm_of(processes));
+                         make_comm(processes));
         ADD_FAILURE() << "opened";
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), plait::ErrorKind::kArgument);
@@ -98,7 +98,7 @@ TEST(MemoryUrls, OpeningTakesTwoRequests) {
 }
 
 TEST(MemoryUrls, NamesOfOtherDriversKeepTheirMeaning) {
-  const auto prefix = [](const char* name) { return plait::driver::driver_of(name).prefix(); };
+  const auto prefix = [](const char* name) { return plait::driver::find_driver(name).prefix(); };
   EXPECT_EQ(prefix("memory:field"), "memory:");
   EXPECT_EQ(prefix("memory:/field"), "memory:");
   EXPECT_EQ(prefix("pipe://run/field"), "pipe:");
@@ -107,10 +107,10 @@ TEST(MemoryUrls, NamesOfOtherDriversKeepTheirMeaning) {
   EXPECT_EQ(prefix("raw:memory://bucket/a.zarr"), "raw:");
   for (const char* name : {"memory://bucket/a.zarr", "zarr:memory://bucket/a", "s3://bucket/a.zarr"}) {
     EXPECT_EQ(prefix(name), "") << name;
-    EXPECT_NE(&plait::driver::driver_of(name), &plait::driver::driver_of("a.zarr")) << name;
+    EXPECT_NE(&plait::driver::find_driver(name), &plait::driver::find_driver("a.zarr")) << name;
   }
   for (const char* name : {"host:path", "C:/data", "C:\\data", "a.nc::/s3://x", "./s3://b/a", "hdf5:a.h5::/x"})
-    EXPECT_EQ(&plait::driver::driver_of(name), &plait::driver::driver_of("a.zarr")) << name;
+    EXPECT_EQ(&plait::driver::find_driver(name), &plait::driver::find_driver("a.zarr")) << name;
 }
 
 TEST(MemoryUrls, AreLocatedWithoutAPath) {

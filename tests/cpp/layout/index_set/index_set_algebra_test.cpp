@@ -55,7 +55,7 @@ TEST(IndexSetAlgebra, PreimagesHoldFewRuns) {
         Extents expected;
         for (std::int64_t i = 0; i < 500; ++i)
           if ((scale * i + 3) / k % p == 1) expected.push_back(i);
-        ASSERT_EQ(oracle::list_of(found.clip(0, 500)), expected) << scale << ' ' << k << ' ' << p;
+        ASSERT_EQ(oracle::list_indices(found.clip(0, 500)), expected) << scale << ' ' << k << ' ' << p;
       }
     }
   }
@@ -88,9 +88,9 @@ TEST(IndexSetAlgebra, NestsOfLongSetsRepeat) {
       const SetCase outer = oracle::periodic_case(mask, 6, 1, 4, 700);
       const IndexSet positions = IndexSet::blocks(1, stride / 2, stride, outer.set.size() - 3);
       Extents expected;
-      for (const std::int64_t q : oracle::list_of(positions)) expected.push_back(outer.list[at(q)]);
+      for (const std::int64_t q : oracle::list_indices(positions)) expected.push_back(outer.list[at(q)]);
       const IndexSet found = plait::nest(outer.set, positions);
-      ASSERT_EQ(oracle::list_of(found), expected) << oracle::spelled(found);
+      ASSERT_EQ(oracle::list_indices(found), expected) << oracle::spelled(found);
       check_form(found);
       ASSERT_LE(found.pattern_runs(), 6 * stride);
     }

@@ -8,13 +8,13 @@
 
 namespace {
 
-using oracle::list_of;
+using oracle::list_indices;
 using plait::Extents;
 using plait::IndexSet;
 
 constexpr std::int64_t kUniverse = 26;
 
-void check(const IndexSet& set) { oracle::check(set, list_of(set), kUniverse); }
+void check(const IndexSet& set) { oracle::check(set, list_indices(set), kUniverse); }
 
 TEST(IndexSet, AgreesWithListsOnAllSmallSets) {
   for (std::int64_t origin = 0; origin <= 4; ++origin) {
@@ -34,7 +34,7 @@ TEST(IndexSet, ClipsAtBothEnds) {
   for (std::int64_t stride = 1; stride <= 6; ++stride) {
     for (std::int64_t length = 1; length <= stride; ++length) {
       const IndexSet whole = IndexSet::blocks(3, length, stride, 20);
-      const Extents list = list_of(whole);
+      const Extents list = list_indices(whole);
       for (std::int64_t lo = 0; lo <= 22; ++lo) {
         for (std::int64_t hi = 0; hi <= 22; ++hi) {
           SCOPED_TRACE(testing::Message() << length << '/' << stride << " clipped to " << lo << ',' << hi);
@@ -42,7 +42,7 @@ TEST(IndexSet, ClipsAtBothEnds) {
           Extents kept;
           for (const std::int64_t x : list)
             if (x >= lo && x < hi) kept.push_back(x);
-          ASSERT_EQ(list_of(clipped), kept);
+          ASSERT_EQ(list_indices(clipped), kept);
           check(clipped);
           const IndexSet twice = clipped.clip(5, 15);
           check(twice);

@@ -57,7 +57,7 @@ TEST(IndexSetPattern, ClipsAndTranslations) {
           Extents moved;
           for (const std::int64_t x : list) moved.push_back(x + by);
           const IndexSet translated = clipped.translate(by);
-          ASSERT_EQ(oracle::list_of(translated), moved);
+          ASSERT_EQ(oracle::list_indices(translated), moved);
           ASSERT_EQ(translated.size(), static_cast<std::int64_t>(moved.size()));
           for (std::int64_t i = 0; i < translated.size(); ++i) ASSERT_EQ(translated.at(i), moved[at(i)]);
           if (testing::Test::HasFatalFailure()) return;
@@ -153,7 +153,7 @@ TEST(IndexSetPattern, CountsNearTheEndOfTheIntegers) {
   EXPECT_EQ(set.size(), periods * 4);
   EXPECT_EQ(set.runs(), periods * 2);
   EXPECT_EQ(set.at(periods * 4 - 1), INT64_MAX - 3);
-  EXPECT_EQ(set.rank_of(INT64_MAX - 3), periods * 4 - 1);
+  EXPECT_EQ(set.count_below(INT64_MAX - 3), periods * 4 - 1);
   EXPECT_EQ(set.run_end(INT64_MAX - 5), INT64_MAX - 2);
   EXPECT_EQ(set.next(INT64_MAX - 2), INT64_MAX);
   EXPECT_EQ(set.longest_run(), 3);

@@ -36,7 +36,7 @@ TEST(BitPermutation, EveryElementOfSmallLayouts) {
        {"16 (*)", "16 (block) onto (4)", "16 (cyclic(2)) onto (4)", "4x8 (cyclic, cyclic(2)) onto (2, 2)",
         "2x4x8 (*, block, cyclic) onto (4, 2) order=F", "1x4x1x2 (block, cyclic, *, block) onto (1, 2, 2)"}) {
     const Layout layout = Layout::parse(text);
-    const oracle::ArrayMap map = oracle::map_of(layout);
+    const oracle::ArrayMap map = oracle::make_map(layout);
     const BitPermutation found = bit_permutation(layout);
     for (std::int64_t number = 0; number < layout.elements(); ++number) {
       const UnitPosition position = found.apply({0, number});

@@ -18,13 +18,13 @@ TEST(Notation, ReadsEveryPart) {
   EXPECT_EQ(layout.grid(), (Extents{2, 2, 3, 1}));
   EXPECT_EQ(layout.ranks(), Order::kFortran);
   EXPECT_EQ(layout.order(), (std::vector<int>{4, 3, 2, 1, 0}));
-  const std::vector<Distribution> expected{Distribution::block_of(), Distribution::cyclic(3), Distribution::collapsed(),
+  const std::vector<Distribution> expected{Distribution::blocked(), Distribution::cyclic(3), Distribution::collapsed(),
                                            Distribution::gen_block({3, 0, 4}), Distribution::balanced()};
   EXPECT_EQ(layout.distributions(), expected);
 }
 
 TEST(Notation, CaseAndWhiteSpaceDoNotMatter) {
-  const Layout expected({8, 12}, {Distribution::block_of(5), Distribution::cyclic(3)}, {2, 2}, Order::kFortran);
+  const Layout expected({8, 12}, {Distribution::blocked(5), Distribution::cyclic(3)}, {2, 2}, Order::kFortran);
   for (const char* text :
        {"8x12 (block(5), cyclic(3)) onto (2, 2) ranks=F", "8X12(BLOCK(5),CYCLIC(3))ONTO(2,2)RANKS=f",
         "  8x12\t( Block ( 5 ) ,Cyclic( 3 ) )\n onto ( 2,2 )  ranks = F  ",

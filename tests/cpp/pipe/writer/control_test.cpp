@@ -61,7 +61,7 @@ class PipeControl : public testing::Test {
     StepDescription step;
     step.number = begun.step;
     step.slot = begun.slot;
-    writer.publish(step, WriterControl::frame_of(step));
+    writer.publish(step, WriterControl::make_frame(step));
     return step.number;
   }
   std::string words_;

@@ -16,7 +16,7 @@ namespace {
 
 /// Writes a step of bytes that all have one value, in slot 0.
 void write(StepStore& steps, std::int64_t step, std::int64_t bytes, std::byte value) {
-  const Layout layout(Extents{bytes}, {Distribution::block_of()}, Extents{1});
+  const Layout layout(Extents{bytes}, {Distribution::blocked()}, Extents{1});
   std::vector<std::byte> array(static_cast<std::size_t>(bytes), value);
   const copy::LocalArray local[] = {dense_array(layout, 0, array.data(), 1)};
   steps.begin(step, 0);

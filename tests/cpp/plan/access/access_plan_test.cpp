@@ -31,9 +31,9 @@ using plait::plan::PositionRange;
 using plait::plan::Section;
 using plait::plan::Strategy;
 
-AccessPlan plan_of(const Extents& shape, const Layout& layout, std::int64_t element_bytes, std::int64_t offset,
-                   std::int64_t workers, const AccessOptions& options = {}, bool apart = false, bool write = false,
-                   const Region& region = {}, Order file_order = Order::kC) {
+AccessPlan make_plan(const Extents& shape, const Layout& layout, std::int64_t element_bytes, std::int64_t offset,
+                     std::int64_t workers, const AccessOptions& options = {}, bool apart = false, bool write = false,
+                     const Region& region = {}, Order file_order = Order::kC) {
   return plan_access(Section(shape, file_order, region), layout, {element_bytes, offset, workers, apart, write},
                      options);
 }
@@ -75,7 +75,7 @@ void check_ranges(const AccessPlan& plan, std::int64_t offset, std::int64_t memo
     ASSERT_EQ(next, share.end);
     for (const std::int64_t position : {share.begin, share.begin + share.size() / 2, share.end - 1}) {
       if (!share.empty()) {
-        ASSERT_EQ(plan.reader_of(position), reader);
+        ASSERT_EQ(plan.reader_at(position), reader);
       }
     }
   }
@@ -96,8 +96,8 @@ TEST(AccessPlan, SharesAndWindowsHoldEachPositionOnce) {
                 if (memory == 20'000 && element_bytes > 4096) continue;
                 SCOPED_TRACE(testing::Message() << elements << " of " << element_bytes << " bytes at " << offset << ", "
                                                 << workers << " workers, readers=" << readers << ", memory=" << memory);
-                const AccessPlan plan = plan_of({elements}, whole({elements}), element_bytes, offset, workers,
-                                                {Strategy::kTwoPhase, memory, readers}, apart);
+                const AccessPlan plan = make_plan({elements}, whole({elements}), element_bytes, offset, workers,
+                                                  {Strategy::kTwoPhase, memory, readers}, apart);
                 check_ranges(plan, offset, memory == 0 ? kDefaultMemory : memory);
                 if (testing::Test::HasFatalFailure()) return;
               }
@@ -114,29 +114,29 @@ TEST(AccessPlan, RegionsHaveSharesToo) {
   for (const bool strided : {false, true}) {
     const Region region{{100, 300, strided ? 2 : 1, false}, {0, 1000, 1, false}};
     const AccessPlan plan =
-        plan_of({900, 1000}, whole({300, 1000}), 8, 128, 4, {Strategy::kTwoPhase, 1 << 20, 0}, false, false, region);
+        make_plan({900, 1000}, whole({300, 1000}), 8, 128, 4, {Strategy::kTwoPhase, 1 << 20, 0}, false, false, region);
     EXPECT_EQ(plan.section().contiguous(), !strided);
     EXPECT_EQ(plan.readers(), 4);
     check_ranges(plan, 128, 1 << 20);
   }
-  const AccessPlan columns = plan_of({900, 1000}, whole({900, 5}), 8, 0, 2, {Strategy::kTwoPhase, 1 << 16, 0}, false,
-                                     false, {{0, 900, 1, false}, {3, 5, 1, false}});
+  const AccessPlan columns = make_plan({900, 1000}, whole({900, 5}), 8, 0, 2, {Strategy::kTwoPhase, 1 << 16, 0}, false,
+                                       false, {{0, 900, 1, false}, {3, 5, 1, false}});
   check_ranges(columns, 0, 1 << 16);
 }
 
 /// next_owned(), parts() and elements() of small sections with every rank, against the element map.
 void check_owners(const Extents& shape, const Layout& layout, Order file_order, const Region& region) {
   SCOPED_TRACE(oracle::spelled(layout) + " in " + plait::shape_to_string(shape) + to_string(region));
-  const AccessPlan plan = plan_of(shape, layout, 8, 0, 2, {}, false, false, region, file_order);
+  const AccessPlan plan = make_plan(shape, layout, 8, 0, 2, {}, false, false, region, file_order);
   const Section& section = plan.section();
-  const oracle::ArrayMap map = oracle::map_of(layout);
+  const oracle::ArrayMap map = oracle::make_map(layout);
   Extents owner;  // of each position
   Extents offset;
   oracle::for_each_index(section.shape, [&](const Extents& index) {
     Extents layout_index(layout.shape().size());
     for (std::size_t d = 0; d < index.size(); ++d)
       if (section.layout_dimension[d] >= 0) layout_index[at(section.layout_dimension[d])] = index[d];
-    const oracle::Position& position = map.positions[at(oracle::offset_of(layout_index, layout.shape(), Order::kC))];
+    const oracle::Position& position = map.positions[at(oracle::dense_offset(layout_index, layout.shape(), Order::kC))];
     owner.push_back(position.rank);
     offset.push_back(position.offset);
   });
@@ -162,14 +162,14 @@ void check_owners(const Extents& shape, const Layout& layout, Order file_order, 
     for (std::size_t d = 0; d < strides.size(); ++d) {
       Extents one(strides.size(), 0);
       one[d] = 1;
-      strides[d] = oracle::offset_of(one, local_shape, oracle::order_of(layout));
+      strides[d] = oracle::dense_offset(one, local_shape, oracle::storage_order(layout));
     }
     const Extents local_strides = plan.owners().local_strides(strides);
     std::size_t position = 0;
     oracle::for_each_index(section.shape, [&](const Extents& index) {
       if (owner[position] == rank) {
         std::int64_t found = 0;
-        for (std::size_t d = 0; d < index.size(); ++d) found += sets[d].rank_of(index[d]) * local_strides[d];
+        for (std::size_t d = 0; d < index.size(); ++d) found += sets[d].count_below(index[d]) * local_strides[d];
         ASSERT_EQ(found, offset[position]);
       }
       ++position;
@@ -221,13 +221,13 @@ TEST(AccessPlan, OwnersOfPositions) {
 TEST(AccessPlan, StrategiesAndExplanations) {
   const Layout rows = Layout::parse("1000x1000 (block, *) onto (4)");
   const Layout cyclic = Layout::parse("1000x1000 (cyclic, cyclic) onto (2, 2)");
-  EXPECT_EQ(plan_of({1000, 1000}, cyclic, 8, 0, 4).strategy(), Strategy::kTwoPhase);
-  EXPECT_EQ(plan_of({1000, 1000}, rows, 8, 0, 4).strategy(), Strategy::kDirect);
-  EXPECT_EQ(requests(plan_of({1000, 1000}, rows, 8, 0, 4), Strategy::kDirect), 1);
-  EXPECT_EQ(requests(plan_of({1000, 1000}, cyclic, 8, 0, 4), Strategy::kDirect), 250'000);
+  EXPECT_EQ(make_plan({1000, 1000}, cyclic, 8, 0, 4).strategy(), Strategy::kTwoPhase);
+  EXPECT_EQ(make_plan({1000, 1000}, rows, 8, 0, 4).strategy(), Strategy::kDirect);
+  EXPECT_EQ(requests(make_plan({1000, 1000}, rows, 8, 0, 4), Strategy::kDirect), 1);
+  EXPECT_EQ(requests(make_plan({1000, 1000}, cyclic, 8, 0, 4), Strategy::kDirect), 250'000);
   for (const Strategy strategy : {Strategy::kDirect, Strategy::kTwoPhase}) {
     for (const bool write : {false, true}) {
-      const AccessPlan plan = plan_of({1000, 1000}, cyclic, 8, 0, 4, {strategy, 0, 2}, true, write);
+      const AccessPlan plan = make_plan({1000, 1000}, cyclic, 8, 0, 4, {strategy, 0, 2}, true, write);
       EXPECT_EQ(plan.strategy(), strategy);
       const std::string text = explain(plan, "field.npy");
       EXPECT_NE(text.find(to_string(strategy)), std::string::npos) << text;
@@ -236,7 +236,7 @@ TEST(AccessPlan, StrategiesAndExplanations) {
       EXPECT_GT(predicted_seconds(plan, strategy), 0);
     }
   }
-  const AccessPlan nothing = plan_of({0}, whole({0}), 8, 0, 3);
+  const AccessPlan nothing = make_plan({0}, whole({0}), 8, 0, 3);
   EXPECT_EQ(nothing.windows(), 0);
   EXPECT_FALSE(explain(nothing, "empty").empty());
 }
@@ -247,7 +247,7 @@ TEST(AccessPlan, WindowsKeepToTheMemory) {
       for (const Region& region : {Region{}, Region{{0, 50, 1, false}, {0, 40, 2, false}}}) {
         const Layout layout = whole(region.empty() ? Extents{100, 80} : Extents{50, 40});
         const AccessPlan plan =
-            plan_of({100, 80}, layout, 8, 64, 2, {Strategy::kTwoPhase, memory, 0}, apart, false, region);
+            make_plan({100, 80}, layout, 8, 64, 2, {Strategy::kTwoPhase, memory, 0}, apart, false, region);
         EXPECT_LE(plan.staging_bytes(), memory);
         EXPECT_GT(plan.staging_bytes(), 0);
         check_ranges(plan, 64, memory);
@@ -257,23 +257,23 @@ TEST(AccessPlan, WindowsKeepToTheMemory) {
 }
 
 TEST(AccessPlan, SaysWhatIsWrong) {
-  expect_rejected([] { plan_of({8, 4}, whole({8, 5}), 8, 0, 2); },
+  expect_rejected([] { make_plan({8, 4}, whole({8, 5}), 8, 0, 2); },
                   "the layout is of an array 8x5, but the accessed part");
   expect_rejected(
-      [] { plan_of({8, 4}, whole({8, 4}), 8, 0, 2, {}, false, false, {{0, 8, 1, false}, {0, 1, 1, true}}); },
+      [] { make_plan({8, 4}, whole({8, 4}), 8, 0, 2, {}, false, false, {{0, 8, 1, false}, {0, 1, 1, true}}); },
       "but the region is 8");
-  expect_rejected([] { plan_of({8}, whole({8}), 100, 0, 2, {Strategy::kTwoPhase, 150, 0}); },
+  expect_rejected([] { make_plan({8}, whole({8}), 100, 0, 2, {Strategy::kTwoPhase, 150, 0}); },
                   "memory=150 is too little");
-  expect_rejected([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, -1, 0}); }, "memory=-1");
-  expect_rejected([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, 3}); },
+  expect_rejected([] { make_plan({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, -1, 0}); }, "memory=-1");
+  expect_rejected([] { make_plan({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, 3}); },
                   "readers=3, but there are 2 ranks or threads");
-  expect_rejected([] { plan_of({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, -1}); }, "readers=-1");
+  expect_rejected([] { make_plan({8}, whole({8}), 8, 0, 2, {Strategy::kTwoPhase, 0, -1}); }, "readers=-1");
   const std::int64_t huge = std::int64_t{1} << 61;
-  expect_rejected([&] { plan_of({huge}, whole({huge}), 8, 0, 2); }, "bytes of the array");
+  expect_rejected([&] { make_plan({huge}, whole({huge}), 8, 0, 2); }, "bytes of the array");
 }
 
 TEST(AccessPlan, SharesAndWindowsAreThoseOfTheExample) {
-  const AccessPlan plan = plan_of({1'000'000}, whole({1'000'000}), 8, 128, 3, {Strategy::kTwoPhase, 0, 3});
+  const AccessPlan plan = make_plan({1'000'000}, whole({1'000'000}), 8, 128, 3, {Strategy::kTwoPhase, 0, 3});
   const auto expect_range = [](const PositionRange& range, std::int64_t begin, std::int64_t end) {
     EXPECT_EQ(range.begin, begin);
     EXPECT_EQ(range.end, end);
@@ -290,14 +290,14 @@ TEST(AccessPlan, SharesAndWindowsAreThoseOfTheExample) {
 
 TEST(AccessPlan, HugeFilesAreCutWithoutOverflow) {
   const std::int64_t elements = (std::int64_t{1} << 58) + 12'345;
-  const AccessPlan plan = plan_of({elements}, whole({elements}), 8, 128, 1000, {Strategy::kTwoPhase, 0, 0});
+  const AccessPlan plan = make_plan({elements}, whole({elements}), 8, 128, 1000, {Strategy::kTwoPhase, 0, 0});
   EXPECT_EQ(plan.readers(), 1000);
   std::int64_t next = 0;
   for (std::int64_t reader = 0; reader < plan.readers(); ++reader) {
     const PositionRange share = plan.share(reader);
     ASSERT_EQ(share.begin, next);
     next = share.end;
-    ASSERT_EQ(plan.reader_of(share.end - 1), reader);
+    ASSERT_EQ(plan.reader_at(share.end - 1), reader);
     ASSERT_EQ(plan.window(reader, 0).begin, share.begin);
     const std::int64_t last = (share.size() + 16) / plan.window_elements() - 1;
     ASSERT_EQ((128 + 8 * plan.window(reader, last).begin) % kStorageUnit, 0);
@@ -306,8 +306,8 @@ TEST(AccessPlan, HugeFilesAreCutWithoutOverflow) {
 }
 
 /// The pages of component files that a stretch of a striped file's bytes lies in.
-std::set<std::pair<std::int64_t, std::int64_t>> pages_of(std::int64_t begin, std::int64_t end, std::int64_t stripe,
-                                                         std::int64_t disks) {
+std::set<std::pair<std::int64_t, std::int64_t>> find_pages(std::int64_t begin, std::int64_t end, std::int64_t stripe,
+                                                           std::int64_t disks) {
   std::set<std::pair<std::int64_t, std::int64_t>> result;
   while (begin < end) {
     const std::int64_t k = begin / stripe;
@@ -328,7 +328,7 @@ TEST(AccessPlan, NoTwoReadersShareAPageOfAComponent) {
           const std::int64_t elements = 20'000'003 / element_bytes;
           AccessOptions options{Strategy::kTwoPhase, 0, 0};
           options.storage_unit = plait::plan::storage_unit(stripe, disks, element_bytes);
-          const AccessPlan plan = plan_of({elements}, whole({elements}), element_bytes, offset, 7, options);
+          const AccessPlan plan = make_plan({elements}, whole({elements}), element_bytes, offset, 7, options);
           SCOPED_TRACE(testing::Message() << "stripes of " << stripe << " bytes on " << disks << " disks, elements of "
                                           << element_bytes << " from " << offset << " on");
           std::set<std::pair<std::int64_t, std::int64_t>> seen;
@@ -339,7 +339,7 @@ TEST(AccessPlan, NoTwoReadersShareAPageOfAComponent) {
             ASSERT_EQ(share.begin, next);
             next = share.end;
             const auto own =
-                pages_of(offset + share.begin * element_bytes, offset + share.end * element_bytes, stripe, disks);
+                find_pages(offset + share.begin * element_bytes, offset + share.end * element_bytes, stripe, disks);
             seen.insert(own.begin(), own.end());
             sum += own.size();
           }
@@ -362,7 +362,7 @@ TEST(AccessPlan, StripesOfAnySizeHaveAStorageUnit) {
   const std::int64_t elements = (std::int64_t{1} << 58) + 12'345;
   AccessOptions options{Strategy::kTwoPhase, 0, 0};
   options.storage_unit = storage_unit(999'999, 200, 8);
-  const AccessPlan plan = plan_of({elements}, whole({elements}), 8, 128, 1000, options);
+  const AccessPlan plan = make_plan({elements}, whole({elements}), 8, 128, 1000, options);
   EXPECT_EQ((128 + 8 * plan.share(1).begin) % options.storage_unit, 0);
   EXPECT_EQ((128 + 8 * plan.share(999).begin) % options.storage_unit, 0);
 }

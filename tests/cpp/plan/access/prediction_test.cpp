@@ -20,7 +20,7 @@ using plait::plan::CostModel;
 using plait::plan::Section;
 using plait::plan::Strategy;
 
-AccessPlan plan_of(const std::string& layout, const AccessTask& task, const AccessOptions& options = {}) {
+AccessPlan make_plan(const std::string& layout, const AccessTask& task, const AccessOptions& options = {}) {
   const Layout wanted = Layout::parse(layout);
   return plan_access(Section(wanted.shape(), Order::kC, {}), wanted, task, options);
 }
@@ -30,24 +30,24 @@ AccessTask task(std::int64_t workers, bool write, std::int64_t element_bytes = 8
 }
 
 TEST(Prediction, FewRanksWriteASmallFile) {
-  const AccessPlan small = plan_of("250x250 (*, block) onto (4)", task(4, true));
+  const AccessPlan small = make_plan("250x250 (*, block) onto (4)", task(4, true));
   EXPECT_EQ(small.max_readers(), 4);
   EXPECT_EQ(small.readers(), 1);
-  EXPECT_GT(plan_of("2500x2500 (*, block) onto (4)", task(4, true)).readers(), 1);
+  EXPECT_GT(make_plan("2500x2500 (*, block) onto (4)", task(4, true)).readers(), 1);
   // Readers do not wait for each other.
-  EXPECT_EQ(plan_of("250x250 (*, block) onto (4)", task(4, false)).readers(), 4);
+  EXPECT_EQ(make_plan("250x250 (*, block) onto (4)", task(4, false)).readers(), 4);
 }
 
 TEST(Prediction, AllRanksWriteWhereTheyDoNotQueue) {
   AccessTask apart = task(4, true);
   apart.nodes_apart = true;
-  EXPECT_EQ(plan_of("250x250 (*, block) onto (4)", apart).readers(), 4);
+  EXPECT_EQ(make_plan("250x250 (*, block) onto (4)", apart).readers(), 4);
   AccessTask threads = task(4, true);
   threads.threads = true;
-  EXPECT_EQ(plan_of("250x250 (*, block) onto (4)", threads).readers(), 4);
+  EXPECT_EQ(make_plan("250x250 (*, block) onto (4)", threads).readers(), 4);
   AccessOptions stripes;
   stripes.storage_unit = 16 << 10;
-  EXPECT_EQ(plan_of("256x256 (*, block) onto (4)", task(4, true), stripes).readers(), 4);
+  EXPECT_EQ(make_plan("256x256 (*, block) onto (4)", task(4, true), stripes).readers(), 4);
 }
 
 /// `nodes` of as many ranks each.
@@ -63,24 +63,24 @@ AccessTask task_on_nodes(std::int64_t nodes, std::int64_t ranks, bool write) {
 
 TEST(Prediction, NodesReadForThemselvesWhereTheyAreFew) {
   const char* const cyclic = "3000x3000 (cyclic, *) onto (4)";
-  const AccessPlan two = plan_of("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false));
+  const AccessPlan two = make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false));
   EXPECT_TRUE(two.each_node());
   EXPECT_EQ(two.readers(), 2);
   EXPECT_NE(explain(two, "a").find("2 of 4 in each of 2 nodes"), std::string::npos) << explain(two, "a");
   EXPECT_LE(two.staging_bytes(), plait::plan::kSlots * plait::plan::kWindowBytes);
-  EXPECT_FALSE(plan_of("3000x3000 (*, cyclic) onto (256)", task_on_nodes(16, 16, false)).each_node());
+  EXPECT_FALSE(make_plan("3000x3000 (*, cyclic) onto (256)", task_on_nodes(16, 16, false)).each_node());
   // Writers would write what others own.
-  EXPECT_FALSE(plan_of("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, true)).each_node());
+  EXPECT_FALSE(make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, true)).each_node());
   AccessOptions readers;
   readers.readers = 2;
-  EXPECT_FALSE(plan_of("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false), readers).each_node());
-  EXPECT_EQ(plan_of(cyclic, task_on_nodes(2, 2, false)).strategy(), Strategy::kDirect);
+  EXPECT_FALSE(make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false), readers).each_node());
+  EXPECT_EQ(make_plan(cyclic, task_on_nodes(2, 2, false)).strategy(), Strategy::kDirect);
 }
 
 TEST(Prediction, NodesShareTheReadsOfWhatNoneHasCached) {
   AccessOptions cold;
   cold.cold = true;
-  const AccessPlan plan = plan_of("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false), cold);
+  const AccessPlan plan = make_plan("3000x3000 (*, cyclic) onto (4)", task_on_nodes(2, 2, false), cold);
   EXPECT_FALSE(plan.each_node());
   EXPECT_TRUE(can_read_in_each_node(plan));
   EXPECT_EQ(plan.strategy(), Strategy::kTwoPhase);
@@ -92,7 +92,7 @@ TEST(Prediction, WhatCrossesNodesTakesTheirLinks) {
   options.strategy = Strategy::kTwoPhase;
   const auto seconds = [&](const char* layout, bool apart, bool write) {
     const AccessTask wanted = apart ? task_on_nodes(2, 2, write) : task(4, write);
-    return predicted_seconds(plan_of(layout, wanted, options), Strategy::kTwoPhase);
+    return predicted_seconds(make_plan(layout, wanted, options), Strategy::kTwoPhase);
   };
   for (const bool write : {false, true}) {
     // Each rank has its own share of the file.
@@ -109,7 +109,7 @@ TEST(Prediction, AskedNumbersOfWritersStay) {
   for (const std::int64_t writers : {1, 2, 3, 4}) {
     AccessOptions options;
     options.readers = writers;
-    EXPECT_EQ(plan_of("256x256 (*, block) onto (4)", task(4, true), options).readers(), writers);
+    EXPECT_EQ(make_plan("256x256 (*, block) onto (4)", task(4, true), options).readers(), writers);
   }
 }
 
@@ -119,8 +119,8 @@ TEST(Prediction, OfAnotherNumberOfReadersIsThatOfItsPlan) {
       AccessOptions options;
       options.strategy = Strategy::kTwoPhase;
       options.readers = readers;
-      const AccessPlan asked = plan_of("2048x2048 (cyclic, block) onto (2, 2)", task(4, write), options);
-      const AccessPlan other = plan_of("2048x2048 (cyclic, block) onto (2, 2)", task(4, write));
+      const AccessPlan asked = make_plan("2048x2048 (cyclic, block) onto (2, 2)", task(4, write), options);
+      const AccessPlan other = make_plan("2048x2048 (cyclic, block) onto (2, 2)", task(4, write));
       const double seconds = predicted_seconds(asked, Strategy::kTwoPhase);
       EXPECT_NEAR(predicted_seconds_by(other, readers), seconds, 0.05 * seconds) << readers << write;
     }
@@ -131,22 +131,23 @@ TEST(Prediction, OneRequestOfEachRankIsDirect) {
   for (const char* layout :
        {"20x20 (block, *) onto (4)", "700x700 (block, *) onto (4)", "2500x2500 (block, *) onto (4)"})
     for (const bool write : {false, true})
-      EXPECT_EQ(plan_of(layout, task(4, write)).strategy(), Strategy::kDirect) << layout << write;
+      EXPECT_EQ(make_plan(layout, task(4, write)).strategy(), Strategy::kDirect) << layout << write;
 }
 
 TEST(Prediction, ManyRequestsAreNot) {
   for (const char* layout :
        {"100x100 (*, cyclic) onto (4)", "100x100 (cyclic, *) onto (2)", "2500x2500 (*, block) onto (2)"})
     for (const bool write : {false, true})
-      EXPECT_EQ(plan_of(layout, task(4, write)).strategy(), Strategy::kTwoPhase) << layout << write;
+      EXPECT_EQ(make_plan(layout, task(4, write)).strategy(), Strategy::kTwoPhase) << layout << write;
 }
 
 TEST(Prediction, ThreadsShareTheCopiesOfOneRank) {
   AccessTask threads = task(4, false);
   threads.threads = true;
-  const AccessPlan plan = plan_of("2500x2500 (block, *) onto (1)", threads);
+  const AccessPlan plan = make_plan("2500x2500 (block, *) onto (1)", threads);
   EXPECT_EQ(plan.strategy(), Strategy::kTwoPhase);
-  const double alone = predicted_seconds(plan_of("2500x2500 (block, *) onto (1)", task(1, false)), Strategy::kTwoPhase);
+  const double alone =
+      predicted_seconds(make_plan("2500x2500 (block, *) onto (1)", task(1, false)), Strategy::kTwoPhase);
   EXPECT_LT(predicted_seconds(plan, Strategy::kTwoPhase), 0.5 * alone);
 }
 
@@ -155,11 +156,11 @@ TEST(Prediction, FollowsTheConstants) {
   slow->request_seconds = 1e-3;
   AccessOptions options;
   options.costs = slow;
-  EXPECT_EQ(plan_of("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kTwoPhase);
+  EXPECT_EQ(make_plan("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kTwoPhase);
   auto waits = std::make_shared<CostModel>();
   waits->wait_seconds = 1;
   options.costs = waits;
-  EXPECT_EQ(plan_of("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kDirect);
+  EXPECT_EQ(make_plan("100x100 (*, block) onto (2)", task(2, false), options).strategy(), Strategy::kDirect);
 }
 
 }  // namespace

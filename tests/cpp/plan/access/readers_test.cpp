@@ -22,7 +22,7 @@ using plait::plan::Nodes;
 using plait::plan::Readers;
 
 /// The nodes of ranks that each lie on the node of a number.
-std::shared_ptr<const Nodes> nodes_of(const std::vector<int>& node_of_rank) {
+std::shared_ptr<const Nodes> make_nodes(const std::vector<int>& node_of_rank) {
   std::map<int, std::vector<Run>> runs;
   for (std::size_t rank = 0; rank < node_of_rank.size(); ++rank)
     runs[node_of_rank[rank]].push_back({static_cast<std::int64_t>(rank), 1});
@@ -44,13 +44,13 @@ std::shared_ptr<const Nodes> nodes_of(const std::vector<int>& node_of_rank) {
 /// Each reader is a rank of its own, ranks know their readers, and no node has two more than another with room.
 void check(const std::vector<int>& node_of_rank, std::int64_t count) {
   const auto workers = static_cast<std::int64_t>(node_of_rank.size());
-  const Readers readers(count, workers, nodes_of(node_of_rank));
+  const Readers readers(count, workers, make_nodes(node_of_rank));
   ASSERT_EQ(readers.count(), count);
   std::set<std::int64_t> ranks;
   std::map<int, std::int64_t> on_node;
   for (const int node : node_of_rank) on_node[node] = 0;
   for (std::int64_t reader = 0; reader < count; ++reader) {
-    const std::int64_t rank = readers.rank_of(reader);
+    const std::int64_t rank = readers.rank_at(reader);
     ASSERT_TRUE(rank >= 0 && rank < workers && ranks.insert(rank).second) << rank;
     ASSERT_EQ(readers.reader_at(rank), reader);
     ++on_node[node_of_rank[static_cast<std::size_t>(rank)]];
@@ -92,7 +92,7 @@ TEST(Readers, AreSpreadEvenlyOverNodesOfAnySizes) {
 
 TEST(Readers, AreTheFirstRanksOfOneNodeAndAllRanksWhereAllRead) {
   const Readers first(3, 8);
-  const Readers all(6, 6, nodes_of({0, 1, 0, 1, 0, 1}));
+  const Readers all(6, 6, make_nodes({0, 1, 0, 1, 0, 1}));
   for (std::int64_t rank = 0; rank < 8; ++rank) EXPECT_EQ(first.reader_at(rank), std::min<std::int64_t>(rank, 3));
   for (std::int64_t rank = 0; rank < 6; ++rank) EXPECT_EQ(all.reader_at(rank), rank);
   EXPECT_EQ(first.nodes(), 1);
@@ -100,14 +100,14 @@ TEST(Readers, AreTheFirstRanksOfOneNodeAndAllRanksWhereAllRead) {
 }
 
 TEST(Readers, CountUpFromNodeToNode) {
-  const Readers blocks(4, 8, nodes_of({0, 0, 0, 0, 1, 1, 1, 1}));
-  const Readers turns(4, 8, nodes_of({0, 1, 0, 1, 0, 1, 0, 1}));
-  const Readers uneven(3, 8, nodes_of({0, 0, 0, 0, 0, 0, 0, 1}));
+  const Readers blocks(4, 8, make_nodes({0, 0, 0, 0, 1, 1, 1, 1}));
+  const Readers turns(4, 8, make_nodes({0, 1, 0, 1, 0, 1, 0, 1}));
+  const Readers uneven(3, 8, make_nodes({0, 0, 0, 0, 0, 0, 0, 1}));
   std::vector<std::vector<std::int64_t>> found(3);
   for (std::int64_t reader = 0; reader < 4; ++reader) {
-    found[0].push_back(blocks.rank_of(reader));
-    found[1].push_back(turns.rank_of(reader));
-    if (reader < 3) found[2].push_back(uneven.rank_of(reader));
+    found[0].push_back(blocks.rank_at(reader));
+    found[1].push_back(turns.rank_at(reader));
+    if (reader < 3) found[2].push_back(uneven.rank_at(reader));
   }
   EXPECT_EQ(found[0], (std::vector<std::int64_t>{0, 2, 4, 6}));
   EXPECT_EQ(found[1], (std::vector<std::int64_t>{0, 4, 1, 5}));
@@ -122,7 +122,7 @@ TEST(Readers, OfAMillionRanksAreFoundByArithmetic) {
     nodes->push_back(IndexSet::range(node * kOnNode, (node + 1) * kOnNode));
   const Readers readers(2 * kNodes, kNodes * kOnNode, nodes);
   for (std::int64_t reader = 0; reader < readers.count(); reader += 777) {
-    EXPECT_EQ(readers.rank_of(reader), reader * 50);
+    EXPECT_EQ(readers.rank_at(reader), reader * 50);
     EXPECT_EQ(readers.reader_at(reader * 50), reader);
     EXPECT_EQ(readers.reader_at(reader * 50 + 1), readers.count());
   }
@@ -131,10 +131,10 @@ TEST(Readers, OfAMillionRanksAreFoundByArithmetic) {
 
 TEST(Readers, OfAPlanAreExplained) {
   const Layout layout({1000, 1000}, {Distribution::cyclic(), Distribution::collapsed()}, {8});
-  const AccessPlan plan =
-      plan_access(plait::plan::Section({1000, 1000}, plait::Order::kC, {}), layout,
-                  {8, 0, 8, true, false, nodes_of({0, 0, 0, 0, 1, 1, 1, 1})}, {plait::plan::Strategy::kTwoPhase, 0, 2});
-  EXPECT_EQ(plan.reader_ranks().rank_of(1), 4);
+  const AccessPlan plan = plan_access(plait::plan::Section({1000, 1000}, plait::Order::kC, {}), layout,
+                                      {8, 0, 8, true, false, make_nodes({0, 0, 0, 0, 1, 1, 1, 1})},
+                                      {plait::plan::Strategy::kTwoPhase, 0, 2});
+  EXPECT_EQ(plan.reader_ranks().rank_at(1), 4);
   EXPECT_EQ(plan.reader_ranks().reader_at(4), 1);
   EXPECT_EQ(plan.reader_ranks().reader_at(1), plan.readers());
   EXPECT_NE(explain(plan, "a").find("readers    2 of 8 on 2 nodes, "), std::string::npos) << explain(plan, "a");

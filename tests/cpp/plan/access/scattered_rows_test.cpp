@@ -42,15 +42,15 @@ Pairs by_rows(ScatteredRows rows, std::int64_t& stretches) {
   Pairs pairs;
   rows.for_each_block([&](std::int64_t file, std::int64_t array, std::int64_t count) {
     EXPECT_LE(count * rows.row_bytes, rows.buffer_bytes());
-    std::map<std::int64_t, std::int64_t> file_of;  // by the offset in the buffer
+    std::map<std::int64_t, std::int64_t> file_offsets;  // by the offset in the buffer
     rows.for_each_stretch(file, count, [&](std::int64_t offset, std::int64_t at, std::int64_t bytes) {
-      for (std::int64_t i = 0; i < bytes; ++i) file_of[at + i] = offset + i;
+      for (std::int64_t i = 0; i < bytes; ++i) file_offsets[at + i] = offset + i;
       ++stretches;
     });
     Nest block{0, array, rows.row};
     if (count > 1) block.loops.push_back({count, rows.row_bytes, rows.rows.b_stride});
     plait::plan::for_each_iteration(block, [&](std::int64_t at, std::int64_t position) {
-      EXPECT_TRUE(pairs.emplace(file_of.at(at), position).second);
+      EXPECT_TRUE(pairs.emplace(file_offsets.at(at), position).second);
     });
   });
   return pairs;

@@ -54,7 +54,7 @@ TEST(BlockSize, NeverLongerThanTheShortestMessageOfRandomLongDimensions) {
     const auto layout = [&]() -> Layout {
       const std::int64_t extent = pick(9) + 1;
       switch (random() % 5) {
-        case 0: return {{size}, {Distribution::block_of()}, {extent}};
+        case 0: return {{size}, {Distribution::blocked()}, {extent}};
         case 1: return {{size}, {Distribution::balanced()}, {extent}};
         case 2: {
           Extents sizes;
@@ -71,7 +71,7 @@ TEST(BlockSize, NeverLongerThanTheShortestMessageOfRandomLongDimensions) {
     };
     const Layout a = layout();
     const Layout b = layout();
-    ASSERT_EQ(block_size(a, b), oracle::conversion(oracle::map_of(a), oracle::map_of(b)).shortest_run)
+    ASSERT_EQ(block_size(a, b), oracle::conversion(oracle::make_map(a), oracle::make_map(b)).shortest_run)
         << oracle::spelled(a) << "  to  " << oracle::spelled(b);
   }
 }

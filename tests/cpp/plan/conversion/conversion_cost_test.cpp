@@ -14,7 +14,7 @@ using plait::Message;
 
 /// The most bytes that were live at a time during `call`, beyond those before it; 0 where they are not counted.
 template <typename Call>
-std::int64_t peak_of(Call&& call) {
+std::int64_t measure_peak(Call&& call) {
   const std::int64_t before = allocations::live_bytes();
   allocations::restart_peak();
   call();
@@ -26,7 +26,7 @@ TEST(ConversionCost, AMillionRanksAndATrillionElements) {
   const Layout target = Layout::parse("1000000x1000000 (cyclic, cyclic) onto (1000, 1000)");
   const plait::Conversion conversion = plait::compose(source, target);
   const std::clock_t start = std::clock();
-  const std::int64_t peak = peak_of([&] {
+  const std::int64_t peak = measure_peak([&] {
     const std::vector<Message> sent = conversion.sends(123'456);
     const std::vector<Message> received = conversion.receives(123'456);
     ASSERT_EQ(sent.size(), 1000U);
@@ -52,7 +52,7 @@ TEST(ConversionCost, TheSameForAnyNumberOfElements) {
     std::int64_t first = 0;
     for (std::int64_t size = 10'000; size <= 1'000'000'000'000'000; size *= 10) {
       const plait::Conversion conversion(Layout::parse(from, {size}), Layout::parse(to, {size}));
-      const std::int64_t peak = peak_of([&] {
+      const std::int64_t peak = measure_peak([&] {
         for (const std::int64_t rank : {0, 1, 3}) {
           std::int64_t elements = 0;
           for (const Message& message : conversion.sends(rank)) elements += message.elements;
@@ -73,7 +73,7 @@ TEST(ConversionCost, ManyCoordinatesOnBothSides) {
   // Strides of about 10^12 on both sides: one rank meets a handful of the million others.
   const plait::Conversion conversion(Layout::parse("1000000000000000 (cyclic(1000000)) onto (1000000)"),
                                      Layout::parse("1000000000000000 (cyclic(1000003)) onto (999983)"));
-  const std::int64_t peak = peak_of([&] {
+  const std::int64_t peak = measure_peak([&] {
     for (const std::int64_t rank : {0, 77, 999'000}) {
       std::int64_t elements = 0;
       for (const Message& message : conversion.sends(rank)) elements += message.elements;

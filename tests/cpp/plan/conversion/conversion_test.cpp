@@ -23,7 +23,7 @@ using plait::Order;
 struct Mapped {
   Layout layout;
   oracle::ArrayMap map;
-  explicit Mapped(Layout given) : layout(std::move(given)), map(oracle::map_of(layout)) {}
+  explicit Mapped(Layout given) : layout(std::move(given)), map(oracle::make_map(layout)) {}
 };
 
 /// sends, receives and block of one pair.
@@ -82,13 +82,13 @@ std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
     sizes[at(c)] = c + 1 == extent ? left : std::min(left, c);
     left -= sizes[at(c)];
   }
-  return {Distribution::block_of(),      Distribution::block_of(size / extent + 2),
+  return {Distribution::blocked(),       Distribution::blocked(size / extent + 2),
           Distribution::balanced(),      Distribution::cyclic(),
           Distribution::cyclic(2),       Distribution::cyclic(3),
           Distribution::gen_block(sizes)};
 }
 
-std::vector<Mapped> layouts_of(const Extents& shape, std::int64_t max_ranks) {
+std::vector<Mapped> make_layouts(const Extents& shape, std::int64_t max_ranks) {
   std::vector<Mapped> result;
   std::vector<Distribution> chosen;
   Extents grid;
@@ -121,7 +121,7 @@ std::vector<Mapped> layouts_of(const Extents& shape, std::int64_t max_ranks) {
 
 void check_pairs(const Extents& shape, std::int64_t max_ranks, std::int64_t max_pairs) {
   SCOPED_TRACE(testing::PrintToString(shape));
-  const std::vector<Mapped> layouts = layouts_of(shape, max_ranks);
+  const std::vector<Mapped> layouts = make_layouts(shape, max_ranks);
   const std::size_t all = layouts.size() * layouts.size();
   max_pairs /= oracle::kThinning;
   if (all <= at(max_pairs)) {
@@ -169,8 +169,8 @@ TEST(Conversion, ScalarsAndShapesThatDiffer) {
 
 TEST(Conversion, TheMixedCase) {
   const Layout source = Layout::parse("6x4 (cyclic(2), block) onto (2, 2)");
-  EXPECT_EQ(oracle::list_of(source.index_sets(0)[0]), (Extents{0, 1, 4, 5}));
-  EXPECT_EQ(oracle::list_of(source.index_sets(0)[1]), (Extents{0, 1}));
+  EXPECT_EQ(oracle::list_indices(source.index_sets(0)[0]), (Extents{0, 1, 4, 5}));
+  EXPECT_EQ(oracle::list_indices(source.index_sets(0)[1]), (Extents{0, 1}));
   const plait::Conversion conversion(source, Layout::parse("6x4 (*, *)"));
   EXPECT_EQ(conversion.sends(0), (std::vector<Message>{{0, 8, 4}}));
   EXPECT_EQ(conversion.block(), 2);
@@ -216,8 +216,8 @@ std::vector<std::vector<int>> move_through(const Layout& source, const Layout& t
       std::int64_t elements = 0;
       oracle::for_each_index(shape, [&](const Extents& index) {
         for (std::size_t d = 0; d < shape.size(); ++d) std::tie(a[d], b[d]) = positions[d][at(index[d])];
-        const std::int64_t offset_a = oracle::offset_of(a, source.local_shape(from), oracle::order_of(source));
-        const std::int64_t offset_b = oracle::offset_of(b, target.local_shape(to), oracle::order_of(target));
+        const std::int64_t offset_a = oracle::dense_offset(a, source.local_shape(from), oracle::storage_order(source));
+        const std::int64_t offset_b = oracle::dense_offset(b, target.local_shape(to), oracle::storage_order(target));
         EXPECT_EQ(result[at(to)][at(offset_b)], -1) << "delivered twice";
         result[at(to)][at(offset_b)] = parts[at(from)][at(offset_a)];
         ++elements;
@@ -228,7 +228,7 @@ std::vector<std::vector<int>> move_through(const Layout& source, const Layout& t
   return result;
 }
 
-std::vector<std::vector<int>> parts_of(const Mapped& mapped) {
+std::vector<std::vector<int>> make_parts(const Mapped& mapped) {
   std::vector<std::vector<int>> parts;
   for (std::int64_t rank = 0; rank < mapped.layout.size(); ++rank)
     parts.emplace_back(at(mapped.layout.local_elements(rank)), -1);
@@ -240,18 +240,18 @@ std::vector<std::vector<int>> parts_of(const Mapped& mapped) {
 TEST(Conversion, MovingInTwoStepsIsMovingInOne) {
   std::mt19937_64 random(3);
   for (const Extents& shape : {Extents{11}, Extents{5, 4}, Extents{3, 4, 2}, Extents{0, 3}}) {
-    const std::vector<Mapped> layouts = layouts_of(shape, 6);
+    const std::vector<Mapped> layouts = make_layouts(shape, 6);
     for (std::int64_t n = 0; n < 1500 / oracle::kThinning; ++n) {
       const Mapped& a = layouts[random() % layouts.size()];
       const Mapped& b = layouts[random() % layouts.size()];
       const Mapped& c = layouts[random() % layouts.size()];
       SCOPED_TRACE(oracle::spelled(a.layout) + "  to  " + oracle::spelled(b.layout) + "  to  " +
                    oracle::spelled(c.layout));
-      const auto at_b = move_through(a.layout, b.layout, parts_of(a));
-      ASSERT_EQ(at_b, parts_of(b));
-      ASSERT_EQ(move_through(b.layout, c.layout, at_b), parts_of(c));
-      ASSERT_EQ(move_through(a.layout, c.layout, parts_of(a)), parts_of(c));
-      ASSERT_EQ(move_through(b.layout, a.layout, at_b), parts_of(a));
+      const auto at_b = move_through(a.layout, b.layout, make_parts(a));
+      ASSERT_EQ(at_b, make_parts(b));
+      ASSERT_EQ(move_through(b.layout, c.layout, at_b), make_parts(c));
+      ASSERT_EQ(move_through(a.layout, c.layout, make_parts(a)), make_parts(c));
+      ASSERT_EQ(move_through(b.layout, a.layout, at_b), make_parts(a));
       if (testing::Test::HasFailure()) return;
     }
   }

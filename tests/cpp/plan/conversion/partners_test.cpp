@@ -70,10 +70,10 @@ TEST(Partners, OneWalkFindsWhatPairsDo) {
   const Extents shape{700000};
   const Layout source = Layout::parse("(cyclic(97)) onto (101)", shape);
   const Layout target = Layout::parse("(cyclic(103)) onto (107) source=(3)", shape);
-  ASSERT_TRUE(plait::plan::owner_walk_is_cheaper(source.index_set(0, 5), plait::layout::owner_map_of(target, 0)));
+  ASSERT_TRUE(plait::plan::owner_walk_is_cheaper(source.index_set(0, 5), plait::layout::get_owner_map(target, 0)));
   for (const std::int64_t rank : {0, 50, 100}) {
     const plait::IndexSet own = source.index_set(0, rank);
-    for (const auto& owned : plait::plan::owned_pieces(own, plait::layout::owner_map_of(target, 0)))
+    for (const auto& owned : plait::plan::owned_pieces(own, plait::layout::get_owner_map(target, 0)))
       ASSERT_EQ(owned.pieces, plait::plan::intersect(own, target.index_set(0, owned.coordinate)));
     ASSERT_EQ(plait::Conversion(source, target).sends(rank), counted(source, target, rank));
   }

@@ -41,7 +41,7 @@ inline std::int64_t count_runs(const Triples& triples) {
   return count;
 }
 
-inline Triples expected_of(const Extents& a, const Extents& b) {
+inline Triples expected_pieces(const Extents& a, const Extents& b) {
   Triples result;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     if (a[i] == b[j]) {

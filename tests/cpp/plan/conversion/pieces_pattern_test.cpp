@@ -18,7 +18,7 @@ using oracle::check_positions;
 using oracle::check_tidy;
 using oracle::count_runs;
 using oracle::expand;
-using oracle::expected_of;
+using oracle::expected_pieces;
 using oracle::SetCase;
 using oracle::Triples;
 using plait::Extents;
@@ -34,7 +34,7 @@ using Runs = std::vector<plait::Run>;
 void check(const SetCase& a, const SetCase& b) {
   SCOPED_TRACE(testing::Message() << oracle::spelled(a.set) << " and " << oracle::spelled(b.set));
   const Pieces pieces = intersect(a.set, b.set);
-  const Triples expected = expected_of(a.list, b.list);
+  const Triples expected = expected_pieces(a.list, b.list);
   ASSERT_EQ(by_common_position(expand(pieces)), expected);
   ASSERT_EQ(elements(pieces), static_cast<std::int64_t>(expected.size()));
   ASSERT_EQ(runs(pieces), count_runs(expected));

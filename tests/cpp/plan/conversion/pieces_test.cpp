@@ -20,7 +20,7 @@ using oracle::check_positions;
 using oracle::check_tidy;
 using oracle::count_runs;
 using oracle::expand;
-using oracle::expected_of;
+using oracle::expected_pieces;
 using oracle::Triples;
 using plait::Distribution;
 using plait::Extents;
@@ -54,14 +54,14 @@ std::vector<IndexSet> small_sets() {
 TEST(Pieces, IntersectionsOfAllPairsOfSmallSets) {
   const std::vector<IndexSet> sets = small_sets();
   std::vector<Extents> lists;
-  for (const IndexSet& set : sets) lists.push_back(oracle::list_of(set));
+  for (const IndexSet& set : sets) lists.push_back(oracle::list_indices(set));
   std::size_t count = 0;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     for (std::size_t j = 0; j < sets.size(); ++j) {
       if (++count % at(oracle::kThinning) != 0) continue;
       const Pieces pieces = intersect(sets[i], sets[j]);
       const Triples found = expand(pieces);
-      const Triples expected = expected_of(lists[i], lists[j]);
+      const Triples expected = expected_pieces(lists[i], lists[j]);
       const auto trace = [&] {
         std::ostringstream out;
         for (const IndexSet& s : {sets[i], sets[j]})
@@ -88,7 +88,7 @@ TEST(Pieces, LongPeriodsThatRepeat) {
             const IndexSet a = IndexSet::blocks(0, length_a, stride_a, 250).clip(shift, 249);
             const IndexSet b = IndexSet::blocks(shift, length_b, stride_b, 247);
             const Pieces pieces = intersect(a, b);
-            const Triples expected = expected_of(oracle::list_of(a), oracle::list_of(b));
+            const Triples expected = expected_pieces(oracle::list_indices(a), oracle::list_indices(b));
             ASSERT_EQ(by_common_position(expand(pieces)), expected);
             ASSERT_EQ(runs(pieces), count_runs(expected));
             const std::int64_t period = std::lcm(stride_a, stride_b);
@@ -202,7 +202,7 @@ TEST(Pieces, PartnersOfEveryCoordinate) {
             for (std::int64_t c = 0; c < p; ++c) {
               const IndexSet set = a.index_set(0, c);
               Extents needed;
-              for (const std::int64_t x : oracle::list_of(set)) needed.push_back(b.owner(0, x));
+              for (const std::int64_t x : oracle::list_indices(set)) needed.push_back(b.owner(0, x));
               std::sort(needed.begin(), needed.end());
               needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
               const Extents found = plait::plan::partners(set, b, 0);

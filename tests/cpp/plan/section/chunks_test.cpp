@@ -32,7 +32,7 @@ using plait::plan::Strategy;
 /// Elements of a section in file order: where they lie in the file, and their index in the section.
 using Elements = std::map<std::int64_t, Extents>;
 
-Elements elements_of(const access_case::Case& access, const Extents& chunk, const Extents& shard) {
+Elements list_elements(const access_case::Case& access, const Extents& chunk, const Extents& shard) {
   Region region = access.region;
   if (region.empty())
     for (const std::int64_t size : access.file_shape) region.push_back({0, size, 1, false});
@@ -100,7 +100,7 @@ void check_shares(const AccessPlan& plan) {
   for (std::int64_t reader = 0; reader < plan.task().workers; ++reader) {
     const PositionRange share = plan.share(reader);
     ASSERT_EQ(share.begin, next);
-    ASSERT_EQ(chunks.position_of(chunks.number_at(share.begin)), share.begin);
+    ASSERT_EQ(chunks.first_position(chunks.number_at(share.begin)), share.begin);
     ASSERT_EQ(share.empty(), reader >= plan.readers() || plan.section().elements == 0);
     bool ended = false;
     for (std::int64_t number = 0; number < plan.windows(); ++number) {
@@ -112,11 +112,11 @@ void check_shares(const AccessPlan& plan) {
       ASSERT_EQ(window.begin, next);
       next = window.end;
       if (plan.window_elements() >= chunks.largest()) {
-        ASSERT_EQ(chunks.position_of(chunks.number_at(window.begin)), window.begin);
-        ASSERT_EQ(chunks.position_of(chunks.number_at(window.end)), window.end);
+        ASSERT_EQ(chunks.first_position(chunks.number_at(window.begin)), window.begin);
+        ASSERT_EQ(chunks.first_position(chunks.number_at(window.end)), window.end);
       }
       for (std::int64_t position = window.begin; position < window.end; ++position)
-        ASSERT_EQ(plan.reader_of(position), reader);
+        ASSERT_EQ(plan.reader_at(position), reader);
     }
     ASSERT_EQ(next, share.end);
   }
@@ -128,15 +128,15 @@ void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t
   std::map<std::int64_t, std::int64_t> readers;
   std::int64_t position = 0;
   for (const auto& element : elements) {
-    const std::int64_t reader = plan.reader_of(position++);
+    const std::int64_t reader = plan.reader_at(position++);
     ASSERT_EQ(readers.emplace(element.first / buffer, reader).first->second, reader);
   }
   const Chunks& chunks = *plan.section().chunks;
   ASSERT_EQ(static_cast<std::int64_t>(readers.size()), chunks.shards());
   for (std::int64_t shard = 0; shard < chunks.shards(); ++shard) {
-    ASSERT_EQ(chunks.shard_of(chunks.first_in_shard(shard)), shard);
+    ASSERT_EQ(chunks.find_shard(chunks.first_in_shard(shard)), shard);
     if (shard > 0) {
-      ASSERT_EQ(chunks.shard_of(chunks.first_in_shard(shard) - 1), shard - 1);
+      ASSERT_EQ(chunks.find_shard(chunks.first_in_shard(shard) - 1), shard - 1);
     }
   }
   ASSERT_EQ(chunks.first_in_shard(chunks.shards()), chunks.count());
@@ -177,7 +177,7 @@ TEST(Chunks, PositionsSharesAndWindowsGoChunkByChunk) {
     SCOPED_TRACE(testing::Message() << access_case::print(access) << " in chunks of " << plait::shape_to_string(chunk)
                                     << ", shards " << plait::shape_to_string(shard) << ", readers " << options.readers
                                     << ", memory " << options.memory_bytes);
-    const Elements elements = elements_of(access, chunk, shard);
+    const Elements elements = list_elements(access, chunk, shard);
     const AccessPlan plan = plan_access(Section(access.file_shape, access.file_order, access.region, chunk, shard),
                                         access.layout, {access.element_bytes, access.offset, 4, false, true}, options);
     ASSERT_EQ(plan.strategy(), Strategy::kTwoPhase);
@@ -223,7 +223,7 @@ TEST(Chunks, CostNothingThatGrowsWithTheirNumber) {
   const std::int64_t last = section.chunks->count() - 1;
   EXPECT_EQ(section.chunks->part(last).elements, kLarge % 3);
   EXPECT_EQ(section.chunks->number_at(section.elements - 1), last);
-  EXPECT_EQ(section.chunks->position_of(last), section.elements - kLarge % 3);
+  EXPECT_EQ(section.chunks->first_position(last), section.elements - kLarge % 3);
 }
 
 TEST(Chunks, AreLargerThanAWindowWhereMemoryAllowsIt) {

@@ -30,7 +30,7 @@ void for_each_index(const Extents& shape, Visit&& visit) {
   }
 }
 
-std::int64_t number_of(const Extents& index, const Extents& shape) {
+std::int64_t linear_index(const Extents& index, const Extents& shape) {
   std::int64_t number = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) number = number * shape[d] + index[d];
   return number;
@@ -67,7 +67,7 @@ void check(const Layout& source, const Layout& target, const Region& region) {
   for (const std::int64_t rank : source.rank_numbers()) {
     Local& local = sources[rank] = make_local(source, rank);
     for_each_index(source.local_shape(rank), [&](const Extents& position) {
-      element(local, source, position) = number_of(source.to_global(position, rank), source.shape());
+      element(local, source, position) = linear_index(source.to_global(position, rank), source.shape());
     });
   }
   const RegionPairs pairs(source, target, region, false);
@@ -75,7 +75,7 @@ void check(const Layout& source, const Layout& target, const Region& region) {
     Local local = make_local(target, rank);
     const copy::LocalArray to{rank, local.array.data, pairs.with_dropped(local.array.strides, 0)};
     std::int64_t taken = 0;
-    for (const std::int64_t sender : pairs.senders_of(rank)) {
+    for (const std::int64_t sender : pairs.senders(rank)) {
       const exchange::PackedMessage message(pairs.products(sender, rank), pairs.target_order(), 8);
       std::vector<std::int64_t> packed(static_cast<std::size_t>(message.elements()));
       auto* bytes = reinterpret_cast<std::byte*>(packed.data());
@@ -90,7 +90,7 @@ void check(const Layout& source, const Layout& target, const Region& region) {
       std::size_t next = 0;
       for (const Slice& slice : region)
         whole.push_back(slice.start + (slice.single ? 0 : index[next++] * slice.stride));
-      EXPECT_EQ(element(local, target, position), number_of(whole, source.shape()));
+      EXPECT_EQ(element(local, target, position), linear_index(whole, source.shape()));
     });
   }
 }
@@ -158,7 +158,7 @@ TEST(RegionPairs, HugeArraysAreNotCounted) {
   const Region region{{1, 1'300'000'000, 3, false}, {7, 1, 1, true}};
   const Layout target = Layout::parse("1300000000 (block) onto (1000)");
   const RegionPairs pairs(source, target, region, false);
-  const auto senders = pairs.senders_of(17);
+  const auto senders = pairs.senders(17);
   EXPECT_EQ(senders.size(), 1000U);
   std::int64_t elements = 0;
   for (const std::int64_t sender : senders)

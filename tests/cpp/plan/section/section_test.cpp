@@ -14,7 +14,7 @@ using plait::Order;
 using plait::Region;
 using plait::Slice;
 using plait::plan::Box;
-using plait::plan::boxes_of;
+using plait::plan::cut_boxes;
 using plait::plan::FileRun;
 using plait::plan::for_each_file_run;
 using plait::plan::Section;
@@ -25,7 +25,7 @@ struct Listed {
   Extents files;
 };
 
-Listed list_of(const Extents& shape, Order order, const Region& region) {
+Listed list_section(const Extents& shape, Order order, const Region& region) {
   Region slices = region;
   if (slices.empty())
     for (const std::int64_t size : shape) slices.push_back({0, size, 1, false});
@@ -38,7 +38,7 @@ Listed list_of(const Extents& shape, Order order, const Region& region) {
   oracle::for_each_index(counts, [&](const Extents& index) {
     Extents position(index.size());
     for (std::size_t d = 0; d < index.size(); ++d) position[d] = slices[d].start + index[d] * slices[d].stride;
-    result.files.push_back(oracle::offset_of(position, shape, order));
+    result.files.push_back(oracle::dense_offset(position, shape, order));
   });
   return result;
 }
@@ -47,7 +47,7 @@ void check(const Extents& shape, Order order, const Region& region) {
   SCOPED_TRACE(testing::Message() << plait::shape_to_string(shape) << (order == Order::kC ? " C " : " F ")
                                   << to_string(region));
   const Section section(shape, order, region);
-  const Listed listed = list_of(shape, order, region);
+  const Listed listed = list_section(shape, order, region);
   ASSERT_EQ(section.layout_shape, listed.layout_shape);
   ASSERT_EQ(section.elements, static_cast<std::int64_t>(listed.files.size()));
   // Positions count the same elements in file order.
@@ -63,7 +63,7 @@ void check(const Extents& shape, Order order, const Region& region) {
       if (dimension >= 0) layout_index[at(dimension)] = index[d];
     }
     ASSERT_EQ(file, ascending[position]);
-    ASSERT_EQ(file, listed.files[at(oracle::offset_of(layout_index, section.layout_shape, Order::kC))]);
+    ASSERT_EQ(file, listed.files[at(oracle::dense_offset(layout_index, section.layout_shape, Order::kC))]);
     ++position;
   });
   ASSERT_EQ(position, ascending.size());
@@ -95,7 +95,7 @@ TEST(Section, RegionsOfSmallArrays) {
     check({3, 0, 2}, order, {});
     check({4, 3, 2}, order, {});
     std::int64_t count = 0;
-    const auto slices_of = [](std::int64_t size) {
+    const auto make_slices = [](std::int64_t size) {
       std::vector<Slice> slices{{0, size, 1, false}, {0, 0, 1, false}, {size, 0, 1, false}, {size - 1, 1, 1, true}};
       for (std::int64_t start = 0; start < size; start += 2)
         for (std::int64_t stride = 1; stride <= 3; ++stride)
@@ -103,10 +103,10 @@ TEST(Section, RegionsOfSmallArrays) {
       slices.push_back({0, 1, 1, true});
       return slices;
     };
-    for (const Slice& a : slices_of(5))
-      for (const Slice& b : slices_of(4)) {
+    for (const Slice& a : make_slices(5))
+      for (const Slice& b : make_slices(4)) {
         check({5, 4}, order, {a, b});
-        for (const Slice& c : slices_of(3)) {
+        for (const Slice& c : make_slices(3)) {
           if (++count % (2 * oracle::kThinning) != 0) continue;
           check({5, 4, 3}, order, {a, b, c});
           if (testing::Test::HasFatalFailure()) return;
@@ -123,7 +123,7 @@ TEST(Section, BoxesOfEveryRange) {
     const auto total = static_cast<std::int64_t>(all.size());
     for (std::int64_t begin = 0; begin <= total; ++begin) {
       for (std::int64_t end = begin; end <= total; ++end) {
-        const std::vector<Box> boxes = boxes_of(shape, begin, end);
+        const std::vector<Box> boxes = cut_boxes(shape, begin, end);
         ASSERT_LE(boxes.size(), std::max<std::size_t>(2 * shape.size(), 2) - 1);
         std::int64_t next = begin;
         for (const Box& box : boxes) {
@@ -171,11 +171,11 @@ TEST(Section, HugeNumbersDoNotOverflow) {
   // An empty array beside dimensions whose product would pass 2^63.
   const Section empty({0, kHuge, kHuge}, Order::kC, {});
   EXPECT_EQ(empty.elements, 0);
-  EXPECT_TRUE(boxes_of(empty.shape, 0, 0).empty());
+  EXPECT_TRUE(cut_boxes(empty.shape, 0, 0).empty());
   const Section large({kHuge / 4, 2}, Order::kC, {{1, kHuge / 4 - 1, 1, false}, {1, 1, 1, true}});
   EXPECT_EQ(large.elements, kHuge / 4 - 1);
   EXPECT_EQ(large.origin, 3);
-  const std::vector<Box> boxes = boxes_of({kHuge / 4, 2}, 1, kHuge / 2 - 1);
+  const std::vector<Box> boxes = cut_boxes({kHuge / 4, 2}, 1, kHuge / 2 - 1);
   ASSERT_EQ(boxes.size(), 3U);
   EXPECT_EQ(boxes[1].hi[0], kHuge / 4 - 1);
   expect_rejected([&] { Section({kHuge, 2}, Order::kC, {}); }, "2^63");

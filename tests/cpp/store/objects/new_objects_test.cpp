@@ -28,7 +28,7 @@ class NewObjectsTogether : public WithObjects, public testing::WithParamInterfac
   /// What other programs find.
   std::string found(const std::string& object) const {
     if (kind_ == Kind::kFolder && !std::filesystem::exists(target())) return "(missing)";
-    return text_of(*open_objects(target(), Sharing::kShared), object);
+    return read_object(*open_objects(target(), Sharing::kShared), object);
   }
   static void put_chunk(const NewObjects& made, std::string_view text) {
     open_objects(made.location(), Sharing::kPrivate)->put("a/c/0", text_bytes(text));
@@ -44,7 +44,7 @@ class NewObjectsTogether : public WithObjects, public testing::WithParamInterfac
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, NewObjectsTogether, testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace),
-                         object_case::name_of);
+                         object_case::case_name);
 
 TEST_P(NewObjectsTogether, AreNotFoundBeforeTheyAreComplete) {
   const std::unique_ptr<NewObjects> made = begun();
@@ -130,7 +130,7 @@ TEST_P(NewObjectsTogether, StayWhereALaterProgramMayGoOn) {
     const std::unique_ptr<NewObjects> made = make_new_objects(request, options);
     EXPECT_EQ(made->continued(), continues);
     const std::shared_ptr<ObjectStore> inside = open_objects(made->location(), Sharing::kResumable);
-    EXPECT_EQ(text_of(*inside, "c/0"), continues ? "chunk" : "(missing)");
+    EXPECT_EQ(read_object(*inside, "c/0"), continues ? "chunk" : "(missing)");
     inside->put("c/0", text_bytes("chunk"));
     if (continues) made->commit([] { return true; });
   }

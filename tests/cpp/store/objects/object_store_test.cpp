@@ -43,7 +43,7 @@ class ObjectStores : public WithObjects, public testing::WithParamInterface<Kind
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ObjectStores,
                          testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace, Kind::kConcurrent),
-                         object_case::name_of);
+                         object_case::case_name);
 
 std::byte* at(std::string& text, std::size_t offset) { return reinterpret_cast<std::byte*>(text.data() + offset); }
 const std::byte* at(const std::string& text, std::size_t offset) {
@@ -90,9 +90,9 @@ TEST_P(ObjectStores, ReadsRangesIntoMemory) {
   EXPECT_EQ(read, "780789");
   EXPECT_EQ(objects_->get("c/0/1", {}).bytes, 10);
   EXPECT_EQ(objects_->get("c/0/2", {}).status, GetStatus::kMissing);
-  EXPECT_EQ(text_of(*objects_, "c/0/1"), "0123456789");
-  EXPECT_EQ(text_of(*objects_, "c/1/1"), "(missing)");
-  EXPECT_EQ(objects_->name_of("c/0/1"), root() + "/a/c/0/1");
+  EXPECT_EQ(read_object(*objects_, "c/0/1"), "0123456789");
+  EXPECT_EQ(read_object(*objects_, "c/1/1"), "(missing)");
+  EXPECT_EQ(objects_->object_location("c/0/1"), root() + "/a/c/0/1");
 }
 
 TEST_P(ObjectStores, ReadNothingFromRangesOutside) {
@@ -130,9 +130,9 @@ TEST_P(ObjectStores, PutOnConditions) {
   const ObjectIdentity first = objects_->identity("x/c");
   EXPECT_TRUE(objects_->put("x/c", text_bytes("three"), first));
   EXPECT_FALSE(objects_->put("x/c", text_bytes("four"), first));
-  EXPECT_EQ(text_of(*objects_, "x/c"), "three");
+  EXPECT_EQ(read_object(*objects_, "x/c"), "three");
   objects_->put("x/c", text_bytes("five"));
-  EXPECT_EQ(text_of(*objects_, "x/c"), "five");
+  EXPECT_EQ(read_object(*objects_, "x/c"), "five");
   EXPECT_FALSE(objects_->put("x/d", text_bytes("six"), first));
   EXPECT_FALSE(objects_->contains("x/d"));
 }
@@ -144,7 +144,7 @@ TEST_P(ObjectStores, LoseNoUpdateOfThreads) {
     const std::shared_ptr<ObjectStore> own = plait::store::open_objects(root() + "/a", Sharing::kShared);
     for (int done = 0; done < kUpdates;) {
       const ObjectIdentity before = own->identity("count");
-      const std::string text = text_of(*own, "count");
+      const std::string text = read_object(*own, "count");
       const std::string next = std::to_string(text == "(missing)" ? 1 : std::stoi(text) + 1);
       if (own->put("count", text_bytes(next), before)) ++done;
     }
@@ -152,7 +152,7 @@ TEST_P(ObjectStores, LoseNoUpdateOfThreads) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < kThreads; ++i) threads.emplace_back(count);
   threads.clear();
-  EXPECT_EQ(text_of(*objects_, "count"), std::to_string(kThreads * kUpdates));
+  EXPECT_EQ(read_object(*objects_, "count"), std::to_string(kThreads * kUpdates));
 }
 
 TEST_P(ObjectStores, GiveNewContentsTheirNamesAsAWhole) {
@@ -165,15 +165,15 @@ TEST_P(ObjectStores, GiveNewContentsTheirNamesAsAWhole) {
   std::string read(2, ' ');
   made->read({{3, at(read, 0), 2}});
   EXPECT_EQ(read, "34");
-  EXPECT_EQ(text_of(*objects_, "s"), "old");
+  EXPECT_EQ(read_object(*objects_, "s"), "old");
   made->resize(5);
   made->resize(6);
   const std::array<NewObject*, 1> all{made.get()};
   objects_->flush(all);
   EXPECT_FALSE(made->commit(ObjectIdentity{}));
-  EXPECT_EQ(text_of(*objects_, "s"), "old");
+  EXPECT_EQ(read_object(*objects_, "s"), "old");
   EXPECT_TRUE(made->commit(objects_->identity("s")));
-  EXPECT_EQ(text_of(*objects_, "s"), std::string("01234\0", 6));
+  EXPECT_EQ(read_object(*objects_, "s"), std::string("01234\0", 6));
 }
 
 TEST_P(ObjectStores, DropNewContentsWithoutNames) {
@@ -197,12 +197,12 @@ TEST_P(ObjectStores, UpdateNewContentsUntilTheConditionIsMet) {
       return objects_->identity("s");
     });
     EXPECT_EQ(updates, 1);
-    EXPECT_EQ(text_of(*objects_, "s"), "ab");
+    EXPECT_EQ(read_object(*objects_, "s"), "ab");
   }
   const std::unique_ptr<NewObject> made = objects_->create("s");
   EXPECT_THROW(made->commit(ObjectIdentity{}, []() -> Condition { throw Error(plait::ErrorKind::kSystem, "no"); }),
                Error);
-  EXPECT_EQ(text_of(*objects_, "s"), "ab");
+  EXPECT_EQ(read_object(*objects_, "s"), "ab");
 }
 
 TEST_P(ObjectStores, ListByPrefix) {
@@ -231,12 +231,12 @@ TEST_P(ObjectStores, WriteInPlaceOrSayThatTheyDoNot) {
   const auto write = [&] { objects_->write("c", {{1, at(text, 0), 1}, {3, at(text, 1), 2}}); };
   if (objects_->writes_in_place()) {
     write();
-    EXPECT_EQ(text_of(*objects_, "c"), "0A2BC");
+    EXPECT_EQ(read_object(*objects_, "c"), "0A2BC");
     EXPECT_NE(objects_->identity("c"), before);
     EXPECT_THROW(objects_->write("d", {{0, at(text, 0), 1}}), Error);
   } else {
     EXPECT_THROW(write(), Error);
-    EXPECT_EQ(text_of(*objects_, "c"), "0123");
+    EXPECT_EQ(read_object(*objects_, "c"), "0123");
   }
   objects_->sync();
 }

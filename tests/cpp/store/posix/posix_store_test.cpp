@@ -37,7 +37,7 @@ TEST_F(Posix, ReachesOffsetsPast32Bits) {
   put("a", "x");
   PosixStore store(path("a"), PosixStore::Access::kReadWrite);
   const std::int64_t far = (std::int64_t{1} << 33) + 5;
-  const Bytes word = bytes_of("far");
+  const Bytes word = to_bytes("far");
   store.write({{far, word.data(), 3}});
   Bytes read(3);
   store.read({{far, read.data(), 3}});
@@ -93,7 +93,7 @@ TEST_F(Posix, TheEndOfTheFileIsAnErrorWithItsOffset) {
 TEST_F(Posix, AWriteWithoutPermissionNamesTheOffset) {
   put("a", "12345");
   PosixStore store(path("a"), PosixStore::Access::kRead);
-  const Bytes word = bytes_of("x");
+  const Bytes word = to_bytes("x");
   const auto [text, code] = failure([&] { store.write({{2, word.data(), 1}}); });
   EXPECT_SAYS(text, "cannot write " + path("a") + " at offset 2");
   EXPECT_EQ(code, EBADF);

@@ -78,8 +78,8 @@ TEST(ReadChoice, FollowsADiskThatChanges) {
 }
 
 TEST(ReadChoice, IsOneForEachDevice) {
-  EXPECT_EQ(&ReadChoice::of(1), &ReadChoice::of(1));
-  EXPECT_NE(&ReadChoice::of(1), &ReadChoice::of(2));
+  EXPECT_EQ(&ReadChoice::for_device(1), &ReadChoice::for_device(1));
+  EXPECT_NE(&ReadChoice::for_device(1), &ReadChoice::for_device(2));
 }
 
 }  // namespace

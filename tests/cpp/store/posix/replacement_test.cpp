@@ -24,7 +24,7 @@ using Replacing = StoreInFolder;
 
 TEST_F(Replacing, AppearsWholeWhenCommitted) {
   put("a", "old");
-  const Bytes head = bytes_of("head");
+  const Bytes head = to_bytes("head");
   {
     Replacement replacement(path("a"), 10, head);
     EXPECT_EQ(content("a"), "old");
@@ -53,8 +53,8 @@ TEST_F(Replacing, DiscardedNothingHappens) {
 
 TEST_F(Replacing, TwoAtOnceDoNotMeet) {
   put("a", "0");
-  Replacement one(path("a"), 1, bytes_of("1"));
-  Replacement two(path("a"), 1, bytes_of("2"));
+  Replacement one(path("a"), 1, to_bytes("1"));
+  Replacement two(path("a"), 1, to_bytes("2"));
   one.commit();
   EXPECT_EQ(content("a"), "1");
   two.commit();
@@ -65,7 +65,7 @@ TEST_F(Replacing, KeepsPermissionsAndLinks) {
   put("a", "old");
   ASSERT_EQ(::chmod(path("a").c_str(), 0640), 0);
   fs::create_symlink("a", path("link"));
-  Replacement(path("link"), 3, bytes_of("new")).commit();
+  Replacement(path("link"), 3, to_bytes("new")).commit();
   EXPECT_TRUE(fs::is_symlink(path("link")));
   EXPECT_EQ(content("a"), "new");
   struct stat status{};
@@ -77,7 +77,7 @@ TEST_F(Replacing, KeepsPermissionsAndLinks) {
 TEST_F(Replacing, ALinkToNothingGetsItsTarget) {
   fs::create_directory(path("elsewhere"));
   fs::create_symlink("elsewhere/a", path("link"));
-  Replacement(path("link"), 3, bytes_of("new")).commit();
+  Replacement(path("link"), 3, to_bytes("new")).commit();
   EXPECT_TRUE(fs::is_symlink(path("link")));
   EXPECT_EQ(content("elsewhere/a"), "new");
 }

@@ -30,7 +30,7 @@ class Interruption : public testing::Test {
   }
   ~Interruption() override { plait::base::set_interruption_check(nullptr); }
 
-  static Error error_of(const std::function<void()>& call) {
+  static Error catch_error(const std::function<void()>& call) {
     try {
       call();
     } catch (const Error& error) {
@@ -50,15 +50,15 @@ class Interruption : public testing::Test {
       wanted = transport.rank() == 0;
       auto& own = errors[static_cast<std::size_t>(transport.rank())];
       if (wanted) {
-        own.push_back(error_of([&] { call(transport); }));
+        own.push_back(catch_error([&] { call(transport); }));
       } else {
         std::this_thread::sleep_for(std::chrono::milliseconds(700));
-        own.push_back(error_of([&] {
+        own.push_back(catch_error([&] {
           agree(transport);
           agree(transport);
         }));
       }
-      own.push_back(error_of([&] { agree(transport); }));
+      own.push_back(catch_error([&] { agree(transport); }));
     });
     return errors;
   }

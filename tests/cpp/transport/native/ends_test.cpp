@@ -95,13 +95,13 @@ TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
     child.kill();
   });
   const auto begin = Clock::now();
-  const std::string error = error_of([&] { link->receive(soon()); });
+  const std::string error = catch_error([&] { link->receive(soon()); });
   EXPECT_LT(Clock::now() - begin, seconds(8));
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
   EXPECT_NE(error.find(to.name), std::string::npos) << error;
   EXPECT_TRUE(link->gone());
   killer.join();
-  const std::string refused = error_of([&] { Link::connect(to, key, soon()); });
+  const std::string refused = catch_error([&] { Link::connect(to, key, soon()); });
   EXPECT_TRUE(refused.starts_with(std::to_string(ECONNREFUSED))) << refused;
 }
 
@@ -113,7 +113,7 @@ TEST_P(NativeEnds, AChildHoldsNoConnectionOpen) {
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const Child child([&] {
     // Whatever it does with its copies is an error or nothing.
-    const bool refused = error_of([&] { send(*link, {}, {}); }) != "no error";
+    const bool refused = catch_error([&] { send(*link, {}, {}); }) != "no error";
     served.ears->peers.back()->send({1, 0, 0, 0}, {});
     served.ears->peers.back()->close();
     link.reset();
@@ -160,7 +160,7 @@ TEST_P(NativeEnds, AServerStopsWithFramesInLine) {
   peer->stream({1, 0, 0, 0}, 10, [](std::uint64_t, std::span<std::byte>) { return true; }, [&](bool) { ++ended; });
   peer->close();
   EXPECT_EQ(ended, 4);
-  const std::string error = error_of([&] {
+  const std::string error = catch_error([&] {
     while (true) take_body(*link, link->receive(soon()));
   });
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;

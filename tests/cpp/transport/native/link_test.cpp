@@ -179,7 +179,7 @@ TEST_P(NativeLink, AStreamThatFailsEndsTheConnection) {
   };
   send(*link, {1, 0, 0, 0}, {});
   take_body(*link, link->receive(soon()));
-  EXPECT_TRUE(error_of([&] { link->receive(soon()); }).starts_with(std::to_string(ECONNRESET)));
+  EXPECT_TRUE(catch_error([&] { link->receive(soon()); }).starts_with(std::to_string(ECONNRESET)));
   EXPECT_TRUE(served.ears->until([&] { return told && served.ears->reasons.size() == 1; }));
 }
 
@@ -244,17 +244,17 @@ TEST_P(NativeLink, ClosingSendsWhatIsInLineFirst) {
     ASSERT_EQ(head.kind, i);
     EXPECT_EQ(take_body(*link, head), some_bytes(100'000, i));
   }
-  const std::string error = error_of([&] { link->receive(soon()); });
+  const std::string error = catch_error([&] { link->receive(soon()); });
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNRESET))) << error;
   EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
 }
 
 TEST_P(NativeLink, WaitsAreBounded) {
   const auto begin = Clock::now();
-  const std::string late = error_of([&] { link->receive(in(milliseconds(50))); });
+  const std::string late = catch_error([&] { link->receive(in(milliseconds(50))); });
   EXPECT_TRUE(late.starts_with(std::to_string(ETIMEDOUT))) << late;
   EXPECT_GE(Clock::now() - begin, milliseconds(50));
-  const std::string again = error_of([&] { link->receive(soon()); });
+  const std::string again = catch_error([&] { link->receive(soon()); });
   EXPECT_TRUE(again.starts_with(std::to_string(ECONNRESET))) << again;
   EXPECT_TRUE(link->gone());
   EXPECT_TRUE(served.ears->until([&] { return served.ears->reasons.size() == 1; }));
@@ -266,7 +266,7 @@ TEST_P(NativeLink, AnInterruptionEndsAWait) {
   interrupted_at = in(milliseconds(100)).time_since_epoch().count();
   base::set_interruption_check([] { return Clock::now().time_since_epoch().count() > interrupted_at; });
   const auto begin = Clock::now();
-  const std::string error = error_of([&] { link->receive(soon()); });
+  const std::string error = catch_error([&] { link->receive(soon()); });
   base::set_interruption_check(nullptr);
   EXPECT_TRUE(error.starts_with(std::to_string(EINTR))) << error;
   EXPECT_LT(Clock::now() - begin, milliseconds(1500));  // 200 ms on a machine that does nothing else
@@ -274,13 +274,13 @@ TEST_P(NativeLink, AnInterruptionEndsAWait) {
 
 TEST_P(NativeLink, WrongUseIsAnError) {
   const Bytes body(kMaxReceive + 1);
-  EXPECT_NE(error_of([&] { send(*link, {}, body); }).find("send several"), std::string::npos);
+  EXPECT_NE(catch_error([&] { send(*link, {}, body); }).find("send several"), std::string::npos);
   served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto frame) { peer->send(head, frame); };
   send(*link, {}, some_bytes(10));
   EXPECT_EQ(link->receive(soon()).bytes, 10U);
   Bytes buffer(11);
-  EXPECT_NE(error_of([&] { take(*link, buffer); }).find("10 more bytes; 11"), std::string::npos);
-  EXPECT_NE(error_of([&] { link->receive(soon()); }).find("10 unread bytes"), std::string::npos);
+  EXPECT_NE(catch_error([&] { take(*link, buffer); }).find("10 more bytes; 11"), std::string::npos);
+  EXPECT_NE(catch_error([&] { link->receive(soon()); }).find("10 unread bytes"), std::string::npos);
   buffer.resize(10);
   take(*link, buffer);
   EXPECT_EQ(buffer, some_bytes(10));

@@ -26,7 +26,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-std::uint16_t port_of(const std::string& address) {
+std::uint16_t parse_port(const std::string& address) {
   return std::get<Address::Tcp>(Address::parse(address).value().where).port;
 }
 
@@ -55,7 +55,7 @@ TEST(NativeServer, OfAnotherHostIsNotReachedLocally) {
   EXPECT_FALSE(far.near());
   EXPECT_FALSE(Link::connect(far, served.key, soon())->near());
   far.addresses.resize(1);
-  const std::string error = error_of([&] { Link::connect(far, served.key, soon()); });
+  const std::string error = catch_error([&] { Link::connect(far, served.key, soon()); });
   EXPECT_NE(error.find("only processes of its host reach that"), std::string::npos) << error;
 }
 
@@ -67,14 +67,14 @@ TEST(NativeServer, IsReachedByTheChosenNetworkOnly) {
   ASSERT_EQ(other.addresses.size(), 1U);
   EXPECT_NO_THROW(Link::connect(other, served.key, soon()));
   other.addresses = {
-      Address{Address::Tcp{base::host::own_addresses().front(), port_of(other.addresses.front())}}.text()};
-  const std::string error = error_of([&] { Link::connect(other, served.key, soon()); });
+      Address{Address::Tcp{base::host::own_addresses().front(), parse_port(other.addresses.front())}}.text()};
+  const std::string error = catch_error([&] { Link::connect(other, served.key, soon()); });
   EXPECT_NE(error.find("connection was closed"), std::string::npos) << error;
   EXPECT_GE(served.server->rejected(), 1);
 }
 
 TEST(NativeServer, SaysWhichAddressesThereAre) {
-  const std::string error = error_of([] { Served("eth99"); });
+  const std::string error = catch_error([] { Served("eth99"); });
   EXPECT_NE(error.find("'eth99' is no interface"), std::string::npos) << error;
   EXPECT_NE(error.find("lo 127.0.0.1"), std::string::npos) << error;
 }
@@ -95,11 +95,11 @@ TEST(NativeServer, TakesAPortOfTheRange) {
   }
   ASSERT_EQ(both.size(), 2U);
   for (const auto& one : both) {
-    const std::uint16_t port = port_of(one->only("tcp:").addresses.front());
+    const std::uint16_t port = parse_port(one->only("tcp:").addresses.front());
     EXPECT_TRUE(port == options.first_port || port == options.last_port);
     EXPECT_NO_THROW(one->connect("tcp:"));
   }
-  const std::string error = error_of([&] { Served third(options); });
+  const std::string error = catch_error([&] { Served third(options); });
   EXPECT_TRUE(error.starts_with(std::to_string(EADDRINUSE))) << error;
   EXPECT_NE(error.find("all ports from " + std::to_string(options.first_port)), std::string::npos) << error;
   // Those of one that has ended are free at once.
@@ -110,9 +110,9 @@ TEST(NativeServer, TakesAPortOfTheRange) {
 TEST(NativeServer, RefusesHalfARange) {
   Server::Options options;
   options.first_port = 5000;
-  EXPECT_NE(error_of([&] { Served{options}; }).find("no range of ports"), std::string::npos);
+  EXPECT_NE(catch_error([&] { Served{options}; }).find("no range of ports"), std::string::npos);
   options.last_port = 4999;
-  EXPECT_NE(error_of([&] { Served{options}; }).find("5000 to 4999"), std::string::npos);
+  EXPECT_NE(catch_error([&] { Served{options}; }).find("5000 to 4999"), std::string::npos);
 }
 
 TEST(NativeServer, NothingThereNamesEachAddress) {
@@ -123,13 +123,13 @@ TEST(NativeServer, NothingThereNamesEachAddress) {
     gone = served.server->endpoints();
     key = served.key;
   }
-  const std::string error = error_of([&] { Link::connect(gone, key, soon()); });
+  const std::string error = catch_error([&] { Link::connect(gone, key, soon()); });
   EXPECT_TRUE(error.starts_with(std::to_string(ECONNREFUSED))) << error;
   for (const std::string& one : gone.addresses)
     EXPECT_NE(error.find(one + ": nobody listens there"), std::string::npos) << error;
   EXPECT_NE(error.find("process on " + gone.name), std::string::npos) << error;
   gone.addresses.clear();
-  EXPECT_NE(error_of([&] { Link::connect(gone, key, soon()); }).find("it has no address"), std::string::npos);
+  EXPECT_NE(catch_error([&] { Link::connect(gone, key, soon()); }).find("it has no address"), std::string::npos);
 }
 
 TEST(NativeServer, AnAddressThatDoesNotAnswerTakesItsShareOfTheTime) {
@@ -218,7 +218,7 @@ TEST(NativeServer, WhoAsksAndDoesNotTakeIsHeldBack) {
     const Bytes request = some_bytes(1000);
     auto greedy = served.connect(carrier);
     std::size_t asked = 0;
-    const std::string error = error_of([&] {
+    const std::string error = catch_error([&] {
       for (;; ++asked) {
         const std::span<const std::byte> body = request;
         greedy->send({1, 0, 0, request.size()}, std::span(&body, 1), in(milliseconds(700)));

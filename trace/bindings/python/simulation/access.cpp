@@ -25,7 +25,7 @@ using namespace simulation;
 
 namespace {
 
-AccessRequest asked_of(const Layout& layout, const nb::dict& given) {
+AccessRequest to_request(const Layout& layout, const nb::dict& given) {
   AccessRequest asked{
       plan::Section(get<Extents>(given, "shape"), get<bool>(given, "fortran") ? Order::kFortran : Order::kC, {},
                     get<Extents>(given, "chunks")),
@@ -41,20 +41,20 @@ AccessRequest asked_of(const Layout& layout, const nb::dict& given) {
   return asked;
 }
 
-AccessSettings settings_of(const nb::dict& given) {
+AccessSettings to_settings(const nb::dict& given) {
   AccessSettings settings;
   const auto nodes = nb::cast<nb::dict>(given["nodes"]);
   settings.nodes.ranks = get<std::int64_t>(nodes, "ranks");
   settings.nodes.cores = get<std::int64_t>(nodes, "cores");
-  settings.nodes.plan = time_of(get<double>(nodes, "plan"));
-  settings.nodes.message = time_of(get<double>(nodes, "message"));
+  settings.nodes.plan = to_time(get<double>(nodes, "plan"));
+  settings.nodes.message = to_time(get<double>(nodes, "message"));
   const auto network = nb::cast<nb::dict>(given["network"]);
-  settings.network.latency = time_of(get<double>(network, "latency"));
+  settings.network.latency = to_time(get<double>(network, "latency"));
   settings.network.link_rate = get<double>(network, "link_rate");
   settings.network.total_rate = get<double>(network, "total_rate");
   settings.network.eager = get<std::int64_t>(network, "eager");
   const auto files = nb::cast<nb::dict>(given["files"]);
-  settings.files.device = device_of(nb::cast<nb::dict>(given["device"]));
+  settings.files.device = to_device(nb::cast<nb::dict>(given["device"]));
   settings.files.cached = get<bool>(files, "cached");
   settings.files.through = get<bool>(files, "through");
   settings.files.turns = get<bool>(files, "turns");
@@ -71,7 +71,7 @@ AccessSettings settings_of(const nb::dict& given) {
 constexpr std::array<const char*, kPhases> kPhaseNames{"plan", "file", "exchange", "copy", "waiting"};
 
 /// Returns one list for each property of ranks, indexed by rank.
-nb::dict ranks_of(const std::vector<RankOutcome>& ranks) {
+nb::dict ranks_to_dict(const std::vector<RankOutcome>& ranks) {
   const auto column = [&](auto&& value) {
     nb::list made;
     for (const RankOutcome& one : ranks) made.append(value(one));
@@ -89,7 +89,7 @@ nb::dict ranks_of(const std::vector<RankOutcome>& ranks) {
   return made;
 }
 
-nb::dict document_of(const AccessOutcome& one) {
+nb::dict outcome_to_dict(const AccessOutcome& one) {
   nb::dict made;
   made["elapsed"] = seconds(one.elapsed);
   made["drained"] = seconds(one.drained);
@@ -97,7 +97,7 @@ nb::dict document_of(const AccessOutcome& one) {
   made["windows"] = one.windows;
   made["simulated"] = one.simulated;
   made["whole_windows"] = one.whole_windows;
-  made["ranks"] = ranks_of(one.ranks);
+  made["ranks"] = ranks_to_dict(one.ranks);
   nb::list links;
   for (const LinkUse& link : one.links) links.append(nb::make_tuple(link.from, link.to, link.messages, link.bytes));
   made["links"] = links;
@@ -105,14 +105,14 @@ nb::dict document_of(const AccessOutcome& one) {
   for (const DeviceUse& use : one.devices) devices.append(device_use(use, seconds(one.drained)));
   made["devices"] = devices;
   nb::dict series;
-  for (std::size_t k = 0; k < kPhases; ++k) series[kPhaseNames[k]] = series_of(one.series[k]);
+  for (std::size_t k = 0; k < kPhases; ++k) series[kPhaseNames[k]] = series_to_dict(one.series[k]);
   made["series"] = series;
   return made;
 }
 
 nb::dict run(const Layout& layout, const nb::dict& given, const nb::dict& machine, const nb::object& progress) {
-  const AccessRequest asked = asked_of(layout, given);
-  const AccessSettings settings = settings_of(machine);
+  const AccessRequest asked = to_request(layout, given);
+  const AccessSettings settings = to_settings(machine);
   AccessOutcome outcome;
   const auto store = get<std::string>(given, "store");
   std::string explained;
@@ -125,8 +125,8 @@ nb::dict run(const Layout& layout, const nb::dict& given, const nb::dict& machin
       if (!progress.is_none()) progress(share);
     });
   }
-  nb::dict made = document_of(outcome);
-  made["explained"] = text_of(explained);
+  nb::dict made = outcome_to_dict(outcome);
+  made["explained"] = to_str(explained);
   return made;
 }
 

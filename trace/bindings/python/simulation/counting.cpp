@@ -35,7 +35,7 @@ class Fed {
 
   void add_files(const nb::list& files) {
     for (const nb::handle one : files)
-      requests_.add({nb::cast<std::uint32_t>(one[0]), nb::cast<std::uint32_t>(one[1]), bytes_of(one[2])});
+      requests_.add({nb::cast<std::uint32_t>(one[0]), nb::cast<std::uint32_t>(one[1]), to_bytes(one[2])});
   }
 
   /// Adds the events of one level, among `count` events at an address.
@@ -100,7 +100,7 @@ nb::class_<Fed<Target>> bind_fed(nb::module_& module, const char* name) {
   return made;
 }
 
-nb::tuple tuple_of(const simulation::Found& found) {
+nb::tuple to_tuple(const simulation::Found& found) {
   return nb::make_tuple(found.size, found.requests, found.blocks, found.bytes);
 }
 
@@ -112,7 +112,7 @@ void bind_counting(nb::module_& module) {
       [] {
         nb::list all;
         for (const simulation::PolicyKind* one : simulation::policies())
-          all.append(nb::make_tuple(text_of(one->name), text_of(one->about), text_of(one->parameters),
+          all.append(nb::make_tuple(to_str(one->name), to_str(one->about), to_str(one->parameters),
                                     static_cast<int>(one->foresight)));
         return all;
       },
@@ -149,16 +149,16 @@ void bind_counting(nb::module_& module) {
           },
           "rate"_a, "blocks"_a, "block"_a)
       .def(
-          "all", [](const FedCurve& self) { return tuple_of(self.target().all()); },
+          "all", [](const FedCurve& self) { return to_tuple(self.target().all()); },
           nb::sig("def all(self) -> tuple[int, float, float, float]"))
       .def(
-          "seen", [](const FedCurve& self) { return tuple_of(self.target().seen()); },
+          "seen", [](const FedCurve& self) { return to_tuple(self.target().seen()); },
           nb::sig("def seen(self) -> tuple[int, float, float, float]"))
       .def(
           "found",
           [](const FedCurve& self) {
             nb::list all;
-            for (const simulation::Found& one : self.target().found()) all.append(tuple_of(one));
+            for (const simulation::Found& one : self.target().found()) all.append(to_tuple(one));
             return all;
           },
           nb::sig("def found(self) -> list[tuple[int, float, float, float]]"))

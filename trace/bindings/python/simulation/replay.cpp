@@ -33,32 +33,32 @@ void read_cache(const nb::dict& given, CacheSettings& cache) {
   cache.read_ahead = static_cast<ReadAheadKind>(get<int>(given, "read_ahead"));
   cache.read_ahead_size = get<std::int64_t>(given, "read_ahead_size");
   cache.write = static_cast<WriteKind>(get<int>(given, "write"));
-  cache.delay = time_of(get<double>(given, "delay"));
-  cache.flush_interval = time_of(get<double>(given, "flush_interval"));
+  cache.delay = to_time(get<double>(given, "delay"));
+  cache.flush_interval = to_time(get<double>(given, "flush_interval"));
   cache.dirty_start = get<double>(given, "dirty_start");
   cache.dirty_limit = get<double>(given, "dirty_limit");
   cache.coalesce = get<std::int64_t>(given, "coalesce");
   cache.write_allocate = get<bool>(given, "write_allocate");
 }
 
-ReplaySettings replay_settings_of(const nb::dict& given) {
+ReplaySettings to_replay_settings(const nb::dict& given) {
   ReplaySettings settings;
   const auto cpus = nb::cast<nb::dict>(given["processors"]);
   settings.processors.count = get<std::int64_t>(cpus, "count");
-  settings.processors.quantum = time_of(get<double>(cpus, "quantum"));
-  settings.processors.switch_cost = time_of(get<double>(cpus, "switch"));
-  settings.processors.call_cost = time_of(get<double>(cpus, "call"));
-  settings.processors.interrupt_cost = time_of(get<double>(cpus, "interrupt"));
+  settings.processors.quantum = to_time(get<double>(cpus, "quantum"));
+  settings.processors.switch_cost = to_time(get<double>(cpus, "switch"));
+  settings.processors.call_cost = to_time(get<double>(cpus, "call"));
+  settings.processors.interrupt_cost = to_time(get<double>(cpus, "interrupt"));
   const auto cache = nb::cast<nb::dict>(given["cache"]);
-  settings.processors.hit_cost = time_of(get<double>(cache, "set_up"));
+  settings.processors.hit_cost = to_time(get<double>(cache, "set_up"));
   settings.processors.copy_rate = get<double>(cache, "copy_rate");
   read_cache(cache, settings.cache);
   const auto tier = nb::cast<nb::dict>(given["tier"]);
   settings.tier.size = get<std::int64_t>(tier, "size");
   settings.tier.block = get<std::int64_t>(tier, "block");
   settings.tier.policy = get<std::string>(tier, "policy");
-  settings.tier.device = device_of(nb::cast<nb::dict>(tier["device"]));
-  settings.device = device_of(nb::cast<nb::dict>(given["device"]));
+  settings.tier.device = to_device(nb::cast<nb::dict>(tier["device"]));
+  settings.device = to_device(nb::cast<nb::dict>(given["device"]));
   const auto program = nb::cast<nb::dict>(given["program"]);
   settings.program.measured = get<bool>(program, "measured");
   settings.program.aggregate = get<std::int64_t>(program, "aggregate");
@@ -68,7 +68,7 @@ ReplaySettings replay_settings_of(const nb::dict& given) {
   return settings;
 }
 
-nb::dict latency_of(const LatencyHistogram& one) {
+nb::dict latency_to_dict(const LatencyHistogram& one) {
   nb::dict made;
   made["count"] = one.count();
   made["mean"] = one.mean() * 1e-9;
@@ -103,7 +103,7 @@ nb::dict process_outcome(const ProcessOutcome& one, const Program& program) {
   made["process"] = program.process;
   made["thread"] = program.thread;
   made["rank"] = program.rank;
-  made["command"] = text_of(program.command);
+  made["command"] = to_str(program.command);
   made["start"] = seconds(one.start);
   made["end"] = seconds(one.end);
   made["computing"] = seconds(one.computing);
@@ -120,7 +120,7 @@ nb::dict process_outcome(const ProcessOutcome& one, const Program& program) {
   return made;
 }
 
-nb::dict outcome_of(const ReplayOutcome& one, const Recording& recording) {
+nb::dict outcome_to_dict(const ReplayOutcome& one, const Recording& recording) {
   nb::dict made;
   made["elapsed"] = seconds(one.elapsed);
   made["drained"] = seconds(one.drained);
@@ -139,19 +139,19 @@ nb::dict outcome_of(const ReplayOutcome& one, const Recording& recording) {
   for (std::size_t k = 0; k < one.processes.size(); ++k)
     processes.append(process_outcome(one.processes[k], recording.programs()[k]));
   made["processes"] = processes;
-  made["read_latency"] = latency_of(one.read_latency);
-  made["write_latency"] = latency_of(one.write_latency);
+  made["read_latency"] = latency_to_dict(one.read_latency);
+  made["write_latency"] = latency_to_dict(one.write_latency);
   nb::dict series;
-  series["program_read"] = series_of(one.program_read);
-  series["program_write"] = series_of(one.program_write);
-  series["device_read"] = series_of(one.device_read);
-  series["device_write"] = series_of(one.device_write);
-  series["idle"] = series_of(one.idle_time);
+  series["program_read"] = series_to_dict(one.program_read);
+  series["program_write"] = series_to_dict(one.program_write);
+  series["device_read"] = series_to_dict(one.device_read);
+  series["device_write"] = series_to_dict(one.device_write);
+  series["idle"] = series_to_dict(one.idle_time);
   made["series"] = series;
   return made;
 }
 
-nb::dict oddities_of(const TraceOddities& one) {
+nb::dict oddities_to_dict(const TraceOddities& one) {
   nb::dict made;
   made["overlapping"] = one.overlapping;
   made["backwards"] = one.backwards;
@@ -167,7 +167,7 @@ nb::dict oddities_of(const TraceOddities& one) {
 }
 
 nb::dict run_replay(const Recording& recording, const nb::dict& given, const nb::object& progress) {
-  const ReplaySettings settings = replay_settings_of(given);
+  const ReplaySettings settings = to_replay_settings(given);
   ReplayOutcome outcome;
   {
     const Unlocked unlocked;
@@ -178,7 +178,7 @@ nb::dict run_replay(const Recording& recording, const nb::dict& given, const nb:
       if (!progress.is_none()) progress(share);
     });
   }
-  return outcome_of(outcome, recording);
+  return outcome_to_dict(outcome, recording);
 }
 
 }  // namespace
@@ -211,7 +211,7 @@ void bind_replay(nb::module_& module) {
                    })
       .def_prop_ro("spooled", [](const Recording& recording) { return recording.spool().bytes(); })
       .def_prop_ro(
-          "oddities", [](const Recording& recording) { return oddities_of(recording.oddities()); },
+          "oddities", [](const Recording& recording) { return oddities_to_dict(recording.oddities()); },
           nb::sig("def oddities(self, /) -> dict[str, int]"));
   module.def("replay", &run_replay, "recording"_a, "settings"_a, "progress"_a = nb::none(),
              nb::sig("def replay(recording: Recording, settings: dict[str, typing.Any], progress: typing.Any = None) "
@@ -223,15 +223,15 @@ void bind_replay(nb::module_& module) {
         for (const DeviceKind* one : device_kinds()) {
           nb::list parameters;
           for (const DeviceParameter& parameter : one->parameters)
-            parameters.append(nb::make_tuple(text_of(parameter.name), static_cast<int>(parameter.unit),
-                                             parameter.fallback, text_of(parameter.about), text_of(parameter.choices)));
-          all.append(nb::make_tuple(text_of(one->name), text_of(one->about), parameters));
+            parameters.append(nb::make_tuple(to_str(parameter.name), static_cast<int>(parameter.unit),
+                                             parameter.fallback, to_str(parameter.about), to_str(parameter.choices)));
+          all.append(nb::make_tuple(to_str(one->name), to_str(one->about), parameters));
         }
         return all;
       },
       nb::sig("def devices() -> list[tuple[str, str, list[tuple[str, int, float, str, str]]]]"));
-  module.attr("READ_AHEAD") = text_of(kReadAheadNames);
-  module.attr("WRITE") = text_of(kWriteNames);
+  module.attr("READ_AHEAD") = to_str(kReadAheadNames);
+  module.attr("WRITE") = to_str(kWriteNames);
 }
 
 }  // namespace plait::python

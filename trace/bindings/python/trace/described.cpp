@@ -18,7 +18,7 @@ namespace plait::python {
 
 namespace {
 
-nb::list counters_of(const trace::Description& known) {
+nb::list list_counters(const trace::Description& known) {
   nb::list rows;
   if (known.counters.empty()) return rows;
   std::map<std::pair<std::uint32_t, std::uint32_t>, const std::string*> names;
@@ -27,16 +27,16 @@ nb::list counters_of(const trace::Description& known) {
   for (const trace::Process& process : known.processes) ranks[process.number] = process.rank;
   for (const trace::Counters& one : known.counters) {
     nb::dict values;
-    for (const auto& [name, value] : one.values) values[text_of(name)] = value;
+    for (const auto& [name, value] : one.values) values[to_str(name)] = value;
     const auto rank = ranks.find(one.process);
     const auto name = names.find({one.process, one.file});
     nb::dict row;
     row["process"] = one.process;
     row["rank"] = rank == ranks.end() ? -1 : rank->second;
-    row["file"] = name == names.end() ? nb::none() : text_of(*name->second);
+    row["file"] = name == names.end() ? nb::none() : to_str(*name->second);
     const auto foreign = name == names.end() ? trace::report::Foreign::kNone : trace::report::foreign(*name->second);
-    row["foreign"] = text_of(trace::report::name_of(foreign));
-    row["interface"] = text_of(trace::interface_word(one.interface));
+    row["foreign"] = to_str(trace::report::foreign_name(foreign));
+    row["interface"] = to_str(trace::interface_word(one.interface));
     row["level"] = (one.flags & trace::flag::kLogical) != 0 ? "logical" : "physical";
     row["values"] = std::move(values);
     rows.append(std::move(row));
@@ -44,13 +44,13 @@ nb::list counters_of(const trace::Description& known) {
   return rows;
 }
 
-nb::list processes_of(const trace::Description& known) {
+nb::list list_processes(const trace::Description& known) {
   nb::list rows;
   if (known.counters.empty()) return rows;  // otherwise the events determine the processes
   for (const trace::Process& process : known.processes) {
     nb::dict row;
     row["rank"] = process.rank;
-    row["command"] = text_of(process.command);
+    row["command"] = to_str(process.command);
     rows.append(std::move(row));
   }
   return rows;
@@ -62,22 +62,22 @@ nb::dict described(const trace::Description& known) {
   nb::list missed;
   for (const trace::MissedCalls& one : known.missed) {
     nb::dict row;
-    row["reason"] = text_of(one.reason);
+    row["reason"] = to_str(one.reason);
     row["events"] = one.events;
     row["read_bytes"] = one.read_bytes;
     row["written_bytes"] = one.written_bytes;
     missed.append(std::move(row));
   }
   nb::list notes;
-  for (const std::string& note : known.notes) notes.append(text_of(note));
+  for (const std::string& note : known.notes) notes.append(to_str(note));
   nb::dict result;
-  result["format"] = text_of(known.format);
+  result["format"] = to_str(known.format);
   result["zero"] = known.zero;
   result["tick_ns"] = known.tick;
   result["complete"] = known.complete;
   result["missed"] = std::move(missed);
-  result["counters"] = counters_of(known);
-  result["processes"] = processes_of(known);
+  result["counters"] = list_counters(known);
+  result["processes"] = list_processes(known);
   result["notes"] = std::move(notes);
   return result;
 }

@@ -34,7 +34,7 @@ const std::vector<Name> kFlags{PLAIT_TRACE_FLAGS(PLAIT_FLAG_NAME) PLAIT_TRACE_DA
 #undef PLAIT_INTERFACE_NAME
 #undef PLAIT_FLAG_NAME
 
-void bind_names_of(nb::module_& module, const char* base, const char* name, std::vector<Name> names, const char* says) {
+void bind_enum(nb::module_& module, const char* base, const char* name, std::vector<Name> names, const char* says) {
   std::stable_sort(names.begin(), names.end(), [](const Name& a, const Name& b) { return a.value < b.value; });
   nb::list members;
   for (const Name& one : names) members.append(nb::make_tuple(one.name, one.value));
@@ -47,18 +47,18 @@ void bind_names_of(nb::module_& module, const char* base, const char* name, std:
 
 nb::list to_list(std::span<const std::string_view> names) {
   nb::list all;
-  for (const std::string_view word : names) all.append(text_of(word));
+  for (const std::string_view word : names) all.append(to_str(word));
   return all;
 }
 
 }  // namespace
 
 void bind_names(nb::module_& module) {
-  bind_names_of(module, "IntEnum", "Kind", kKinds, "What happened: the values of the field ``kind``.");
-  bind_names_of(module, "IntEnum", "Interface", kInterfaces,
-                "Through which interface the program asked: the values of the field ``interface``.");
-  bind_names_of(module, "IntFlag", "Flag", kFlags,
-                "Bits of the field ``flags``; the two lowest are one number, the type of data.");
+  bind_enum(module, "IntEnum", "Kind", kKinds, "What happened: the values of the field ``kind``.");
+  bind_enum(module, "IntEnum", "Interface", kInterfaces,
+            "Through which interface the program asked: the values of the field ``interface``.");
+  bind_enum(module, "IntFlag", "Flag", kFlags,
+            "Bits of the field ``flags``; the two lowest are one number, the type of data.");
   module.attr("KIND_NAMES") = to_list(trace::kind_names());
   module.attr("INTERFACE_NAMES") = to_list(trace::interface_names());
 }

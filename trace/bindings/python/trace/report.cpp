@@ -30,7 +30,7 @@ namespace {
 
 nb::object seconds_or_none(std::int64_t ns) { return ns < 0 ? nb::none() : nb::cast(seconds(ns)); }
 
-const char* name_of(Class what) {
+const char* class_name(Class what) {
   constexpr const char* kNames[kClasses] = {"required", "checkpoint", "swapping", "other"};
   return kNames[static_cast<std::size_t>(what)];
 }
@@ -69,7 +69,7 @@ nb::dict totals(const Report& report) {
   result["unaligned_seconds"] = seconds(sums.unaligned_time);
   nb::dict random;
   for (const int way : {kReads, kWrites})
-    random[way_of(way)] = seconds(sums.random_time[static_cast<std::size_t>(way)]);
+    random[direction_name(way)] = seconds(sums.random_time[static_cast<std::size_t>(way)]);
   result["random_seconds"] = std::move(random);
   nb::dict alignment;
   alignment["block"] = kAlignment;
@@ -77,7 +77,7 @@ nb::dict totals(const Report& report) {
     nb::dict side;
     side["unaligned"] = sums.unaligned[static_cast<std::size_t>(way)];
     side["count"] = sums.positioned[static_cast<std::size_t>(way)];
-    alignment[way_of(way)] = std::move(side);
+    alignment[direction_name(way)] = std::move(side);
   }
   result["alignment"] = std::move(alignment);
   return result;
@@ -87,8 +87,8 @@ nb::list calls(const Report& report) {
   nb::list rows;
   for (const CallRow& call : report.calls) {
     nb::dict row;
-    row["kind"] = text_of(trace::kind_word(call.kind));
-    row["interface"] = text_of(trace::interface_word(call.interface));
+    row["kind"] = to_str(trace::kind_word(call.kind));
+    row["interface"] = to_str(trace::interface_word(call.interface));
     row["count"] = call.count;
     row["failed"] = call.failed;
     row["seconds"] = seconds(call.time);
@@ -111,14 +111,14 @@ nb::dict sizes(const Report& report) {
       row["bytes"] = bin.traffic.bytes;
       rows.append(std::move(row));
     }
-    result[way_of(way)] = std::move(rows);
+    result[direction_name(way)] = std::move(rows);
   }
   nb::list common;
   const auto all = static_cast<double>(report.totals.data[kReads].count + report.totals.data[kWrites].count);
   for (const CommonSize& size : report.common) {
     nb::dict row;
     row["bytes"] = size.bytes;
-    row["kind"] = way_of(size.direction);
+    row["kind"] = direction_name(size.direction);
     row["count"] = size.count;
     row["share"] = static_cast<double>(size.count) / all;
     common.append(std::move(row));
@@ -162,9 +162,10 @@ nb::list files(const Report& report) {
     row["begin"] = seconds(file.begin);
     row["end"] = seconds(file.end);
     row["extent"] = file.extent;
-    row["class"] = name_of(file.what);
+    row["class"] = class_name(file.what);
     nb::dict orders;
-    for (const int way : {kReads, kWrites}) orders[way_of(way)] = order(file.order[static_cast<std::size_t>(way)]);
+    for (const int way : {kReads, kWrites})
+      orders[direction_name(way)] = order(file.order[static_cast<std::size_t>(way)]);
     row["order"] = std::move(orders);
     const auto mean = [](const Traffic& sum) { return sum.count > 0 ? nb::cast(sum.bytes / sum.count) : nb::none(); };
     row["mean_read"] = mean(file.data[kReads]);
@@ -185,7 +186,7 @@ nb::dict classes(const Report& report) {
     row["bytes"] = report.classes[static_cast<std::size_t>(at)].bytes;
     row["count"] = report.classes[static_cast<std::size_t>(at)].files;
     row["seconds"] = seconds(report.classes[static_cast<std::size_t>(at)].time);
-    result[name_of(static_cast<Class>(at))] = std::move(row);
+    result[class_name(static_cast<Class>(at))] = std::move(row);
   }
   return result;
 }
@@ -217,7 +218,7 @@ nb::dict document(const Report& report) {
   result["sizes"] = sizes(report);
   nb::dict orders;
   for (const int way : {kReads, kWrites})
-    orders[way_of(way)] = order(report.totals.order[static_cast<std::size_t>(way)]);
+    orders[direction_name(way)] = order(report.totals.order[static_cast<std::size_t>(way)]);
   result["order"] = std::move(orders);
   result["processes"] = processes(report);
   result["files"] = files(report);
@@ -258,13 +259,13 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
   reading.comment = comment;
   reading.tick = tick;
   reading.block = block;
-  reading.shown = bytes_of(shown);
+  reading.shown = to_bytes(shown);
   Options options;
   options.logical = logical;
   options.cpu = cpu;
-  options.file = bytes_of(file);
-  for (const nb::str& pattern : include) options.include.push_back(bytes_of(pattern));
-  for (const nb::str& pattern : exclude) options.exclude.push_back(bytes_of(pattern));
+  options.file = to_bytes(file);
+  for (const nb::str& pattern : include) options.include.push_back(to_bytes(pattern));
+  for (const nb::str& pattern : exclude) options.exclude.push_back(to_bytes(pattern));
   options.all = everything;
   options.process = process;
   options.progress = [&](std::int64_t read, std::int64_t all) {
@@ -272,7 +273,7 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (!progress.is_none()) progress(read, all);
   };
-  const std::string name = bytes_of(path);
+  const std::string name = to_bytes(path);
   Report report;
   {
     const Unlocked released;
@@ -297,7 +298,7 @@ void bind_reports(nb::module_& module) {
               "include: list[str] = [], exclude: list[str] = [], all: bool = False, process: int | None = None, "
               "progress: collections.abc.Callable[[int, int], None] | None = None) -> dict[str, typing.Any]"));
   module.def(
-      "foreign_file", [](const std::string& name) { return text_of(name_of(foreign(name))); }, "name"_a,
+      "foreign_file", [](const std::string& name) { return to_str(foreign_name(foreign(name))); }, "name"_a,
       nb::sig("def foreign_file(name: str) -> str"));
 }
 

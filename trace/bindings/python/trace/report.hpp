@@ -15,7 +15,7 @@ inline double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; 
 /// Converts a file name. Bytes that are not UTF-8 are converted as os.fsdecode does.
 nanobind::object text(const std::string& bytes);
 
-inline const char* way_of(int direction) { return direction == trace::report::kReads ? "read" : "write"; }
+inline const char* direction_name(int direction) { return direction == trace::report::kReads ? "read" : "write"; }
 
 nanobind::dict timeline(const trace::report::Report& report);
 nanobind::list cycles(const trace::report::Report& report);

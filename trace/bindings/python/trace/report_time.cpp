@@ -115,7 +115,7 @@ nb::list offsets(const Report& report) {
     picture["columns"] = known.columns;
     picture["rows"] = known.rows;
     for (const int way : {kReads, kWrites})
-      picture[way_of(way)] =
+      picture[direction_name(way)] =
           matrix(known.bytes[static_cast<std::size_t>(way)], static_cast<std::size_t>(known.columns), 1.0);
     pictures.append(std::move(picture));
   }

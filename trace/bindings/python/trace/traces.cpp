@@ -55,20 +55,20 @@ struct TraceWriter {
 
 nb::object event_type() { return nb::module_::import_("plait.trace._event").attr("EVENT"); }
 
-std::uintptr_t address_of(const nb::object& array) {
+std::uintptr_t data_address(const nb::object& array) {
   return nb::cast<std::uintptr_t>(array.attr("ctypes").attr("data"));
 }
 
-nb::list list_of(std::span<const trace::Process> processes) {
+nb::list to_list(std::span<const trace::Process> processes) {
   nb::list all;
   for (const trace::Process& one : processes)
-    all.append(nb::make_tuple(one.number, one.parent, one.rank, text_of(one.host), text_of(one.command), one.cpu));
+    all.append(nb::make_tuple(one.number, one.parent, one.rank, to_str(one.host), to_str(one.command), one.cpu));
   return all;
 }
 
-nb::list list_of(std::span<const trace::File> files) {
+nb::list to_list(std::span<const trace::File> files) {
   nb::list all;
-  for (const trace::File& one : files) all.append(nb::make_tuple(one.process, one.number, text_of(one.name)));
+  for (const trace::File& one : files) all.append(nb::make_tuple(one.process, one.number, to_str(one.name)));
   return all;
 }
 
@@ -78,17 +78,17 @@ std::span<const One> after(const std::vector<One>& all, std::size_t count) {
   return std::span<const One>(all).subspan(std::min(count, all.size()));
 }
 
-nb::list list_of(std::span<const trace::Counters> counters) {
+nb::list to_list(std::span<const trace::Counters> counters) {
   nb::list all;
   for (const trace::Counters& one : counters) {
     nb::dict values;
-    for (const auto& [name, value] : one.values) values[text_of(name)] = value;
+    for (const auto& [name, value] : one.values) values[to_str(name)] = value;
     all.append(nb::make_tuple(one.process, one.file, static_cast<int>(one.interface), one.flags, values));
   }
   return all;
 }
 
-std::vector<trace::Counters> counters_of(const nb::list& given) {
+std::vector<trace::Counters> to_counters(const nb::list& given) {
   std::vector<trace::Counters> all;
   for (const nb::handle one : given) {
     trace::Counters& made = all.emplace_back();
@@ -97,31 +97,31 @@ std::vector<trace::Counters> counters_of(const nb::list& given) {
     made.interface = static_cast<trace::Interface>(nb::cast<std::uint8_t>(one[2]));
     made.flags = nb::cast<std::uint16_t>(one[3]);
     for (const auto& [name, value] : nb::cast<nb::dict>(one[4]))
-      made.values.emplace_back(bytes_of(name), nb::cast<std::int64_t>(value));
+      made.values.emplace_back(to_bytes(name), nb::cast<std::int64_t>(value));
   }
   return all;
 }
 
-nb::dict dict_of(const Description& d) {
+nb::dict to_dict(const Description& d) {
   nb::list missed;
   for (const trace::MissedCalls& one : d.missed)
-    missed.append(nb::make_tuple(text_of(one.reason), one.events, one.read_bytes, one.written_bytes));
+    missed.append(nb::make_tuple(to_str(one.reason), one.events, one.read_bytes, one.written_bytes));
   nb::list notes;
-  for (const std::string& note : d.notes) notes.append(text_of(note));
+  for (const std::string& note : d.notes) notes.append(to_str(note));
   nb::dict all;
-  all["format"] = text_of(d.format);
+  all["format"] = to_str(d.format);
   all["zero"] = d.zero;
   all["tick"] = d.tick;
   all["complete"] = d.complete;
-  all["processes"] = list_of(after(d.processes, 0));
-  all["files"] = list_of(after(d.files, 0));
+  all["processes"] = to_list(after(d.processes, 0));
+  all["files"] = to_list(after(d.files, 0));
   all["missed"] = missed;
-  all["counters"] = list_of(std::span<const trace::Counters>(d.counters));
+  all["counters"] = to_list(std::span<const trace::Counters>(d.counters));
   all["notes"] = notes;
   return all;
 }
 
-char separator_of(const std::string& separator) {
+char parse_separator(const std::string& separator) {
   if (separator.size() > 1) base::throw_argument_error("a separator is one character, not '" + separator + "'");
   return separator.empty() ? '\0' : separator[0];
 }
@@ -137,11 +137,11 @@ struct Spelling {
 };
 
 template <typename Options>
-Options options_of(const Spelling& spelling) {
+Options make_options(const Spelling& spelling) {
   Options options;
   options.format = spelling.format;
   options.base = spelling.base;
-  options.separator = separator_of(spelling.separator);
+  options.separator = parse_separator(spelling.separator);
   options.comment = spelling.comment;
   options.tick = spelling.tick;
   options.block = spelling.block;
@@ -151,10 +151,10 @@ Options options_of(const Spelling& spelling) {
 TraceReader open_reader(const nb::str& path, const std::string& format, int base, const std::string& separator,
                         const std::string& comment, std::int64_t tick, std::int64_t block, const std::string& columns,
                         std::optional<std::int64_t> begin, std::optional<std::int64_t> end, const nb::str& shown) {
-  auto options = options_of<trace::ReadOptions>({format, base, separator, comment, tick, block});
+  auto options = make_options<trace::ReadOptions>({format, base, separator, comment, tick, block});
   options.columns = columns;
-  options.shown = bytes_of(shown);
-  const std::string name = bytes_of(path);
+  options.shown = to_bytes(shown);
+  const std::string name = to_bytes(path);
   const Unlocked release;
   TraceReader opened;
   opened.reader = trace::open_trace(name, options);
@@ -167,7 +167,7 @@ nb::object read(const TraceReader& self, std::int64_t count) {
   if (count < 0) base::throw_argument_error("cannot read " + std::to_string(count) + " events");
   trace::Reader& reader = self.open();
   nb::object array = nb::module_::import_("numpy").attr("empty")(count, event_type());
-  const std::span<Event> output(reinterpret_cast<Event*>(address_of(array)), static_cast<std::size_t>(count));
+  const std::span<Event> output(reinterpret_cast<Event*>(data_address(array)), static_cast<std::size_t>(count));
   std::size_t done = 0;
   {
     const Unlocked release;
@@ -184,7 +184,7 @@ nb::object read(const TraceReader& self, std::int64_t count) {
 void write(const TraceWriter& self, const nb::object& events) {
   const nb::object array = nb::module_::import_("numpy").attr("ascontiguousarray")(events, event_type());
   const auto count = nb::cast<std::size_t>(array.attr("size"));
-  const std::span<const Event> all(reinterpret_cast<const Event*>(address_of(array)), count);
+  const std::span<const Event> all(reinterpret_cast<const Event*>(data_address(array)), count);
   trace::Writer& writer = self.open();
   const Unlocked release;
   writer.write(all);
@@ -192,9 +192,9 @@ void write(const TraceWriter& self, const nb::object& events) {
 
 TraceWriter open_writer(const nb::str& path, const std::string& format, int base, const std::string& separator,
                         const std::string& comment, std::int64_t tick, std::int64_t block, bool plain) {
-  auto options = options_of<trace::WriteOptions>({format, base, separator, comment, tick, block});
+  auto options = make_options<trace::WriteOptions>({format, base, separator, comment, tick, block});
   options.plain = plain;
-  const std::string name = bytes_of(path);
+  const std::string name = to_bytes(path);
   const Unlocked release;
   TraceWriter created;
   created.writer = trace::create_trace(name, options);
@@ -208,10 +208,10 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
   description.tick = tick;
   description.complete = complete;
   for (const nb::handle one : missed)
-    description.missed.push_back({bytes_of(one[0]), nb::cast<std::int64_t>(one[1]), nb::cast<std::int64_t>(one[2]),
+    description.missed.push_back({to_bytes(one[0]), nb::cast<std::int64_t>(one[1]), nb::cast<std::int64_t>(one[2]),
                                   nb::cast<std::int64_t>(one[3])});
-  description.counters = counters_of(counters);
-  for (const nb::handle note : notes) description.notes.push_back(bytes_of(note));
+  description.counters = to_counters(counters);
+  for (const nb::handle note : notes) description.notes.push_back(to_bytes(note));
   trace::Writer& writer = self.open();
   const Unlocked release;
   writer.finish(description);
@@ -254,18 +254,18 @@ void bind_traces(nb::module_& module) {
   nb::class_<TraceReader>(module, "TraceReader")
       .def("read", &read, nb::sig("def read(self, count: int) -> numpy.typing.NDArray[numpy.void]"), "count"_a)
       .def_prop_ro(
-          "description", [](const TraceReader& self) { return dict_of(self.open().description()); },
+          "description", [](const TraceReader& self) { return to_dict(self.open().description()); },
           nb::sig("def description(self) -> dict[str, typing.Any]"))
       .def(
           "processes_after",
           [](const TraceReader& self, std::size_t count) {
-            return list_of(after(self.open().description().processes, count));
+            return to_list(after(self.open().description().processes, count));
           },
           nb::sig("def processes_after(self, count: int) -> list[tuple[int, int, int, str, str, int]]"), "count"_a)
       .def(
           "files_after",
           [](const TraceReader& self, std::size_t count) {
-            return list_of(after(self.open().description().files, count));
+            return to_list(after(self.open().description().files, count));
           },
           nb::sig("def files_after(self, count: int) -> list[tuple[int, int, str]]"), "count"_a)
       .def_prop_ro("bytes_read", [](const TraceReader& self) { return self.open().bytes_read(); })
@@ -276,13 +276,13 @@ void bind_traces(nb::module_& module) {
           "add_process",
           [](const TraceWriter& self, std::uint32_t number, std::uint32_t parent, std::int64_t rank,
              const nb::str& host, const nb::str& command, std::int64_t cpu) {
-            self.open().add(trace::Process{number, parent, rank, bytes_of(host), bytes_of(command), cpu});
+            self.open().add(trace::Process{number, parent, rank, to_bytes(host), to_bytes(command), cpu});
           },
           "number"_a, "parent"_a, "rank"_a, "host"_a, "command"_a, "cpu"_a)
       .def(
           "add_file",
           [](const TraceWriter& self, std::uint32_t process, std::uint32_t number, const nb::str& name) {
-            self.open().add(trace::File{process, number, bytes_of(name)});
+            self.open().add(trace::File{process, number, to_bytes(name)});
           },
           "process"_a, "number"_a, "name"_a)
       .def("write", &write, nb::sig("def write(self, events: numpy.typing.NDArray[numpy.void]) -> None"), "events"_a)
@@ -296,7 +296,7 @@ void bind_traces(nb::module_& module) {
           "lost",
           [](const TraceWriter& self) {
             nb::list all;
-            for (const std::string& one : self.writer ? self.writer->lost() : self.lost) all.append(text_of(one));
+            for (const std::string& one : self.writer ? self.writer->lost() : self.lost) all.append(to_str(one));
             return all;
           },
           nb::sig("def lost(self) -> list[str]"))
@@ -323,7 +323,7 @@ void bind_traces(nb::module_& module) {
       [] {
         nb::list all;
         for (const trace::Format& format : trace::formats())
-          all.append(nb::make_tuple(text_of(format.name), text_of(format.suffix), format.open != nullptr,
+          all.append(nb::make_tuple(to_str(format.name), to_str(format.suffix), format.open != nullptr,
                                     format.create != nullptr));
         return all;
       },

@@ -14,7 +14,7 @@
 namespace plait::simulation {
 
 /// Computes the distance in the order of transport::ring_distance().
-Rank::Peer Rank::peer_of(std::int64_t rank, std::int64_t elements, bool reversed) const {
+Rank::Peer Rank::make_peer(std::int64_t rank, std::int64_t elements, bool reversed) const {
   const auto ranks = static_cast<std::int64_t>(context_.outcome.ranks.size());
   const std::int64_t up = reversed ? rank - number_ : number_ - rank;
   return {static_cast<std::int32_t>((up + ranks) % ranks), static_cast<std::int32_t>(rank), elements};
@@ -26,7 +26,7 @@ std::vector<Rank::Peer> Rank::owners(std::int64_t window_number, bool reversed) 
   const Range range = context_.plan.window(reader, window_number);
   if (range.empty()) return result;
   for (const plan::RankPart& part : context_.plan.owners().parts(range))
-    if (part.rank / context_.on_node != node_.number) result.push_back(peer_of(part.rank, part.elements, reversed));
+    if (part.rank / context_.on_node != node_.number) result.push_back(make_peer(part.rank, part.elements, reversed));
   return result;
 }
 
@@ -34,8 +34,8 @@ std::vector<Rank::Peer> Rank::readers(std::int64_t window_number, bool reversed)
   std::vector<Peer> result;
   if (holdings_.empty()) return result;
   const auto elsewhere = [this](std::int64_t rank) { return rank / context_.on_node != node_.number; };
-  for (const plan::RankPart& part : context_.plan.readers_of(holdings_, window_number, elsewhere))
-    result.push_back(peer_of(part.rank, part.elements, reversed));
+  for (const plan::RankPart& part : context_.plan.find_readers(holdings_, window_number, elsewhere))
+    result.push_back(make_peer(part.rank, part.elements, reversed));
   return result;
 }
 

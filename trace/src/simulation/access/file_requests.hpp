@@ -43,7 +43,7 @@ class FileRequests {
 };
 
 /// Generates the requests of a rank that accesses its part directly.
-inline FileRequests direct_requests_of(const plan::AccessPlan& plan, std::int64_t rank, std::int64_t data_offset) {
+inline FileRequests make_direct_requests(const plan::AccessPlan& plan, std::int64_t rank, std::int64_t data_offset) {
   FileRequests all;
   const auto add = [&](std::int64_t offset, std::int64_t /*position*/, std::int64_t bytes) {
     all.add(data_offset + offset, bytes);
@@ -64,8 +64,8 @@ inline FileRequests direct_requests_of(const plan::AccessPlan& plan, std::int64_
 }
 
 /// Generates the requests of one window, in the order of access::WindowIo.
-inline FileRequests requests_of(const plan::AccessPlan& plan, plan::PositionRange range, bool write,
-                                std::int64_t data_offset) {
+inline FileRequests make_window_requests(const plan::AccessPlan& plan, plan::PositionRange range, bool write,
+                                         std::int64_t data_offset) {
   const std::int64_t bytes = plan.element_bytes();
   FileRequests all;
   if (range.empty()) return all;

@@ -33,7 +33,7 @@ Files::Files(Resumer& resumer, Network& network, const FileSettings& settings, s
                           {resumer.clock(), *this, settings.device.kind, std::max<std::int64_t>(file_end, 1)})),
       nodes_(at(network.nodes())) {}
 
-std::uint64_t Files::tag_of(const UnderWay& one) {
+std::uint64_t Files::allocate_tag(const UnderWay& one) {
   if (free_.empty()) {
     free_.push_back(under_way_.size());
     under_way_.emplace_back();
@@ -71,7 +71,7 @@ Task Files::write_through(std::int64_t node, std::int64_t offset, std::int64_t b
 
 /// Begins a request of the device. Returns a reference to the coroutine that waits for it.
 std::coroutine_handle<>& Files::begin(std::int64_t node, Stretch stretch, bool write) {
-  const std::uint64_t tag = tag_of({nullptr, node, stretch});
+  const std::uint64_t tag = allocate_tag({nullptr, node, stretch});
   device_->submit({stretch.offset, stretch.bytes, write, tag});
   return under_way_[tag].waiting;
 }
@@ -109,7 +109,7 @@ void Files::send_above(std::int64_t node, std::int64_t most) {
 }
 
 void Files::submit(std::int64_t node, Stretch stretch) {
-  const std::uint64_t tag = tag_of({nullptr, node, stretch});
+  const std::uint64_t tag = allocate_tag({nullptr, node, stretch});
   resumer_.clock().at(network_.to_files(node, stretch.bytes, resumer_.now()), *this, tag);
 }
 

@@ -65,7 +65,7 @@ class Files final : private Completion, private Timer {
   void fire(std::uint64_t tag) override;
   void done(std::uint64_t tag) override;
   std::coroutine_handle<>& begin(std::int64_t node, Stretch stretch, bool write);
-  std::uint64_t tag_of(const UnderWay& one);
+  std::uint64_t allocate_tag(const UnderWay& one);
   void submit(std::int64_t node, Stretch stretch);
   void send_above(std::int64_t node, std::int64_t most);
   bool fits(const Node& node, std::int64_t bytes) const;

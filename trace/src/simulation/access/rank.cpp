@@ -20,7 +20,7 @@ namespace plait::simulation {
 
 namespace {
 
-Time time_of(double seconds) { return transfer_time(1, 1 / std::max(seconds, 1e-15)); }
+Time to_time(double seconds) { return transfer_time(1, 1 / std::max(seconds, 1e-15)); }
 
 }  // namespace
 
@@ -55,7 +55,7 @@ Task Rank::spend(Phase phase, Time time) {
 }
 
 Time Rank::copying(std::int64_t elements) const {
-  return time_of(static_cast<double>(elements) * context_.copy_per_element);
+  return to_time(static_cast<double>(elements) * context_.copy_per_element);
 }
 
 Task Rank::agree() {
@@ -81,7 +81,7 @@ Task Rank::run() {
 
 Task Rank::direct() {
   FileRequests requests;
-  if (!holdings_.empty()) requests = direct_requests_of(context_.plan, number_, context_.data_offset);
+  if (!holdings_.empty()) requests = make_direct_requests(context_.plan, number_, context_.data_offset);
   // When reading, the target array is not in the cache and its rate is that of the store; when writing, the source
   // is.
   const plan::CostModel& costs = context_.settings.costs;
@@ -151,7 +151,7 @@ bool Rank::would_go_on() const { return something_to_do() || reached(until_); }
 
 void Rank::wake() {
   // A sleeping rank continues after the time that a wake-up takes.
-  context_.resumer.at(context_.resumer.now() + time_of(context_.settings.costs.wait_seconds),
+  context_.resumer.at(context_.resumer.now() + to_time(context_.settings.costs.wait_seconds),
                       std::exchange(suspended_, nullptr));
 }
 
@@ -210,7 +210,7 @@ bool Rank::wanted(Range range) const {
 
 Task Rank::move(Range range) {
   if (context_.plan.each_node() && !wanted(range)) co_return;
-  const FileRequests requests = requests_of(context_.plan, range, context_.write, context_.data_offset);
+  const FileRequests requests = make_window_requests(context_.plan, range, context_.write, context_.data_offset);
   const double rate = context_.settings.costs.window_bytes_per_second;
   for (const auto& [offset, bytes] : requests.all()) {
     if (context_.write) {
@@ -227,7 +227,7 @@ Task Rank::move(Range range) {
 Task Rank::read_file(std::int64_t offset, std::int64_t bytes, double rate) {
   ++outcome().requests;
   outcome().bytes += bytes;
-  const Time call = time_of(context_.settings.costs.request_seconds);
+  const Time call = to_time(context_.settings.costs.request_seconds);
   if (context_.settings.files.cached) {
     co_await spend(Phase::kFile, call + transfer_time(bytes, rate));
     co_return;
@@ -246,7 +246,7 @@ Task Rank::write_file(std::int64_t offset, std::int64_t bytes, double rate) {
   if (!context_.settings.files.through) co_await context_.files.reserve_memory(node_.number, bytes);
   co_await context_.files.turn(node_.number);
   add(Phase::kFile, from);
-  co_await spend(Phase::kFile, time_of(context_.settings.costs.write_request_seconds) + transfer_time(bytes, rate));
+  co_await spend(Phase::kFile, to_time(context_.settings.costs.write_request_seconds) + transfer_time(bytes, rate));
   context_.files.end_turn(node_.number);
   if (!context_.settings.files.through) {
     context_.files.put(node_.number, offset, bytes);

@@ -85,7 +85,7 @@ class Rank {
   void notify_node();
   std::vector<Peer> owners(std::int64_t window_number, bool reversed) const;
   std::vector<Peer> readers(std::int64_t window_number, bool reversed) const;
-  Peer peer_of(std::int64_t rank, std::int64_t elements, bool reversed) const;
+  Peer make_peer(std::int64_t rank, std::int64_t elements, bool reversed) const;
   RankOutcome& outcome() const { return context_.outcome.ranks[static_cast<std::size_t>(number_)]; }
 
   Context& context_;

@@ -44,7 +44,7 @@ std::int64_t messages_per_window(const plan::AccessPlan& plan, std::int64_t on_n
   std::int64_t found = 0;
   for (std::int64_t k = 0; k < samples; ++k) {
     const std::int64_t reader = k * plan.readers() / samples;
-    const std::int64_t node = plan.reader_ranks().rank_of(reader) / on_node;
+    const std::int64_t node = plan.reader_ranks().rank_at(reader) / on_node;
     for (const plan::RankPart& part : plan.owners().parts(plan.window(reader, 0)))
       found += part.rank / on_node != node ? 1 : 0;
   }

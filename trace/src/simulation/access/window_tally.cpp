@@ -51,7 +51,7 @@ void WindowTally::count(WindowSums& sums) const {
   for (std::int64_t reader = 0; reader < plan_.readers(); ++reader) {
     const plan::PositionRange range = plan_.window(reader, sums.number);
     if (range.empty()) continue;
-    const std::int64_t rank = plan_.reader_ranks().rank_of(reader);
+    const std::int64_t rank = plan_.reader_ranks().rank_at(reader);
     std::ranges::fill(other, std::pair<std::int64_t, std::int64_t>{});
     for (const plan::RankPart& part : plan_.owners().parts(range)) {
       if (part.rank / on_node_ == rank / on_node_) continue;

@@ -21,7 +21,7 @@ namespace {
 class Numbers {
  public:
   /// Returns the number of a block. Sets `made` to true if the block is new.
-  Slot of(BlockKey key, bool& made) {
+  Slot find_or_add(BlockKey key, bool& made) {
     Slot number = table_.find(key);
     made = number == kNoSlot;
     if (!made) return number;
@@ -42,7 +42,7 @@ void foresee_next(std::span<Use> uses) {
   std::vector<std::int64_t> next;
   for (std::size_t k = uses.size(); k-- > 0;) {
     bool made = false;
-    const Slot block = blocks.of(uses[k].key, made);
+    const Slot block = blocks.find_or_add(uses[k].key, made);
     if (made) next.push_back(kNever);
     uses[k].next = next[block];
     next[block] = static_cast<std::int64_t>(k);
@@ -55,13 +55,13 @@ void foresee_processes(std::span<Use> uses) {
   std::vector<std::uint32_t> processes;
   for (const Use& use : uses) {
     bool made = false;
-    const Slot block = blocks.of(use.key, made);
+    const Slot block = blocks.find_or_add(use.key, made);
     if (made) processes.push_back(0);
-    pairs.of({block, use.process}, made);
+    pairs.find_or_add({block, use.process}, made);
     processes[block] += made ? 1 : 0;
   }
   bool made = false;
-  for (Use& use : uses) use.processes = processes[blocks.of(use.key, made)];
+  for (Use& use : uses) use.processes = processes[blocks.find_or_add(use.key, made)];
 }
 
 }  // namespace

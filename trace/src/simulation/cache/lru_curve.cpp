@@ -26,7 +26,7 @@ constexpr std::uint64_t kHashes = std::uint64_t{1} << 32;
 
 /// Hashes evenly to 0 .. kHashes - 1. The hash differs from that of BlockTable; otherwise the sampled blocks would be
 /// neighbours in the table.
-std::uint64_t hash_of(BlockKey key) {
+std::uint64_t hash_block(BlockKey key) {
   return base::mixed(key.block + std::uint64_t{key.file} * 0xd1342543de82ef95U + base::kRandomIncrement) >> 32;
 }
 
@@ -85,7 +85,7 @@ void LruCurve::count_all(const Use& use, const Piece& piece) {
 }
 
 void LruCurve::count_sample(const Use& use, const Piece& piece) {
-  const std::uint64_t hash = hash_of(use.key);
+  const std::uint64_t hash = hash_block(use.key);
   if (hash >= threshold_) return;
   const double weight = 1 / rate();
   const std::uint32_t distance = distances_.use(use.key);

@@ -4,7 +4,7 @@ namespace plait::simulation {
 
 namespace {
 
-std::uint64_t open_of(std::uint32_t process, std::uint32_t number) { return std::uint64_t{process} << 32 | number; }
+std::uint64_t open_key(std::uint32_t process, std::uint32_t number) { return std::uint64_t{process} << 32 | number; }
 
 }  // namespace
 
@@ -17,7 +17,7 @@ void RequestReader::add(const trace::File& file) {
     next_file_ += made ? 1 : 0;
     number = found->second;
   }
-  files_[open_of(file.process, file.number)] = number;
+  files_[open_key(file.process, file.number)] = number;
   looked_up_ = false;
 }
 
@@ -35,14 +35,14 @@ bool RequestReader::read(const trace::Event& event, FileRequest& request) {
   } else if (event.result > kLongestRequest || event.offset > kFarthestEnd - event.result) {
     ++oddities_.beyond;
   } else {
-    request = {file_of(event.process, event.file), process_of(event.process), event.offset, event.result};
+    request = {number_file(event.process, event.file), number_process(event.process), event.offset, event.result};
     return true;
   }
   return false;
 }
 
-std::uint32_t RequestReader::file_of(std::uint32_t process, std::uint32_t number) {
-  const std::uint64_t open = open_of(process, number);
+std::uint32_t RequestReader::number_file(std::uint32_t process, std::uint32_t number) {
+  const std::uint64_t open = open_key(process, number);
   if (looked_up_ && open == last_open_) return last_file_;
   const auto [found, made] = files_.try_emplace(open, next_file_);
   next_file_ += made ? 1 : 0;
@@ -52,7 +52,7 @@ std::uint32_t RequestReader::file_of(std::uint32_t process, std::uint32_t number
   return last_file_;
 }
 
-std::uint32_t RequestReader::process_of(std::uint32_t number) {
+std::uint32_t RequestReader::number_process(std::uint32_t number) {
   if (!processes_.empty() && number == last_number_) return last_process_;
   last_number_ = number;
   last_process_ = processes_.try_emplace(number, static_cast<std::uint32_t>(processes_.size())).first->second;

@@ -51,8 +51,8 @@ class RequestReader {
   std::uint32_t processes() const noexcept { return static_cast<std::uint32_t>(processes_.size()); }
 
  private:
-  std::uint32_t file_of(std::uint32_t process, std::uint32_t number);
-  std::uint32_t process_of(std::uint32_t number);
+  std::uint32_t number_file(std::uint32_t process, std::uint32_t number);
+  std::uint32_t number_process(std::uint32_t number);
 
   std::unordered_map<std::string, std::uint32_t> names_;
   std::unordered_map<std::uint64_t, std::uint32_t> files_;  // key: process and number of the open

@@ -17,7 +17,7 @@ namespace plait::simulation {
 
 namespace {
 
-Slot slots_of(const TierSpec& tier) {
+Slot count_slots(const TierSpec& tier) {
   if (tier.block < 512 || tier.size < tier.block || tier.size / tier.block >= kNoSlot)
     base::throw_argument_error(
         "found a tier of ", tier.size, " bytes with blocks of ", tier.block,
@@ -26,13 +26,13 @@ Slot slots_of(const TierSpec& tier) {
   return static_cast<Slot>(tier.size / tier.block);
 }
 
-std::unique_ptr<Policy> policy_of(const TierSpec& tier) {
+std::unique_ptr<Policy> make_policy(const TierSpec& tier) {
   const NamedPolicy named(tier.policy);
   if (named.kind().foresight != Foresight::kNone)
     base::throw_argument_error("the policy ", tier.policy,
                                " has to know the whole future, which a replay does not; use another "
                                "policy for the tier");
-  return named.make({slots_of(tier), tier.block, 1});
+  return named.make({count_slots(tier), tier.block, 1});
 }
 
 }  // namespace
@@ -41,9 +41,9 @@ TieredDevice::TieredDevice(const DeviceSite& site, const TierSpec& tier, const D
     : Device(site.clock, site.completion),
       block_(tier.block),
       capacity_(tier.size),
-      policy_(policy_of(tier)),
-      table_(std::min<std::size_t>(slots_of(tier), 1U << 16)),
-      slots_(slots_of(tier)),
+      policy_(make_policy(tier)),
+      table_(std::min<std::size_t>(count_slots(tier), 1U << 16)),
+      slots_(count_slots(tier)),
       fast_(make_device(tier.device, {site.clock, *this, "tier", site.span})),
       slow_(make_device(slow, {site.clock, *this, site.name, site.span})) {}
 

@@ -22,7 +22,7 @@ namespace plait::simulation {
 
 namespace {
 
-Slot slots_of(const CacheSettings& settings) { return static_cast<Slot>(settings.size / settings.block); }
+Slot count_slots(const CacheSettings& settings) { return static_cast<Slot>(settings.size / settings.block); }
 
 }  // namespace
 
@@ -33,7 +33,7 @@ BufferCache::BufferCache(const CacheSettings& settings, EventQueue& clock, Opera
       operations_(operations),
       placement_(placement),
       block_(settings.block),
-      slots_(slots_of(settings)),
+      slots_(count_slots(settings)),
       ahead_(settings.read_ahead, settings.block, settings.read_ahead_size),
       table_(std::min<std::size_t>(slots_, 1U << 16)),
       file_dirty_(placement.files()),
@@ -72,7 +72,7 @@ bool BufferCache::read(const Access& access) {
     if (!found.dirty && operations_.running(found.operation) && operations_.reads(found.operation))
       need(found.operation);
     if (owner_limit_ != 0) owner_links_.move_to_front(owned_[found.process], slot);
-    policy_->hit(slot, use_of(access, block));
+    policy_->hit(slot, make_use(access, block));
     toss(run);
   }
   end_run(run, access.file, true);
@@ -115,7 +115,7 @@ void BufferCache::add_missing(Run& run, const Access& access, std::uint64_t bloc
     end_run(run, access.file, !ahead);
     run.first = run.end = block;
   }
-  const Slot slot = bring(use_of(access, block), run);
+  const Slot slot = bring(make_use(access, block), run);
   if (run.first == run.end) run.first = run.end = block;  // the run was ended to free a slot
   blocks_[slot].ahead = ahead;
   if (!operations_.running(run.operation))
@@ -222,7 +222,7 @@ void BufferCache::write(const Access& access) {
   Run run;  // only collects the operations that must end first
   for (std::uint64_t block = first; block < end; ++block) {
     Slot slot = table_.find({block, access.file});
-    const Use use = use_of(access, block);
+    const Use use = make_use(access, block);
     if (slot != kNoSlot) {
       blocks_[slot].ahead = false;
       if (owner_limit_ != 0) owner_links_.move_to_front(owned_[blocks_[slot].process], slot);

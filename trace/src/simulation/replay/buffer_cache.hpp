@@ -120,7 +120,7 @@ class BufferCache final : private Timer {
   std::uint64_t end_block(const Access& access) const {
     return static_cast<std::uint64_t>((access.offset + access.length + block_ - 1) / block_);
   }
-  Use use_of(const Access& access, std::uint64_t block) const {
+  Use make_use(const Access& access, std::uint64_t block) const {
     const BlockKey key{block, access.file};
     return {key, access.process, future_ == nullptr ? kNever : future_->next(key), 1};
   }

@@ -98,7 +98,7 @@ void Recording::add(trace::Reader& reader, const std::function<void(std::int64_t
   end(reading, reader.description());
 }
 
-Recording::Thread& Recording::thread_of(Reading& reading, const Event& event) {
+Recording::Thread& Recording::find_thread(Reading& reading, const Event& event) {
   const std::uint64_t key = std::uint64_t{event.process} << 32 | event.thread;
   const auto [found, made] = reading.threads.try_emplace(key);
   Thread& thread = found->second;
@@ -114,7 +114,7 @@ Recording::Thread& Recording::thread_of(Reading& reading, const Event& event) {
   return thread;
 }
 
-std::uint32_t Recording::file_of(Reading& reading, const Event& event) {
+std::uint32_t Recording::find_file(Reading& reading, const Event& event) {
   const std::uint64_t key = std::uint64_t{event.process} << 32 | event.file;
   const auto found = reading.opens.find(key);
   if (found != reading.opens.end()) return found->second;
@@ -195,7 +195,7 @@ void Recording::take(Reading& reading, const Event& event) {
   }
   if (!fits(std::max<Time>(event.duration, 0))) return;
   if (!std::exchange(reading.begun, true)) reading.first = reading.last = event.start;
-  Thread& thread = thread_of(reading, event);
+  Thread& thread = find_thread(reading, event);
   const bool transfer = event.kind == Kind::kRead || event.kind == Kind::kWrite;
   const bool logical = !transfer || (event.flags & trace::flag::kLogical) != 0;
   const Time end = event.start + std::max<Time>(event.duration, 0);
@@ -210,7 +210,7 @@ void Recording::take(Reading& reading, const Event& event) {
     case Kind::kTruncate:
     case Kind::kClose: request(reading, thread, event); break;
     case Kind::kPhase:
-      if (waits_for_all(files_[file_of(reading, event)].name)) {
+      if (waits_for_all(files_[find_file(reading, event)].name)) {
         meeting(reading, thread, event);
         break;
       }
@@ -225,7 +225,7 @@ void Recording::meeting(Reading& reading, Thread& thread, const Event& event) {
   Request made;
   made.kind = Kind::kPhase;
   made.service = std::max<Time>(event.duration, 0);  // used if the other processes are in no trace
-  made.group = group_of(reading, event);
+  made.group = find_group(reading, event);
   ++groups_[made.group];
   thread.met = true;
   made.think = std::exchange(thread.think[1], 0);
@@ -240,7 +240,7 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
   if (event.duration < 0) ++oddities_.without_time;
   std::uint32_t group = 0;  // assigned to failed operations too, so that the later ones match those of other processes
   if (transfer && logical && event.operation != 0 && (event.flags & trace::flag::kCollective) != 0)
-    group = group_of(reading, event);
+    group = find_group(reading, event);
   const bool failed = event.result < 0;
   if (failed || (transfer && (event.moved() > kLongestRequest || event.offset > kFarthestEnd - event.moved()))) {
     ++(failed ? oddities_.failed : oddities_.beyond);
@@ -254,7 +254,7 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
   made.direct = (event.flags & trace::flag::kDirect) != 0;
   made.durable = event.kind == Kind::kWrite && (event.flags & trace::flag::kDurable) != 0;
   made.service = std::max<Time>(event.duration, 0);
-  made.file = file_of(reading, event);
+  made.file = find_file(reading, event);
   if (transfer && files_[made.file].passes) {
     if (!made.asynchronous) thread.pause[level] += made.service;
     return;
@@ -288,7 +288,7 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
   put(thread, made);
 }
 
-std::int64_t Recording::rank_of(Reading& reading, std::uint32_t process) {
+std::int64_t Recording::find_rank(Reading& reading, std::uint32_t process) {
   const auto& processes = reading.reader.description().processes;
   for (; reading.assigned < processes.size(); ++reading.assigned)
     reading.ranks[processes[reading.assigned].number] = processes[reading.assigned].rank;
@@ -298,13 +298,13 @@ std::int64_t Recording::rank_of(Reading& reading, std::uint32_t process) {
 
 /// Returns the group of a collective operation: all processes of a job share a group for their k-th operation on a
 /// file. Operation numbers cannot identify it, because each process counts all its calls.
-std::uint32_t Recording::group_of(Reading& reading, const Event& event) {
-  const std::uint32_t file = file_of(reading, event);
+std::uint32_t Recording::find_group(Reading& reading, const Event& event) {
+  const std::uint32_t file = find_file(reading, event);
   const auto [at, made] = reading.parts.try_emplace(std::uint64_t{event.process} << 32 | file);
   Reading::Part& part = at->second;
   if (made) {
     Reading::Job& job = reading.jobs[file];
-    const std::int64_t rank = rank_of(reading, event.process);
+    const std::int64_t rank = find_rank(reading, event.process);
     if (rank >= 0 && !job.ranks.insert(rank).second) {
       ++job.number;
       job.ranks = {rank};

@@ -103,10 +103,10 @@ class Recording {
   void advance(Level& level, Thread& thread, const trace::Event& event);
   void request(Reading& reading, Thread& thread, const trace::Event& event);
   void meeting(Reading& reading, Thread& thread, const trace::Event& event);
-  Thread& thread_of(Reading& reading, const trace::Event& event);
-  std::uint32_t file_of(Reading& reading, const trace::Event& event);
-  std::int64_t rank_of(Reading& reading, std::uint32_t process);
-  std::uint32_t group_of(Reading& reading, const trace::Event& event);
+  Thread& find_thread(Reading& reading, const trace::Event& event);
+  std::uint32_t find_file(Reading& reading, const trace::Event& event);
+  std::int64_t find_rank(Reading& reading, std::uint32_t process);
+  std::uint32_t find_group(Reading& reading, const trace::Event& event);
   void put(Thread& thread, const Request& request);
   void end(Reading& reading, const trace::Description& description);
 

@@ -28,9 +28,9 @@ constexpr std::uint64_t kAsynchronous = std::uint64_t{1} << 40;
 constexpr std::uint64_t kPause = std::uint64_t{1} << 41;
 constexpr std::uint64_t kService = std::uint64_t{1} << 42;
 
-std::uint32_t process_of(std::uint64_t token) { return static_cast<std::uint32_t>(token); }
+std::uint32_t to_process(std::uint64_t token) { return static_cast<std::uint32_t>(token); }
 
-std::vector<std::int64_t> extents_of(const Recording& recording) {
+std::vector<std::int64_t> file_extents(const Recording& recording) {
   std::vector<std::int64_t> all;
   for (const RecordedFile& file : recording.files()) all.push_back(file.extent);
   return all;
@@ -42,7 +42,7 @@ const ReplaySettings& checked(const ReplaySettings& settings) {
 }
 
 /// Returns the settings of the cache. A replay of measured times has neither cache nor device.
-CacheSettings cache_of(const ReplaySettings& settings) {
+CacheSettings make_cache_settings(const ReplaySettings& settings) {
   CacheSettings cache = settings.cache;
   if (settings.program.measured) cache.size = 0;
   // Data in a tier is durable.
@@ -56,9 +56,9 @@ Replay::Replay(const Recording& recording, const ReplaySettings& settings)
     : recording_(recording),
       settings_(checked(settings)),
       operations_(*this),
-      extents_(extents_of(recording)),
+      extents_(file_extents(recording)),
       placement_(extents_, settings.cache.block),
-      cache_(cache_of(settings), clock_, operations_, placement_,
+      cache_(make_cache_settings(settings), clock_, operations_, placement_,
              static_cast<std::uint32_t>(recording.programs().size())),
       processors_(settings.processors, clock_, *this),
       arrived_(recording.groups().size(), 0),
@@ -73,7 +73,7 @@ Replay::Replay(const Recording& recording, const ReplaySettings& settings)
       device_ = make_device(settings.device, site);
     operations_.set_device(*device_);
   }
-  const CacheSettings cache = cache_of(settings);
+  const CacheSettings cache = make_cache_settings(settings);
   if (cache.size > 0 && NamedPolicy(cache.policy).kind().foresight == Foresight::kNext) {
     future_ = std::make_unique<Future>(recording, settings.program.aggregate, cache.block);
     cache_.look_ahead(*future_);
@@ -306,7 +306,7 @@ void Replay::operation_ended(const DeviceRequest& request) {
 }
 
 void Replay::wake(std::uint64_t token) {
-  const std::uint32_t index = process_of(token);
+  const std::uint32_t index = to_process(token);
   Process& process = processes_[index];
   if ((token & kAsynchronous) != 0) {
     if (--process.under_way > 0 || !process.for_all) return;
@@ -326,7 +326,7 @@ void Replay::wake(std::uint64_t token) {
 }
 
 void Replay::fire(std::uint64_t token) {
-  const std::uint32_t index = process_of(token);
+  const std::uint32_t index = to_process(token);
   if ((token & kPause) == 0) {
     wake(token & ~kService);
     return;

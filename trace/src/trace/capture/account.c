@@ -33,9 +33,9 @@ static _Atomic uint32_t slots_given;
 static struct plait_account here;
 static struct plait_account* account = &here;
 
-static _Atomic int64_t* atomic_of(int64_t* sum) { return (_Atomic int64_t*)sum; }
+static _Atomic int64_t* as_atomic(int64_t* sum) { return (_Atomic int64_t*)sum; }
 
-static void settle_one(int sum, int64_t by) { atomic_fetch_add(atomic_of(&account->settled[sum]), by); }
+static void settle_one(int sum, int64_t by) { atomic_fetch_add(as_atomic(&account->settled[sum]), by); }
 
 static _Atomic uint64_t libraries_settled;
 // In the child of a fork another thread may have held the loader's lock, which is never released there. So the loader
@@ -52,7 +52,7 @@ struct account_slot* account_new_slot(void) {
     account_own_slot = (struct account_slot*)(void*)&account->slots[given];
     return account_own_slot;
   }
-  atomic_fetch_or(atomic_of(&account->flags), PLAIT_ACCOUNT_THREADS);
+  atomic_fetch_or(as_atomic(&account->flags), PLAIT_ACCOUNT_THREADS);
   const uint32_t shared = ACCOUNT_OWNED + given % (ACCOUNT_SLOTS - ACCOUNT_OWNED);
   account_own_slot = &account_slots[given < ACCOUNT_OWNED ? given : shared];
   return account_own_slot;
@@ -69,7 +69,7 @@ void account_keep(void) {
   account = stored;
 }
 
-void account_asynchronous(void) { atomic_fetch_or(atomic_of(&account->flags), PLAIT_ACCOUNT_ASYNCHRONOUS); }
+void account_asynchronous(void) { atomic_fetch_or(as_atomic(&account->flags), PLAIT_ACCOUNT_ASYNCHRONOUS); }
 
 long account_slurp(const char* path, char* text, size_t capacity) {
   const long fd = RAW4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
@@ -91,7 +91,7 @@ static int64_t number_at(const char** text) {
 
 // Reads the four counters of a process.  returns  the length of the text that contained them; 0: they are not
 // available.
-static size_t counters_of(const char* path, int64_t values[4]) {
+static size_t read_counters(const char* path, int64_t values[4]) {
   char text[512];
   if (account_slurp(path, text, sizeof text) <= 0) return 0;
   static const char* const names[] = {"rchar", "wchar", "syscr", "syscw"};
@@ -106,7 +106,7 @@ static size_t counters_of(const char* path, int64_t values[4]) {
 
 static bool kernel_counts(struct counts* counts) {
   int64_t values[4];
-  const size_t length = counters_of("/proc/self/io", values);
+  const size_t length = read_counters("/proc/self/io", values);
   if (length == 0) return false;
   // Count the read of this text as the kernel does from now on.
   *counts = (struct counts){values[0] + (int64_t)length, values[1], values[2] + 1, values[3]};
@@ -114,9 +114,9 @@ static bool kernel_counts(struct counts* counts) {
 }
 
 static void recorded_counts(int64_t sums[4]) {
-  for (int i = 0; i < 4; ++i) sums[i] = atomic_load(atomic_of(&account->settled[i]));
+  for (int i = 0; i < 4; ++i) sums[i] = atomic_load(as_atomic(&account->settled[i]));
   for (int i = 0; i < PLAIT_ACCOUNT_SLOTS; ++i)
-    for (int sum = 0; sum < 4; ++sum) sums[sum] += atomic_load(atomic_of(&account->slots[i].sums[sum]));
+    for (int sum = 0; sum < 4; ++sum) sums[sum] += atomic_load(as_atomic(&account->slots[i].sums[sum]));
   for (int i = 0; i < ACCOUNT_SLOTS; ++i) {
     sums[0] += atomic_load_explicit(&account_slots[i].read_bytes, memory_order_relaxed);
     sums[1] += atomic_load_explicit(&account_slots[i].written_bytes, memory_order_relaxed);
@@ -226,13 +226,13 @@ void account_loaded(void) {
   atomic_store(&libraries_settled, libraries);
   settle(missing);
   // Stored last: a kill before this only makes the comparison more tolerant.
-  atomic_store(atomic_of(&account->loading), 0);
+  atomic_store(as_atomic(&account->loading), 0);
   put_loader(missing[0], start, "loader:[dlopen]");
 }
 
 __attribute__((used)) void* capture_before_dlopen(const char* name) {
   atomic_store(&account_loading, 1);
-  atomic_fetch_add(atomic_of(&account->loading), 1);
+  atomic_fetch_add(as_atomic(&account->loading), 1);
   atomic_store(&forked, 0);
   void* function = chain_function(name);
   if (function == NULL) function = libc_function(name, NULL);
@@ -302,7 +302,7 @@ void account_child(int child) {
   const int64_t when = number_at(&started);
   strcpy(end, "/io");
   int64_t values[4];
-  if (counters_of(path, values) == 0) return;
+  if (read_counters(path, values) == 0) return;
   settle(values);
   put_reaped(child, when, values);
 }

@@ -61,7 +61,7 @@ struct copying {
   bool cancelled;
 };
 /* Describes a copy by sendfile, copy_file_range, splice or tee from the arguments of the system call. */
-struct copying capture_copying_of(long number, const long argument[6]);
+struct copying capture_parse_copying(long number, const long argument[6]);
 long capture_copy(struct copying* copying, uintptr_t caller);
 
 long capture_openat(int directory, const char* path, int flags, unsigned mode, uintptr_t caller);

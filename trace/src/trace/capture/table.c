@@ -34,7 +34,7 @@ static void* memory(size_t size) {
   return (unsigned long)address > -4096UL ? NULL : (void*)address;
 }
 
-static entry* entry_of(int fd, bool make) {
+static entry* find_entry(int fd, bool make) {
   if (fd < 0 || fd >= PER_BLOCK * BLOCKS) return NULL;
   _Atomic(entry*)* slot = &entries[fd / PER_BLOCK];
   entry* block = atomic_load_explicit(slot, memory_order_acquire);
@@ -51,7 +51,7 @@ static entry* entry_of(int fd, bool make) {
   return &block[fd % PER_BLOCK];
 }
 
-static struct description* description_of(uint32_t number) {
+static struct description* find_description(uint32_t number) {
   if (number == 0) return NULL;
   struct description* block = atomic_load_explicit(&descriptions[(number - 1) / PER_BLOCK], memory_order_acquire);
   return block == NULL ? NULL : &block[(number - 1) % PER_BLOCK];
@@ -60,7 +60,7 @@ static struct description* description_of(uint32_t number) {
 static struct description* new_description(void) {
   uint64_t head = atomic_load(&free_list);
   while ((uint32_t)head != 0) {
-    struct description* description = description_of((uint32_t)head);
+    struct description* description = find_description((uint32_t)head);
     if (description == NULL) break;
     const uint64_t next = ((head >> 32) + 1) << 32 | atomic_load(&description->next_free);
     if (atomic_compare_exchange_weak(&free_list, &head, next)) return description;
@@ -75,7 +75,7 @@ static struct description* new_description(void) {
     if (!atomic_compare_exchange_strong(slot, &other, block))
       RAW2(SYS_munmap, block, PER_BLOCK * sizeof(struct description));
   }
-  struct description* description = description_of(number);
+  struct description* description = find_description(number);
   if (description != NULL) description->number = number;
   return description;
 }
@@ -113,7 +113,7 @@ bool table_name(int fd, char* name, size_t capacity) {
 }
 
 // returns  the name; NULL: there is none.
-static const char* name_of(int fd, struct name* name) {
+static const char* read_name(int fd, struct name* name) {
   name->page = NULL;
   if (!table_name(fd, name->text, sizeof name->text)) return NULL;
   if (strlen(name->text) + 1 < sizeof name->text) return name->text;
@@ -125,7 +125,7 @@ static void drop_name(struct name* name) {
   if (name->page != NULL) RAW2(SYS_munmap, name->page, LONGEST_NAME);
 }
 
-static uint32_t kind_of(int fd, int status) {
+static uint32_t read_kind(int fd, int status) {
   uint32_t flags = 0;
   struct stat about;
 #ifdef SYS_newfstatat
@@ -156,42 +156,42 @@ static void fill(struct description* description, const char* name, uint32_t fla
 }
 
 struct description* table_known(int fd) {
-  entry* slot = entry_of(fd, false);
-  return slot == NULL ? NULL : description_of(atomic_load_explicit(slot, memory_order_acquire));
+  entry* slot = find_entry(fd, false);
+  return slot == NULL ? NULL : find_description(atomic_load_explicit(slot, memory_order_acquire));
 }
 
 struct description* table_find(int fd) {
   struct description* known = table_known(fd);
   if (LIKELY(known != NULL)) return known;
-  entry* slot = entry_of(fd, true);
+  entry* slot = find_entry(fd, true);
   if (slot == NULL) return NULL;
   const long status = RAW2(SYS_fcntl, fd, F_GETFL);
   struct name found;
-  const char* name = status < 0 ? NULL : name_of(fd, &found);
+  const char* name = status < 0 ? NULL : read_name(fd, &found);
   if (name == NULL) return NULL;
   struct description* description = new_description();
-  if (description != NULL) fill(description, name, kind_of(fd, (int)status) | DESCRIPTION_SHARED);
+  if (description != NULL) fill(description, name, read_kind(fd, (int)status) | DESCRIPTION_SHARED);
   drop_name(&found);
   if (description == NULL) return NULL;
   uint32_t other = 0;
   if (atomic_compare_exchange_strong(slot, &other, description->number)) return description;
   free_description(description);
-  return description_of(other);
+  return find_description(other);
 }
 
 struct description* table_open(int fd, const char* name, int flags) {
-  entry* slot = entry_of(fd, true);
+  entry* slot = find_entry(fd, true);
   struct description* description = slot == NULL ? NULL : new_description();
   if (description == NULL) return NULL;
   struct name found = {.page = NULL};
   // A file without a name was opened by the name of its folder.
   if (name == NULL || *name != '/' || (flags & O_TMPFILE) == O_TMPFILE) {
-    const char* asked = name_of(fd, &found);
+    const char* asked = read_name(fd, &found);
     if (asked != NULL) name = asked;
   }
-  fill(description, name == NULL ? "" : name, flags & O_PATH ? 0 : kind_of(fd, flags));
+  fill(description, name == NULL ? "" : name, flags & O_PATH ? 0 : read_kind(fd, flags));
   drop_name(&found);
-  struct description* old = description_of(atomic_exchange(slot, description->number));
+  struct description* old = find_description(atomic_exchange(slot, description->number));
   // The descriptor was closed by a call that was not recorded.
   if (old != NULL) table_release(old, plait_events_now(), 0);
   return description;
@@ -199,16 +199,16 @@ struct description* table_open(int fd, const char* name, int flags) {
 
 void table_duplicate(int from, int to) {
   struct description* description = table_known(from);
-  entry* slot = entry_of(to, description != NULL);
+  entry* slot = find_entry(to, description != NULL);
   if (slot == NULL || from == to) return;
   if (description != NULL) atomic_fetch_add(&description->descriptors, 1);
-  struct description* old = description_of(atomic_exchange(slot, description == NULL ? 0 : description->number));
+  struct description* old = find_description(atomic_exchange(slot, description == NULL ? 0 : description->number));
   if (old != NULL) table_release(old, plait_events_now(), 0);
 }
 
 struct description* table_take(int fd) {
-  entry* slot = entry_of(fd, false);
-  return slot == NULL ? NULL : description_of(atomic_exchange(slot, 0));
+  entry* slot = find_entry(fd, false);
+  return slot == NULL ? NULL : find_description(atomic_exchange(slot, 0));
 }
 
 void table_release(struct description* description, int64_t start, uintptr_t caller) {

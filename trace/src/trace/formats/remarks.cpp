@@ -51,7 +51,7 @@ bool parse(Pairs pairs, MissedCalls& missed) {
 
 bool parse(Pairs pairs, Counters& counters) {
   if (!parse_natural(pairs.word(), counters.process) || !parse_natural(pairs.word(), counters.file)) return false;
-  const auto interface = interface_of(pairs.word());
+  const auto interface = parse_interface(pairs.word());
   if (!interface || !parse_natural(pairs.word(), counters.flags)) return false;
   counters.interface = *interface;
   std::string_view key;

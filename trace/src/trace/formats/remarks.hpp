@@ -66,13 +66,13 @@ Remarked take_remark(std::string_view keyword, Pairs pairs, Description& descrip
 
 template <typename T>
 bool parse_natural(std::string_view text, T& to) {
-  const auto number = natural_of(text, std::numeric_limits<T>::max());
+  const auto number = to_natural(text, std::numeric_limits<T>::max());
   if (number) to = static_cast<T>(*number);
   return number.has_value();
 }
 
 inline bool parse_number(std::string_view text, std::int64_t& to) {
-  const auto number = number_of(text);
+  const auto number = to_number(text);
   if (number) to = *number;
   return number.has_value();
 }

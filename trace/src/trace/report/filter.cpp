@@ -99,7 +99,7 @@ constexpr Pattern kPatterns[] = {
     {Foreign::kSettings, "*/ucx.conf"},
 };
 
-bool is_of(const Pattern& pattern, const std::string& name) {
+bool matches_pattern(const Pattern& pattern, const std::string& name) {
   if (::fnmatch(pattern.glob, name.c_str(), 0) != 0) return false;
   if (!pattern.last) return true;
   const std::size_t slash = name.rfind('/');
@@ -116,11 +116,11 @@ bool any_matches(const std::vector<std::string>& globs, const std::string& name)
 
 Foreign foreign(const std::string& name) {
   for (const Pattern& pattern : kPatterns)
-    if (is_of(pattern, name)) return pattern.what;
+    if (matches_pattern(pattern, name)) return pattern.what;
   return Foreign::kNone;
 }
 
-std::string_view name_of(Foreign what) {
+std::string_view foreign_name(Foreign what) {
   constexpr std::string_view kNames[kForeign] = {"MPI's own files",     "/proc and /sys",  "libraries",
                                                  "interpreters' files", "system settings", "excluded files"};
   return what == Foreign::kNone ? "" : kNames[static_cast<std::size_t>(what)];
@@ -172,7 +172,7 @@ void Filter::result(Report& report) const {
   for (std::size_t at = 0; at < kForeign; ++at) {
     if (sums_[at].calls == 0) continue;
     report.left_out.push_back(sums_[at]);
-    report.left_out.back().what = name_of(static_cast<Foreign>(at));
+    report.left_out.back().what = foreign_name(static_cast<Foreign>(at));
   }
 }
 

@@ -20,7 +20,7 @@ constexpr std::size_t kForeign = 6;
 /// Returns the class of a file, derived from its name alone. docs/guides/trace-report.md describes the patterns.
 Foreign foreign(const std::string& name);
 /// Returns the name of a class of files.
-std::string_view name_of(Foreign what);
+std::string_view foreign_name(Foreign what);
 
 class Filter {
  public:

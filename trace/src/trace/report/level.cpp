@@ -71,7 +71,7 @@ void Level::clear_of_earlier(Call& call) {
   until.waiting = std::max(until.waiting, call.end);
 }
 
-void Level::first_of(Call& call) {
+void Level::match_first(Call& call) {
   const Kind kind = call.event.kind;
   if (kind == Kind::kMetadata || (kind == Kind::kOpen && call.event.result < 0)) return;
   Open& open = opens_[call.open];
@@ -98,7 +98,7 @@ void Level::add(std::span<const Call> calls) {
     }
     call.io = call.event.kind < Kind::kStart && is_logical(call.event) == logical_;
     if (call.io) clear_of_earlier(call);
-    if (call.open != kNoFile) first_of(call);
+    if (call.open != kNoFile) match_first(call);
     if (call.event.result >= 0 && call.event.kind <= Kind::kWrite) {
       call.direction = static_cast<std::int8_t>(call.event.kind == Kind::kRead ? kReads : kWrites);
       classify(call);

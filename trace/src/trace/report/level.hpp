@@ -21,7 +21,7 @@ class Level {
   bool counts(const Event& event) const;
   void classify(Call& call);
   void clear_of_earlier(Call& call);
-  void first_of(Call& call);
+  void match_first(Call& call);
 
   struct Open {
     std::int64_t end = -1;  // end of the last access

@@ -23,7 +23,7 @@ inline TraceInMemory spaced_requests(int count, double gap, trace::Kind kind, in
 }
 
 /// Returns settings with a device that takes 10 ms for each request, one after the other.
-inline simulation::ReplaySettings settings_of(std::int64_t blocks) {
+inline simulation::ReplaySettings make_settings(std::int64_t blocks) {
   simulation::ReplaySettings settings;
   settings.cache.size = blocks * kBlock;
   settings.device = {"server", {{"service", 0.010}}};

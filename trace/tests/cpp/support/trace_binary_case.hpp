@@ -18,7 +18,7 @@
 namespace plait_test::binary {
 
 /// Returns all events of a reader, read `batch` at a time.
-inline std::vector<plait::trace::Event> all_of(plait::trace::Reader& reader, std::size_t batch = 1000) {
+inline std::vector<plait::trace::Event> read_all(plait::trace::Reader& reader, std::size_t batch = 1000) {
   std::vector<plait::trace::Event> all;
   std::vector<plait::trace::Event> buffer(batch);
   while (const std::size_t count = reader.read(buffer))
@@ -26,7 +26,7 @@ inline std::vector<plait::trace::Event> all_of(plait::trace::Reader& reader, std
   return all;
 }
 
-inline std::string content_of(const std::string& path) {
+inline std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -36,9 +36,9 @@ inline void write_content(const std::string& path, std::string_view content) {
 }
 
 /// Makes a reader of bytes in memory.
-inline std::unique_ptr<plait::trace::Reader> reader_of(std::string_view format, std::string_view bytes) {
+inline std::unique_ptr<plait::trace::Reader> make_reader(std::string_view format, std::string_view bytes) {
   return plait::trace::find_format(format).open(
-      std::make_unique<plait::trace::Source>("memory", plait::trace::bytes_of(bytes)), {});
+      std::make_unique<plait::trace::Source>("memory", plait::trace::make_bytes(bytes)), {});
 }
 
 /// Returns events in the order of their starts. Every field has random values from its whole range, and sometimes the

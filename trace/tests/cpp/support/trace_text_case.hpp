@@ -15,14 +15,14 @@
 
 namespace plait::trace {
 
-inline std::unique_ptr<Reader> reader_of(std::string_view format, std::string_view text,
-                                         const ReadOptions& options = {}) {
-  return find_format(format).open(std::make_unique<Source>("the test", bytes_of(text)), options);
+inline std::unique_ptr<Reader> make_reader(std::string_view format, std::string_view text,
+                                           const ReadOptions& options = {}) {
+  return find_format(format).open(std::make_unique<Source>("the test", make_bytes(text)), options);
 }
 
 /// Reads a text, a few events at a time, so that calls end at various events.
 inline Whole read_text(std::string_view format, std::string_view text, const ReadOptions& options = {}) {
-  const std::unique_ptr<Reader> reader = reader_of(format, text, options);
+  const std::unique_ptr<Reader> reader = make_reader(format, text, options);
   Whole whole;
   std::vector<Event> buffer(7);
   while (const std::size_t count = reader->read(buffer)) {

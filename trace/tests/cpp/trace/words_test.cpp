@@ -18,9 +18,9 @@ using TraceInFolder = plait_test::InFolder;
 
 TEST(TraceNames, WordsAndNumbersAreEachOthersInverse) {
   EXPECT_EQ(kind_names().size(), kKinds);
-  for (std::size_t i = 0; i < kKinds; ++i) EXPECT_EQ(kind_of(kind_names()[i]), static_cast<Kind>(i));
+  for (std::size_t i = 0; i < kKinds; ++i) EXPECT_EQ(parse_kind(kind_names()[i]), static_cast<Kind>(i));
   for (std::size_t i = 0; i < kInterfaces; ++i)
-    EXPECT_EQ(interface_of(interface_names()[i]), static_cast<Interface>(i));
+    EXPECT_EQ(parse_interface(interface_names()[i]), static_cast<Interface>(i));
   EXPECT_EQ(kind_word(Kind::kPhase), "phase");
   EXPECT_EQ(interface_word(Interface::kPosixAio), "posix-aio");
   EXPECT_THROW(static_cast<void>(kind_word(static_cast<Kind>(kKinds))), Error);

@@ -20,7 +20,7 @@ using plait::codec::Chain;
 namespace hdf5 = plait::container::hdf5;
 using Bytes = std::vector<std::byte>;
 
-Bytes bytes_of(std::string_view text) {
+Bytes to_bytes(std::string_view text) {
   const auto* begin = reinterpret_cast<const std::byte*>(text.data());
   return {begin, begin + text.size()};
 }
@@ -40,9 +40,9 @@ Bytes decoded(const Chain& chain, const Bytes& packed, std::size_t bytes) {
 
 TEST(Hdf5Codecs, ShuffleBringsBytesOfElementsTogether) {
   const Chain chain({hdf5::shuffle(3)});
-  const Bytes plain = bytes_of("abcABC123xy");
+  const Bytes plain = to_bytes("abcABC123xy");
   const auto packed = chain.encode(plain);
-  EXPECT_EQ(Bytes(packed.begin(), packed.end()), bytes_of("aA1bB2cC3xy"));
+  EXPECT_EQ(Bytes(packed.begin(), packed.end()), to_bytes("aA1bB2cC3xy"));
   for (const std::size_t element : {1, 2, 3, 4, 5, 8, 16})
     for (const std::size_t count : {0, 1, 7, 64, 1001}) {
       const Chain one({hdf5::shuffle(element)});
@@ -53,11 +53,11 @@ TEST(Hdf5Codecs, ShuffleBringsBytesOfElementsTogether) {
 }
 
 TEST(Hdf5Codecs, FletcherSumsWordsOfWhichTheGreaterByteComesFirst) {
-  EXPECT_EQ(hdf5::fletcher32_of({}), 0U);
+  EXPECT_EQ(hdf5::compute_fletcher32({}), 0U);
   // One word: both sums are that word.  Two words: the second sum is the first one twice and the other.
-  EXPECT_EQ(hdf5::fletcher32_of(bytes_of("ab")), 0x61626162U);
-  EXPECT_EQ(hdf5::fletcher32_of(bytes_of("abcd")), (0x6162U * 2 + 0x6364U - 0xffffU) << 16 | (0x6162U + 0x6364U));
-  EXPECT_EQ(hdf5::fletcher32_of(bytes_of("a")), 0x61006100U);
+  EXPECT_EQ(hdf5::compute_fletcher32(to_bytes("ab")), 0x61626162U);
+  EXPECT_EQ(hdf5::compute_fletcher32(to_bytes("abcd")), (0x6162U * 2 + 0x6364U - 0xffffU) << 16 | (0x6162U + 0x6364U));
+  EXPECT_EQ(hdf5::compute_fletcher32(to_bytes("a")), 0x61006100U);
   // Against sums modulo 65535 of which no intermediate result overflows.
   const Bytes many = random_bytes(100'001, 2);
   std::uint64_t one = 0;
@@ -67,7 +67,7 @@ TEST(Hdf5Codecs, FletcherSumsWordsOfWhichTheGreaterByteComesFirst) {
     one = (one + std::to_integer<unsigned>(many[i]) * 256 + low) % 65535;
     two = (two + one) % 65535;
   }
-  const std::uint32_t sum = hdf5::fletcher32_of(many);
+  const std::uint32_t sum = hdf5::compute_fletcher32(many);
   EXPECT_EQ((sum & 0xffffU) % 65535, one);
   EXPECT_EQ((sum >> 16) % 65535, two);
 }
@@ -92,16 +92,16 @@ TEST(Hdf5Codecs, LzfRepeatsWhatIsThere) {
   const Chain chain({hdf5::lzf()});
   // "abc", then 3 + 2 bytes from 3 behind, then 9 + 1 from 1 behind.
   const Bytes packed =
-      bytes_of(std::string_view("\x02"
+      to_bytes(std::string_view("\x02"
                                 "abc\x60\x02\xe0\x01\x00",
                                 9));
-  EXPECT_EQ(decoded(chain, packed, 18), bytes_of("abcabcabbbbbbbbbbb"));
+  EXPECT_EQ(decoded(chain, packed, 18), to_bytes("abcabcabbbbbbbbbbb"));
   for (const std::size_t bytes : {17, 19}) EXPECT_THROW(decoded(chain, packed, bytes), Error);
   for (std::size_t length = 1; length < packed.size(); ++length)
     EXPECT_THROW(decoded(chain, Bytes(packed.begin(), packed.begin() + static_cast<std::ptrdiff_t>(length)), 18),
                  Error);
   EXPECT_THROW(decoded(chain,
-                       bytes_of(std::string_view("\x00"
+                       to_bytes(std::string_view("\x00"
                                                  "a\x60\x05",
                                                  4)),
                        6),

@@ -26,7 +26,7 @@ using plait::store::folder::FolderObjects;
 
 class FolderOfObjects : public plait_test::InFolder {
  protected:
-  static int code_of(const auto& call) {
+  static int catch_code(const auto& call) {
     try {
       call();
     } catch (const Error& error) {
@@ -49,12 +49,12 @@ TEST_F(FolderOfObjects, NoticesThatItWasReplacedOrRemoved) {
   objects->put("c", text_bytes("one"));
   objects->check();
   fs::rename(path("a"), path("b"));
-  EXPECT_EQ(code_of([&] { objects->check(); }), ESTALE);
-  EXPECT_EQ(code_of([&] { (void)text_of(*objects, "c"); }), ENOENT);
+  EXPECT_EQ(catch_code([&] { objects->check(); }), ESTALE);
+  EXPECT_EQ(catch_code([&] { (void)read_object(*objects, "c"); }), ENOENT);
   fs::create_directories(path("a"));
-  EXPECT_EQ(code_of([&] { objects->check(); }), ESTALE);
-  EXPECT_EQ(code_of([&] { objects->write("c", {}); }), ESTALE);
-  EXPECT_EQ(text_of(*objects, "c"), "(missing)");
+  EXPECT_EQ(catch_code([&] { objects->check(); }), ESTALE);
+  EXPECT_EQ(catch_code([&] { objects->write("c", {}); }), ESTALE);
+  EXPECT_EQ(read_object(*objects, "c"), "(missing)");
 }
 
 TEST_F(FolderOfObjects, RetainsThePermissionsOfFiles) {
@@ -82,9 +82,9 @@ TEST_F(FolderOfObjects, WritesUnderFinalNamesWhereNoProgramLooks) {
   // What exists already is replaced as a whole all the same.
   const std::unique_ptr<NewObject> second = objects->create("c/0");
   write(*second, "two");
-  EXPECT_EQ(text_of(*objects, "c/0"), "one");
+  EXPECT_EQ(read_object(*objects, "c/0"), "one");
   EXPECT_TRUE(second->commit(objects->identity("c/0")));
-  EXPECT_EQ(text_of(*objects, "c/0"), "two");
+  EXPECT_EQ(read_object(*objects, "c/0"), "two");
 }
 
 TEST_F(FolderOfObjects, HasWholeObjectsWhereALaterProgramMayGoOn) {
@@ -93,7 +93,7 @@ TEST_F(FolderOfObjects, HasWholeObjectsWhereALaterProgramMayGoOn) {
   write(*made, "one");
   EXPECT_FALSE(fs::exists(path("a/c/0")));
   EXPECT_TRUE(made->commit(std::nullopt));
-  EXPECT_EQ(text_of(*objects, "c/0"), "one");
+  EXPECT_EQ(read_object(*objects, "c/0"), "one");
   objects->sync();
   objects->end_writes();
   EXPECT_FALSE(has_changes());
@@ -107,7 +107,7 @@ TEST_F(FolderOfObjects, DoesNotListLinksAsFolders) {
   objects->list("", ListDepth::kChildren,
                 [&](const ListedObject& one) { names += one.name == "c/" ? "c/" : one.name; });
   EXPECT_TRUE(names == "c/d" || names == "dc/") << names;
-  EXPECT_EQ(code_of([&] { objects->list("c/0/", ListDepth::kChildren, [](const ListedObject&) {}); }), ENOTDIR);
+  EXPECT_EQ(catch_code([&] { objects->list("c/0/", ListDepth::kChildren, [](const ListedObject&) {}); }), ENOTDIR);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class Echo : public CallService {
 
   void serve(Active& active, const Arrival& arrival) {
     if (arrival.payload_bytes == 0)
-      return answer(active, arrival, std::make_shared<Bytes>(room_of(arrival), byte_of(arrival)));
+      return answer(active, arrival, std::make_shared<Bytes>(buffer_bytes(arrival), first_byte(arrival)));
     auto body = std::make_shared<Bytes>(static_cast<std::size_t>(arrival.payload_bytes));
     active.take(arrival, *body, [this, &active, arrival, body](bool there) {
       if (there) {
@@ -68,11 +68,11 @@ class Echo : public CallService {
   std::vector<Arrival> held;  // of the handler's thread
 
  private:
-  static std::size_t room_of(const Arrival& arrival) { return static_cast<std::size_t>(arrival.output_bytes); }
-  static std::byte byte_of(const Arrival& arrival) { return arrival.head[0]; }
+  static std::size_t buffer_bytes(const Arrival& arrival) { return static_cast<std::size_t>(arrival.output_bytes); }
+  static std::byte first_byte(const Arrival& arrival) { return arrival.head[0]; }
   void answer(Active& active, const Arrival& arrival, const std::shared_ptr<Bytes>& body) {
-    if (byte_of(arrival) == std::byte{9}) return active.reject(arrival, {ErrorKind::kSystem, EBADF, "not here"});
-    body->resize(room_of(arrival));
+    if (first_byte(arrival) == std::byte{9}) return active.reject(arrival, {ErrorKind::kSystem, EBADF, "not here"});
+    body->resize(buffer_bytes(arrival));
     ++unsent;
     active.answer(arrival, *body, [this, body] { --unsent; });
   }

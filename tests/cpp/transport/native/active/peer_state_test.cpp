@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 7> kActs{"", ">", "~", "+", "x", "s", "."
 
 const Clock::time_point kNow{std::chrono::seconds(1000)};
 
-std::string text_of(const PeerTransition& transition) {
+std::string to_text(const PeerTransition& transition) {
   std::string text(1, kLetters[static_cast<std::size_t>(transition.after.state)]);
   text += kActs[static_cast<std::size_t>(transition.act)];
   return text + (transition.reports_loss ? "!" : "");
@@ -83,7 +83,7 @@ const std::vector<Row> kTable{
 };
 // clang-format on
 
-const Row& row_of(PeerEvent event, const PeerFacts& facts, bool doubted) {
+const Row& find_row(PeerEvent event, const PeerFacts& facts, bool doubted) {
   static const Row none{};
   std::vector<const Row*> rows;
   for (const Row& row : kTable)
@@ -111,11 +111,11 @@ void for_all(Look&& look) {
 TEST(PeerRecord, EachTransitionIsThatOfTheTable) {
   for_all([](const PeerRecord& peer, PeerEvent event, const PeerFacts& facts) {
     const auto before = static_cast<std::size_t>(peer.state);
-    std::string expected(row_of(event, facts, peer.doubted).after[before]);
+    std::string expected(find_row(event, facts, peer.doubted).after[before]);
     // A loss is told once.
     if (peer.lost && expected.ends_with('!')) expected.pop_back();
     const PeerTransition transition = next_state(peer, event, facts);
-    EXPECT_EQ(text_of(transition), expected) << where(static_cast<int>(before), event) << ", away " << facts.led_away
+    EXPECT_EQ(to_text(transition), expected) << where(static_cast<int>(before), event) << ", away " << facts.led_away
                                              << ", calls " << facts.calls << ", doubted " << peer.doubted;
   });
 }
@@ -156,17 +156,17 @@ TEST(PeerRecord, NothingWaitsForWhatDoesNotCome) {
 TEST(PeerRecord, ARankThatDoesNotAnswerThoughItCallsIsTriedOnceMore) {
   const PeerFacts facts{kNow, true, true};
   const PeerTransition first = next_state(state(1), PeerEvent::kUnanswered, facts);
-  EXPECT_EQ(text_of(first), "C>");
+  EXPECT_EQ(to_text(first), "C>");
   EXPECT_TRUE(first.after.doubted);
   // Its own connection has stayed: it is there, and cannot be reached from here.
   const PeerTransition stayed = next_state(first.after, PeerEvent::kUnanswered, facts);
-  EXPECT_EQ(text_of(stayed), "Ux");
+  EXPECT_EQ(to_text(stayed), "Ux");
   EXPECT_FALSE(stayed.after.doubted);
   // It has ended meanwhile.
-  EXPECT_EQ(text_of(next_state(first.after, PeerEvent::kUnanswered, {kNow, true, false})), "G.!");
+  EXPECT_EQ(to_text(next_state(first.after, PeerEvent::kUnanswered, {kNow, true, false})), "G.!");
   // The next call begins to count again.
   const PeerTransition again = next_state(stayed.after, PeerEvent::kWanted, facts);
-  EXPECT_EQ(text_of(next_state(again.after, PeerEvent::kUnanswered, facts)), "C>");
+  EXPECT_EQ(to_text(next_state(again.after, PeerEvent::kUnanswered, facts)), "C>");
 }
 
 TEST(PeerRecord, OnlyTheAttemptsOwnEndTakesADoubtBack) {
@@ -185,41 +185,41 @@ TEST(PeerRecord, AConnectionIsMadeAnewTenTimesAndLaterEachTime) {
   Clock::time_point now = kNow;
   for (int tries = 1; tries <= kMaxTries; ++tries) {
     const PeerTransition transition = next_state(peer, PeerEvent::kDropped, {now});
-    ASSERT_EQ(text_of(transition), "A~");
+    ASSERT_EQ(to_text(transition), "A~");
     ASSERT_EQ(transition.after.tries, tries);
     ASSERT_EQ(transition.after.retry_at, now + tries * kRetryDelay);
     const Clock::time_point early = transition.after.retry_at - milliseconds(1);
     EXPECT_EQ(next_state(transition.after, PeerEvent::kTime, {early}), (PeerTransition{transition.after}));
-    EXPECT_EQ(text_of(next_state(transition.after, PeerEvent::kWanted, {early})), "A");  // calls wait for it as well
+    EXPECT_EQ(to_text(next_state(transition.after, PeerEvent::kWanted, {early})), "A");  // calls wait for it as well
     now = transition.after.retry_at;
     const PeerTransition due = next_state(transition.after, PeerEvent::kTime, {now});
-    ASSERT_EQ(text_of(due), "C>");
-    EXPECT_EQ(text_of(next_state(transition.after, PeerEvent::kTime, {now + milliseconds(700)})), "C>");
+    ASSERT_EQ(to_text(due), "C>");
+    EXPECT_EQ(to_text(next_state(transition.after, PeerEvent::kTime, {now + milliseconds(700)})), "C>");
     peer = next_state(due.after, PeerEvent::kReached, {now}).after;
     ASSERT_EQ(peer.state, PeerState::kConnected);
     ASSERT_EQ(peer.tries, tries);
     now += milliseconds(3);
   }
-  EXPECT_EQ(text_of(next_state(peer, PeerEvent::kDropped, {now})), "G.!");
+  EXPECT_EQ(to_text(next_state(peer, PeerEvent::kDropped, {now})), "G.!");
   EXPECT_EQ(kMaxTries, 10);
 }
 
 TEST(PeerRecord, WhoWaitsToBeConnectedToAgainMayGoMeanwhile) {
   const PeerTransition waits = next_state(state(3), PeerEvent::kDropped, {kNow});
   const PeerTransition gone = next_state(waits.after, PeerEvent::kLeft, {kNow});
-  EXPECT_EQ(text_of(gone), "G.");
+  EXPECT_EQ(to_text(gone), "G.");
   EXPECT_EQ(next_state(gone.after, PeerEvent::kTime, {waits.after.retry_at}), (PeerTransition{gone.after}));
 }
 
 TEST(PeerRecord, ALossThatAnotherRankTellsOfLetsCallsGoOn) {
   const PeerTransition told = next_state(state(3), PeerEvent::kReportedLost, {kNow});
-  EXPECT_EQ(text_of(told), "T!");
-  EXPECT_EQ(text_of(next_state(told.after, PeerEvent::kReportedLost, {kNow})), "T");
-  EXPECT_EQ(text_of(next_state(told.after, PeerEvent::kBroken, {kNow})), "G.");  // all know already
+  EXPECT_EQ(to_text(told), "T!");
+  EXPECT_EQ(to_text(next_state(told.after, PeerEvent::kReportedLost, {kNow})), "T");
+  EXPECT_EQ(to_text(next_state(told.after, PeerEvent::kBroken, {kNow})), "G.");  // all know already
   // One that took leave may turn out to be lost to somebody; its own end is no more than that.
   const PeerTransition left = next_state(state(3), PeerEvent::kLeft, {kNow});
-  EXPECT_EQ(text_of(next_state(left.after, PeerEvent::kReportedLost, {kNow})), "G!");
-  EXPECT_EQ(text_of(next_state(left.after, PeerEvent::kBroken, {kNow})), "G");
+  EXPECT_EQ(to_text(next_state(left.after, PeerEvent::kReportedLost, {kNow})), "G!");
+  EXPECT_EQ(to_text(next_state(left.after, PeerEvent::kBroken, {kNow})), "G");
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST_F(NativeStrangers, WhoSayTooLittleAreRefusedInTime) {
 
 TEST_F(NativeStrangers, WithAnotherKeyAreToldSo) {
   for (const std::string_view carrier : {"local:", "tcp:127."}) {
-    const std::string error = error_of([&] { Link::connect(served.only(carrier), Key::random(), soon()); });
+    const std::string error = catch_error([&] { Link::connect(served.only(carrier), Key::random(), soon()); });
     EXPECT_TRUE(error.starts_with(std::to_string(EACCES))) << error;
     EXPECT_NE(error.find("another key"), std::string::npos) << error;
   }
@@ -181,7 +181,7 @@ TEST_F(NativeStrangers, OfOtherVersionsHearWhichThisIs) {
     ASSERT_EQ(answer.size(), sizeof(Hello) + sizeof(Proof));
     Hello theirs;
     std::memcpy(&theirs, answer.data(), sizeof theirs);
-    EXPECT_EQ(fault_of(theirs), HelloFault::kNone);
+    EXPECT_EQ(find_fault(theirs), HelloFault::kNone);
     EXPECT_EQ(answer.substr(sizeof(Hello)), std::string(sizeof(Proof), '\0'));  // nothing is proved to it
     EXPECT_TRUE(refused(++count));
   }
@@ -220,10 +220,10 @@ class FalseServer {
 
 std::string error_from(std::string says) {
   const FalseServer server(std::move(says));
-  return error_of([&] { Link::connect(server.endpoints, Key::random(), in(milliseconds(400))); });
+  return catch_error([&] { Link::connect(server.endpoints, Key::random(), in(milliseconds(400))); });
 }
 
-std::string text_of(const Hello& hello) { return {reinterpret_cast<const char*>(&hello), sizeof hello}; }
+std::string to_text(const Hello& hello) { return {reinterpret_cast<const char*>(&hello), sizeof hello}; }
 
 TEST(NativeFalseServers, AreTold) {
   const std::string web = error_from("HTTP/1.1 400 Bad Request\r\n\r\n");
@@ -232,16 +232,16 @@ TEST(NativeFalseServers, AreTold) {
 
   Hello other = make_hello();
   other.version[0] = 9;
-  const std::string version = error_from(text_of(other));
+  const std::string version = error_from(to_text(other));
   EXPECT_TRUE(version.starts_with(std::to_string(EPROTO))) << version;
   EXPECT_NE(version.find("version 9"), std::string::npos) << version;
   other = make_hello();
   other.order = 0x04030201;
-  const std::string order = error_from(text_of(other));
+  const std::string order = error_from(to_text(other));
   EXPECT_TRUE(order.starts_with(std::to_string(EPROTO))) << order;
   EXPECT_NE(order.find("byte order"), std::string::npos) << order;
 
-  const std::string key = error_from(text_of(make_hello()) + std::string(sizeof(Proof), 'x'));
+  const std::string key = error_from(to_text(make_hello()) + std::string(sizeof(Proof), 'x'));
   EXPECT_TRUE(key.starts_with(std::to_string(EACCES))) << key;
   EXPECT_NE(key.find("another key"), std::string::npos) << key;
   const std::string silent = error_from("");

@@ -48,7 +48,7 @@ class Partition final : public Policy {
   }
 
   void admit(Slot slot, const Use& use) override {
-    Part& part = part_of(use.process);
+    Part& part = process_part(use.process);
     Slot inner = static_cast<Slot>(part.slots.size());
     if (part.free.empty()) {
       part.slots.push_back(slot);
@@ -98,7 +98,7 @@ class Partition final : public Policy {
     Slot inner = 0;
   };
 
-  Part& part_of(std::uint32_t process) {
+  Part& process_part(std::uint32_t process) {
     if (process >= parts_.size()) parts_.resize(process + std::size_t{1});
     if (parts_[process].policy == nullptr) parts_[process].policy = inner_.make(shape_);
     return parts_[process];

@@ -68,26 +68,26 @@ long capture_copy(struct copying* q, uintptr_t caller) {
   return result;
 }
 
-static struct side side_of(int fd, const int64_t* offset) {
+static struct side make_side(int fd, const int64_t* offset) {
   int64_t given = -1;
   if (offset != NULL && !capture_peek(offset, &given, sizeof given)) given = -1;
   return (struct side){.fd = fd, .offset = given, .at_position = offset == NULL};
 }
 
-struct copying capture_copying_of(long number, const long argument[6]) {
+struct copying capture_parse_copying(long number, const long argument[6]) {
   const long a = argument[0], b = argument[1], c = argument[2], d = argument[3], e = argument[4];
   struct copying q = {.number = number, .a = a, .b = b, .c = c, .d = d, .e = e, .f = argument[5]};
   if (number == SYS_sendfile) {
-    q.from = side_of((int)b, (const int64_t*)c);
-    q.to = side_of((int)a, NULL);
+    q.from = make_side((int)b, (const int64_t*)c);
+    q.to = make_side((int)a, NULL);
     q.length = d;
   } else if (number == SYS_tee) {
-    q.from = side_of((int)a, NULL);
-    q.to = side_of((int)b, NULL);
+    q.from = make_side((int)a, NULL);
+    q.to = make_side((int)b, NULL);
     q.length = c;
   } else {
-    q.from = side_of((int)a, (const int64_t*)b);
-    q.to = side_of((int)c, (const int64_t*)d);
+    q.from = make_side((int)a, (const int64_t*)b);
+    q.to = make_side((int)c, (const int64_t*)d);
     q.length = e;
   }
   // The kernel does not count the bytes of splice and tee.
@@ -95,10 +95,10 @@ struct copying capture_copying_of(long number, const long argument[6]) {
   return q;
 }
 
-#define COPY(NUMBER, CANCELLED, ...)                                           \
-  struct copying q = capture_copying_of(NUMBER, (const long[6]){__VA_ARGS__}); \
-  q.next = next;                                                               \
-  q.cancelled = CANCELLED;                                                     \
+#define COPY(NUMBER, CANCELLED, ...)                                              \
+  struct copying q = capture_parse_copying(NUMBER, (const long[6]){__VA_ARGS__}); \
+  q.next = next;                                                                  \
+  q.cancelled = CANCELLED;                                                        \
   return answer(next, capture_copy(&q, CALLER()));
 
 #define SENDFILE() COPY(SYS_sendfile, false, to, from, (long)offset, (long)size)

@@ -36,7 +36,7 @@ static bool is_readable(char* const* environment) {
   return true;
 }
 
-static const char* value_of(char* const* environment, const char* name) {
+static const char* find_variable(char* const* environment, const char* name) {
   const size_t length = strlen(name);
   for (; environment != NULL && *environment != NULL; ++environment)
     if (strncmp(*environment, name, length) == 0) return *environment + length;
@@ -56,7 +56,7 @@ static const char* own_path(void) {
   return path;
 }
 
-static size_t count_of(char* const* environment) {
+static size_t count_variables(char* const* environment) {
   size_t count = 0;
   while (environment != NULL && environment[count] != NULL) ++count;
   return count;
@@ -79,17 +79,17 @@ static bool names_us(const char* preload) {
 // True if a program with gcc's AddressSanitizer would start. The sanitizer requires to be the first library unless an
 // option disables this.
 static bool asan_starts(char* const* environment) {
-  const char* options = value_of(environment, ASAN);
+  const char* options = find_variable(environment, ASAN);
   return options != NULL && strstr(options, "verify_asan_link_order") != NULL;
 }
 
-// Makes the environment in `entries`, which has capacity for count_of(environment) + 5 entries.
+// Makes the environment in `entries`, which has capacity for count_variables(environment) + 5 entries.
 static void fill_environment(char** entries, char* const* environment, struct settings* settings, bool handing_over) {
-  const char* preload = value_of(environment, PRELOAD);
+  const char* preload = find_variable(environment, PRELOAD);
   const bool keep_preload = names_us(preload);
-  const char* asan = value_of(environment, ASAN);
+  const char* asan = find_variable(environment, ASAN);
   const bool keep_asan = asan_starts(environment) || (asan != NULL && strlen(asan) > 4096);
-  const bool keep_record = value_of(environment, RECORD) != NULL;
+  const bool keep_record = find_variable(environment, RECORD) != NULL;
   size_t count = 0;
   for (char* const* entry = environment; entry != NULL && *entry != NULL; ++entry) {
     if (strncmp(*entry, HANDED_OVER, strlen(HANDED_OVER)) == 0) continue;
@@ -155,9 +155,9 @@ static void without_us(char* text, const char* preload) {
 
 // Makes the environment of such a program, in mmapped memory; `environment` itself if it does not name this library.
 static char* const* loaders_environment(char* const* environment) {
-  const char* preload = value_of(environment, PRELOAD);
+  const char* preload = find_variable(environment, PRELOAD);
   if (!names_us(preload)) return environment;
-  const size_t count = count_of(environment);
+  const size_t count = count_variables(environment);
   const size_t bytes = (count + 1) * sizeof(char*) + strlen(preload) + sizeof PRELOAD;
   const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if ((unsigned long)memory > -4096UL) return environment;
@@ -196,11 +196,11 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     if (!(flags & AT_EMPTY_PATH)) return plain_exec(directory, path, arguments, environment, flags);
   if (environment != environ && !is_readable(environment))
     return plain_exec(directory, path, arguments, environment, flags);
-  const char* asked = value_of(environment, RECORD);
+  const char* asked = find_variable(environment, RECORD);
   const enum obstacle why = program_obstacle(directory, path, flags, asked == NULL || *asked != 0);
   if (why == OBSTACLE_LOADER) environment = loaders_environment(environment);
   if (borrowed && why != OBSTACLE_NONE) return unrecorded_exec(directory, path, arguments, environment, flags, why);
-  if (borrowed && asked != NULL && names_us(value_of(environment, PRELOAD)) && asan_starts(environment))
+  if (borrowed && asked != NULL && names_us(find_variable(environment, PRELOAD)) && asan_starts(environment))
     return plain_exec(directory, path, arguments, environment, flags);
   const struct description* program = *path == 0 ? table_find(directory) : NULL;
   const uint32_t file = borrowed ? 0 : program == NULL ? plait_events_name(path) : atomic_load(&program->file);
@@ -220,7 +220,7 @@ long capture_execveat(int directory, const char* path, char* const* arguments, c
     result = unrecorded_exec(directory, path, arguments, environment, flags, why);
     plait_events_replaced(0);
   } else {
-    const size_t count = count_of(environment) + 5;
+    const size_t count = count_variables(environment) + 5;
     const size_t bytes = (count <= ON_STACK ? 0 : count * sizeof(char*)) + sizeof(struct settings);
     const long memory = RAW6(SYS_mmap, NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if ((unsigned long)memory > -4096UL) return plain_exec(directory, path, arguments, environment, flags);

@@ -20,7 +20,7 @@ struct wanted {
   unsigned mode;
 };
 
-static unsigned flags_of(int flags) {
+static unsigned event_flags(int flags) {
   unsigned about = capture_level();
   if (flags & O_CREAT) about |= PLAIT_EVENT_CREATE;
   if ((flags & O_ACCMODE) == O_RDONLY) about |= PLAIT_EVENT_READ_ONLY;
@@ -40,7 +40,7 @@ static const char* asked_path(const struct wanted* wanted, char* buffer, size_t 
   return buffer;
 }
 
-static uint32_t file_of(const struct wanted* wanted, long result) {
+static uint32_t note_file(const struct wanted* wanted, long result) {
   if (result < 0 || chain_inside()) return plait_events_name(wanted->path);
   char buffer[1024];
   const char* name = wanted->path;
@@ -55,10 +55,10 @@ static void put_open(const struct wanted* wanted, int64_t start, long result, ui
                                     .duration = duration,
                                     .offset = -1,
                                     .result = result < 0 ? result : 0,
-                                    .file = file_of(wanted, result),
+                                    .file = note_file(wanted, result),
                                     .kind = PLAIT_EVENT_OPEN,
                                     .interface = capture_interface(caller, PLAIT_INTERFACE_POSIX),
-                                    .flags = (uint16_t)flags_of(wanted->flags)};
+                                    .flags = (uint16_t)event_flags(wanted->flags)};
   plait_events_put(&event);
 }
 

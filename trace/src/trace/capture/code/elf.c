@@ -20,7 +20,7 @@ static struct symbols libc;
 int capture_needs_glibc;
 const char* capture_loader;
 
-static void text_of(const struct dl_phdr_info* info, struct text* text) {
+static void find_text(const struct dl_phdr_info* info, struct text* text) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)* part = &info->dlpi_phdr[i];
     if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
@@ -72,7 +72,7 @@ static int look_at(struct dl_phdr_info* info, size_t size, void* unused) {
   (void)size;
   (void)unused;
   struct text text = {0, 0};
-  text_of(info, &text);
+  find_text(info, &text);
   if (text_has(&text, (uintptr_t)&look_at)) {
     capture_own_text = text;
     const struct symbols own = read_dynamic(info);
@@ -136,7 +136,7 @@ static uint32_t by_plain_hash(const struct symbols* of, const char* name) {
   return 0;
 }
 
-static void* function_of(const struct symbols* of, const char* name, size_t* size) {
+static void* find_function(const struct symbols* of, const char* name, size_t* size) {
   if (of->symbols == NULL || of->strings == NULL || (of->hash == NULL && of->plain_hash == NULL)) return NULL;
   const uint32_t number = of->hash != NULL ? by_gnu_hash(of, name) : by_plain_hash(of, name);
   if (number == 0) return NULL;
@@ -145,7 +145,7 @@ static void* function_of(const struct symbols* of, const char* name, size_t* siz
   return (void*)(of->base + symbol->st_value);
 }
 
-void* libc_function(const char* name, size_t* size) { return function_of(&libc, name, size); }
+void* libc_function(const char* name, size_t* size) { return find_function(&libc, name, size); }
 
 // Libraries whose functions only wrap system calls, which the recorder makes itself: the parts of the GNU C library,
 // the loader, libaio and liburing.
@@ -172,7 +172,7 @@ static int look_for_next(struct dl_phdr_info* info, size_t size, void* of) {
   (void)size;
   struct search* search = of;
   struct text text = {0, 0};
-  text_of(info, &text);
+  find_text(info, &text);
   if (text_has(&text, (uintptr_t)&look_at)) {
     search->after_us = true;
     return 0;
@@ -182,7 +182,7 @@ static int look_for_next(struct dl_phdr_info* info, size_t size, void* of) {
   const struct symbols symbols = read_dynamic(info);
   for (int i = 0; i < search->count; ++i) {
     if (search->names[i] == NULL || search->found[i] != NULL) continue;
-    void* function = function_of(&symbols, search->names[i], NULL);
+    void* function = find_function(&symbols, search->names[i], NULL);
     search->found[i] = function != NULL && kernels ? ASKS_KERNEL : function;
   }
   return 0;

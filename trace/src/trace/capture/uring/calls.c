@@ -78,7 +78,7 @@ long capture_uring_register(int fd, unsigned operation, void* argument, unsigned
 /* --- liburing, whose functions make the system calls themselves --- */
 
 // Returns the ring's descriptor from struct io_uring, whose layout liburing does not change.
-static int fd_of(const void* ring) { return *(const int*)(const void*)((const char*)ring + 196); }
+static int ring_fd(const void* ring) { return *(const int*)(const void*)((const char*)ring + 196); }
 
 typedef long liburing_function(void*, long, long, long, long);
 
@@ -104,7 +104,7 @@ static long forward(_Atomic(void*)* found, const char* name, void* ring, long b,
   if (function == NULL) return -ENOSYS;
   const int64_t start = capture_now();
   const long result = function(ring, b, c, d, e);
-  struct uring* known = capture_wanted(0) ? uring_find(fd_of(ring)) : NULL;
+  struct uring* known = capture_wanted(0) ? uring_find(ring_fd(ring)) : NULL;
   if (known != NULL) uring_look(known, start);
   return result;
 }
@@ -131,7 +131,7 @@ EXPORT long io_uring_queue_init_params(unsigned entries, void* ring, struct io_u
       (long (*)(unsigned, void*, struct io_uring_params*))next(&known, "io_uring_queue_init_params");
   if (function == NULL) return -ENOSYS;
   const long result = (int)function(entries, ring, parameters);
-  if (result >= 0 && capture_wanted(0) && !capture_in_borrowed_memory()) uring_add(fd_of(ring), parameters);
+  if (result >= 0 && capture_wanted(0) && !capture_in_borrowed_memory()) uring_add(ring_fd(ring), parameters);
   return result;
 }
 EXPORT long io_uring_queue_init(unsigned entries, void* ring, unsigned flags) {
@@ -142,7 +142,7 @@ EXPORT long io_uring_queue_init(unsigned entries, void* ring, unsigned flags) {
 EXPORT void io_uring_queue_exit(void* ring) {
   static _Atomic(void*) known;
   void (*function)(void*) = (void (*)(void*))next(&known, "io_uring_queue_exit");
-  if (capture_wanted(0)) uring_remove(fd_of(ring));
+  if (capture_wanted(0)) uring_remove(ring_fd(ring));
   if (function != NULL) function(ring);
 }
 
@@ -165,7 +165,7 @@ static long forward_files(const char* name, void* ring, unsigned first, const in
   liburing_function* function = (liburing_function*)next(&unkept, name);
   if (function == NULL) return -ENOSYS;
   const long result = (int)function(ring, b, c, d, 0);
-  struct uring* known = result >= 0 && capture_wanted(0) ? uring_find(fd_of(ring)) : NULL;
+  struct uring* known = result >= 0 && capture_wanted(0) ? uring_find(ring_fd(ring)) : NULL;
   if (known != NULL) uring_register_files(known, first, files, count, all);
   return result;
 }

@@ -95,7 +95,7 @@ std::unique_ptr<Blob> open_blob(const std::string& path) {
   return std::make_unique<FileBlob>(path, base::open_file(path, O_RDONLY, 0, "the trace " + path));
 }
 
-std::unique_ptr<Blob> blob_of(const Source& source) {
+std::unique_ptr<Blob> open_blob(const Source& source) {
   base::Descriptor file(::fcntl(source.file(), F_DUPFD_CLOEXEC, 0));
   if (file.number() < 0) throw base::system_error("open the trace " + source.name(), errno);
   return std::make_unique<FileBlob>(source.name(), std::move(file));

@@ -24,7 +24,7 @@ class Blob {
 std::unique_ptr<Blob> open_blob(const std::string& path);
 /// Opens the file that a source reads, even if its name refers to another file by now.
 /// errors  kSystem.
-std::unique_ptr<Blob> blob_of(const Source& source);
+std::unique_ptr<Blob> open_blob(const Source& source);
 /// Reads everything from a source: up to a limit into memory, more into an unnamed temporary file.
 /// errors  kSystem.
 std::unique_ptr<Blob> spool(Source& source);

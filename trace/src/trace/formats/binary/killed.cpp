@@ -27,12 +27,12 @@ constexpr std::int64_t kLoad = 16384;  // maximum bytes that one dlopen reads of
 
 /// Reads numbers separated by blanks; false if the text contains anything else, or another count of them.
 template <std::size_t Count>
-bool numbers_of(std::string_view text, std::array<std::uint64_t, Count>& numbers) {
+bool parse_numbers(std::string_view text, std::array<std::uint64_t, Count>& numbers) {
   for (std::uint64_t& number : numbers) {
     const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
     text.remove_prefix(begin);
     const std::size_t end = std::min(text.find(' '), text.size());
-    const auto found = natural_of(text.substr(0, end), std::uint64_t{1} << 62U);
+    const auto found = to_natural(text.substr(0, end), std::uint64_t{1} << 62U);
     if (!found) return false;
     number = *found;
     text.remove_prefix(end);
@@ -59,7 +59,7 @@ void Tables::take_account(const Part& part, const plait_chunk& chunk, std::strin
 bool Tables::take_reaped(const Image& image, std::string_view name) {
   if (!name.starts_with(kReaped)) return false;
   std::array<std::uint64_t, 6> numbers{};  // process id, start time, the kernel's four sums
-  if (!numbers_of(name.substr(kReaped.size()), numbers)) return false;
+  if (!parse_numbers(name.substr(kReaped.size()), numbers)) return false;
   auto& counted = reaped_[{{image.part, static_cast<std::uint32_t>(numbers[0])}, numbers[1]}];
   for (std::size_t k = 0; k < counted.size(); ++k) counted[k] = static_cast<std::int64_t>(numbers[k + 2]);
   return true;

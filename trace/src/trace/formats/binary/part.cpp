@@ -35,7 +35,7 @@ bool plausible(const plait_chunk& chunk, std::uint64_t position) {
 
 }  // namespace
 
-std::uint64_t check_of(const void* bytes, std::size_t count, std::uint64_t before) {
+std::uint64_t compute_check(const void* bytes, std::size_t count, std::uint64_t before) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   for (std::size_t i = 0; i < count; ++i) before = (before ^ at[i]) * 0x100000001b3U;
   return before;
@@ -89,12 +89,12 @@ bool Part::take_index() {
   std::vector<ChunkEntry> found;
   found.reserve(trailer.entries);
   std::array<plait_index_entry, 512> entries;
-  std::uint64_t check = check_of(nullptr, 0);
+  std::uint64_t check = compute_check(nullptr, 0);
   std::uint64_t next = PLAIT_TRACE_HEADER;
   for (std::uint32_t done = 0; done < trailer.entries;) {
     const std::size_t count = std::min<std::size_t>(entries.size(), trailer.entries - done);
     blob_->read(trailer.position + sizeof chunk + done * sizeof entries[0], entries.data(), count * sizeof entries[0]);
-    check = check_of(entries.data(), count * sizeof entries[0], check);
+    check = compute_check(entries.data(), count * sizeof entries[0], check);
     for (std::size_t i = 0; i < count; ++i) {
       const plait_index_entry& entry = entries[i];
       if (entry.position != next || entry.size < kUnit) return false;

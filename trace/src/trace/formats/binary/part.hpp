@@ -77,6 +77,6 @@ struct Trailer {
 };
 constexpr char kTrailerMagic[] = "PLTX";
 /// FNV-1a, 64 bits.
-std::uint64_t check_of(const void* bytes, std::size_t count, std::uint64_t before = 0xcbf29ce484222325U);
+std::uint64_t compute_check(const void* bytes, std::size_t count, std::uint64_t before = 0xcbf29ce484222325U);
 
 }  // namespace plait::trace::binary

@@ -137,7 +137,7 @@ std::size_t BinaryReader::read(std::span<Event> output) {
 std::unique_ptr<Reader> open_source(std::unique_ptr<Source> source, const ReadOptions&) {
   const bool file = source->file() >= 0;
   std::vector<Part> parts;
-  parts.emplace_back(source->name(), file ? blob_of(*source) : spool(*source));
+  parts.emplace_back(source->name(), file ? open_blob(*source) : spool(*source));
   if (file && !parts.front().written())
     for (Sibling& other : find_siblings(source->path(), parts.front().header().family))
       parts.emplace_back(std::move(other.path), std::move(other.blob));

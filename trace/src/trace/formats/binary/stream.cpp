@@ -228,11 +228,11 @@ bool Stream::decode(Event& event) {
       event.process = image_->number;
       if (event.file != context_->file) {
         context_->file = event.file;
-        context_->known = tables_.file_of(*image_, event.file);
+        context_->known = tables_.find_file(*image_, event.file);
       }
       event.file = context_->known;
       if (event.kind == Kind::kFork)
-        event.operation = tables_.child_of(*image_, event.operation);
+        event.operation = tables_.find_child(*image_, event.operation);
       else if (event.operation != 0)
         event.operation += image_->operation_shift;
     }

@@ -17,7 +17,7 @@ namespace plait::trace::binary {
 namespace {
 
 // Reads the content of a chunk, or the part of it that exists.
-std::string content_of(const Part& part, const plait_chunk& chunk) {
+std::string read_content(const Part& part, const plait_chunk& chunk) {
   std::string content(std::min<std::size_t>(chunk.used, chunk.size - sizeof chunk), '\0');
   content.resize(part.blob().read(chunk.position + sizeof chunk, content.data(), content.size()));
   return content;
@@ -71,7 +71,7 @@ void Tables::read(const Part& part) {
                                             " is damaged: its header differs from the index"));
       continue;
     }
-    std::string content = content_of(part, chunk);
+    std::string content = read_content(part, chunk);
     if (content.size() < chunk.used) {
       description_.complete = false;
       damaged_.add(description_, base::text("the chunk at byte ", entry.position, " of ", part.name(), " is cut off"));
@@ -177,7 +177,7 @@ const Image* Tables::find_image(const Part& part, std::uint32_t process, std::ui
   return found == images_.end() ? nullptr : &found->second;
 }
 
-std::uint32_t Tables::file_of(const Image& image, std::uint32_t file) {
+std::uint32_t Tables::find_file(const Image& image, std::uint32_t file) {
   if (file == 0) return 0;
   const std::uint32_t known = file + image.file_shift;
   const auto own = std::lower_bound(image.numbers.begin(), image.numbers.end(), std::pair{file, std::uint32_t{0}});
@@ -194,7 +194,7 @@ std::uint32_t Tables::file_of(const Image& image, std::uint32_t file) {
   return known;
 }
 
-std::uint64_t Tables::child_of(const Image& image, std::uint64_t id) const {
+std::uint64_t Tables::find_child(const Image& image, std::uint64_t id) const {
   std::uint64_t number = id;
   for (auto it = images_.lower_bound(key(*image.part, static_cast<std::uint32_t>(id), 0));
        it != images_.end() && it->second.part == image.part && it->second.id == id; ++it) {

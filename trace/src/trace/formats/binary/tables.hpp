@@ -45,9 +45,9 @@ class Tables {
   const Image* find_image(const Part& part, std::uint32_t process, std::uint64_t begin) const;
   /// Returns the number of a file of this image in the trace. Adds an inherited name to the description at its first
   /// use.
-  std::uint32_t file_of(const Image& image, std::uint32_t file);
+  std::uint32_t find_file(const Image& image, std::uint32_t file);
   /// Returns the number of a process that this one forked.
-  std::uint64_t child_of(const Image& image, std::uint64_t id) const;
+  std::uint64_t find_child(const Image& image, std::uint64_t id) const;
 
  private:
   using Key = std::pair<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t>;  // part, process, image

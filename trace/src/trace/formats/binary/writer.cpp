@@ -32,9 +32,7 @@ void put_text(std::string& to, const std::string& text) {
   to += text;
 }
 
-std::string_view bytes_of_object(const void* object, std::size_t size) {
-  return {static_cast<const char*>(object), size};
-}
+std::string_view object_bytes(const void* object, std::size_t size) { return {static_cast<const char*>(object), size}; }
 
 }  // namespace
 
@@ -66,8 +64,8 @@ void BinaryWriter::end(Filling& chunk) {
   chunk.chunk.position = static_cast<std::uint64_t>(sink_->bytes());
   chunk.chunk.size = static_cast<std::uint32_t>(size);
   chunk.chunk.used = static_cast<std::uint32_t>(chunk.used);
-  sink_->put(bytes_of_object(&chunk.chunk, sizeof chunk.chunk));
-  sink_->put(bytes_of_object(chunk.bytes.data(), chunk.used));
+  sink_->put(object_bytes(&chunk.chunk, sizeof chunk.chunk));
+  sink_->put(object_bytes(chunk.bytes.data(), chunk.used));
   sink_->put(std::string(size - bare, '\0'));
   index_.push_back({chunk.chunk.position, chunk.chunk.size, chunk.chunk.kind, chunk.chunk.first, chunk.chunk.last,
                     chunk.chunk.events, 0});
@@ -221,11 +219,11 @@ void BinaryWriter::write_index() {
   std::memcpy(trailer.magic, kTrailerMagic, sizeof trailer.magic);
   trailer.entries = static_cast<std::uint32_t>(index_.size());
   trailer.position = chunk.position;
-  trailer.check = check_of(index_.data(), used);
-  sink_->put(bytes_of_object(&chunk, sizeof chunk));
-  sink_->put(bytes_of_object(index_.data(), used));
+  trailer.check = compute_check(index_.data(), used);
+  sink_->put(object_bytes(&chunk, sizeof chunk));
+  sink_->put(object_bytes(index_.data(), used));
   sink_->put(std::string(size - bare, '\0'));
-  sink_->put(bytes_of_object(&trailer, sizeof trailer));
+  sink_->put(object_bytes(&trailer, sizeof trailer));
 }
 
 std::unique_ptr<Writer> create(std::unique_ptr<Sink> sink, const WriteOptions&) {

@@ -18,7 +18,7 @@ constexpr std::array<std::pair<std::string_view, Column>, 22> kOtherNames{
      {"name", Column::kName},     {"path", Column::kName},        {"filename", Column::kName},
      {"file_name", Column::kName}}};
 
-Column column_of(std::string_view cell) {
+Column find_column(std::string_view cell) {
   std::string name;
   for (const char letter : cell)
     if (letter != ' ') name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
@@ -62,10 +62,10 @@ bool split(std::string_view line, char separator, std::vector<std::string_view>&
   return !quoted;
 }
 
-std::vector<Column> columns_of(const std::vector<std::string_view>& header) {
+std::vector<Column> find_columns(const std::vector<std::string_view>& header) {
   std::vector<Column> columns;
   for (const std::string_view cell : header) {
-    const Column column = column_of(cell);
+    const Column column = find_column(cell);
     const bool again = std::find(columns.begin(), columns.end(), column) != columns.end();
     columns.push_back(again ? Column::kNone : column);
   }
@@ -79,13 +79,13 @@ bool has(const std::vector<Column>& columns, Column column) {
   return std::find(columns.begin(), columns.end(), column) != columns.end();
 }
 
-char separator_of(std::string_view header) {
+char detect_separator(std::string_view header) {
   constexpr std::string_view kSeparators = ",;\t|:";
   std::vector<std::string_view> cells;
   std::vector<std::string> store;
   for (const char separator : kSeparators) {
     if (header.find(separator) == std::string_view::npos || !split(header, separator, cells, store)) continue;
-    const std::vector<Column> columns = columns_of(cells);
+    const std::vector<Column> columns = find_columns(cells);
     if (has(columns, Column::kStart) && has(columns, Column::kKind)) return separator;
   }
   const auto found = std::find_if(kSeparators.begin(), kSeparators.end(),

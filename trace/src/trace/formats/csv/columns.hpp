@@ -44,12 +44,12 @@ bool split(std::string_view line, char separator, std::vector<std::string_view>&
 
 /// Returns the columns of a header, each of them at most once. Accepts other usual names as well: time, op, pid, tid,
 /// size, path and similar ones.
-std::vector<Column> columns_of(const std::vector<std::string_view>& header);
+std::vector<Column> find_columns(const std::vector<std::string_view>& header);
 
 bool has(const std::vector<Column>& columns, Column column);
 
 /// Returns the separator of a header line: the first of , ; tab | and : that yields the required columns, otherwise
 /// the first that the line contains.
-char separator_of(std::string_view header);
+char detect_separator(std::string_view header);
 
 }  // namespace plait::trace::csv

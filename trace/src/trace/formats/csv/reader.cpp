@@ -43,9 +43,9 @@ class CsvReader : public LineReader {
       if (line.front() != '#') break;
       take_remark_line(line.substr(1));
     }
-    separator_ = options.separator == 0 ? separator_of(line) : options.separator;
+    separator_ = options.separator == 0 ? detect_separator(line) : options.separator;
     if (!split(line, separator_, cells_, store_)) fail("the header has a quote without its other half");
-    columns_ = columns_of(cells_);
+    columns_ = find_columns(cells_);
     if (!has(columns_, Column::kStart) || !has(columns_, Column::kKind))
       fail("the header needs at least the columns start and kind; it is '", line.substr(0, 200), "'");
     for (std::size_t i = 0; i < columns_.size(); ++i)
@@ -107,19 +107,19 @@ class CsvReader : public LineReader {
         case Column::kProcess: event.process = natural32(cell, "process"); break;
         case Column::kThread: event.thread = natural32(cell, "thread"); break;
         case Column::kFile:
-          if (const auto number = natural_of(cell, kMaxNumber))
+          if (const auto number = to_natural(cell, kMaxNumber))
             event.file = static_cast<std::uint32_t>(*number);
           else if (name.empty())
             name = cell;
           break;
         case Column::kKind:
-          if (const auto kind = kind_of(cell))
+          if (const auto kind = parse_kind(cell))
             event.kind = *kind;
           else
             fail("'", printable(cell), "' is not a kind of event; expected read, write, open, close or the like");
           break;
         case Column::kInterface:
-          if (const auto interface = interface_of(cell))
+          if (const auto interface = parse_interface(cell))
             event.interface = *interface;
           else
             fail("'", printable(cell), "' is not an interface; expected posix, stdio, mpi-io, plait or the like");
@@ -149,7 +149,7 @@ class CsvReader : public LineReader {
   }
 
   std::uint64_t natural(std::string_view cell, std::uint64_t most, std::string_view column) const {
-    const auto value = natural_of(cell, most);
+    const auto value = to_natural(cell, most);
     if (!value) fail("the column ", column, " holds '", printable(cell), "'; expected a number of at most ", most);
     return *value;
   }
@@ -158,7 +158,7 @@ class CsvReader : public LineReader {
   }
   std::int64_t number(std::string_view cell, std::int64_t missing, std::string_view column) const {
     if (cell.empty()) return missing;
-    const auto value = number_of(cell);
+    const auto value = to_number(cell);
     if (!value) fail("the column ", column, " holds '", printable(cell), "'; expected a whole number");
     return *value;
   }
@@ -196,7 +196,7 @@ class CsvReader : public LineReader {
 
   std::uint16_t flags(std::string_view cell) {
     if (cell == flags_text_) return flags_;
-    const auto value = flags_of(cell);
+    const auto value = parse_flags(cell);
     if (!value) fail("the column flags holds '", printable(cell), "'; expected words such as logical|direct");
     flags_text_ = cell;
     return flags_ = *value;
@@ -293,8 +293,8 @@ bool looks_like(std::string_view head, char separator) {
     if (blank(line) || line.front() == '#') continue;
     std::vector<std::string_view> cells;
     std::vector<std::string> store;
-    if (!split(line, separator == 0 ? separator_of(line) : separator, cells, store)) return false;
-    const std::vector<Column> columns = columns_of(cells);
+    if (!split(line, separator == 0 ? detect_separator(line) : separator, cells, store)) return false;
+    const std::vector<Column> columns = find_columns(cells);
     return has(columns, Column::kStart) && has(columns, Column::kKind) && has(columns, Column::kOffset) &&
            has(columns, Column::kLength);
   }

@@ -115,7 +115,7 @@ std::vector<std::string_view> split(std::string_view line, char separator) {
   }
 }
 
-char separator_of(std::string_view line) {
+char detect_separator(std::string_view line) {
   char best = ',';
   std::ptrdiff_t most = 0;
   for (const char one : {',', '\t', ';', '|', ' '}) {
@@ -133,7 +133,7 @@ struct Columns {
   bool addressed() const { return has(Column::kOffset) || has(Column::kLba) || has(Column::kObject); }
 };
 
-Columns columns_of(const std::vector<std::string_view>& words) {
+Columns find_columns(const std::vector<std::string_view>& words) {
   Columns columns;
   for (const std::string_view word : words) {
     const Name* name = find_name(word);
@@ -166,7 +166,7 @@ class BlkcsvReader final : public Import {
     std::string_view head = this->source().peek(std::size_t{1} << 16);
     has_actions_ = is_blkparse(head);
     head = head.substr(0, std::min(head.find('\n'), head.size()));
-    separator_ = options.separator != 0 ? options.separator : separator_of(head);
+    separator_ = options.separator != 0 ? options.separator : detect_separator(head);
     const std::vector<std::string_view> first = split(head, separator_);
     if (!options.columns.empty()) {
       columns_ = given(options.columns);
@@ -174,7 +174,7 @@ class BlkcsvReader final : public Import {
       columns_ = cambridge();
       from_1601_ = true;
     } else {
-      columns_ = columns_of(first);
+      columns_ = find_columns(first);
       std::string_view skipped;
       if (!columns_.addressed() || !columns_.has(Column::kTime)) {
         if (head.empty()) return;
@@ -195,7 +195,7 @@ class BlkcsvReader final : public Import {
  private:
   static Columns given(const std::string& text) {
     const std::vector<std::string_view> words = split(text, ',');
-    const Columns columns = columns_of(words);
+    const Columns columns = find_columns(words);
     for (std::size_t k = 0; k < words.size(); ++k)
       if (columns.kinds[k] == Column::kNone && words[k] != "-")
         base::throw_argument_error(
@@ -250,7 +250,7 @@ class BlkcsvReader final : public Import {
         if (!operation(field, event)) return false;
       } else {
         if (kind == Column::kTime) {
-          if (!time_of(field, time)) return false;
+          if (!parse_time(field, time)) return false;
           continue;
         }
         const bool timed = kind == Column::kDuration;
@@ -291,7 +291,7 @@ class BlkcsvReader final : public Import {
   }
 
   /// Whole units are counted from those of the first time, because times since 1601 in 100 ns exceed 64 bits of ns.
-  bool time_of(std::string_view field, std::int64_t& time) {
+  bool parse_time(std::string_view field, std::int64_t& time) {
     const std::size_t point = std::min(field.find('.'), field.size());
     const auto whole = whole_number(field.substr(0, point));
     const auto fraction = scaled_number(base::text("0", field.substr(point)), columns_.unit);
@@ -371,10 +371,10 @@ class BlkcsvReader final : public Import {
 bool recognise(std::string_view head) {
   const std::string_view line = head.substr(0, std::min(head.find('\n'), head.size()));
   if (line.size() > 4096) return false;
-  const std::vector<std::string_view> first = split(line, separator_of(line));
+  const std::vector<std::string_view> first = split(line, detect_separator(line));
   if (is_cambridge(first)) return true;
   // A header line such as time,op,offset,size may belong to the format csv as well.
-  const Columns columns = columns_of(first);
+  const Columns columns = find_columns(first);
   const bool of_blocks = columns.has(Column::kLba) || columns.has(Column::kObject) || columns.has(Column::kBlocks) ||
                          columns.has(Column::kDevice);
   return columns.has(Column::kTime) && columns.addressed() && of_blocks && first.size() >= 3;

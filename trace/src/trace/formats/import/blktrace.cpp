@@ -108,7 +108,7 @@ class BlktraceReader final : public Import {
     event.interface = Interface::kBlock;
     event.flags = 0;
     event.process = event.thread = 1;
-    const auto action = action_of(fields.action);
+    const auto action = to_action(fields.action);
     if (!action || fields.does.empty()) return;
     if (!describe(fields, event)) {
       ++others_;
@@ -120,7 +120,7 @@ class BlktraceReader final : public Import {
     requests_.take(*action, event);
   }
 
-  static std::optional<BlockRequests::Action> action_of(char letter) {
+  static std::optional<BlockRequests::Action> to_action(char letter) {
     switch (letter) {
       case 'Q': return BlockRequests::Action::kQueued;
       case 'D': return BlockRequests::Action::kIssued;

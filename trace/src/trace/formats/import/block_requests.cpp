@@ -25,7 +25,7 @@ constexpr std::size_t kMaxWaiting = 1 << 16;
 // Maximum number of requests searched for a byte. Requests in progress rarely overlap.
 constexpr int kMaxSearch = 64;
 
-std::int64_t end_of(const Event& event) { return event.offset + event.length; }
+std::int64_t event_end(const Event& event) { return event.offset + event.length; }
 
 // Finds the request that begins at an offset, preferably with the same length, or else one that contains it.
 template <typename Requests>
@@ -36,7 +36,7 @@ typename Requests::iterator find_request(Requests& requests, std::int64_t offset
     if (at->second.event.length == length) return at;
   if (first != last) return first;
   for (auto at = first; at != requests.begin() && searched < kMaxSearch; ++searched)
-    if (end_of((--at)->second.event) > offset) return at;
+    if (event_end((--at)->second.event) > offset) return at;
   return requests.end();
 }
 
@@ -73,7 +73,7 @@ Event BlockRequests::release(Stage& stage, Requests::iterator request) {
 std::optional<std::int64_t> BlockRequests::remove(Stage& stage, const Event& event) {
   Requests& requests = stage[{event.file, event.kind}];
   std::optional<std::int64_t> start;
-  const std::int64_t end = end_of(event);
+  const std::int64_t end = event_end(event);
   std::int64_t offset = event.offset;
   do {
     auto request = event.length > 0 ? find_request(requests, offset, end - offset) : requests.find(offset);
@@ -82,7 +82,7 @@ std::optional<std::int64_t> BlockRequests::remove(Stage& stage, const Event& eve
     offset = std::max(offset, request->first);
     const Event waiting = request->second.event;
     if (!start && offset == event.offset) start = waiting.start;
-    const std::int64_t part_end = event.length > 0 ? std::min(end, end_of(waiting)) : end_of(waiting);
+    const std::int64_t part_end = event.length > 0 ? std::min(end, event_end(waiting)) : event_end(waiting);
     remove_part(stage, request, offset, part_end);
     offset = part_end;
   } while (offset < end);
@@ -100,7 +100,7 @@ void BlockRequests::remove_part(Stage& stage, Requests::iterator request, std::i
     wait(stage, rest);
   };
   wait_for(whole.offset, begin);
-  wait_for(end, end_of(whole));
+  wait_for(end, event_end(whole));
 }
 
 void BlockRequests::give_up_earliest() {

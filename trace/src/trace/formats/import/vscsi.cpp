@@ -37,7 +37,7 @@ int command_kind(unsigned command) {
 }
 
 /// Returns 1, 2, or 0 if the bytes are neither version.
-int version_of(std::string_view head) {
+int detect_version(std::string_view head) {
   const auto all = [&](std::size_t bytes, std::size_t at, unsigned version, std::size_t command) {
     const std::size_t records = std::min<std::size_t>(head.size() / bytes, 16);
     bool moves = false;
@@ -58,7 +58,7 @@ class VscsiReader final : public Import {
         tick_(options.tick > 0 ? options.tick : 1000),
         block_(std::max<std::int64_t>(options.block, 1)) {
     const std::string_view head = this->source().peek(16 * kBytes2);
-    version_ = version_of(head);
+    version_ = detect_version(head);
     if (version_ == 0 && !head.empty())
       base::throw_argument_error(this->source().name(),
                                  " is not a vscsi trace: its records, of 32 or 40 "
@@ -132,7 +132,7 @@ class VscsiReader final : public Import {
   std::uint64_t operations_ = 0;
 };
 
-bool recognise(std::string_view head) { return head.size() >= 2 * kBytes2 && version_of(head) != 0; }
+bool recognise(std::string_view head) { return head.size() >= 2 * kBytes2 && detect_version(head) != 0; }
 
 std::unique_ptr<Reader> open(std::unique_ptr<Source> source, const ReadOptions& options) {
   return std::make_unique<VscsiReader>(std::move(source), options);

@@ -145,7 +145,7 @@ class PerfettoWriter : public Writer {
     } else if ((event.flags & flag::kAsynchronous) != 0) {
       const std::uint64_t id = ++asynchronous_;
       entry("b", event, process, event.thread, [&] { object_->id("id", id); });
-      begin("e", name_of(event, process), event.process);
+      begin("e", event_name(event, process), event.process);
       object_->text("cat", category(event));
       object_->natural("tid", event.thread);
       object_->time("ts", after(event));
@@ -168,7 +168,7 @@ class PerfettoWriter : public Writer {
     return (event.flags & flag::kLogical) != 0 ? "logical" : "physical";
   }
 
-  static std::string_view name_of(const Event& event, const ProcessState& process) {
+  static std::string_view event_name(const Event& event, const ProcessState& process) {
     if (event.kind == Kind::kPhase) {
       const auto named = process.files.find(event.file);
       if (named != process.files.end() && !named->second.empty()) return named->second;
@@ -178,7 +178,7 @@ class PerfettoWriter : public Writer {
 
   template <typename More>
   void entry(std::string_view phase, const Event& event, const ProcessState& process, std::uint64_t track, More more) {
-    begin(phase, name_of(event, process), event.process);
+    begin(phase, event_name(event, process), event.process);
     object_->text("cat", category(event));
     object_->natural("tid", track);
     object_->time("ts", event.start);

@@ -60,7 +60,7 @@ struct FoundBase {
   bool both = false;
 };
 
-FoundBase base_of(std::string_view head, char separator, std::string_view comment) {
+FoundBase detect_base(std::string_view head, char separator, std::string_view comment) {
   int base = 16;
   int records = 0;
   bool sixteen = true;
@@ -151,7 +151,7 @@ std::string Dialect::head() const {
                     " block=", block, " numbers=64 extensions=", extended ? "yes" : "no");
 }
 
-Dialect dialect_of(std::string_view head, const ReadOptions& options) {
+Dialect detect_dialect(std::string_view head, const ReadOptions& options) {
   Dialect dialect;
   int base = options.base;
   dialect.comment = options.comment;
@@ -164,7 +164,7 @@ Dialect dialect_of(std::string_view head, const ReadOptions& options) {
     std::string_view key;
     std::string_view value;
     while (pairs.next(key, value)) {
-      const auto number = number_of(value).value_or(0);
+      const auto number = to_number(value).value_or(0);
       if (key == "version" && number != 1)
         base::throw_argument_error("the 1992 trace is of Plait's version ", value, "; this Plait reads version 1");
       if (key == "base" && options.base == 0) base = static_cast<int>(std::clamp<std::int64_t>(number, 0, 99));
@@ -179,7 +179,7 @@ Dialect dialect_of(std::string_view head, const ReadOptions& options) {
   if (options.separator != 0) dialect.separator = options.separator;
   if (options.tick != 0) dialect.tick = options.tick;
   if (base == 0) {
-    const FoundBase found = base_of(head, dialect.separator, dialect.comment);
+    const FoundBase found = detect_base(head, dialect.separator, dialect.comment);
     base = found.base;
     dialect.base_guessed = found.both;
   }
@@ -188,7 +188,7 @@ Dialect dialect_of(std::string_view head, const ReadOptions& options) {
   return dialect;
 }
 
-Dialect dialect_of(const WriteOptions& options) {
+Dialect make_dialect(const WriteOptions& options) {
   Dialect dialect;
   dialect.base = options.base;
   if (options.separator != 0) dialect.separator = options.separator;
@@ -202,7 +202,7 @@ Dialect dialect_of(const WriteOptions& options) {
 }
 
 bool looks_like(std::string_view head) {
-  return find_head(first_line(head)) != std::string_view::npos || base_of(head, ' ', {}).base != 0;
+  return find_head(first_line(head)) != std::string_view::npos || detect_base(head, ' ', {}).base != 0;
 }
 
 }  // namespace plait::trace::text1992

@@ -35,8 +35,8 @@ struct Dialect {
 /// Determines the dialect from the first bytes of a trace: from its head comment, or else from its records. Options
 /// override both.
 /// errors  kArgument: a head comment that cannot be parsed.
-Dialect dialect_of(std::string_view head, const ReadOptions& options);
-Dialect dialect_of(const WriteOptions& options);
+Dialect detect_dialect(std::string_view head, const ReadOptions& options);
+Dialect make_dialect(const WriteOptions& options);
 
 /// True if this could be a trace of the format: it has the head comment, or all of its lines are comments and
 /// records.

@@ -30,13 +30,13 @@ bool set(std::optional<T>& to, std::string_view text, Parse parse) {
 }
 
 bool flags_number(std::string_view text, std::uint16_t& to) {
-  const auto flags = flags_of(text);
+  const auto flags = parse_flags(text);
   if (flags) to = *flags;
   return flags.has_value();
 }
 
 bool interface_number(std::string_view text, Interface& to) {
-  const auto interface = interface_of(text);
+  const auto interface = parse_interface(text);
   if (interface) to = *interface;
   return interface.has_value();
 }
@@ -124,7 +124,7 @@ bool parse_override(Pairs pairs, Override& values) {
 
 std::optional<Event> parse_event(Pairs pairs) {
   Event event;
-  const auto kind = kind_of(pairs.word());
+  const auto kind = parse_kind(pairs.word());
   if (!kind) return std::nullopt;
   event.kind = *kind;
   std::string_view key;

@@ -25,7 +25,7 @@ constexpr std::size_t kCommentsKept = 64;
 class Reader1992 : public LineReader {
  public:
   Reader1992(std::unique_ptr<Source> lines, const ReadOptions& options)
-      : LineReader(std::move(lines), "1992"), dialect_(dialect_of(source().peek(std::size_t{1} << 16), options)) {
+      : LineReader(std::move(lines), "1992"), dialect_(detect_dialect(source().peek(std::size_t{1} << 16), options)) {
     description_.tick = dialect_.tick;
     if (dialect_.base_guessed)
       note(

@@ -50,7 +50,7 @@ class Writer1992 : public Writer {
  public:
   Writer1992(std::unique_ptr<Sink> sink, const WriteOptions& options)
       : sink_(std::move(sink)),
-        dialect_(dialect_of(options)),
+        dialect_(make_dialect(options)),
         mark_(dialect_.mark()),
         line_(dialect_.base, dialect_.separator) {
     sink_->put(dialect_.head());

@@ -42,7 +42,7 @@ std::int64_t max_of_one_writer(const std::vector<FileRow*>& group) {
 
 }  // namespace
 
-Class class_of(const FileRow& file) {
+Class classify(const FileRow& file) {
   const Wide read = file.data[kReads].bytes;
   const Wide written = file.data[kWrites].bytes;
   const Wide extent = file.extent;
@@ -62,7 +62,7 @@ Class class_of(const FileRow& file) {
   return Class::kOther;
 }
 
-std::string pattern_of(const std::string& name) {
+std::string name_pattern(const std::string& name) {
   std::string pattern;
   for (const char letter : name) {
     const bool digit = letter >= '0' && letter <= '9';
@@ -76,7 +76,7 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
   std::map<std::string, std::vector<FileRow*>> groups;
   for (FileRow& file : files) {
     if (file.what != Class::kRequired || file.data[kWrites].bytes == 0 || file.data[kReads].bytes > 0) continue;
-    std::string pattern = pattern_of(file.name);
+    std::string pattern = name_pattern(file.name);
     if (pattern.find('#') != std::string::npos) groups[std::move(pattern)].push_back(&file);
   }
   for (auto& [pattern, group] : groups) {

@@ -9,13 +9,13 @@
 namespace plait::trace::report {
 
 /// Returns the class of a file from its own accesses; kOther if these do not decide.
-Class class_of(const FileRow& file);
+Class classify(const FileRow& file);
 
 /// Finds checkpoints among files with one pattern of names and one size that are written one after the other with
 /// pauses.
 void find_checkpoint_groups(std::vector<FileRow>& files);
 
 /// Returns the name with every number replaced by #.
-std::string pattern_of(const std::string& name);
+std::string name_pattern(const std::string& name);
 
 }  // namespace plait::trace::report

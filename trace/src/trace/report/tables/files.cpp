@@ -16,7 +16,7 @@ namespace plait::trace::report {
 
 namespace {
 
-std::int64_t bytes_of(const FileRow& row) { return together(row.data[kReads].bytes, row.data[kWrites].bytes); }
+std::int64_t total_bytes(const FileRow& row) { return together(row.data[kReads].bytes, row.data[kWrites].bytes); }
 
 void count(Order& order, Sequence sequence) {
   if (sequence == Sequence::kConsecutive) ++order.consecutive;
@@ -99,19 +99,19 @@ void FilesAnalyser::add_write(State& file, const Call& call) {
 FileRow FilesAnalyser::finished(const State& state) {
   FileRow row = state.row;
   if (state.written >= 0) grow(row.write_rounds, state.written - state.round);
-  row.what = class_of(row);
+  row.what = classify(row);
   return row;
 }
 
 void FilesAnalyser::remove_rows() {
   std::vector<std::int64_t> bytes;
-  for (const State& file : states_) bytes.push_back(bytes_of(file.row));
+  for (const State& file : states_) bytes.push_back(total_bytes(file.row));
   const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2);
   std::nth_element(bytes.begin(), middle, bytes.end());
   std::size_t leave = states_.size() / 2 + 1;  // removes no more files of equal size than necessary
   std::vector<State> kept;
   for (State& file : states_) {
-    const std::int64_t own = bytes_of(file.row);
+    const std::int64_t own = total_bytes(file.row);
     if (own > *middle || leave == 0) {
       rows_of_[file.name] = static_cast<std::uint32_t>(kept.size());
       kept.push_back(std::move(file));
@@ -137,12 +137,12 @@ void FilesAnalyser::result(Report& report) const {
   }
   find_checkpoint_groups(rows);
   std::stable_sort(rows.begin(), rows.end(),
-                   [](const FileRow& a, const FileRow& b) { return bytes_of(a) > bytes_of(b); });
+                   [](const FileRow& a, const FileRow& b) { return total_bytes(a) > total_bytes(b); });
   report.classes = classes_left_out_;
   report.files_left_out = left_out_;
   for (const FileRow& row : rows) {
     ClassSum& sum = report.classes[static_cast<std::size_t>(row.what)];
-    grow(sum.bytes, bytes_of(row));
+    grow(sum.bytes, total_bytes(row));
     grow(sum.time, together(row.time[kReads], row.time[kWrites]));
     ++sum.files;
   }
@@ -154,7 +154,7 @@ void FilesAnalyser::result(Report& report) const {
     report.notes.push_back(base::text(in_parts_, in_parts_ == 1 ? " file was" : " files were",
                                       " judged by parts of their accesses, as there were too many to keep"));
   for (std::size_t at = kShown; at < rows.size(); ++at) {
-    grow(report.files_left_out.bytes, bytes_of(rows[at]));
+    grow(report.files_left_out.bytes, total_bytes(rows[at]));
     ++report.files_left_out.files;
   }
   if (rows.size() > kShown) rows.resize(kShown);

@@ -222,7 +222,7 @@ double variance(const std::vector<double>& values) {
   return squares / count - sum / count * (sum / count);
 }
 
-Cycle cycle_of(const Candidate& candidate, const std::vector<double>& rate, double width) {
+Cycle make_cycle(const Candidate& candidate, const std::vector<double>& rate, double width) {
   const double unit = candidate.scale * width;
   Cycle cycle;
   cycle.period = candidate.period * width;
@@ -261,7 +261,7 @@ std::vector<Cycle> find_cycles(const std::vector<double>& rate, double width) {
   std::stable_sort(found.begin(), found.end(),
                    [](const Candidate& a, const Candidate& b) { return a.strength > b.strength; });
   std::vector<Cycle> cycles;
-  for (const Candidate& candidate : found) cycles.push_back(cycle_of(candidate, rate, width));
+  for (const Candidate& candidate : found) cycles.push_back(make_cycle(candidate, rate, width));
   return cycles;
 }
 

@@ -74,7 +74,7 @@ std::vector<double> walk(const std::vector<double>& padded, std::vector<double> 
 }
 
 /// Returns the begin of a cycle: a little before the steepest rise in the `length` values from `at` on.
-std::size_t begin_of(const std::vector<double>& padded, std::size_t at, std::size_t length) {
+std::size_t cycle_begin(const std::vector<double>& padded, std::size_t at, std::size_t length) {
   const std::size_t reach = std::max<std::size_t>(length / 8, 1);
   const auto value = [&](std::size_t i) { return padded[at + i % length]; };
   double most = -1;
@@ -142,7 +142,7 @@ Followed follow(const std::vector<double>& values, double period) {
       anchor = at + 1 - length;
     }
   }
-  anchor = begin_of(padded, anchor, length);
+  anchor = cycle_begin(padded, anchor, length);
   const std::vector<double> pattern(padded.begin() + static_cast<std::ptrdiff_t>(anchor),
                                     padded.begin() + static_cast<std::ptrdiff_t>(anchor + length));
   const auto start = static_cast<double>(anchor);

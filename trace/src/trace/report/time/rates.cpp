@@ -23,14 +23,14 @@ namespace {
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 
-std::size_t bin_of(std::int64_t gap) {
+std::size_t gap_bin(std::int64_t gap) {
   const auto value = static_cast<std::uint64_t>(gap);
   const int bits = static_cast<int>(std::bit_width(value));
   if (bits <= 2) return static_cast<std::size_t>(value);
   return static_cast<std::size_t>(4 * (bits - 2)) + static_cast<std::size_t>(value >> (bits - 3) & 3);
 }
 
-std::int64_t begin_of(std::size_t bin) {
+std::int64_t bin_begin(std::size_t bin) {
   if (bin < 4) return static_cast<std::int64_t>(bin);
   return static_cast<std::int64_t>((4 + bin % 4) << (bin / 4 - 1));
 }
@@ -38,13 +38,13 @@ std::int64_t begin_of(std::size_t bin) {
 }  // namespace
 
 void Gaps::add(std::int64_t gap) {
-  ++counts_[std::min(bin_of(gap), counts_.size() - 1)];
+  ++counts_[std::min(gap_bin(gap), counts_.size() - 1)];
   if (++count_ < next_) return;
   next_ = count_ + std::max<std::uint32_t>(1, count_ / 16);
   std::uint64_t left = count_ / 4;
   for (std::size_t bin = 0; bin < counts_.size(); ++bin) {
     if (counts_[bin] > left) {
-      quartile_ = begin_of(bin + 1);
+      quartile_ = bin_begin(bin + 1);
       break;
     }
     left -= counts_[bin];
@@ -96,7 +96,7 @@ void RatesAnalyser::add(Rates& rates, const Call& call, std::int64_t at, std::si
   if (file < kFiles) rates.files[file].add(at, call.moved, rates.all.usual());
 }
 
-std::size_t RatesAnalyser::file_of(const Call& call) {
+std::size_t RatesAnalyser::file_index(const Call& call) {
   if (call.name == kNoFile) return kFiles;
   if (call.name >= indices_.size()) {
     indices_.resize(lookup_.names(), kNone);
@@ -128,7 +128,7 @@ std::size_t RatesAnalyser::file_of(const Call& call) {
 void RatesAnalyser::add(std::span<const Call> calls) {
   for (const Call& call : calls) {
     if (!call.is_data() || call.moved == 0) continue;
-    const std::size_t file = file_of(call);
+    const std::size_t file = file_index(call);
     add(wall_, call, call.start, file);
     if (call.event.cpu < 0) cpu_known_ = false;
     if (cpu_known_) add(cpu_, call, std::max(call.event.cpu, cpu_.last), file);

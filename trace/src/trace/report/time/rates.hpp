@@ -65,7 +65,7 @@ class RatesAnalyser final : public Analyser {
     std::int64_t last = 0;
   };
   void add(Rates& rates, const Call& call, std::int64_t at, std::size_t file);
-  std::size_t file_of(const Call& call);
+  std::size_t file_index(const Call& call);
 
   const Lookup& lookup_;
   Rates wall_;

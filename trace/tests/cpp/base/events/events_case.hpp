@@ -59,7 +59,7 @@ inline void put_some(int count, std::int64_t offset = 0, std::uint32_t file = 1)
   }
 }
 
-inline std::multiset<std::int64_t> offsets_of(const std::vector<plait::trace::Event>& events) {
+inline std::multiset<std::int64_t> event_offsets(const std::vector<plait::trace::Event>& events) {
   std::multiset<std::int64_t> all;
   for (const plait::trace::Event& event : events) all.insert(event.offset);
   return all;

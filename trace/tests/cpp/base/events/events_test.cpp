@@ -37,7 +37,7 @@ TEST_F(TraceEvents, NothingHappensWithoutATrace) {
   put_some(3);
   plait_events_end();
   const auto reader = open_trace(trace_);
-  EXPECT_TRUE(all_of(*reader).empty());
+  EXPECT_TRUE(read_all(*reader).empty());
   EXPECT_TRUE(reader->description().complete);
   EXPECT_EQ(reader->description().processes.size(), 1U);
 }
@@ -67,7 +67,7 @@ TEST_F(TraceEvents, WhatWasPutIsRead) {
   plait_events_end();
 
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
+  const std::vector<Event> events = read_all(*reader);
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(events[0].operation, 77U);
   EXPECT_EQ(events[0].duration, kUnknown);
@@ -112,9 +112,9 @@ TEST_F(TraceEvents, ManyThreadsAtOnce) {
   for (std::thread& thread : threads) thread.join();
   plait_events_end();
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
+  const std::vector<Event> events = read_all(*reader);
   EXPECT_TRUE(in_order(events));
-  EXPECT_EQ(offsets_of(events), up_to(std::int64_t{kThreads} * kEach));
+  EXPECT_EQ(event_offsets(events), up_to(std::int64_t{kThreads} * kEach));
   std::map<std::uint32_t, std::set<std::int64_t>> parts;  // each thread wrote one part
   for (const Event& event : events) parts[event.thread].insert(event.offset / kEach);
   EXPECT_EQ(parts.size(), std::size_t{kThreads});
@@ -130,12 +130,12 @@ TEST_F(TraceEvents, ManyThreadsOneAfterTheOtherShareChunks) {
   for (int t = 0; t < kThreads; ++t) std::thread([t] { put_some(2, t * 2); }).join();
   plait_events_end();
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
-  EXPECT_EQ(offsets_of(events), up_to(2 * kThreads));
+  const std::vector<Event> events = read_all(*reader);
+  EXPECT_EQ(event_offsets(events), up_to(2 * kThreads));
   std::set<std::uint32_t> threads;
   for (const Event& event : events) threads.insert(event.thread);
   EXPECT_GT(threads.size(), 100U);
-  EXPECT_LT(content_of(trace_).size(), std::size_t{kThreads} * 100);
+  EXPECT_LT(read_file(trace_).size(), std::size_t{kThreads} * 100);
 }
 
 TEST_F(TraceEvents, AsynchronousEventsAreSorted) {
@@ -147,16 +147,16 @@ TEST_F(TraceEvents, AsynchronousEventsAreSorted) {
     plait_events_put(&event);
   }
   plait_events_end();
-  const std::vector<Event> events = all_of(*open_trace(trace_));
+  const std::vector<Event> events = read_all(*open_trace(trace_));
   EXPECT_TRUE(in_order(events));
-  EXPECT_EQ(offsets_of(events), up_to(50000));
+  EXPECT_EQ(event_offsets(events), up_to(50000));
 }
 
 TEST_F(TraceEvents, AFileThatIsNoTraceIsLeftAlone) {
   write_content(trace_, "precious");
   EXPECT_EQ(begin(), EEXIST);
   EXPECT_EQ(plait_events_active(), 0);
-  EXPECT_EQ(content_of(trace_), "precious");
+  EXPECT_EQ(read_file(trace_), "precious");
   write_content(trace_, std::string(10000, 'x'));
   EXPECT_EQ(begin(), EEXIST);
   EXPECT_EQ(plait_events_begin(path("missing/t.plait").c_str(), "", -1, 1, 1), ENOENT);
@@ -175,7 +175,7 @@ TEST_F(TraceEvents, WhereThereIsNoRoomEventsAreCounted) {
   });
   EXPECT_EQ(status, 0);
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
+  const std::vector<Event> events = read_all(*reader);
   EXPECT_GT(events.size(), 100U);
   const Description& known = reader->description();
   ASSERT_EQ(known.missed.size(), 1U);
@@ -193,7 +193,7 @@ TEST_F(TraceEvents, SurvivesClosedDescriptorsAndChangedFolders) {
     plait_events_end();
   });
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(all_of(*open_trace(trace_)).size(), 100000U);
+  EXPECT_EQ(read_all(*open_trace(trace_)).size(), 100000U);
 }
 
 std::atomic<int> from_handler{0};
@@ -224,7 +224,7 @@ TEST_F(TraceEvents, SignalHandlersMayPut) {
   });
   EXPECT_EQ(status, 0);
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
+  const std::vector<Event> events = read_all(*reader);
   std::int64_t handled = 0;
   std::int64_t counted = 0;
   std::int64_t own = 0;

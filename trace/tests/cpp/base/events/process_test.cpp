@@ -32,7 +32,7 @@ TEST_F(TraceProcesses, KilledProcessLeavesAllItsEvents) {
   });
   ASSERT_TRUE(WIFSIGNALED(status));
   const auto reader = open_trace(trace_);
-  EXPECT_EQ(offsets_of(all_of(*reader)), up_to(100000));
+  EXPECT_EQ(event_offsets(read_all(*reader)), up_to(100000));
   EXPECT_FALSE(reader->description().complete);
   ASSERT_FALSE(reader->description().notes.empty());
   EXPECT_NE(reader->description().notes[0].find("killed"), std::string::npos);
@@ -55,7 +55,7 @@ TEST_F(TraceProcesses, KilledAnywhereLeavesWhatIsReadable) {
     ::waitpid(child, &status, 0);
     if (::access(trace_.c_str(), F_OK) != 0) continue;  // killed before it began
     const auto reader = open_trace(trace_);
-    const std::vector<Event> events = all_of(*reader);
+    const std::vector<Event> events = read_all(*reader);
     EXPECT_TRUE(in_order(events));
     std::map<std::uint32_t, std::multiset<std::int64_t>> threads;  // of each thread, all from the first to the last
     for (const Event& event : events) threads[event.thread].insert(event.offset);
@@ -88,8 +88,8 @@ TEST_F(TraceProcesses, ChildrenAreProcessesOfTheirOwn) {
   put_some(1, 70, file);
   plait_events_end();
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
-  EXPECT_EQ(offsets_of(events), up_to(71));
+  const std::vector<Event> events = read_all(*reader);
+  EXPECT_EQ(event_offsets(events), up_to(71));
   const Description& known = reader->description();
   EXPECT_TRUE(known.complete);
   ASSERT_EQ(known.processes.size(), 4U);
@@ -123,7 +123,7 @@ TEST_F(TraceProcesses, AProgramThatAnotherReplacedKeepsItsNumber) {
   });
   EXPECT_EQ(status, 0);
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
+  const std::vector<Event> events = read_all(*reader);
   const Description& known = reader->description();
   ASSERT_EQ(events.size(), 2U);
   ASSERT_EQ(known.processes.size(), 1U);
@@ -145,7 +145,7 @@ TEST_F(TraceProcesses, AnIdUsedTwiceIsTwoProcesses) {
       plait_events_end();
     });
   // The system does not give the same id again so soon: say in the file that it did.
-  std::string bytes = content_of(trace_);
+  std::string bytes = read_file(trace_);
   std::uint32_t first = 0;
   for (std::size_t at = PLAIT_TRACE_HEADER; at < bytes.size(); at += PLAIT_TRACE_UNIT) {
     plait_chunk front;
@@ -161,7 +161,7 @@ TEST_F(TraceProcesses, AnIdUsedTwiceIsTwoProcesses) {
   }
   write_content(trace_, bytes);
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
+  const std::vector<Event> events = read_all(*reader);
   const Description& known = reader->description();
   ASSERT_EQ(known.processes.size(), 2U);
   EXPECT_NE(known.processes[0].number, known.processes[1].number);
@@ -193,9 +193,9 @@ TEST_F(TraceProcesses, ManyProcessesBeginAtOnce) {
     EXPECT_EQ(status, 0);
   }
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
+  const std::vector<Event> events = read_all(*reader);
   EXPECT_TRUE(in_order(events));
-  EXPECT_EQ(offsets_of(events), up_to(24 * 500));
+  EXPECT_EQ(event_offsets(events), up_to(24 * 500));
   EXPECT_EQ(reader->description().processes.size(), 24U);
   EXPECT_TRUE(reader->description().complete);
   for (const auto& entry : std::filesystem::directory_iterator(folder_)) EXPECT_EQ(entry.path().string(), trace_);
@@ -207,7 +207,7 @@ TEST_F(TraceProcesses, AnotherHostWritesBesideIt) {
     put_some(5, 0);
     plait_events_end();
   });
-  std::string bytes = content_of(trace_);  // make it another host's, whose clock was 1000 s behind ours
+  std::string bytes = read_file(trace_);  // make it another host's, whose clock was 1000 s behind ours
   plait_trace_header header;
   std::memcpy(&header, bytes.data(), sizeof header);
   std::memset(header.boot, 'b', sizeof header.boot - 1);
@@ -220,10 +220,10 @@ TEST_F(TraceProcesses, AnotherHostWritesBesideIt) {
     put_some(5, 5);
     plait_events_end();
   });
-  EXPECT_EQ(content_of(trace_).size(), bytes.size());
+  EXPECT_EQ(read_file(trace_).size(), bytes.size());
   const auto reader = open_trace(trace_);
-  const std::vector<Event> events = all_of(*reader);
-  EXPECT_EQ(offsets_of(events), up_to(10));
+  const std::vector<Event> events = read_all(*reader);
+  EXPECT_EQ(event_offsets(events), up_to(10));
   EXPECT_TRUE(in_order(events));
   EXPECT_LT(events.front().start, -990000000000);  // what ran here ran before the other's zero
   EXPECT_GE(events.front().offset, 5);

@@ -88,7 +88,7 @@ void carry_out(const Case& access, const plan::AccessOptions& options, int worke
                Seen& seen) {
   store::memory::MemoryStore memory(access_case::store_bytes(access));
   memory.bytes() = access_case::pattern(memory.size());
-  std::vector<Bytes> locals = access_case::locals_of(access, memory.bytes());
+  std::vector<Bytes> locals = access_case::make_locals(access, memory.bytes());
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   CountingStore store(memory, seen);
   transport::thread::run_team(workers, [&](transport::Transport& team) {

@@ -11,7 +11,7 @@
 namespace plait::simulation {
 namespace {
 
-std::string error_of(std::string_view policy, const CacheShape& shape = {100, 4096, 1}) {
+std::string catch_error(std::string_view policy, const CacheShape& shape = {100, 4096, 1}) {
   try {
     NamedPolicy(policy).make(shape);
   } catch (const Error& error) {
@@ -37,19 +37,19 @@ TEST(Registry, FindsAllByTheirNames) {
 }
 
 TEST(Registry, NamesTheNearest) {
-  EXPECT_NE(error_of("siev").find("did you mean sieve?"), std::string::npos);
-  EXPECT_NE(error_of("siev").find("the policies are lru, fifo, clock, lfu, 2q, arc, sieve, s3fifo, belady, toss, "
-                                  "toss-parallel and partition"),
+  EXPECT_NE(catch_error("siev").find("did you mean sieve?"), std::string::npos);
+  EXPECT_NE(catch_error("siev").find("the policies are lru, fifo, clock, lfu, 2q, arc, sieve, s3fifo, belady, toss, "
+                                     "toss-parallel and partition"),
             std::string::npos);
-  EXPECT_EQ(error_of("something").find("did you mean"), std::string::npos);
+  EXPECT_EQ(catch_error("something").find("did you mean"), std::string::npos);
 }
 
 TEST(Registry, KnowsNamesAsTheyAreWritten) {
   EXPECT_EQ(NamedPolicy("S3-FIFO?small=20%").kind().name, "s3fifo");
   EXPECT_EQ(NamedPolicy("LRU").kind().name, "lru");
   EXPECT_EQ(NamedPolicy("TossParallel").kind().name, "toss-parallel");
-  EXPECT_NE(error_of("SIEV").find("did you mean sieve?"), std::string::npos);
-  EXPECT_NE(error_of("-").find("there is no replacement policy '-'"), std::string::npos);
+  EXPECT_NE(catch_error("SIEV").find("did you mean sieve?"), std::string::npos);
+  EXPECT_NE(catch_error("-").find("there is no replacement policy '-'"), std::string::npos);
 }
 
 TEST(Registry, KeepsParametersOfCopies) {
@@ -62,12 +62,12 @@ TEST(Registry, KeepsParametersOfCopies) {
 }
 
 TEST(Registry, ChecksAmountsWhenThePolicyIsMade) {
-  EXPECT_EQ(error_of("2q?in=400KiB"), "");
-  EXPECT_EQ(error_of("2q?in=1B"), "");  // at least one block
-  EXPECT_NE(error_of("2q?in=401KiB").find("is more than the cache of 100 blocks"), std::string::npos);
-  EXPECT_NE(error_of("2q?in=400KiB", {100, 0, 0}).find("blocks of this cache have no size"), std::string::npos);
-  EXPECT_NE(error_of("2q?in=4").find("has no unit"), std::string::npos);
-  EXPECT_NE(error_of("2q?in=1e300KiB"), "");
+  EXPECT_EQ(catch_error("2q?in=400KiB"), "");
+  EXPECT_EQ(catch_error("2q?in=1B"), "");  // at least one block
+  EXPECT_NE(catch_error("2q?in=401KiB").find("is more than the cache of 100 blocks"), std::string::npos);
+  EXPECT_NE(catch_error("2q?in=400KiB", {100, 0, 0}).find("blocks of this cache have no size"), std::string::npos);
+  EXPECT_NE(catch_error("2q?in=4").find("has no unit"), std::string::npos);
+  EXPECT_NE(catch_error("2q?in=1e300KiB"), "");
 }
 
 }  // namespace

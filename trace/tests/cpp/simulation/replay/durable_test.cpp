@@ -14,15 +14,15 @@ using trace::Event;
 using trace::Kind;
 using Events = plait_test::TraceInMemory;
 using plait_test::kMs;
+using plait_test::make_settings;
 using plait_test::replay;
-using plait_test::settings_of;
 using plait_test::spaced_requests;
 
 TEST(Replay, DurableWritesWaitForTheDeviceAndItsFlush) {
   const auto elapsed = [](std::uint16_t flags, WriteKind write, std::int64_t blocks) {
     Events events = spaced_requests(10, 5, Kind::kWrite);
     for (Event& event : events.all) event.flags |= flags;
-    ReplaySettings settings = settings_of(blocks);
+    ReplaySettings settings = make_settings(blocks);
     settings.cache.write = write;
     settings.device.flush = 2 * kMs;
     return replay(std::move(events), settings);
@@ -42,7 +42,7 @@ TEST(Replay, ASyncWritesWhatIsDirtyAndFlushes) {
   Events events = spaced_requests(10, 5, Kind::kWrite);
   events.add(1, 60, 1, Kind::kSync, 0, 0);
   events.add(1, 62, 1, Kind::kSync, 0, 0);
-  ReplaySettings settings = settings_of(100);
+  ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kFull;
   settings.device.flush = 2 * kMs;
   settings.device.flush_writes = 1;

@@ -19,12 +19,12 @@ using trace::Kind;
 using Events = plait_test::TraceInMemory;
 using plait_test::kBlock;
 using plait_test::kMs;
+using plait_test::make_settings;
 using plait_test::replay;
-using plait_test::settings_of;
 using plait_test::spaced_requests;
 
 TEST(ReplayAtTheEdge, ProcessorsThatNobodyUsesAreIdleAllTheTime) {
-  ReplaySettings settings = settings_of(0);
+  ReplaySettings settings = make_settings(0);
   settings.processors.count = 3;
   const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings);
   EXPECT_EQ(outcome.idle, 2 * outcome.elapsed + 10 * 10 * kMs);
@@ -46,7 +46,7 @@ TEST(ReplayAtTheEdge, WhoWaitsForNobodyGoesOnAtOnce) {
     events.about.files.push_back({process, 1, "a"});
     events.about.files.push_back({process, 2, "b"});
   }
-  ReplaySettings settings = settings_of(100);
+  ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kDelayed;
   settings.processors.count = 2;
   const auto outcome = replay(std::move(events), settings);
@@ -58,7 +58,7 @@ TEST(ReplayAtTheEdge, BlocksThatGoEarlyDoNotCutRequests) {
   Events events;
   events.add(1, 0, 1, Kind::kRead, 0, 64 * kBlock);
   events.add(1, 2, 1, Kind::kRead, 64 * kBlock, 64 * kBlock);
-  ReplaySettings settings = settings_of(1000);
+  ReplaySettings settings = make_settings(1000);
   settings.cache.policy = "toss";
   const auto outcome = replay(std::move(events), settings);
   EXPECT_EQ(outcome.devices[0].reads, 2);
@@ -69,7 +69,7 @@ TEST(ReplayAtTheEdge, TheEndOfAHugeFileIsCutOffWithWhatIsThere) {
   Events events = spaced_requests(4, 5, Kind::kWrite);
   events.add(1, 25, 0, Kind::kWrite, std::int64_t{1} << 52, kBlock);
   events.add(1, 30, 0, Kind::kTruncate, kBlock, 0);
-  ReplaySettings settings = settings_of(100);
+  ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kFull;
   const auto outcome = replay(std::move(events), settings);
   EXPECT_EQ(outcome.cache.discarded, 4);
@@ -77,7 +77,7 @@ TEST(ReplayAtTheEdge, TheEndOfAHugeFileIsCutOffWithWhatIsThere) {
 }
 
 TEST(ReplayAtTheEdge, ATierMayBeAsLargeAsOneLikes) {
-  ReplaySettings settings = settings_of(0);
+  ReplaySettings settings = make_settings(0);
   settings.tier = {std::int64_t{1} << 43, 4096, "lru", {"server", {{"service", 0.001}}}};  // 2^31 blocks
   const auto outcome = replay(spaced_requests(10, 5, Kind::kRead, 2), settings);
   EXPECT_EQ(outcome.devices[0].hits, 10);

@@ -20,12 +20,12 @@ using trace::Kind;
 using Events = plait_test::TraceInMemory;
 using plait_test::kBlock;
 using plait_test::kMs;
+using plait_test::make_settings;
 using plait_test::replay;
-using plait_test::settings_of;
 using plait_test::spaced_requests;
 
 TEST(Replay, WithoutACacheEachRequestTakesItsTime) {
-  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings_of(0));
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), make_settings(0));
   EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 10 * 10 * kMs);
   EXPECT_EQ(outcome.idle, 10 * 10 * kMs);
   EXPECT_EQ(outcome.computing, 45 * kMs);
@@ -41,14 +41,14 @@ TEST(Replay, WithoutACacheEachRequestTakesItsTime) {
 }
 
 TEST(Replay, AnInfiniteCacheReadsOnce) {
-  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead, 3), settings_of(1000));
+  const auto outcome = replay(spaced_requests(10, 5, Kind::kRead, 3), make_settings(1000));
   EXPECT_EQ(outcome.elapsed, 29 * 5 * kMs + 10 * 10 * kMs);
   EXPECT_EQ(outcome.cache.hit_requests, 20);
   EXPECT_EQ(outcome.devices[0].reads, 10);
 }
 
 TEST(Replay, ADeviceWithoutCostLeavesComputingAndCalls) {
-  ReplaySettings settings = settings_of(4);
+  ReplaySettings settings = make_settings(4);
   settings.device = {"server", {{"service", 0}}};
   settings.processors.call_cost = kMs / 10;
   settings.processors.copy_rate = 4096e3;  // a ms a block
@@ -60,7 +60,7 @@ TEST(Replay, ADeviceWithoutCostLeavesComputingAndCalls) {
 
 TEST(Replay, WritesWaitOrDoNotByPolicy) {
   const auto elapsed = [](WriteKind kind) {
-    ReplaySettings settings = settings_of(100);
+    ReplaySettings settings = make_settings(100);
     settings.cache.write = kind;
     settings.cache.delay = 0;
     settings.cache.flush_interval = kMs;
@@ -82,7 +82,7 @@ TEST(Replay, WritesWaitOrDoNotByPolicy) {
 }
 
 TEST(Replay, WhatIsOverwrittenInTheCacheIsWrittenOnce) {
-  ReplaySettings settings = settings_of(100);
+  ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kDelayed;
   const auto outcome = replay(spaced_requests(10, 5, Kind::kWrite, 4), settings);
   EXPECT_EQ(outcome.cache.overwritten_blocks, 30);
@@ -91,7 +91,7 @@ TEST(Replay, WhatIsOverwrittenInTheCacheIsWrittenOnce) {
 }
 
 TEST(Replay, DirtyBlocksThatMakeRoomAreWaitedFor) {
-  ReplaySettings settings = settings_of(2);
+  ReplaySettings settings = make_settings(2);
   settings.cache.write = WriteKind::kFull;
   settings.cache.coalesce = 0;
   const auto outcome = replay(spaced_requests(10, 5, Kind::kWrite), settings);
@@ -100,7 +100,7 @@ TEST(Replay, DirtyBlocksThatMakeRoomAreWaitedFor) {
 }
 
 TEST(Replay, LimitsOfDirtyBlocksHoldWritersBack) {
-  ReplaySettings settings = settings_of(100);
+  ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kFull;
   settings.cache.dirty_limit = 0.04;
   const auto outcome = replay(spaced_requests(20, 1, Kind::kWrite), settings);
@@ -109,7 +109,7 @@ TEST(Replay, LimitsOfDirtyBlocksHoldWritersBack) {
 }
 
 TEST(Replay, ASyncBringsAFileToTheDevice) {
-  ReplaySettings settings = settings_of(100);
+  ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kFull;
   Events events = spaced_requests(4, 5, Kind::kWrite);
   events.add(1, 30, 1, Kind::kSync, 0, 0);
@@ -119,7 +119,7 @@ TEST(Replay, ASyncBringsAFileToTheDevice) {
 }
 
 TEST(Replay, WhatIsCutOffIsNotWritten) {
-  ReplaySettings settings = settings_of(100);
+  ReplaySettings settings = make_settings(100);
   settings.cache.write = WriteKind::kFull;
   Events events = spaced_requests(4, 5, Kind::kWrite);
   events.add(1, 30, 0, Kind::kTruncate, kBlock, 0);
@@ -130,7 +130,7 @@ TEST(Replay, WhatIsCutOffIsNotWritten) {
 
 TEST(Replay, ReadAheadHidesTheDevice) {
   const auto with = [](ReadAheadKind kind) {
-    ReplaySettings settings = settings_of(100);
+    ReplaySettings settings = make_settings(100);
     settings.cache.read_ahead = kind;
     settings.cache.read_ahead_size = 4 * kBlock;
     return replay(spaced_requests(10, 20, Kind::kRead), settings);
@@ -148,7 +148,7 @@ TEST(Replay, ReadAheadHidesTheDevice) {
 TEST(Replay, StridesAreFollowed) {
   Events events;
   for (int k = 0; k < 10; ++k) events.add(1, 21 * k, 1, Kind::kRead, 7 * k * kBlock, kBlock);
-  ReplaySettings settings = settings_of(100);
+  ReplaySettings settings = make_settings(100);
   settings.cache.read_ahead = ReadAheadKind::kStride;
   const auto outcome = replay(std::move(events), settings);
   EXPECT_EQ(outcome.cache.ahead_used, 7);  // the first three tell the stride; after the last nothing is there
@@ -160,7 +160,7 @@ TEST(Replay, AsynchronousRequestsOverlapWithComputing) {
   for (int k = 0; k < 5; ++k)
     events.add(1, 20 * k, 1, Kind::kWrite, k * kBlock, kBlock).flags |= trace::flag::kAsynchronous;
   events.add(1, 81, 0, Kind::kClose, 0, 0);
-  const auto outcome = replay(std::move(events), settings_of(0));
+  const auto outcome = replay(std::move(events), make_settings(0));
   EXPECT_EQ(outcome.elapsed, 4 * 20 * kMs + 10 * kMs);  // the close waits for the last
   EXPECT_EQ(outcome.write_latency.count(), 0);
 }
@@ -173,7 +173,7 @@ TEST(Replay, TwoProcessesShareAProcessorInTurns) {
   for (const std::uint32_t process : {1U, 2U}) events.add(process, 100, 0, Kind::kRead, 0, kBlock);
   events.name(1, "a");
   events.name(2, "b");
-  ReplaySettings settings = settings_of(0);
+  ReplaySettings settings = make_settings(0);
   settings.processors.quantum = 10 * kMs;
   settings.processors.switch_cost = kMs / 10;
   const auto outcome = replay(std::move(events), settings);
@@ -200,7 +200,7 @@ TEST(Replay, CollectiveOperationsWaitForAll) {
   }
   for (const std::uint32_t process : {1U, 2U}) events.name(process, "shared");
   events.add(1, 80, 1, Kind::kRead, 0, kBlock);
-  ReplaySettings settings = settings_of(0);
+  ReplaySettings settings = make_settings(0);
   settings.processors.count = 2;
   const auto outcome = replay(std::move(events), settings);
   EXPECT_EQ(outcome.processes[0].barrier, 60 * kMs);
@@ -209,7 +209,7 @@ TEST(Replay, CollectiveOperationsWaitForAll) {
 }
 
 TEST(Replay, MeasuredTimesGiveBackTheRecordedRun) {
-  ReplaySettings settings = settings_of(0);
+  ReplaySettings settings = make_settings(0);
   settings.program.measured = true;
   const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings);
   EXPECT_EQ(outcome.elapsed, 9 * 5 * kMs + 10 * kMs);
@@ -219,7 +219,7 @@ TEST(Replay, MeasuredTimesGiveBackTheRecordedRun) {
 TEST(Replay, CpuTimeThatIsToldAtEachRequestIsComputingTheRestAPause) {
   Events events;
   for (int k = 0; k < 5; ++k) events.add(1, 10 * k, 1, Kind::kRead, k * kBlock, kBlock).cpu = 2 * kMs * k;
-  ReplaySettings settings = settings_of(0);
+  ReplaySettings settings = make_settings(0);
   auto outcome = replay(events, settings);
   EXPECT_EQ(outcome.computing, 2 * kMs * 4);
   EXPECT_EQ(outcome.processes[0].pausing, 7 * kMs * 4);
@@ -229,7 +229,7 @@ TEST(Replay, CpuTimeThatIsToldAtEachRequestIsComputingTheRestAPause) {
 }
 
 TEST(Replay, RequestsThatFollowEachOtherBecomeOne) {
-  ReplaySettings settings = settings_of(0);
+  ReplaySettings settings = make_settings(0);
   settings.program.aggregate = 4 * kBlock;
   const auto outcome = replay(spaced_requests(10, 5, Kind::kRead), settings);
   EXPECT_EQ(outcome.devices[0].reads, 3);
@@ -240,13 +240,13 @@ TEST(Replay, RequestsThatFollowEachOtherBecomeOne) {
 TEST(Replay, DirectRequestsGoPastTheCache) {
   Events events = spaced_requests(10, 5, Kind::kRead, 2);
   for (Event& event : events.all) event.flags |= trace::flag::kDirect;
-  const auto outcome = replay(std::move(events), settings_of(100));
+  const auto outcome = replay(std::move(events), make_settings(100));
   EXPECT_EQ(outcome.devices[0].reads, 20);
   EXPECT_EQ(outcome.cache.read_requests, 0);
 }
 
 TEST(Replay, ALimitForAProcessIsKept) {
-  ReplaySettings settings = settings_of(10);
+  ReplaySettings settings = make_settings(10);
   settings.cache.process_limit = 4 * kBlock;
   const auto outcome = replay(spaced_requests(5, 1, Kind::kRead, 3), settings);
   EXPECT_EQ(outcome.cache.hit_blocks, 0);  // five in turn do not fit in four
@@ -259,7 +259,7 @@ TEST(Replay, ARequestLargerThanTheCacheEnds) {
   events.add(1, 0, 1, Kind::kRead, 0, 100 * kBlock);
   events.add(1, 2, 1, Kind::kWrite, 0, 100 * kBlock);
   for (const WriteKind kind : {WriteKind::kThrough, WriteKind::kBehind, WriteKind::kDelayed, WriteKind::kFull}) {
-    ReplaySettings settings = settings_of(3);
+    ReplaySettings settings = make_settings(3);
     settings.cache.write = kind;
     settings.cache.read_ahead = ReadAheadKind::kSame;
     const auto outcome = replay(events, settings);
@@ -291,7 +291,7 @@ TEST(Replay, RandomRequestsUnderAllSettings) {
     if (policy->foresight == Foresight::kProcesses) continue;
     for (int write = 0; write < 4; ++write)
       for (int ahead = 0; ahead < 6; ++ahead) {
-        ReplaySettings settings = settings_of(16);
+        ReplaySettings settings = make_settings(16);
         settings.cache.policy = std::string(policy->name);
         settings.cache.write = static_cast<WriteKind>(write);
         settings.cache.read_ahead = static_cast<ReadAheadKind>(ahead);
@@ -345,7 +345,7 @@ Events barriers(const std::string& name, int second) {
 }
 
 TEST(Replay, BarriersOfATraceMakeAllWait) {
-  ReplaySettings settings = settings_of(0);
+  ReplaySettings settings = make_settings(0);
   settings.device = {"server", {{"service", 0}}};
   settings.processors.count = 2;
   const auto outcome = replay(barriers("MPI: MPI_Barrier", 30), settings);
@@ -369,7 +369,7 @@ TEST(Replay, BarriersOfATraceMakeAllWait) {
 
 TEST(Replay, RefusesWhatMakesNoSense) {
   const auto message = [](const std::function<void(ReplaySettings&)>& change) -> std::string {
-    ReplaySettings settings = settings_of(10);
+    ReplaySettings settings = make_settings(10);
     change(settings);
     try {
       replay(spaced_requests(1, 1, Kind::kRead), settings);

@@ -20,14 +20,14 @@ bool is_data(const Event& event) { return event.kind <= Kind::kWrite; }
 bool is_logical(const Event& event) { return (event.flags & flag::kLogical) != 0; }
 
 /// The data events that moved something or nothing without failing, of one level.
-std::vector<Event> data_of(const Case& made, bool logical) {
+std::vector<Event> data_events(const Case& made, bool logical) {
   std::vector<Event> result;
   for (const Event& event : made.events)
     if (is_data(event) && event.result >= 0 && is_logical(event) == logical) result.push_back(event);
   return result;
 }
 
-std::string name_of(const Case& made, const Event& event) {
+std::string file_name(const Case& made, const Event& event) {
   for (const File& file : made.known.files)
     if (file.process == event.process && file.number == event.file && !file.name.empty()) return file.name;
   return "file " + std::to_string(event.file) + " of process " + std::to_string(event.process);
@@ -53,7 +53,7 @@ class Random : public testing::TestWithParam<int> {
  protected:
   Case made = random_case(static_cast<unsigned>(GetParam()), 3000, GetParam() % 2 == 1);
   Report report = made.report();
-  std::vector<Event> data = data_of(made, true);
+  std::vector<Event> data = data_events(made, true);
 };
 
 TEST_P(Random, TotalsAreTheSumsOfTheEvents) {
@@ -140,7 +140,7 @@ TEST_P(Random, FilesOfOneNameAreOne) {
     if (is_data(event) && !is_logical(event)) continue;
     if (!is_logical(event) || event.kind == Kind::kMetadata || (event.kind == Kind::kOpen && event.result < 0))
       continue;
-    const std::string name = name_of(made, event);
+    const std::string name = file_name(made, event);
     processes[name].insert(event.process);
     opens[name].insert({event.process, event.file});
     if (!is_data(event) || event.result < 0) continue;
@@ -195,7 +195,7 @@ TEST_P(Random, PicturesOfOffsetsHoldTheBytes) {
   std::map<std::string, std::array<std::int64_t, 2>> bytes;
   for (const Event& event : data)
     if (event.offset >= 0 && event.moved() > 0)
-      bytes[name_of(made, event)][event.kind == Kind::kRead ? kReads : kWrites] += event.moved();
+      bytes[file_name(made, event)][event.kind == Kind::kRead ? kReads : kWrites] += event.moved();
   ASSERT_EQ(report.offsets.size(), bytes.size());
   for (const Offsets& picture : report.offsets)
     for (std::size_t way = 0; way < 2; ++way)
@@ -232,7 +232,7 @@ TEST_P(Random, AFilterLeavesTheRestOut) {
   const Report some = made.report(options);
   std::int64_t bytes = 0;
   for (const Event& event : data)
-    if (event.process == 20 && name_of(made, event).ends_with("1")) bytes += event.moved();
+    if (event.process == 20 && file_name(made, event).ends_with("1")) bytes += event.moved();
   EXPECT_GT(bytes, 0);
   EXPECT_EQ(some.totals.data[kReads].bytes + some.totals.data[kWrites].bytes, bytes);
 }

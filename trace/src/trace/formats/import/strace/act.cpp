@@ -22,7 +22,7 @@ bool closes_on_exec(const Call& call) {
 
 /// Returns the value of `key` in a struct as strace prints it, such as {aio_nbytes=4096, ...}; empty if it is
 /// missing.
-std::string_view value_of(const std::vector<std::string_view>& fields, std::string_view key) {
+std::string_view field_value(const std::vector<std::string_view>& fields, std::string_view key) {
   for (const std::string_view field : fields) {
     const std::size_t equals = field.find('=');
     if (equals != std::string_view::npos && field.substr(0, equals).ends_with(key)) return field.substr(equals + 1);
@@ -34,7 +34,7 @@ std::string_view value_of(const std::vector<std::string_view>& fields, std::stri
 std::int64_t vector_length(std::string_view argument) {
   std::int64_t sum = 0;
   for (const std::string_view one : elements(argument))
-    if (const auto length = leading_number(value_of(elements(one), "iov_len")))
+    if (const auto length = leading_number(field_value(elements(one), "iov_len")))
       sum = std::min(sum + std::max<std::int64_t>(*length, 0), kMaxMove);
   return sum;
 }
@@ -63,7 +63,7 @@ void Act::emit(Event event, const Open* open) {
 }
 
 Slot& Act::descriptor(std::string_view argument) {
-  return tasks_.descriptor(*task_, leading_number(argument).value_or(-1), annotation_of(argument));
+  return tasks_.descriptor(*task_, leading_number(argument).value_or(-1), find_annotation(argument));
 }
 
 bool Act::transfer(Event event, const Call& call, bool vector, bool at) {
@@ -114,7 +114,7 @@ bool Act::open(Event event, std::string_view name, const Call& call) {
   std::string file(call.annotation);
   if (file.empty()) {
     file = unquoted(call.arguments[path]);
-    const std::string_view folder = path == 1 ? annotation_of(call.arguments[0]) : std::string_view{};
+    const std::string_view folder = path == 1 ? find_annotation(call.arguments[0]) : std::string_view{};
     if (!folder.empty() && !file.starts_with('/')) file = base::text(folder, "/", file);
   }
   const auto made = tasks_.make(std::move(file), 0);
@@ -167,13 +167,13 @@ bool Act::submit(Event event, const Call& call) {
     const std::vector<std::string_view> fields = elements(one);
     if (fields.empty()) continue;
     // Older versions of strace print {pread, fildes=3, ...}.
-    std::string_view code = value_of(fields, "lio_opcode");
+    std::string_view code = field_value(fields, "lio_opcode");
     if (code.empty()) code = fields.front();
     const bool reads = contains(code, "READ") || contains(code, "read");
     if (!reads && !contains(code, "WRITE") && !contains(code, "write")) continue;
-    const auto length = leading_number(value_of(fields, "nbytes"));
-    const auto offset = leading_number(value_of(fields, "offset"));
-    const std::string_view file = value_of(fields, "fildes");
+    const auto length = leading_number(field_value(fields, "nbytes"));
+    const auto offset = leading_number(field_value(fields, "offset"));
+    const std::string_view file = field_value(fields, "fildes");
     if (file.empty()) continue;
     Event request = event;
     request.kind = reads ? Kind::kRead : Kind::kWrite;
@@ -181,7 +181,7 @@ bool Act::submit(Event event, const Call& call) {
     request.flags |= flag::kAsynchronous;
     request.duration = kUnknown;
     request.offset = offset && *offset >= 0 ? *offset : kUnknown;
-    const std::string_view buffers = value_of(fields, "buf");
+    const std::string_view buffers = field_value(fields, "buf");
     const std::int64_t bytes = buffers.starts_with('[') ? vector_length(buffers) : length.value_or(0);
     request.length = request.result = std::clamp<std::int64_t>(bytes, 0, kMaxMove);
     request.operation = ++operations_;
@@ -215,7 +215,7 @@ bool Act::pipe(const Call& call, std::string_view name) {
   for (const std::string_view one : elements(ends)) {
     const auto number = leading_number(one);
     if (!number || *number < 0) return false;
-    const std::string_view shown = annotation_of(one);
+    const std::string_view shown = find_annotation(one);
     tasks_.set(*task_, *number,
                tasks_.make(std::string(shown.empty() ? (name == "socketpair" ? "socket" : "pipe") : shown), kUnknown),
                closes_on_exec(call));
@@ -250,7 +250,7 @@ bool Act::exec(Event event, const Call& call) {
 
 void Act::exited(std::int64_t thread, std::int64_t start) {
   task_ = &tasks_.get(thread);
-  if (tasks_.last_of_process(*task_)) emit(event(start, Call{{}, true, 0, {}, -1}, Kind::kExit), nullptr);
+  if (tasks_.is_last_of_process(*task_)) emit(event(start, Call{{}, true, 0, {}, -1}, Kind::kExit), nullptr);
   tasks_.exit(thread);
 }
 

@@ -158,7 +158,7 @@ bool parse_call(std::string_view text, Call& call) {
   call.known = true;
   call.result = *number;
   const std::size_t blank = std::min(text.find(' '), text.size());
-  call.annotation = annotation_of(text);
+  call.annotation = find_annotation(text);
   if (*number == -1 && call.annotation.empty()) {
     const std::string_view rest = trimmed(text.substr(blank));
     call.result = error_number(rest.substr(0, std::min(rest.find(' '), rest.size())));
@@ -200,7 +200,7 @@ std::optional<std::int64_t> leading_number(std::string_view text) {
   return minus ? -value : value;
 }
 
-std::string_view annotation_of(std::string_view argument) {
+std::string_view find_annotation(std::string_view argument) {
   std::size_t begin = 0;
   while (begin < argument.size() && is_name(argument[begin])) ++begin;
   if (begin == 0 || begin >= argument.size() || argument[begin] != '<') return {};

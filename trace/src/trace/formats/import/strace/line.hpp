@@ -57,7 +57,7 @@ std::vector<std::string_view> elements(std::string_view text);
 /// Parses a number at the begin of a text, decimal, 0x or octal, with a sign; limited to 2^62.
 std::optional<std::int64_t> leading_number(std::string_view text);
 /// Returns the text that -y prints in angle brackets after a descriptor; empty: none.
-std::string_view annotation_of(std::string_view argument);
+std::string_view find_annotation(std::string_view argument);
 /// Returns the content of a quoted text, with its escape sequences decoded.
 std::string unquoted(std::string_view text);
 /// Returns -errno for a name, or -1 if the name is unknown.

@@ -63,8 +63,8 @@ class StraceReader final : public Import {
     std::string joined;
     if (!take_remark(text, joined)) return true;
     const Line line = parse_line(trimmed(text));
-    const std::int64_t thread = thread_of(line);
-    const std::int64_t start = time_of(line);
+    const std::int64_t thread = find_thread(line);
+    const std::int64_t start = absolute_time(line);
     if (understand(line, thread, start))
       understood();
     else if (whole_)
@@ -92,7 +92,7 @@ class StraceReader final : public Import {
   }
 
   /// The first process has no number without -o until a second one exists.
-  std::int64_t thread_of(const Line& line) {
+  std::int64_t find_thread(const Line& line) {
     if (line.thread < 0) {
       unnumbered_ = true;
       return alone_;
@@ -150,7 +150,7 @@ class StraceReader final : public Import {
     pending_.erase(known);
   }
 
-  std::int64_t time_of(const Line& line) {
+  std::int64_t absolute_time(const Line& line) {
     std::int64_t time = line.time;
     switch (line.clock) {
       case Clock::kNone: return untimed_ += timed_ ? 0 : 1000;

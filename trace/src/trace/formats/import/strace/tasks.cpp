@@ -19,7 +19,7 @@ constexpr std::uint32_t kReusedNumbers = std::uint32_t{1} << 31;
 
 }  // namespace
 
-Task Tasks::child_of(const Task& parent, std::int64_t thread, std::string_view text) {
+Task Tasks::make_child(const Task& parent, std::int64_t thread, std::string_view text) {
   Task child{static_cast<std::uint32_t>(thread), parent.owner, parent.table};
   if (text.find("CLONE_THREAD") != std::string_view::npos) return child;
   child.owner = std::make_shared<Owner>();
@@ -43,7 +43,7 @@ Task& Tasks::get(std::int64_t thread) {
   Task task;
   if (!forking_.empty()) {
     const auto [parent, text] = *forking_.rbegin();
-    task = child_of(tasks_[parent], thread, text);
+    task = make_child(tasks_[parent], thread, text);
   } else {
     task.thread = static_cast<std::uint32_t>(thread);
     task.owner = std::make_shared<Owner>();
@@ -65,7 +65,7 @@ void Tasks::end_child(std::int64_t parent, std::int64_t child, std::string_view 
   forking_.erase(parent);
   if (child <= 0 || tasks_.contains(child)) return;  // the call failed, or the child's first call came earlier
   Task& from = get(parent);
-  Task task = child_of(from, child, text);
+  Task task = make_child(from, child, text);
   while (task.owner->number == task.thread && !used_.insert(task.owner->number).second)
     task.owner->number = kReusedNumbers + static_cast<std::uint32_t>(used_.size());
   tasks_[child] = std::move(task);
@@ -76,7 +76,7 @@ void Tasks::exit(std::int64_t thread) {
   tasks_.erase(thread);
 }
 
-bool Tasks::last_of_process(const Task& task) const { return task.owner.use_count() <= 1; }
+bool Tasks::is_last_of_process(const Task& task) const { return task.owner.use_count() <= 1; }
 
 Slot& Tasks::descriptor(Task& task, std::int64_t number, std::string_view shown) {
   Table& table = *task.table;

@@ -63,7 +63,7 @@ class Tasks {
   void end_child(std::int64_t parent, std::int64_t child, std::string_view text);
   void exit(std::int64_t thread);
   /// True if this is the last thread of its process.
-  bool last_of_process(const Task& task) const;
+  bool is_last_of_process(const Task& task) const;
 
   /// Returns the open file of a descriptor. A new one is made if no call opened it. shown: its name by -y.
   Slot& descriptor(Task& task, std::int64_t number, std::string_view shown);
@@ -80,7 +80,7 @@ class Tasks {
   void report_young();
 
  private:
-  Task child_of(const Task& parent, std::int64_t thread, std::string_view text);
+  Task make_child(const Task& parent, std::int64_t thread, std::string_view text);
 
   void announce(Owner& owner);
 

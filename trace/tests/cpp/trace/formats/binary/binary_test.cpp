@@ -14,8 +14,8 @@
 namespace {
 
 using namespace plait::trace;
-using plait_test::binary::all_of;
-using plait_test::binary::reader_of;
+using plait_test::binary::make_reader;
+using plait_test::binary::read_all;
 using plait_test::binary::wild_events;
 
 using TraceBinary = plait_test::InFolder;
@@ -58,8 +58,8 @@ void expect_same(const Description& got, const Description& wanted) {
 TEST_F(TraceBinary, EveryFieldComesBack) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const std::vector<Event> events = wild_events(seed * 37, seed);
-    const auto reader = reader_of("plait", written(events, full_description()));
-    EXPECT_EQ(all_of(*reader, seed + 1), events) << seed;
+    const auto reader = make_reader("plait", written(events, full_description()));
+    EXPECT_EQ(read_all(*reader, seed + 1), events) << seed;
     expect_same(reader->description(), full_description());
   }
 }
@@ -68,8 +68,8 @@ TEST_F(TraceBinary, EventsMayStartAtEitherEndOfTime) {
   std::vector<Event> events(2);
   events[0].start = INT64_MIN;
   events[1].start = INT64_MAX;
-  const auto reader = reader_of("plait", written(events, full_description()));
-  EXPECT_EQ(all_of(*reader, 1), events);
+  const auto reader = make_reader("plait", written(events, full_description()));
+  EXPECT_EQ(read_all(*reader, 1), events);
 }
 
 TEST_F(TraceBinary, ManyChunksAndThreadsComeBack) {
@@ -79,7 +79,7 @@ TEST_F(TraceBinary, ManyChunksAndThreadsComeBack) {
   writer->write(events);
   writer->finish({});
   const auto reader = open_trace(path);
-  EXPECT_EQ(all_of(*reader), events);
+  EXPECT_EQ(read_all(*reader), events);
   EXPECT_TRUE(reader->description().complete);
   EXPECT_EQ(reader->bytes_read(), reader->bytes_in_all());
 }
@@ -88,7 +88,7 @@ TEST_F(TraceBinary, CopyIsTheSame) {
   const std::vector<Event> events = wild_events(5000, 2);
   const std::string bytes = written(events, full_description());
   std::string again;
-  const auto reader = reader_of("plait", bytes);
+  const auto reader = make_reader("plait", bytes);
   const auto writer = find_format("plait").create(sink_to(again), {});
   EXPECT_EQ(copy(*reader, *writer), 5000);
   EXPECT_TRUE(again == bytes);
@@ -98,10 +98,10 @@ TEST_F(TraceBinary, EventsWithoutOrderAreSorted) {
   std::vector<Event> events = wild_events(20000, 3);
   std::mt19937_64 random(4);
   std::shuffle(events.begin(), events.end(), random);
-  const auto reader = reader_of("plait", written(events, {}));
+  const auto reader = make_reader("plait", written(events, {}));
   std::vector<Event> sorted = events;
   std::stable_sort(sorted.begin(), sorted.end(), [](const Event& a, const Event& b) { return a.start < b.start; });
-  EXPECT_EQ(all_of(*reader), sorted);
+  EXPECT_EQ(read_all(*reader), sorted);
 }
 
 TEST_F(TraceBinary, SequentialInputIsSmall) {
@@ -119,8 +119,8 @@ TEST_F(TraceBinary, WhatNoEventMayBeIsRefused) {
   Event event;
   event.kind = static_cast<Kind>(16);
   EXPECT_THROW(written({event}, {}), plait::Error);
-  EXPECT_THROW(reader_of("plait", "not a trace"), plait::Error);
-  EXPECT_THROW(reader_of("plait", ""), plait::Error);
+  EXPECT_THROW(make_reader("plait", "not a trace"), plait::Error);
+  EXPECT_THROW(make_reader("plait", ""), plait::Error);
 }
 
 // Whatever is read of a damaged trace is in order, and where anything differs the description says so.
@@ -128,11 +128,11 @@ void expect_sane(std::string_view bytes, const std::vector<Event>& events, const
                  const std::string& what) {
   std::unique_ptr<Reader> reader;
   try {
-    reader = reader_of("plait", bytes);
+    reader = make_reader("plait", bytes);
   } catch (const plait::Error&) {
     return;  // its header is gone
   }
-  const std::vector<Event> found = all_of(*reader);
+  const std::vector<Event> found = read_all(*reader);
   EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) {
     return a.start < b.start;
   })) << what;
@@ -166,11 +166,11 @@ TEST_F(TraceBinary, DamagedAtEachByte) {
       damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ damage);
       std::unique_ptr<Reader> reader;
       try {
-        reader = reader_of("plait", damaged);
+        reader = make_reader("plait", damaged);
       } catch (const plait::Error&) {
         continue;
       }
-      const std::vector<Event> found = all_of(*reader);
+      const std::vector<Event> found = read_all(*reader);
       EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), [](const Event& a, const Event& b) {
         return a.start < b.start;
       })) << at;
@@ -183,8 +183,8 @@ TEST_F(TraceBinary, RandomBytesDoNoHarm) {
   for (int round = 0; round < 300; ++round) {
     std::string damaged = bytes;
     for (int i = 0; i < 20; ++i) damaged[4096 + random() % (damaged.size() - 4096)] = static_cast<char>(random());
-    const auto reader = reader_of("plait", damaged);
-    EXPECT_LE(all_of(*reader).size(), damaged.size());
+    const auto reader = make_reader("plait", damaged);
+    EXPECT_LE(read_all(*reader).size(), damaged.size());
   }
 }
 

@@ -9,7 +9,7 @@
 namespace plait::trace {
 namespace {
 
-std::string message_of(std::string_view text, const ReadOptions& options = {}) {
+std::string catch_error(std::string_view text, const ReadOptions& options = {}) {
   try {
     (void)read_text("csv", text, options);
   } catch (const Error& error) {
@@ -111,16 +111,17 @@ TEST(TraceCsv, OrderOfStartIsSeen) {
 
 TEST(TraceCsv, WhatCannotBeIsRefusedWithItsLine) {
   const std::string head = "start,kind,offset,length,flags,interface\n";
-  EXPECT_NE(message_of("").find("no header"), std::string::npos);
-  EXPECT_NE(message_of("a,b\n1,2\n").find("start and kind"), std::string::npos);
-  EXPECT_NE(message_of(head + "1,read,0\n").find("line 2 of the trace the test: there are 3 cells"), std::string::npos);
-  EXPECT_NE(message_of(head + "1,look,0,1,,\n").find("'look' is not a kind"), std::string::npos);
-  EXPECT_NE(message_of(head + "x,read,0,1,,\n").find("start holds 'x'"), std::string::npos);
-  EXPECT_NE(message_of(head + "99999999999999999999,read,0,1,,\n").find("start holds"), std::string::npos);
-  EXPECT_NE(message_of(head + "1,read,0x1,1,,\n").find("offset holds '0x1'"), std::string::npos);
-  EXPECT_NE(message_of(head + "1,read,0,1,odd,\n").find("flags"), std::string::npos);
-  EXPECT_NE(message_of(head + "1,read,0,1,,odd\n").find("'odd' is not an interface"), std::string::npos);
-  EXPECT_NE(message_of(head + "1,16,0,1,,\n").find("'16' is not a kind"), std::string::npos);
+  EXPECT_NE(catch_error("").find("no header"), std::string::npos);
+  EXPECT_NE(catch_error("a,b\n1,2\n").find("start and kind"), std::string::npos);
+  EXPECT_NE(catch_error(head + "1,read,0\n").find("line 2 of the trace the test: there are 3 cells"),
+            std::string::npos);
+  EXPECT_NE(catch_error(head + "1,look,0,1,,\n").find("'look' is not a kind"), std::string::npos);
+  EXPECT_NE(catch_error(head + "x,read,0,1,,\n").find("start holds 'x'"), std::string::npos);
+  EXPECT_NE(catch_error(head + "99999999999999999999,read,0,1,,\n").find("start holds"), std::string::npos);
+  EXPECT_NE(catch_error(head + "1,read,0x1,1,,\n").find("offset holds '0x1'"), std::string::npos);
+  EXPECT_NE(catch_error(head + "1,read,0,1,odd,\n").find("flags"), std::string::npos);
+  EXPECT_NE(catch_error(head + "1,read,0,1,,odd\n").find("'odd' is not an interface"), std::string::npos);
+  EXPECT_NE(catch_error(head + "1,16,0,1,,\n").find("'16' is not a kind"), std::string::npos);
   Whole odd = sequential_trace(1, 1);
   odd.events[0].kind = static_cast<Kind>(16);
   for (const char* format : {"csv", "perfetto"}) EXPECT_THROW(write_text(format, odd), Error) << format;

@@ -229,7 +229,7 @@ TEST(ImportBlktrace, TakesRequestsAtTheSameOffsetForTwo) {
 }
 
 /// The requests of a trace on one device, as "sectors from start to end" in tenths of a second.
-std::string requests_of(std::string_view lines) {
+std::string list_requests(std::string_view lines) {
   const Read trace = read_text(std::string(lines), as("blktrace"));
   std::string text;
   for (const Event& event : trace.events) {
@@ -243,7 +243,7 @@ std::string requests_of(std::string_view lines) {
 
 TEST(ImportBlktrace, RequestsThatCompleteInPartsBeginWhenTheWholeIsIssued) {
   constexpr std::string_view kBegin = "8,0 0 1 1.0 7 Q R 0 + 16 [a]\n8,0 0 2 1.2 7 D R 0 + 16 [a]\n";
-  const auto after = [&](std::string_view lines) { return requests_of(std::string(kBegin) + std::string(lines)); };
+  const auto after = [&](std::string_view lines) { return list_requests(std::string(kBegin) + std::string(lines)); };
   constexpr std::string_view kFirst = "8,0 0 3 1.3 0 C R 0 + 8 [0]\n";
   constexpr std::string_view kSecond = "8,0 0 4 1.4 0 C R 8 + 8 [0]\n";
   EXPECT_EQ(after(std::string(kFirst) + std::string(kSecond)), "0+8 from 2 to 3; 8+8 from 2 to 4; ");
@@ -256,13 +256,13 @@ TEST(ImportBlktrace, RequestsThatCompleteInPartsBeginWhenTheWholeIsIssued) {
                                         "8,0 0 6 1.6 0 C R 8 + 8 [0]\n"),
             "0+8 from 2 to 3; 8+8 from 5 to 6; ");
   // Without the lines D.
-  EXPECT_EQ(requests_of("8,0 0 1 1.0 7 Q R 0 + 16 [a]\n8,0 0 2 1.3 0 C R 0 + 8 [0]\n8,0 0 3 1.4 0 C R 8 + 8 [0]\n"),
+  EXPECT_EQ(list_requests("8,0 0 1 1.0 7 Q R 0 + 16 [a]\n8,0 0 2 1.3 0 C R 0 + 8 [0]\n8,0 0 3 1.4 0 C R 8 + 8 [0]\n"),
             "0+8 from 0 to 3; 8+8 from 0 to 4; ");
 }
 
 TEST(ImportBlktrace, CompletionsFindTheRequestOfTheirLength) {
-  EXPECT_EQ(requests_of("8,0 0 1 1.0 7 D R 0 + 8 [a]\n8,0 0 2 1.1 7 D R 0 + 16 [b]\n8,0 0 3 1.2 0 C R 0 + 16 [0]\n"
-                        "8,0 0 4 1.3 0 C R 0 + 8 [0]\n"),
+  EXPECT_EQ(list_requests("8,0 0 1 1.0 7 D R 0 + 8 [a]\n8,0 0 2 1.1 7 D R 0 + 16 [b]\n8,0 0 3 1.2 0 C R 0 + 16 [0]\n"
+                          "8,0 0 4 1.3 0 C R 0 + 8 [0]\n"),
             "0+8 from 0 to 3; 0+16 from 1 to 2; ");
 }
 

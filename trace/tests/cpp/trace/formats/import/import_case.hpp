@@ -22,7 +22,7 @@ struct Read {
       if (file.process == event.process && file.number == event.file) return file.name;
     return "";
   }
-  std::vector<plait::trace::Event> of(plait::trace::Kind kind) const {
+  std::vector<plait::trace::Event> select(plait::trace::Kind kind) const {
     std::vector<plait::trace::Event> found;
     for (const auto& event : events)
       if (event.kind == kind) found.push_back(event);
@@ -56,7 +56,7 @@ inline plait::trace::ReadOptions as(const std::string& format, const std::string
 /// Reads a text as one of the formats, or as that which it is taken for.
 inline Read read_text(std::string_view text, plait::trace::ReadOptions options = {},
                       const std::string& name = "trace") {
-  auto source = std::make_unique<plait::trace::Source>(name, plait::trace::bytes_of(text));
+  auto source = std::make_unique<plait::trace::Source>(name, plait::trace::make_bytes(text));
   if (options.format.empty()) {
     for (const auto& format : plait::trace::formats()) {
       if (format.recognise == nullptr || !format.recognise(text)) continue;

@@ -33,7 +33,7 @@ TEST(ImportStrace, TellsFilesPositionsAndTimes) {
   EXPECT_TRUE(trace.description.complete);
   ASSERT_EQ(trace.events.size(), 9u);
   EXPECT_EQ(trace.description.processes.at(0).command, "cp a\"b");
-  const auto reads = trace.of(Kind::kRead);
+  const auto reads = trace.select(Kind::kRead);
   ASSERT_EQ(reads.size(), 4u);
   EXPECT_EQ(reads[0].start, 599'000);
   EXPECT_EQ(reads[0].duration, 20'000);
@@ -46,7 +46,7 @@ TEST(ImportStrace, TellsFilesPositionsAndTimes) {
   EXPECT_EQ(reads[3].offset, 64);
   EXPECT_EQ(reads[3].duration, kUnknown);
   EXPECT_EQ(trace.name(reads[3]), "in.bin");
-  EXPECT_EQ(trace.of(Kind::kExit).size(), 1u);
+  EXPECT_EQ(trace.select(Kind::kExit).size(), 1u);
 }
 
 TEST(ImportStrace, JoinsUnfinishedCallsAcrossProcesses) {
@@ -69,18 +69,18 @@ TEST(ImportStrace, JoinsUnfinishedCallsAcrossProcesses) {
   EXPECT_TRUE(trace.description.missed.empty());
   ASSERT_EQ(trace.description.processes.size(), 2u);
   EXPECT_EQ(trace.description.processes[1].parent, 10u);
-  const auto writes = trace.of(Kind::kWrite);
+  const auto writes = trace.select(Kind::kWrite);
   ASSERT_EQ(writes.size(), 2u);
   EXPECT_EQ(writes[0].process, 11u);
   EXPECT_EQ(writes[0].offset, kUnknown);  // at the end, wherever that is
   EXPECT_TRUE(writes[0].flags & flag::kAppend);
   EXPECT_EQ(trace.name(writes[0]), "/tmp/f");
   EXPECT_EQ(trace.name(writes[1]), "pipe:[77]");
-  const auto reads = trace.of(Kind::kRead);
+  const auto reads = trace.select(Kind::kRead);
   ASSERT_EQ(reads.size(), 1u);
   EXPECT_EQ(reads[0].start, 360'000);
   EXPECT_EQ(reads[0].length, 8);
-  EXPECT_EQ(trace.of(Kind::kFork).at(0).operation, 11u);
+  EXPECT_EQ(trace.select(Kind::kFork).at(0).operation, 11u);
 }
 
 TEST(ImportStrace, ThreadsShareWhatTheirProcessOpened) {
@@ -91,13 +91,13 @@ TEST(ImportStrace, ThreadsShareWhatTheirProcessOpened) {
       "5 0.000010 write(3, \"ef\", 2) = 2\n"
       "6 0.000010 +++ exited with 0 +++\n"
       "5 0.000010 +++ exited with 0 +++\n");
-  const auto writes = trace.of(Kind::kWrite);
+  const auto writes = trace.select(Kind::kWrite);
   ASSERT_EQ(writes.size(), 2u);
   EXPECT_EQ(writes[0].process, 5u);
   EXPECT_EQ(writes[0].thread, 6u);
   EXPECT_EQ(writes[1].offset, 4);
   EXPECT_EQ(trace.description.processes.size(), 1u);
-  EXPECT_EQ(trace.of(Kind::kExit).size(), 1u);
+  EXPECT_EQ(trace.select(Kind::kExit).size(), 1u);
 }
 
 TEST(ImportStrace, RequestsAreAsTheirFileWasOpened) {
@@ -111,7 +111,7 @@ TEST(ImportStrace, RequestsAreAsTheirFileWasOpened) {
       "read(5, \"x\", 1) = 1\n"
       "write(5, \"x\", 1) = 1\n");
   const auto flags = [&](Kind kind, std::size_t at) {
-    return trace.of(kind)[at].flags & (flag::kDirect | flag::kDurable);
+    return trace.select(kind)[at].flags & (flag::kDirect | flag::kDurable);
   };
   EXPECT_EQ(flags(Kind::kOpen, 0), flag::kDirect);
   EXPECT_EQ(flags(Kind::kOpen, 1), flag::kDurable);
@@ -138,11 +138,11 @@ TEST(ImportStrace, KnowsVectorsCopiesAndQueues) {
       "mmap(NULL, 8192, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f0000000000\n"
       "dup2(3, 9) = 9\n"
       "read(9, \"\", 1) = 0\n");
-  const auto writes = trace.of(Kind::kWrite);
+  const auto writes = trace.select(Kind::kWrite);
   ASSERT_EQ(writes.size(), 4u);
   EXPECT_EQ(writes[0].length, 7);
   EXPECT_EQ(writes[0].interface, Interface::kVector);
-  const auto reads = trace.of(Kind::kRead);
+  const auto reads = trace.select(Kind::kRead);
   ASSERT_EQ(reads.size(), 5u);
   EXPECT_EQ(reads[0].result, -EAGAIN);
   EXPECT_EQ(reads[0].offset, 50);
@@ -158,9 +158,9 @@ TEST(ImportStrace, KnowsVectorsCopiesAndQueues) {
   EXPECT_EQ(reads[3].offset, 8192);
   EXPECT_EQ(writes[3].length, 512);
   EXPECT_EQ(reads[4].offset, 27);  // the same open under another descriptor
-  EXPECT_EQ(trace.of(Kind::kMap).size(), 1u);
-  EXPECT_EQ(trace.of(Kind::kMap)[0].offset, 0x1000);
-  EXPECT_TRUE(trace.of(Kind::kOpen)[1].flags & flag::kDirect);
+  EXPECT_EQ(trace.select(Kind::kMap).size(), 1u);
+  EXPECT_EQ(trace.select(Kind::kMap)[0].offset, 0x1000);
+  EXPECT_TRUE(trace.select(Kind::kOpen)[1].flags & flag::kDirect);
   ASSERT_EQ(trace.description.missed.size(), 1u);
   EXPECT_EQ(trace.description.missed[0].events, 32);
   EXPECT_TRUE(trace.notes("io_submit"));
@@ -184,9 +184,9 @@ TEST(ImportStrace, SaysWhatItCannotRead) {
   EXPECT_EQ(trace.description.missed[0].events, 3);
   EXPECT_TRUE(trace.notes("the first is number 2: 'gibberish'"));
   EXPECT_TRUE(trace.notes("an end and no beginning"));
-  ASSERT_EQ(trace.of(Kind::kRead).size(), 2u);
-  EXPECT_EQ(trace.of(Kind::kRead)[1].result, -EINTR);
-  EXPECT_EQ(trace.name(trace.of(Kind::kWrite).at(0)), "stdout");
+  ASSERT_EQ(trace.select(Kind::kRead).size(), 2u);
+  EXPECT_EQ(trace.select(Kind::kRead)[1].result, -EINTR);
+  EXPECT_EQ(trace.name(trace.select(Kind::kWrite).at(0)), "stdout");
 }
 
 TEST(ImportStrace, FollowsWhatATerminalShows) {
@@ -201,7 +201,7 @@ TEST(ImportStrace, FollowsWhatATerminalShows) {
       "[pid    21] +++ killed by SIGKILL +++\n"
       "read(3, \"\", 3) = 0\n"
       "+++ exited with 0 +++\n");
-  const auto reads = trace.of(Kind::kRead);
+  const auto reads = trace.select(Kind::kRead);
   ASSERT_EQ(reads.size(), 3u);
   EXPECT_EQ(reads[0].process, 21u);
   EXPECT_EQ(reads[1].process, reads[2].process);
@@ -231,7 +231,7 @@ TEST(ImportStrace, DescriptorsCloseAtExec) {
       "read(4, \"\", 1) = 0\n"
       "close_range(3, 4294967295, 0) = 0\n"
       "read(4, \"\", 1) = 0\n");
-  const auto reads = trace.of(Kind::kRead);
+  const auto reads = trace.select(Kind::kRead);
   EXPECT_EQ(trace.name(reads.at(0)), "descriptor 3, opened before the trace");
   EXPECT_EQ(trace.name(reads.at(1)), "kept");
   EXPECT_EQ(trace.name(reads.at(2)), "descriptor 4, opened before the trace");
@@ -244,7 +244,7 @@ TEST(ImportStrace, ALongWaitDoesNotHoldBackTheRest) {
   text += "7 0.000001 <... read resumed>\"abc\", 3) = 3\n";
   const Read trace = read_text(text);
   EXPECT_EQ(trace.events.size(), kCalls + 1u);
-  EXPECT_EQ(trace.of(Kind::kRead).at(0).result, 3);
+  EXPECT_EQ(trace.select(Kind::kRead).at(0).result, 3);
   EXPECT_TRUE(trace.notes("too late"));
 }
 
@@ -267,7 +267,7 @@ TEST(ImportStrace, AChildHasTheCommandOfItsExec) {
   EXPECT_EQ(trace.description.processes[1].command, "cat in");
   EXPECT_EQ(trace.description.processes[1].parent, 10u);
   EXPECT_EQ(trace.description.processes[2].command, "sh");  // others cannot wait so long
-  EXPECT_EQ(trace.name(trace.of(Kind::kOpen).at(0)), "out");
+  EXPECT_EQ(trace.name(trace.select(Kind::kOpen).at(0)), "out");
 }
 
 TEST(ImportStrace, PositionsOf32BitPrograms) {
@@ -275,8 +275,8 @@ TEST(ImportStrace, PositionsOf32BitPrograms) {
       "open(\"a\", O_RDONLY) = 3\n"
       "_llseek(3, 4096, [4096], SEEK_SET) = 0\n"
       "read(3, \"x\", 10) = 10\n");
-  EXPECT_EQ(trace.of(Kind::kSeek).at(0).offset, 4096);
-  EXPECT_EQ(trace.of(Kind::kRead).at(0).offset, 4096);
+  EXPECT_EQ(trace.select(Kind::kSeek).at(0).offset, 4096);
+  EXPECT_EQ(trace.select(Kind::kRead).at(0).offset, 4096);
 }
 
 TEST(ImportStrace, CountsCallsThatHaveNoEvents) {

@@ -42,7 +42,7 @@ Event request(std::int64_t start, std::int64_t duration, std::uint16_t flags, st
   return event;
 }
 
-Whole whole_of(std::vector<Event> events) {
+Whole make_whole(std::vector<Event> events) {
   Whole whole;
   whole.events = std::move(events);
   whole.description.processes.push_back({7, 0, 3, "node1", "run \"it\"", kUnknown});
@@ -51,7 +51,7 @@ Whole whole_of(std::vector<Event> events) {
 }
 
 TEST(TracePerfetto, ASliceForACall) {
-  const auto lines = entries(write_text("perfetto", whole_of({request(1'234'567, 2'000, flag::kLogical)})));
+  const auto lines = entries(write_text("perfetto", make_whole({request(1'234'567, 2'000, flag::kLogical)})));
   ASSERT_EQ(with(lines, "\"ph\":\"X\"").size(), 1U);
   EXPECT_EQ(with(lines, "\"ph\":\"X\"")[0],
             "{\"ph\":\"X\",\"name\":\"read\",\"pid\":7,\"cat\":\"logical\",\"tid\":8,\"ts\":1234.567,\"dur\":2,"
@@ -66,8 +66,8 @@ TEST(TracePerfetto, AsynchronousCallsAndUnknownDurations) {
   Event open = request(0, kUnknown, flag::kLogical);
   open.kind = Kind::kOpen;
   const auto lines =
-      entries(write_text("perfetto", whole_of({open, request(1000, 5000, flag::kLogical | flag::kAsynchronous),
-                                               request(2000, 5000, flag::kLogical | flag::kAsynchronous)})));
+      entries(write_text("perfetto", make_whole({open, request(1000, 5000, flag::kLogical | flag::kAsynchronous),
+                                                 request(2000, 5000, flag::kLogical | flag::kAsynchronous)})));
   EXPECT_EQ(with(lines, "\"ph\":\"i\"").size(), 1U);
   ASSERT_EQ(with(lines, "\"ph\":\"b\"").size(), 2U);
   ASSERT_EQ(with(lines, "\"ph\":\"e\"").size(), 2U);
@@ -78,8 +78,8 @@ TEST(TracePerfetto, AsynchronousCallsAndUnknownDurations) {
 // Physical requests overlap, so they lie on tracks of their own, each joined to the call that it serves.
 TEST(TracePerfetto, ArrowsFromCallsToPhysicalRequests) {
   const auto lines = entries(write_text(
-      "perfetto", whole_of({request(0, 9000, flag::kLogical, 5), request(1000, 3000, 0, 5), request(2000, 3000, 0, 5),
-                            request(4500, 100, 0, 6), request(5000, 100, 0, 5)})));
+      "perfetto", make_whole({request(0, 9000, flag::kLogical, 5), request(1000, 3000, 0, 5), request(2000, 3000, 0, 5),
+                              request(4500, 100, 0, 6), request(5000, 100, 0, 5)})));
   EXPECT_EQ(with(lines, "\"cat\":\"physical\"").size(), 4U);
   const auto begins = with(lines, "\"ph\":\"s\"");
   const auto ends = with(lines, "\"ph\":\"f\"");
@@ -98,7 +98,7 @@ TEST(TracePerfetto, CountersHoldEachByteOnce) {
     events.push_back(request(i * 1'000'000, 10, flag::kLogical));
     events.push_back(request(i * 1'000'000, 10, 0));
   }
-  const auto lines = with(entries(write_text("perfetto", whole_of(events))), "\"ph\":\"C\"");
+  const auto lines = with(entries(write_text("perfetto", make_whole(events))), "\"ph\":\"C\"");
   const auto sum = [&](std::string_view name) {
     std::int64_t bytes = 0;
     for (const std::string& line : with(lines, name))

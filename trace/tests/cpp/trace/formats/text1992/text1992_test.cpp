@@ -22,13 +22,13 @@ Event logical(Kind kind, std::int64_t offset, std::int64_t length) {
   return event;
 }
 
-std::vector<Event> events_of(std::string_view text, const ReadOptions& options = {}) {
+std::vector<Event> read_events(std::string_view text, const ReadOptions& options = {}) {
   return read_text("1992", text, options).events;
 }
 
-std::string message_of(std::string_view text, const ReadOptions& options = {}) {
+std::string catch_error(std::string_view text, const ReadOptions& options = {}) {
   try {
-    (void)events_of(text, options);
+    (void)read_events(text, options);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kArgument);
     return error.what();
@@ -43,13 +43,13 @@ TEST(Trace1992, RecordWithAllFields) {
   event.duration = 0x32c * 1000;
   event.cpu = 0x20 * 1000;
   event.flags = flag::kLogical | flag::kReadAhead | flag::kAsynchronous | flag::kCacheMiss | flag::kReadAheadHit;
-  EXPECT_EQ(events_of("FA 0 1000 10 5AF8 32C 89 1D 743E 20\n"), std::vector{event});
-  EXPECT_EQ(events_of("fa 0 1000 10 5af8 32c 89 1d 743e 20\n"), std::vector{event});
+  EXPECT_EQ(read_events("FA 0 1000 10 5AF8 32C 89 1D 743E 20\n"), std::vector{event});
+  EXPECT_EQ(read_events("fa 0 1000 10 5af8 32c 89 1d 743e 20\n"), std::vector{event});
 }
 
 TEST(Trace1992, EveryRecordTypeFlag) {
   const auto flags = [](const char* type) {
-    return events_of(std::string(type) + " 0 0 200 0 0 0 1 1 0\n").at(0).flags;
+    return read_events(std::string(type) + " 0 0 200 0 0 0 1 1 0\n").at(0).flags;
   };
   EXPECT_EQ(flags("80"), flag::kLogical);
   EXPECT_EQ(flags("00"), 0);
@@ -60,14 +60,14 @@ TEST(Trace1992, EveryRecordTypeFlag) {
   EXPECT_EQ(flags("90"), flag::kLogical | flag::kReadAheadHit);
   EXPECT_EQ(flags("A0"), flag::kLogical | flag::kCacheMiss);
   EXPECT_EQ(flags("C0"), flag::kLogical);
-  EXPECT_EQ(events_of("C0 0 0 200 0 0 0 1 1 0\n").at(0).kind, Kind::kWrite);
-  EXPECT_EQ(events_of("80 0 0 200 0 0 0 1 1 0\n").at(0).kind, Kind::kRead);
+  EXPECT_EQ(read_events("C0 0 0 200 0 0 0 1 1 0\n").at(0).kind, Kind::kWrite);
+  EXPECT_EQ(read_events("80 0 0 200 0 0 0 1 1 0\n").at(0).kind, Kind::kRead);
 }
 
 // Each field that compression leaves out, and where it comes from.
 TEST(Trace1992, EveryCompressionFlag) {
   const std::string first = "80 0 1000 200 0 0 5 1D 743E 0\n";
-  const auto second = [&](const char* record) { return events_of(first + record + "\n").at(1); };
+  const auto second = [&](const char* record) { return read_events(first + record + "\n").at(1); };
   Event wanted = logical(Kind::kRead, 0x1200, 0x200);
   wanted.operation = 5;
   EXPECT_EQ(second("80 EC 0 0 0"), wanted);  // nothing but the five fields that are always there
@@ -93,7 +93,7 @@ TEST(Trace1992, EveryCompressionFlag) {
 
 TEST(Trace1992, TimesAreDifferences) {
   // startTime to the record before, whoever's; processTime to this process's record before.
-  const std::vector<Event> events = events_of(
+  const std::vector<Event> events = read_events(
       "80 0 0 1 A 3 0 1 1 10\n"
       "80 0 0 1 A 4 0 1 2 20\n"
       "80 0 0 1 A 5 0 1 1 1\n"
@@ -111,7 +111,7 @@ TEST(Trace1992, TimesAreDifferences) {
 }
 
 TEST(Trace1992, InheritanceIsByProcessAndFile) {
-  const std::vector<Event> events = events_of(
+  const std::vector<Event> events = read_events(
       "80 0 0 100 0 0 1 1 1 0\n"     // process 1, file 1
       "80 0 1000 200 0 0 2 2 1 0\n"  // process 1, file 2
       "80 0 5000 300 0 0 3 1 2 0\n"  // process 2, its own file 1
@@ -132,7 +132,7 @@ TEST(Trace1992, InheritanceIsByProcessAndFile) {
 }
 
 TEST(Trace1992, PhysicalRecordsCountBlocks) {
-  const std::vector<Event> events = events_of(
+  const std::vector<Event> events = read_events(
       "C0 0 100 1000 0 0 7 3 1 0\n"
       "40 8 8 10 0 0 7 5 0\n"   // disk 5, block 8, 16 blocks
       "40 EF 0 0 0\n"           // not the defined use: flags for fields that are not there do nothing
@@ -148,7 +148,7 @@ TEST(Trace1992, PhysicalRecordsCountBlocks) {
 }
 
 TEST(Trace1992, UnknownLengthIsRefused) {
-  EXPECT_NE(message_of("80 4 0 0 0 0 1 1 0\n").find("leaves out its length"), std::string::npos);
+  EXPECT_NE(catch_error("80 4 0 0 0 0 1 1 0\n").find("leaves out its length"), std::string::npos);
 }
 
 // Of 33 files the one that was not used for longest is dropped.
@@ -158,8 +158,8 @@ TEST(Trace1992, ThirtyTwoFilesAreKept) {
     text += "80 0 0 10 0 0 0 " + std::to_string(file + 100) + " 1 0\n";
     if (file == 32) text += "80 6C 0 0 101 0\n";  // uses the first again, so that the second is the oldest
   }
-  EXPECT_EQ(events_of(text + "80 6C 0 0 101 0\n").back().offset, 0x20);
-  EXPECT_NE(message_of(text + "80 6C 0 0 102 0\n").find("not among the last 32 files"), std::string::npos);
+  EXPECT_EQ(read_events(text + "80 6C 0 0 101 0\n").back().offset, 0x20);
+  EXPECT_NE(catch_error(text + "80 6C 0 0 102 0\n").find("not among the last 32 files"), std::string::npos);
   // The writer drops the same one, so whatever it writes can be read.
   Whole whole;
   for (int round = 0; round < 4; ++round)
@@ -168,7 +168,7 @@ TEST(Trace1992, ThirtyTwoFilesAreKept) {
       event.file = file % (round == 2 ? 7 : 41);
       whole.events.push_back(event);
     }
-  EXPECT_EQ(events_of(write_text("1992", whole)), whole.events);
+  EXPECT_EQ(read_events(write_text("1992", whole)), whole.events);
 }
 
 TEST(Trace1992, ForeignSettings) {
@@ -181,21 +181,21 @@ TEST(Trace1992, ForeignSettings) {
   // Decimal numbers are told from hexadecimal ones where only they can be.
   ReadOptions ten_us;
   ten_us.tick = 10'000;
-  EXPECT_EQ(events_of("128 0 1024 512 10 2 9 29 77 0\n", ten_us), std::vector{event});
+  EXPECT_EQ(read_events("128 0 1024 512 10 2 9 29 77 0\n", ten_us), std::vector{event});
   ReadOptions options;
   options.base = 10;
   options.separator = ',';
   options.comment = "//";
   options.tick = 10'000;
   options.block = 1024;
-  EXPECT_EQ(events_of("// a trace\n128,1,1, 512,10 ,2,9,29,77,0\n", options), std::vector{event});
+  EXPECT_EQ(read_events("// a trace\n128,1,1, 512,10 ,2,9,29,77,0\n", options), std::vector{event});
   options.tick = 1000;
-  EXPECT_EQ(events_of("128,1,1,512,10,2,9,29,77,0\n", options).at(0).start, 10'000);
+  EXPECT_EQ(read_events("128,1,1,512,10,2,9,29,77,0\n", options).at(0).start, 10'000);
   // In the base 16, 80 is a logical read; in the base 10 a physical write.  Both fit; figure 1 decides.
-  EXPECT_EQ(events_of("80 0 0 512 0 0 0 1 1 0\n").at(0).length, 0x512);
+  EXPECT_EQ(read_events("80 0 0 512 0 0 0 1 1 0\n").at(0).length, 0x512);
   options = {};
   options.base = 10;
-  EXPECT_EQ(events_of("80 0 0 512 0 0 0 1 1 0\n", options).at(0).kind, Kind::kWrite);
+  EXPECT_EQ(read_events("80 0 0 512 0 0 0 1 1 0\n", options).at(0).kind, Kind::kWrite);
 }
 
 TEST(Trace1992, CommentsAreIgnored) {
@@ -212,22 +212,22 @@ TEST(Trace1992, CommentsAreIgnored) {
 
 TEST(Trace1992, WhatCannotBeIsRefusedWithItsLine) {
   const std::string good = "80 0 0 10 0 0 0 1D 1 0\n";
-  EXPECT_NE(message_of(good + "80 0 0 10 0 0 0 1D 1\n").find("line 2 of the trace the test"), std::string::npos);
-  EXPECT_NE(message_of(good + "80 0 0 10 0 0 0 1D 1\n").find("ends before its field processTime"), std::string::npos);
-  EXPECT_NE(message_of(good + "80 0 0 10 0 0 0 1D 1 0 0\n").find("more fields"), std::string::npos);
-  EXPECT_NE(message_of(good + "80 10 0 10 0 0 0 1D 1 0\n").find("compression flags"), std::string::npos);
-  EXPECT_NE(message_of(good + "180 0 0 10 0 0 0 1D 1 0\n").find("record type"), std::string::npos);
-  EXPECT_NE(message_of(good + "80 0 x 10 0 0 0 1D 1 0\n").find("offset"), std::string::npos);
-  EXPECT_NE(message_of(good + "80 0 0 10 0 0 0 1FFFFFFFF 1 0\n").find("fileId"), std::string::npos);
-  EXPECT_NE(message_of(good + "80 0 FFFFFFFFFFFFFFFFF 10 0 0 0 1 1 0\n").find("offset"), std::string::npos);
-  EXPECT_NE(message_of(good + "80 1 7FFFFFFFFFFFFFFF 10 0 0 0 1 1 0\n").find("past 64 bits"), std::string::npos);
-  EXPECT_NE(message_of(good + "80 0 0 10 7FFFFFFFFFFFFFFF 0 0 1 1 0\n").find("64 bits"), std::string::npos);
+  EXPECT_NE(catch_error(good + "80 0 0 10 0 0 0 1D 1\n").find("line 2 of the trace the test"), std::string::npos);
+  EXPECT_NE(catch_error(good + "80 0 0 10 0 0 0 1D 1\n").find("ends before its field processTime"), std::string::npos);
+  EXPECT_NE(catch_error(good + "80 0 0 10 0 0 0 1D 1 0 0\n").find("more fields"), std::string::npos);
+  EXPECT_NE(catch_error(good + "80 10 0 10 0 0 0 1D 1 0\n").find("compression flags"), std::string::npos);
+  EXPECT_NE(catch_error(good + "180 0 0 10 0 0 0 1D 1 0\n").find("record type"), std::string::npos);
+  EXPECT_NE(catch_error(good + "80 0 x 10 0 0 0 1D 1 0\n").find("offset"), std::string::npos);
+  EXPECT_NE(catch_error(good + "80 0 0 10 0 0 0 1FFFFFFFF 1 0\n").find("fileId"), std::string::npos);
+  EXPECT_NE(catch_error(good + "80 0 FFFFFFFFFFFFFFFFF 10 0 0 0 1 1 0\n").find("offset"), std::string::npos);
+  EXPECT_NE(catch_error(good + "80 1 7FFFFFFFFFFFFFFF 10 0 0 0 1 1 0\n").find("past 64 bits"), std::string::npos);
+  EXPECT_NE(catch_error(good + "80 0 0 10 7FFFFFFFFFFFFFFF 0 0 1 1 0\n").find("64 bits"), std::string::npos);
   ReadOptions options;
   options.base = 8;
-  EXPECT_NE(message_of(good, options).find("base"), std::string::npos);
+  EXPECT_NE(catch_error(good, options).find("base"), std::string::npos);
   options.base = 16;
   options.separator = 'A';
-  EXPECT_NE(message_of(good, options).find("separated"), std::string::npos);
+  EXPECT_NE(catch_error(good, options).find("separated"), std::string::npos);
 }
 
 TEST(Trace1992, UndefinedRecordBitIsNoted) {
@@ -240,7 +240,7 @@ TEST(Trace1992, UndefinedRecordBitIsNoted) {
 
 TEST(Trace1992, CutTraceIsReadAsFarAsItGoes) {
   const std::string text = write_text("1992", random_trace(7, 60));
-  const std::vector<Event> all = events_of(text);
+  const std::vector<Event> all = read_events(text);
   for (std::size_t size = text.find('\n') + 1; size < text.size(); size += 3) {
     const Whole cut = read_text("1992", text.substr(0, size));
     EXPECT_FALSE(cut.description.complete) << size;
@@ -297,8 +297,8 @@ TEST(Trace1992, ExtremesAreKept) {
       }
   WriteOptions options;
   options.tick = 1;
-  EXPECT_EQ(events_of(write_text("1992", whole, options)), whole.events);
-  EXPECT_EQ(events_of(write_text("1992", whole)).size(), whole.events.size());  // rounded, and read back
+  EXPECT_EQ(read_events(write_text("1992", whole, options)), whole.events);
+  EXPECT_EQ(read_events(write_text("1992", whole)).size(), whole.events.size());  // rounded, and read back
 }
 
 // Rounded times do not drift: they stay within half a tick however long the trace is.
@@ -363,7 +363,7 @@ TEST(Trace1992, PlainHasNoExtensionsAndSaysWhatIsLost) {
   for (const char* what : {"rounded", "no reads or writes", "threads", "results", "physical", "went back", "processes",
                            "missing", "time of day"})
     EXPECT_NE(all.find(what), std::string::npos) << what << " in\n" << all;
-  EXPECT_FALSE(events_of(text).empty());
+  EXPECT_FALSE(read_events(text).empty());
 }
 
 // "Surprisingly, text traces were shorter than binary traces": less than the 36 bytes of struct traceRecord with

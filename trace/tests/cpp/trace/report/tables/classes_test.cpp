@@ -128,16 +128,16 @@ TEST(TraceClasses, SumsThatAreFullAreCompared) {
   file.data[kReads] = {1000, INT64_MAX};
   file.extent = INT64_MAX;
   file.processes = 1000;
-  EXPECT_EQ(class_of(file), Class::kRequired);
+  EXPECT_EQ(classify(file), Class::kRequired);
   file.data[kWrites] = {1000, INT64_MAX};
   file.write_rounds = file.write_pauses = file.read_back = INT64_MAX;
   file.rewrites = file.alternations = 9;
-  EXPECT_EQ(class_of(file), Class::kOther);
+  EXPECT_EQ(classify(file), Class::kOther);
 }
 
 TEST(TraceClasses, PatternsReplaceNumbers) {
-  EXPECT_EQ(pattern_of("run12/ckpt.0034"), "run#/ckpt.#");
-  EXPECT_EQ(pattern_of("none"), "none");
+  EXPECT_EQ(name_pattern("run12/ckpt.0034"), "run#/ckpt.#");
+  EXPECT_EQ(name_pattern("none"), "none");
 }
 
 TEST(TraceClasses, OfTheWorkloads) {
