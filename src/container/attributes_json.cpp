@@ -329,11 +329,11 @@ std::string json_text(const Json& value, int indent) {
       out += quoted;
       continue;
     }
-    const std::string_view rest = quoted.substr(kQuotedMark.size());
-    if (rest.starts_with(kQuotedMark.substr(1)))
-      base::append_parts(out, '"', rest);
+    const std::string_view unmarked = quoted.substr(kQuotedMark.size());
+    if (unmarked.starts_with(kQuotedMark.substr(1)))
+      base::append_parts(out, '"', unmarked);
     else
-      out += rest.substr(0, rest.size() - 1);
+      out += unmarked.substr(0, unmarked.size() - 1);
   }
   return out;
 }

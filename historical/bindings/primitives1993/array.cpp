@@ -66,14 +66,14 @@ Extents largest_share(const Layout& layout, std::size_t ranks) {
 
 /// True if the local array, which is not empty, fits into size1 x size2 with its first dimension along the columns.
 bool fits(const Extents& shape, std::int64_t size1, std::int64_t size2) {
-  return shape.leading() <= size1 &&
-         base::checked_product(shape, "number of local elements") / shape.leading() <= size2;
+  return shape.front() <= size1 &&
+         base::checked_product(shape, "number of local elements") / shape.front() <= size2;
 }
 
 /// True if size1 is the product of two or more of the first dimensions, and size2 has capacity for the others.
 bool is_folded(const Extents& shape, std::int64_t size1, std::int64_t size2) {
   const std::int64_t elements = base::checked_product(shape, "number of local elements");
-  std::int64_t leading = shape.leading();
+  std::int64_t leading = shape.front();
   for (std::size_t d = 1; d + 1 < shape.size(); ++d) {
     leading *= shape[d];
     if (leading == size1 && elements / leading <= size2) return true;
@@ -146,17 +146,17 @@ Extents local_strides(const Extents& shape, const Extents& largest, const Declar
   const bool of_largest = base::checked_product(largest, "number of local elements") <= capacity;
   Extents declared = of_largest ? largest : shape;
   if (fits(declared, size1, size2)) {
-    declared.leading() = size1;
+    declared.front() = size1;
   } else if (size2 == 1) {
     return {};
   } else if (!is_folded(declared, size1, size2)) {
-    const bool matrix_too = shape.leading() < size1 && elements > shape.leading() && fits(shape, size1, size2);
+    const bool matrix_too = shape.front() < size1 && elements > shape.front() && fits(shape, size1, size2);
     if (shape.size() > 2 || matrix_too)
       base::throw_argument_error("the position of the share ", shape_to_string(shape), " of ", array,
                                  " in a local array of ", size1, " x ", size2,
                                  " is not clear; declare the array for the largest share, ", shape_to_string(largest),
-                                 ", with at least ", largest.leading(), " x ",
-                                 base::checked_product(largest, "number of local elements") / largest.leading(),
+                                 ", with at least ", largest.front(), " x ",
+                                 base::checked_product(largest, "number of local elements") / largest.front(),
                                  ", or pass its number of elements and 1 for a dense one");
     return {};
   }

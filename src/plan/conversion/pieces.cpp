@@ -54,8 +54,8 @@ class Intersection {
     if (period.empty()) return std::move(result_);
     if (period.size() > 1 && wraps(period)) {
       // The last stretch continues in the next period, so the periods begin after the first stretch instead.
-      emit(period.offset(), 1);
-      start = period.offset().x + stretch_span(period.offset());
+      emit(period.front(), 1);
+      start = period.front().x + stretch_span(period.front());
       if (end_ - start < length) {
         for (const Stretch& s : stretches(start, end_)) emit(s, 1);
         return std::move(result_);
@@ -98,7 +98,7 @@ class Intersection {
   std::int64_t stretch_span(const Stretch& s) const { return a_.at(s.a + s.length - 1) + 1 - s.x; }
 
   bool wraps(const std::vector<Stretch>& period) const {
-    const Stretch& first = period.offset();
+    const Stretch& first = period.front();
     const Stretch& last = period.back();
     return last.a + last.length == first.a + common_runs_.period_members_a() &&
            last.b + last.length == first.b + common_runs_.period_members_b();

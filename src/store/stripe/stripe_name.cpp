@@ -14,10 +14,10 @@ bool is_name(std::string_view url) { return url.starts_with(kScheme); }
 
 Name parse_name(const std::string& url) {
   const auto fail = [&url](const auto&... why) { base::throw_argument_error(url, ": ", why...); };
-  Url url = parse_url(url, kScheme, "stripe:field.bin?disks=/mnt/a,/mnt/b");
+  Url parts = parse_url(url, kScheme, "stripe:field.bin?disks=/mnt/a,/mnt/b");
   Name name;
-  name.path = std::move(url.path);
-  for (const UrlOption& option : url.options) {
+  name.path = std::move(parts.path);
+  for (const UrlOption& option : parts.options) {
     if (option.key == "disks") {
       name.disks = split(option.value, ',');
       for (std::string& disk : name.disks) {

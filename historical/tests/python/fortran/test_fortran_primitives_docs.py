@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 from fortran import ROOT, compile_program, needs_fortran, run
 
 
@@ -26,3 +27,17 @@ def test_the_example_runs(tmp_path):
     source.write_text(re.findall(r"```fortran\n(.*?)```", text, re.DOTALL)[0], encoding="utf-8")
     assert run(compile_program(source, tmp_path), 2, tmp_path) == ("", "")
     assert np.fromfile(tmp_path / "columns.bin", "i4").tolist() == [7] * 32
+
+
+@needs_fortran
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("kind", [4, 8])
+def test_the_example_of_the_guide_prints_what_stands_behind_it(tmp_path, kind):
+    path = ROOT / "examples/fortran/column_cyclic.f90"
+    block = f"```fortran\n{path.read_text(encoding='utf-8')}```\n"
+    guides = [guide.read_text(encoding="utf-8") for guide in (ROOT / "docs/guides").glob("*.md")]
+    (after,) = [guide.partition(block)[2] for guide in guides if block in guide]
+    printed, said = run(compile_program(path, tmp_path, kind), 4, tmp_path)
+    assert said == ""
+    shown = after.split("```text\n")[1].split("```")[0]
+    assert [line.split() for line in printed.splitlines()] == [line.split() for line in shown.splitlines()]

@@ -29,7 +29,7 @@ Departed departed(std::int64_t worker, std::int64_t calls, std::string_view why 
   Departed made;
   made.worker = worker;
   made.calls = calls;
-  tell(made, {why});
+  explain(made, {why});
   return made;
 }
 
