@@ -25,7 +25,7 @@ from pathlib import Path
 
 from requirements import required
 from wheels.logged import FailedError, Log
-from wheels.mpis import WRAPPERS, MissingError, wrapper_of
+from wheels.mpis import WRAPPERS, MissingError, find_wrapper
 
 ROOT = Path(__file__).parent.parent
 PRIVATE = ROOT / ".plait"
@@ -36,7 +36,7 @@ log = Log("wheel.log")
 run = log.run
 
 
-def version_of(python: str | Path) -> tuple[int, int]:
+def python_version(python: str | Path) -> tuple[int, int]:
     """Returns the version of an interpreter."""
     output = run([python, "-c", "import sys; print(*sys.version_info[:2])"])
     major, minor = map(int, output.split())
@@ -66,7 +66,7 @@ def builder(python: str) -> Path:
     """Returns an interpreter with the packages to build a wheel: this one, or an environment of another one."""
     if os.path.samefile(python, sys.executable) and sys.prefix != sys.base_prefix:
         return Path(sys.executable)
-    tag = "cp{}{}".format(*version_of(python))
+    tag = "cp{}{}".format(*python_version(python))
     folder = PRIVATE / "wheel-builders" / tag
     if not (folder / "bin/python").exists():
         run([python, "-m", "venv", folder])
@@ -76,10 +76,10 @@ def builder(python: str) -> Path:
 
 def build(python: str, families: Sequence[str], folder: Path) -> Path:
     """Builds a wheel for an interpreter, for this machine only."""
-    version = version_of(python)
+    version = python_version(python)
     tag = "cp{}{}".format(*version)
     tree = TREES / f"wheel-{tag}"
-    wrappers = ";".join(f"{family}={wrapper_of(family)}" for family in families)
+    wrappers = ";".join(f"{family}={find_wrapper(family)}" for family in families)
     command: list[str | Path] = [builder(python), "-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation"]
     command += ["--no-cache-dir", "--wheel-dir", folder, f"-Cbuild-dir={tree}"]
     command += [f"-Ccmake.define.PLAIT_WERROR={os.environ.get('PLAIT_WERROR', 'OFF')}"]

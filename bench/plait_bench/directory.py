@@ -53,7 +53,7 @@ class Changes:
         self._changed = np.zeros(directory.size.size, np.int64)
         self.moved = 0
 
-    def offset_of(self, record: int, size: int) -> int:
+    def allocate_record(self, record: int, size: int) -> int:
         """Record the new size of a record, and return its offset."""
         directory = self._directory
         if size > directory.capacity[record]:

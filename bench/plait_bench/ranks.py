@@ -16,7 +16,7 @@ from mpi4py import MPI
 from plait.launch.ranks import end_all_on_error, report
 
 
-class Limited(Protocol):
+class LimitedJob(Protocol):
     """A job that says how long it may take."""
 
     @property
@@ -24,7 +24,7 @@ class Limited(Protocol):
         """Seconds after which a rank ends itself if the driver is gone."""
 
 
-AnyJob = TypeVar("AnyJob", bound=Limited)
+AnyJob = TypeVar("AnyJob", bound=LimitedJob)
 
 
 class Ranks(ABC):
@@ -51,7 +51,7 @@ class Ranks(ABC):
         With more ranks than cores, some ranks start late, and their own durations would not include their waits. The
         ranks are processes of one machine, so that they read the same monotonic clock.
         """
-        return span_of(self._comm, action)
+        return measure_span(self._comm, action)
 
     def _all(self, mine: bool) -> bool:
         everyone = np.empty(1, dtype=np.int32)
@@ -59,7 +59,7 @@ class Ranks(ABC):
         return bool(everyone[0])
 
 
-def span_of(comm: MPI.Intracomm, action: Callable[[], None]) -> float:
+def measure_span(comm: MPI.Intracomm, action: Callable[[], None]) -> float:
     """Return the seconds from the first rank's start to the last rank's end, both on the machine's clock."""
     comm.Barrier()
     begin = time.clock_gettime(time.CLOCK_MONOTONIC)

@@ -38,7 +38,7 @@ def next_values(values: Values, record: int, version: int) -> Values:
     return np.where(kept, values + random.standard_normal(values.size), 0.0)
 
 
-def values_of(record: int, version: int, count: int) -> Values:
+def expected_values(record: int, version: int, count: int) -> Values:
     """Return the expected values of a record after `version` updates, computed from the start."""
     values = first_values(record, count)
     for number in range(1, version + 1):

@@ -22,7 +22,7 @@ from plait_bench.text import (
     titled_table,
     version_line,
 )
-from plait_bench.timers_table import timers_of
+from plait_bench.timers_table import make_timers_table
 
 _COLUMNS = (
     (PLAIN, "Plain read"),
@@ -40,7 +40,7 @@ def results_table(results: IoResults) -> RenderableType:
     """Return everything for people: header, one table a case, footers."""
     parts: list[RenderableType] = [header(results)]
     for case in results.cases:
-        parts += [Text(), _case_table(case, results), *_footers(case), *between_hosts(case), *timers_of(case)]
+        parts += [Text(), _case_table(case, results), *_footers(case), *between_hosts(case), *make_timers_table(case)]
     parts += [Text(), _notes(results)]
     return Group(*parts)
 

@@ -12,7 +12,7 @@ from plait_bench.text import NOTHING, milliseconds, titled_table
 _TIMERS = (("io", "File"), ("copy", "Exchange and copy"), ("wait", "Waiting"), ("rest", "Plan and agreement"))
 
 
-def timers_of(result: CaseResult) -> list[RenderableType]:
+def make_timers_table(result: CaseResult) -> list[RenderableType]:
     """Return a table of the timers of Total and a line on the machine; empty if nothing was recorded."""
     cells = [cell for cell in result.cells if cell.timers.get(TOTAL)]
     if not cells:

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 from plait.launch import Event, LaunchError, StalledError
 from plait_bench.steps import LATE, PATIENCE, Steps
 
-Tried = TypeVar("Tried")
+Trial = TypeVar("Trial")
 
 
 class Ranks(Protocol):
@@ -21,15 +21,15 @@ class Ranks(Protocol):
 
 
 @dataclass(frozen=True)
-class Trials(Generic[Tried]):
+class Trials(Generic[Trial]):
     """One trial of each measurement: ranks that are stuck in one are ended, and new ones try the rest."""
 
-    start: Callable[[list[Tried]], AbstractContextManager[Ranks]]
+    start: Callable[[list[Trial]], AbstractContextManager[Ranks]]
     """Starts ranks that leave out the measurements that have been tried."""
-    named: Callable[[Event], Tried]
+    named: Callable[[Event], Trial]
     """Returns the measurement of an event."""
-    describe: Callable[[Tried], str]
-    note: Callable[[Event | None, Tried], None]
+    describe: Callable[[Trial], str]
+    note: Callable[[Event | None, Trial], None]
     """Takes the result; None if the trial was given up."""
     cut: float
     """Seconds after which a trial is given up."""
@@ -39,7 +39,7 @@ class Trials(Generic[Tried]):
 
         errors  plait.Error: ranks that end, or do not report, before their first trial
         """
-        tried: list[Tried] = []
+        tried: list[Trial] = []
         while len(tried) < count:
             before = len(tried)
             with self.start(tried) as ranks:
@@ -47,8 +47,8 @@ class Trials(Generic[Tried]):
             if len(tried) == before:
                 raise LaunchError("the ranks ended without trying anything")
 
-    def _until_stuck(self, ranks: Ranks, tried: list[Tried], steps: Steps) -> None:
-        current: Tried | None = None
+    def _until_stuck(self, ranks: Ranks, tried: list[Trial], steps: Steps) -> None:
+        current: Trial | None = None
         while True:
             try:
                 event = ranks.next_event(self.cut + LATE if current is not None else PATIENCE)

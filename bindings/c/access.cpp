@@ -30,7 +30,7 @@ Region to_region(const plait_access& access) {
 
 /// The arguments of an access.
 template <typename Part>
-struct Wanted {
+struct PartsRequest {
   const Layout& layout;
   std::vector<Part> parts;
   Region region;
@@ -38,7 +38,7 @@ struct Wanted {
 };
 
 /// The arguments of every access except its arrays.
-struct Given {
+struct AccessArguments {
   plait_file* file;
   const plait_layout* layout;
   const plait_access* access;
@@ -46,15 +46,15 @@ struct Given {
 
 /// Checks and converts the arguments. An error of one rank becomes the error of all.
 template <typename Part, typename CheckOutput, typename Find>
-Wanted<Part> wanted(const Given& call, CheckOutput&& check_output, Find&& parts) {
+PartsRequest<Part> wanted(const AccessArguments& call, CheckOutput&& check_output, Find&& parts) {
   File& own = to_file(call.file);
   const auto report = [&](const std::string& message, int code) { own.fail(message, code); };
   return checked(report, [&] {
     check_output();
     const Layout& layout_given = to_layout(call.layout);
     const plait_access given = copy_options(call.access, "plait_access");
-    return Wanted<Part>{layout_given, parts(layout_given, call.file->comm, own.type().element_bytes), to_region(given),
-                        given.fill_halo != 0};
+    return PartsRequest<Part>{layout_given, parts(layout_given, call.file->comm, own.type().element_bytes),
+                              to_region(given), given.fill_halo != 0};
   });
 }
 
@@ -62,7 +62,7 @@ void nothing_to_check() {}
 
 /// Starts an access. The handle of the request is allocated first, so that no access is started without one.
 template <typename Part, typename Find, typename Start>
-plait_status start(const Given& given, plait_request** request, Find&& parts, Start&& begin) {
+plait_status start(const AccessArguments& given, plait_request** request, Find&& parts, Start&& begin) {
   if (request != nullptr) *request = nullptr;
   return guarded(given.file, [&] {
     std::unique_ptr<plait_request> handle;
@@ -80,25 +80,25 @@ plait_status start(const Given& given, plait_request** request, Find&& parts, St
 
 auto dense_at(void* data, int64_t bytes) {
   return [=](const Layout& layout, const plait::Comm& comm, std::int64_t element_bytes) {
-    return dense_parts(layout, comm, element_bytes, Dense<void>{data, bytes, "data"});
+    return dense_parts(layout, comm, element_bytes, DenseArray<void>{data, bytes, "data"});
   };
 }
 
 auto dense_at(const void* data, int64_t bytes) {
   return [=](const Layout& layout, const plait::Comm& comm, std::int64_t element_bytes) {
-    return dense_parts(layout, comm, element_bytes, Dense<const void>{data, bytes, "data"});
+    return dense_parts(layout, comm, element_bytes, DenseArray<const void>{data, bytes, "data"});
   };
 }
 
 template <typename Part>
 auto listed_at(const Part* parts, int64_t count) {
   return [=](const Layout& layout, const plait::Comm& comm, std::int64_t element_bytes) {
-    return listed_parts(layout, comm, element_bytes, Listed<Part>{parts, count, "parts"});
+    return listed_parts(layout, comm, element_bytes, PartList<Part>{parts, count, "parts"});
   };
 }
 
 template <typename Find>
-plait_status read(const Given& given, Find&& parts) {
+plait_status read(const AccessArguments& given, Find&& parts) {
   return guarded(given.file, [&] {
     const auto call = wanted<MutablePart>(given, nothing_to_check, parts);
     to_file(given.file).read(call.layout, call.parts, call.region, call.fill_halo);
@@ -106,18 +106,18 @@ plait_status read(const Given& given, Find&& parts) {
 }
 
 template <typename Find>
-plait_status write(const Given& given, Find&& parts) {
+plait_status write(const AccessArguments& given, Find&& parts) {
   return guarded(given.file, [&] {
     const auto call = wanted<ConstPart>(given, nothing_to_check, parts);
     to_file(given.file).write(call.layout, call.parts, call.region);
   });
 }
 
-plait::Request begin_read(File& file, Wanted<MutablePart>& call) {
+plait::Request begin_read(File& file, PartsRequest<MutablePart>& call) {
   return file.start_read(call.layout, std::move(call.parts), call.region, call.fill_halo);
 }
 
-plait::Request begin_write(File& file, Wanted<ConstPart>& call) {
+plait::Request begin_write(File& file, PartsRequest<ConstPart>& call) {
   return file.start_write(call.layout, std::move(call.parts), call.region);
 }
 

@@ -64,17 +64,17 @@ plait_status plait_open(const char* url, const char* mode, const plait_comm* com
   if (file != nullptr) *file = nullptr;
   return guarded(comm, [&] {
     const plait::Comm& everyone = to_comm(comm);
-    struct Wanted {
+    struct OpenArguments {
       std::unique_ptr<plait_file> handle;
       std::string path;
       Mode mode;
       FileOptions options;
     };
     const auto report = [&](const std::string& message, int code) { File::fail_open(message, everyone, code); };
-    Wanted wanted = checked(report, [&] {
+    OpenArguments wanted = checked(report, [&] {
       output(file, "file");
-      return Wanted{std::make_unique<plait_file>(), to_text(url, "url"), mode_named(to_text(mode, "mode")),
-                    file_options(options)};
+      return OpenArguments{std::make_unique<plait_file>(), to_text(url, "url"), mode_named(to_text(mode, "mode")),
+                           file_options(options)};
     });
     wanted.handle->comm = everyone;
     wanted.handle->file = File::open(wanted.path, wanted.mode, wanted.options, everyone);

@@ -16,13 +16,13 @@ namespace plait::c {
 namespace {
 
 /// The last error of a thread.
-struct Latest {
+struct LastError {
   Failure failure;
   const Handle* on = nullptr;
 };
 
-Latest& latest() {
-  thread_local Latest of_thread;
+LastError& latest() {
+  thread_local LastError of_thread;
   return of_thread;
 }
 

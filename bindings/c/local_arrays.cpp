@@ -54,7 +54,7 @@ std::string ranks_text(const std::vector<std::int64_t>& ranks, const Layout& lay
 
 template <typename Byte, typename Void>
 std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                   const Dense<Void>& given) {
+                                   const DenseArray<Void>& given) {
   const std::vector<std::int64_t> ranks = ranks_held(layout, comm);
   const std::int64_t needed = bytes_held(layout, ranks, element_bytes);
   if (given.data == nullptr && needed > 0)
@@ -72,7 +72,7 @@ std::vector<ArrayPart<Byte>> dense(const Layout& layout, const Comm& comm, std::
 
 template <typename Byte, typename Part>
 std::vector<ArrayPart<Byte>> listed(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                    const Listed<Part>& given) {
+                                    const PartList<Part>& given) {
   check_element_bytes(element_bytes);
   if (given.count < 0 || (given.count > 0 && given.parts == nullptr))
     plait::base::throw_argument_error(given.name, given.parts == nullptr ? " is NULL" : " are listed",
@@ -114,22 +114,22 @@ std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& r
 }
 
 std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                     const Dense<void>& given) {
+                                     const DenseArray<void>& given) {
   return dense<std::byte>(layout, comm, element_bytes, given);
 }
 
 std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                   const Dense<const void>& given) {
+                                   const DenseArray<const void>& given) {
   return dense<const std::byte>(layout, comm, element_bytes, given);
 }
 
 std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                      const Listed<plait_part>& given) {
+                                      const PartList<plait_part>& given) {
   return listed<std::byte>(layout, comm, element_bytes, given);
 }
 
 std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                    const Listed<plait_const_part>& given) {
+                                    const PartList<plait_const_part>& given) {
   return listed<const std::byte>(layout, comm, element_bytes, given);
 }
 

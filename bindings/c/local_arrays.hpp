@@ -20,7 +20,7 @@ std::int64_t bytes_held(const Layout& layout, const std::vector<std::int64_t>& r
 
 /// An argument with dense arrays, one after another, `void` or `const void`.
 template <typename Void>
-struct Dense {
+struct DenseArray {
   Void* data;
   std::int64_t bytes;
   const char* name;  ///< name of the argument, for errors
@@ -28,7 +28,7 @@ struct Dense {
 
 /// An argument that is the caller's own list.
 template <typename Part>
-struct Listed {
+struct PartList {
   const Part* parts;
   std::int64_t count;
   const char* name;
@@ -37,15 +37,15 @@ struct Listed {
 /// Convert dense arrays into parts.
 /// errors  kArgument: `bytes` are too few, `data` is missing.
 std::vector<MutablePart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                     const Dense<void>& given);
+                                     const DenseArray<void>& given);
 std::vector<ConstPart> dense_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                   const Dense<const void>& given);
+                                   const DenseArray<const void>& given);
 
 /// Convert the caller's list into parts.
 /// errors  kArgument: no list, a size that is too small for its array.
 std::vector<MutablePart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                      const Listed<plait_part>& given);
+                                      const PartList<plait_part>& given);
 std::vector<ConstPart> listed_parts(const Layout& layout, const Comm& comm, std::int64_t element_bytes,
-                                    const Listed<plait_const_part>& given);
+                                    const PartList<plait_const_part>& given);
 
 }  // namespace plait::c

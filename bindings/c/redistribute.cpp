@@ -39,15 +39,15 @@ struct Parts {
 /// The caller's arrays, as a function from both layouts to parts.
 auto dense_arrays(const void* from, int64_t from_bytes, void* to, int64_t to_bytes) {
   return [=](const Layout& source, const Layout& target, const Comm& comm, std::int64_t element_bytes) {
-    return Parts{dense_parts(source, comm, element_bytes, Dense<const void>{from, from_bytes, "from"}),
-                 dense_parts(target, comm, element_bytes, Dense<void>{to, to_bytes, "to"})};
+    return Parts{dense_parts(source, comm, element_bytes, DenseArray<const void>{from, from_bytes, "from"}),
+                 dense_parts(target, comm, element_bytes, DenseArray<void>{to, to_bytes, "to"})};
   };
 }
 
 auto listed_arrays(const plait_const_part* from, int64_t from_count, const plait_part* to, int64_t to_count) {
   return [=](const Layout& source, const Layout& target, const Comm& comm, std::int64_t element_bytes) {
-    return Parts{listed_parts(source, comm, element_bytes, Listed<plait_const_part>{from, from_count, "from"}),
-                 listed_parts(target, comm, element_bytes, Listed<plait_part>{to, to_count, "to"})};
+    return Parts{listed_parts(source, comm, element_bytes, PartList<plait_const_part>{from, from_count, "from"}),
+                 listed_parts(target, comm, element_bytes, PartList<plait_part>{to, to_count, "to"})};
   };
 }
 
@@ -62,7 +62,7 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
                           const plait_redistribute_options* options, Find&& find) {
   return guarded(comm, [&] {
     const Comm& everyone = to_comm(comm);
-    struct Wanted {
+    struct RedistributeArguments {
       const Layout& source;
       const Layout& target;
       Parts parts;
@@ -71,11 +71,12 @@ plait_status redistribute(const plait_comm* comm, const Ends& ends, int64_t elem
     const auto report = [&](const std::string& message, int code) {
       plait::fail_redistribute(message, everyone, code);
     };
-    const Wanted call = checked(report, [&] {
+    const RedistributeArguments call = checked(report, [&] {
       const Layout& source_given = to_layout(ends.source, "source");
       const Layout& target_given = to_layout(ends.target, "target");
-      return Wanted{source_given, target_given, find(source_given, target_given, everyone, element_bytes),
-                    redistribution_options(options)};
+      return RedistributeArguments{source_given, target_given,
+                                   find(source_given, target_given, everyone, element_bytes),
+                                   redistribution_options(options)};
     });
     plait::redistribute(call.source, call.parts.from, call.target, call.parts.to, element_bytes, everyone,
                         call.options);

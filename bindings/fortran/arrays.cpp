@@ -53,7 +53,7 @@ Rejection array_rejection(const CFI_cdesc_t& array, const Extents& wanted, std::
 }
 
 /// The arguments of an access.
-struct Wanted {
+struct AccessArguments {
   const plait_layout* layout = nullptr;
   const CFI_cdesc_t* array = nullptr;
   int rank = 0;
@@ -67,7 +67,7 @@ struct Wanted {
 };
 
 /// Performs an access, or starts it if there is a `request`. An error in the array is reported to all ranks.
-plait_status access_file(plait_file* file, const Wanted& wanted, plait_request** request) {
+plait_status access_file(plait_file* file, const AccessArguments& wanted, plait_request** request) {
   std::int64_t element_bytes = 0;
   std::int64_t ranks = 0;
   std::int64_t end = 0;
@@ -162,7 +162,7 @@ plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_c
   if (*wrong != '\0') return plait_file_fail(file, wrong);
   if (request != nullptr && find<plait_request>(*request) != nullptr)
     return plait_file_fail(file, "the request is in use; call plait_wait first, or use another variable");
-  const Wanted wanted{
+  const AccessArguments wanted{
       find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, stride, fill_halo, write != 0};
   try {
     if (request == nullptr) return access_file(file, wanted, nullptr);

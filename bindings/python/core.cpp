@@ -13,12 +13,12 @@
 #include "base/wait/blocking_wait.hpp"
 #include "base/wait/interruption.hpp"
 #include "bind.hpp"
+#include "gil_release.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
 #include "string.hpp"
 #include "transport/local/rendezvous.hpp"
-#include "transport/shared_memory/leaving.hpp"
-#include "unlocked.hpp"
+#include "transport/shared_memory/process_exit.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -62,7 +62,7 @@ NB_MODULE(_core, module) {
   // Release the lock while destructors wait, because the thread that they wait for may request it.
   plait::base::set_blocking_hooks(
       {[]() -> void* { return Py_IsInitialized() != 0 && PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr; },
-       [](void* state) { plait::python::Unlocked::restore(static_cast<PyThreadState*>(state)); }});
+       [](void* state) { plait::python::GilRelease::restore(static_cast<PyThreadState*>(state)); }});
   nb::class_<plait::Comm>(module, "Comm", "The processes that take part in collective calls.")
       .def(nb::init<>(), "One process alone.")
       .def_prop_ro("rank", &plait::Comm::rank)
@@ -70,13 +70,13 @@ NB_MODULE(_core, module) {
       .def_static(
           "world",
           [](double seconds) {
-            const plait::python::Unlocked release;
+            const plait::python::GilRelease release;
             return plait::Comm::world(seconds);
           },
           "seconds"_a, "The processes of this job.")
       .def("barrier",
            [](const plait::Comm& comm) {
-             const plait::python::Unlocked release;
+             const plait::python::GilRelease release;
              comm.barrier();
            })
       .def(
@@ -85,7 +85,7 @@ NB_MODULE(_core, module) {
             const std::string text(mine.c_str(), mine.size());
             std::vector<std::string> all;
             {
-              const plait::python::Unlocked release;
+              const plait::python::GilRelease release;
               all = comm.allgather(text);
             }
             nb::list result;

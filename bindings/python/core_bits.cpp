@@ -7,9 +7,9 @@
 #include <string>
 #include <tuple>
 
+#include "arguments_as.hpp"
 #include "base/errors.hpp"
 #include "bind.hpp"
-#include "given.hpp"
 #include "plait/bit_permutation.hpp"
 #include "string.hpp"
 #include "typed.hpp"
@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kBits = "is not a list of bits; give whole numbers, such as (1, 0)";
 constexpr const char* kPattern = "is not a pattern; give a text of 0, 1 and letters, such as \"10ab\"";
 
-BitPermutation of_layout(const Layout& layout, const Given<std::string>& given) {
+BitPermutation of_layout(const Layout& layout, const Argument<std::string>& given) {
   const std::string& order = given.as("order", "is not an order; give \"C\" or \"F\"");
   if (order != "C" && order != "F")
     base::throw_argument_error("order=\"" + order + "\" is not known; use \"C\" or \"F\"");
@@ -48,8 +48,8 @@ DeBenedictis & del Rosario 1993, section 7. Raises plait.ArgumentError for more 
 a permutation.)doc")
           .def(
               "__init__",
-              [](BitPermutation* self, const Given<std::vector<int>>& unit, const Given<std::vector<int>>& position,
-                 const Given<int>& source_unit_bits) {
+              [](BitPermutation* self, const Argument<std::vector<int>>& unit,
+                 const Argument<std::vector<int>>& position, const Argument<int>& source_unit_bits) {
                 new (self) BitPermutation(unit.as("unit", kBits), position.as("position", kBits),
                                           source_unit_bits.as("source_unit_bits", kNumber));
               },
@@ -69,20 +69,21 @@ a permutation.)doc")
           .def("inverse", &BitPermutation::inverse, "The permutation from the target back to the source.")
           .def(
               "then",
-              [](const BitPermutation& self, const Given<BitPermutation>& other) {
+              [](const BitPermutation& self, const Argument<BitPermutation>& other) {
                 return self.then(other.as("other", "is not a plait.BitPermutation; give one"));
               },
               "other"_a, "This permutation first, then the other: D1.inverse().then(D2) leads from D1's units to D2's.")
           .def(
               "apply",
-              [](const BitPermutation& self, const Given<std::int64_t>& position, const Given<std::int64_t>& unit) {
+              [](const BitPermutation& self, const Argument<std::int64_t>& position,
+                 const Argument<std::int64_t>& unit) {
                 const UnitPosition to = self.apply({unit.as("unit", kNumber), position.as("position", kNumber)});
                 return std::make_pair(to.unit, to.position);
               },
               "position"_a, "unit"_a = 0, "The unit and the position that a position (of a unit) goes to.")
           .def(
               "trace",
-              [](const BitPermutation& self, const Given<std::string>& unit, const Given<std::string>& position) {
+              [](const BitPermutation& self, const Argument<std::string>& unit, const Argument<std::string>& position) {
                 const UnitPattern to = self.trace({unit.as("unit", kPattern), position.as("position", kPattern)});
                 return std::make_pair(to.unit, to.position);
               },

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "arguments_as.hpp"
 #include "bind.hpp"
-#include "given.hpp"
 #include "plait/conversion.hpp"
 #include "string.hpp"
 #include "typed.hpp"
@@ -34,20 +34,20 @@ void bind_conversion(nb::module_& module) {
           .def("inverse", &Conversion::inverse, "The conversion back.")
           .def(
               "then",
-              [](const Conversion& self, const Given<Conversion>& following) {
+              [](const Conversion& self, const Argument<Conversion>& following) {
                 return self.then(
                     following.as("following", "is not a plait.Conversion; give what plait.compose() returns"));
               },
               "following"_a, "This conversion followed by another one, as one conversion.")
           .def(
               "sends",
-              [](const Conversion& self, const Given<std::int64_t>& rank) {
+              [](const Conversion& self, const Argument<std::int64_t>& rank) {
                 return self.sends(rank.as("rank", "is not a rank; give a whole number, such as 0"));
               },
               "rank"_a, "The messages that a rank of the source sends, by ascending receiver.")
           .def(
               "receives",
-              [](const Conversion& self, const Given<std::int64_t>& rank) {
+              [](const Conversion& self, const Argument<std::int64_t>& rank) {
                 return self.receives(rank.as("rank", "is not a rank; give a whole number, such as 0"));
               },
               "rank"_a, "The messages that a rank of the target receives, by ascending sender.")
@@ -66,7 +66,7 @@ void bind_conversion(nb::module_& module) {
 
   module.def(
       "compose",
-      [](const nb::object& source, const nb::object& target, const Given<bool>& fill_halo) {
+      [](const nb::object& source, const nb::object& target, const Argument<bool>& fill_halo) {
         const nb::object layouts = nb::module_::import_("plait._arguments.layouts");
         const nb::object pair =
             layouts.attr("layout_pair")(source, target, "names"_a = nb::make_tuple("source", "target"));

@@ -4,11 +4,11 @@
 
 #include "base/errors.hpp"
 #include "bind.hpp"
+#include "gil_release.hpp"
 #include "plait/distant.hpp"
 #include "plait/error.hpp"
 #include "string.hpp"
 #include "typed.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -33,20 +33,20 @@ DistantOptions make_options(const std::string& path, const std::string& mode, bo
   return options;
 }
 
-using Released = nb::call_guard<Unlocked>;
+using GilReleaseGuard = nb::call_guard<GilRelease>;
 
 }  // namespace
 
 void bind_distant(nb::module_& module) {
   nb::class_<DistantRequest>(module, "DistantRequest")
-      .def("wait", &DistantRequest::wait, Released())
+      .def("wait", &DistantRequest::wait, GilReleaseGuard())
       .def("test", &DistantRequest::test);
 
   nb::class_<DistantFile>(module, "DistantFile")
       .def_static(
           "open",
           [](const std::string& path, const std::string& mode, bool temporary, const Comm& comm) {
-            const Unlocked release;
+            const GilRelease release;
             DistantOptions options;
             try {
               options = make_options(path, mode, temporary);
@@ -57,16 +57,16 @@ void bind_distant(nb::module_& module) {
           },
           "path"_a, "mode"_a, "temporary"_a, "comm"_a)
       .def_static("fail_open", &DistantFile::fail_open, nb::sig(kFailOpen), "message"_a, "comm"_a, "code"_a = 0,
-                  Released())
+                  GilReleaseGuard())
       .def_static(
           "offer",
           [](const std::string& name, const std::string& path, const std::string& mode, bool temporary,
              const Comm& comm) {
-            const Unlocked release;
+            const GilRelease release;
             return DistantFile::offer(name, make_options(path, mode, temporary), comm);
           },
           "name"_a, "path"_a, "mode"_a, "temporary"_a, "comm"_a)
-      .def_static("find", &DistantFile::find, "name"_a, "comm"_a, Released())
+      .def_static("find", &DistantFile::find, "name"_a, "comm"_a, GilReleaseGuard())
       .def_prop_ro("home", &DistantFile::home)
       .def_prop_ro("is_open", &DistantFile::is_open)
       .def("direct", &DistantFile::direct, "rank"_a)
@@ -75,31 +75,31 @@ void bind_distant(nb::module_& module) {
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
             self.read(offset, at(data), bytes, rank);
           },
-          "offset"_a, "data"_a, "bytes"_a, "rank"_a, Released())
+          "offset"_a, "data"_a, "bytes"_a, "rank"_a, GilReleaseGuard())
       .def(
           "write",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
             self.write(offset, at(data), bytes, rank);
           },
-          "offset"_a, "data"_a, "bytes"_a, "rank"_a, Released())
+          "offset"_a, "data"_a, "bytes"_a, "rank"_a, GilReleaseGuard())
       .def(
           "start_read",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
             return self.start_read(offset, at(data), bytes, rank);
           },
-          "offset"_a, "data"_a, "bytes"_a, "rank"_a, Released())
+          "offset"_a, "data"_a, "bytes"_a, "rank"_a, GilReleaseGuard())
       .def(
           "start_write",
           [](DistantFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes, int rank) {
             return self.start_write(offset, at(data), bytes, rank);
           },
-          "offset"_a, "data"_a, "bytes"_a, "rank"_a, Released())
-      .def("sync", &DistantFile::sync, "rank"_a, Released())
-      .def("start_sync", &DistantFile::start_sync, "rank"_a, Released())
-      .def("size", &DistantFile::size, "rank"_a, Released())
-      .def("resize", &DistantFile::resize, "bytes"_a, "rank"_a, Released())
-      .def("close", &DistantFile::close, Released())
-      .def("abandon", &DistantFile::abandon, Released());
+          "offset"_a, "data"_a, "bytes"_a, "rank"_a, GilReleaseGuard())
+      .def("sync", &DistantFile::sync, "rank"_a, GilReleaseGuard())
+      .def("start_sync", &DistantFile::start_sync, "rank"_a, GilReleaseGuard())
+      .def("size", &DistantFile::size, "rank"_a, GilReleaseGuard())
+      .def("resize", &DistantFile::resize, "bytes"_a, "rank"_a, GilReleaseGuard())
+      .def("close", &DistantFile::close, GilReleaseGuard())
+      .def("abandon", &DistantFile::abandon, GilReleaseGuard());
 }
 
 }  // namespace plait::python

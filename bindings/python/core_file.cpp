@@ -1,7 +1,7 @@
 // Array files of plait._core.
 //
 // Arguments are converted while the interpreter's lock is held, because they are Python objects. The lock is then
-// released for the access (Unlocked), so that other threads run, and so that a signal handler can end a wait. Results
+// released for the access (GilRelease), so that other threads run, and so that a signal handler can end a wait. Results
 // are converted after it has been acquired again.
 
 #include <nanobind/nanobind.h>
@@ -17,11 +17,11 @@
 #include "bind.hpp"
 #include "driver/driver_registry.hpp"
 #include "driver/file_opening.hpp"
+#include "gil_release.hpp"
 #include "parts.hpp"
 #include "plait/file.hpp"
 #include "string.hpp"
 #include "typed.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -55,7 +55,7 @@ container::Content new_array(const std::string& path, const FileOptions& options
 File open(const std::string& path, const std::string& mode, const Comm& comm, const FileOptions& given) {
   const FileOptions options = given;  // a copy, because other threads of Python may change the original meanwhile
   const Mode opened = mode_named(mode);
-  const Unlocked release;
+  const GilRelease release;
   return File::open(path, opened, options, comm);
 }
 
@@ -90,7 +90,7 @@ StepTuple to_step_tuple(const Step& step) {
 
 void bind_file(nb::module_& module) {
   nb::class_<Request>(module, "Request")
-      .def("wait", &Request::wait, nb::call_guard<Unlocked>())
+      .def("wait", &Request::wait, nb::call_guard<GilRelease>())
       .def("test", &Request::test);
 
   nb::class_<File>(module, "File")
@@ -100,15 +100,15 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("order", [](const File& self) { return self.type().order == Order::kC ? "C" : "F"; })
       .def_prop_ro("chunk", [](const File& self) { return to_tuple(self.chunk()); })
       .def_prop_ro("attributes", [](const File& self) { return self.attributes(); })
-      .def("set_attribute", &File::set_attribute, "attribute"_a, nb::call_guard<Unlocked>())
-      .def("remove_attribute", &File::remove_attribute, "name"_a, nb::call_guard<Unlocked>())
+      .def("set_attribute", &File::set_attribute, "attribute"_a, nb::call_guard<GilRelease>())
+      .def("remove_attribute", &File::remove_attribute, "name"_a, nb::call_guard<GilRelease>())
       .def_prop_ro("is_open", &File::is_open)
       .def(
           "read",
           [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region, bool fill_halo) {
             const auto arrays = to_parts<std::byte>(parts);
             const Region slices = to_region(region);
-            const Unlocked release;
+            const GilRelease release;
             self.read(layout, arrays, slices, fill_halo);
           },
           "layout"_a, "parts"_a, "region"_a, "fill_halo"_a)
@@ -117,7 +117,7 @@ void bind_file(nb::module_& module) {
           [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region) {
             const auto arrays = to_parts<const std::byte>(parts);
             const Region slices = to_region(region);
-            const Unlocked release;
+            const GilRelease release;
             self.write(layout, arrays, slices);
           },
           "layout"_a, "parts"_a, "region"_a)
@@ -138,48 +138,48 @@ void bind_file(nb::module_& module) {
           [](File& self, const AttributeDict& attributes) -> std::optional<StepTuple> {
             const Attributes values = to_attributes(attributes);
             {
-              const Unlocked release;
+              const GilRelease release;
               if (!self.begin_step(values)) return std::nullopt;
             }
             return to_step_tuple(self.step());
           },
           "attributes"_a)
-      .def("end_step", &File::end_step, nb::call_guard<Unlocked>())
+      .def("end_step", &File::end_step, nb::call_guard<GilRelease>())
       .def(
           "select_variable",
           [](File& self, const std::string& name, const std::optional<ArrayType>& type) {
-            const Unlocked release;
+            const GilRelease release;
             self.select_variable(name, type);
           },
           "name"_a, "type"_a.none() = nb::none())
       .def_prop_ro("variable", &File::variable)
-      .def("fail", &File::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
+      .def("fail", &File::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<GilRelease>())
       .def(
           "explain",
           [](const File& self, const Layout& layout, const Sequence& region, bool write, bool fill_halo) {
             const Region slices = to_region(region);
-            const Unlocked release;
+            const GilRelease release;
             return self.explain(layout, slices, write, fill_halo);
           },
           "layout"_a, "region"_a, "write"_a, "fill_halo"_a)
       .def("last_times",
            [](const File& self) {
              const AccessTimes times = [&] {
-               const Unlocked release;
+               const GilRelease release;
                return self.last_times();
              }();
              return std::tuple(times.io, times.copy, times.wait, times.total);
            })
       .def_prop_ro("continued", &File::continued)
       .def_prop_ro("unfinished_path", &File::unfinished_path)
-      .def("sync", &File::sync, nb::call_guard<Unlocked>())
-      .def("close", &File::close, nb::call_guard<Unlocked>())
-      .def("abandon", &File::abandon, "why"_a = "", nb::call_guard<Unlocked>());
+      .def("sync", &File::sync, nb::call_guard<GilRelease>())
+      .def("close", &File::close, nb::call_guard<GilRelease>())
+      .def("abandon", &File::abandon, "why"_a = "", nb::call_guard<GilRelease>());
 
   module.def("open", &open, "path"_a, "mode"_a, "comm"_a, "options"_a);
   module.def("new_array", &new_array, "path"_a, "options"_a);
   module.def("fail", &File::fail_open, nb::sig("def fail(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"),
-             "message"_a, "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());
+             "message"_a, "comm"_a, "code"_a = 0, nb::call_guard<GilRelease>());
 }
 
 }  // namespace plait::python

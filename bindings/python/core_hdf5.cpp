@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bind.hpp"
-#include "container/hdf5/surroundings.hpp"
+#include "container/hdf5/library_hooks.hpp"
 #include "string.hpp"
 
 namespace nb = nanobind;

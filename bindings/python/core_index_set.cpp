@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "arguments_as.hpp"
 #include "base/errors.hpp"
 #include "bind.hpp"
-#include "given.hpp"
 #include "plait/index_set.hpp"
 #include "string.hpp"
 #include "typed.hpp"
@@ -36,7 +36,7 @@ void bind_index_set(nb::module_& module) {
 a & b is the intersection of two sets; len(), `in` and == work as for Python's sets.)doc")
                   .def_static(
                       "range",
-                      [](const Given<std::int64_t>& first, const Given<std::int64_t>& last) {
+                      [](const Argument<std::int64_t>& first, const Argument<std::int64_t>& last) {
                         const std::int64_t begin = first.as("begin", kNumber);
                         const std::int64_t end = last.as("end", kNumber);
                         if (begin < 0 || end < begin)
@@ -51,7 +51,7 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
                   .def("indices", &members, "All indices, ascending, as an int64 array.")
                   .def(
                       "complement",
-                      [](const IndexSet& self, const Given<std::int64_t>& given) {
+                      [](const IndexSet& self, const Argument<std::int64_t>& given) {
                         const std::int64_t extent = given.as("extent", kNumber);
                         if (extent < 0)
                           base::throw_argument_error("the extent " + std::to_string(extent) +
@@ -63,7 +63,7 @@ a & b is the intersection of two sets; len(), `in` and == work as for Python's s
                   .def("__len__", &IndexSet::size)
                   .def(
                       "__contains__",
-                      [](const IndexSet& self, const Given<std::int64_t>& index) {
+                      [](const IndexSet& self, const Argument<std::int64_t>& index) {
                         return index.value && self.contains(*index.value);
                       },
                       nb::sig("def __contains__(self, index: object, /) -> bool"), "index"_a)

@@ -14,10 +14,10 @@
 #include <variant>
 #include <vector>
 
+#include "arguments_as.hpp"
 #include "base/errors.hpp"
 #include "bind.hpp"
 #include "core_layout_arguments.hpp"
-#include "given.hpp"
 #include "layout/section.hpp"
 #include "plait/layout.hpp"
 #include "string.hpp"
@@ -36,11 +36,11 @@ constexpr const char* kDistribution =
 constexpr const char* kDimensions = "is not a list of dimensions; give whole numbers, such as (0,)";
 constexpr const char* kIndex = "is not an index; give a whole number for each dimension, such as (0, 0)";
 
-std::int64_t to_rank(const Given<std::int64_t>& rank) {
+std::int64_t to_rank(const Argument<std::int64_t>& rank) {
   return rank.as("rank", "is not a rank; give a whole number, such as 0");
 }
 
-Order order_given(const Given<std::string>& order) {
+Order order_given(const Argument<std::string>& order) {
   return order_named(order.as("order", "is not an order; give \"C\" or \"F\""), "order", false);
 }
 
@@ -75,7 +75,7 @@ auto as_array(std::vector<std::int64_t> numbers) {
   return nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>(values->data(), {values->size()}, owner);
 }
 
-nb::tuple indices(const Layout& layout, const Given<std::int64_t>& rank) {
+nb::tuple indices(const Layout& layout, const Argument<std::int64_t>& rank) {
   nb::list result;
   for (const IndexSet& set : layout.index_sets(to_rank(rank))) {
     const auto size = static_cast<std::size_t>(set.size());
@@ -118,13 +118,14 @@ Layouts are values: they are equal if each rank holds the same elements in the s
 spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
           .def(
               "__init__",
-              [](Layout* self, const Given<NumberOrNumbers>& shape, const Given<DistributionText>& dist,
-                 const Perhaps<NumberOrNumbers>& grid, const Perhaps<NumbersOrName>& ranks,
-                 const Perhaps<NumbersOrName>& order, const Perhaps<std::vector<int>>& replicate,
-                 const Perhaps<Extents>& source, const Perhaps<Extents>& offset,
-                 const Perhaps<std::vector<int>>& reverse, const Perhaps<std::vector<HaloWidth>>& halo,
-                 const Perhaps<std::vector<int>>& periodic, const Perhaps<Extents>& template_shape,
-                 const Perhaps<AlignmentText>& align) {
+              [](Layout* self, const Argument<NumberOrNumbers>& shape, const Argument<DistributionText>& dist,
+                 const OptionalArgument<NumberOrNumbers>& grid, const OptionalArgument<NumbersOrName>& ranks,
+                 const OptionalArgument<NumbersOrName>& order, const OptionalArgument<std::vector<int>>& replicate,
+                 const OptionalArgument<Extents>& source, const OptionalArgument<Extents>& offset,
+                 const OptionalArgument<std::vector<int>>& reverse,
+                 const OptionalArgument<std::vector<HaloWidth>>& halo,
+                 const OptionalArgument<std::vector<int>>& periodic, const OptionalArgument<Extents>& template_shape,
+                 const OptionalArgument<AlignmentText>& align) {
                 const Keywords given{
                     as(grid, "grid", "is not a grid; give the extent of each grid axis, such as (2, 2)"),
                     as(ranks, "ranks", "is not an order of ranks; give \"C\", \"F\" or the rank of each grid position"),
@@ -150,7 +151,7 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
               "halo"_a = nb::none(), "periodic"_a = nb::none(), "template"_a = nb::none(), "align"_a = nb::none())
           .def_static(
               "parse",
-              [](const Given<std::string>& given, const Perhaps<Extents>& shape) {
+              [](const Argument<std::string>& given, const OptionalArgument<Extents>& shape) {
                 const std::string& text =
                     given.as("text", "is not a text; give one such as \"8x12 (block, *) onto (4)\"");
                 return shape ? Layout::parse(text, shape->as("shape", kShape)) : Layout::parse(text);
@@ -196,49 +197,49 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
               "The text as the layout was given; str() gives the normal form.")
           .def(
               "has_rank",
-              [](const Layout& self, const Given<std::int64_t>& rank) { return self.has_rank(to_rank(rank)); },
+              [](const Layout& self, const Argument<std::int64_t>& rank) { return self.has_rank(to_rank(rank)); },
               "rank"_a, "Whether a rank is one of those that hold a part.")
           .def("normal_form", &Layout::normal_form, "The normal form: the spelling that all equal layouts share.")
           .def(
               "replica",
-              [](const Layout& self, const Given<std::int64_t>& rank) {
+              [](const Layout& self, const Argument<std::int64_t>& rank) {
                 self.coordinates(to_rank(rank));  // throws if the layout does not have the rank
                 return self.replica(to_rank(rank));
               },
               "rank"_a, "Which copy a rank holds, counted from 0.")
           .def(
               "local_shape",
-              [](const Layout& self, const Given<std::int64_t>& rank) {
+              [](const Layout& self, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.local_shape(to_rank(rank)));
               },
               "rank"_a, "Shape of the owned part of the local array of a rank.")
           .def(
               "padded_shape",
-              [](const Layout& self, const Given<std::int64_t>& rank) {
+              [](const Layout& self, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.padded_shape(to_rank(rank)));
               },
               "rank"_a, "Shape of the local array of a rank with its halo: the array that is passed around.")
           .def(
               "runs",
-              [](const Layout& self, const Given<std::int64_t>& rank, const Given<std::string>& order) {
+              [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<std::string>& order) {
                 return self.runs(to_rank(rank), order_given(order));
               },
               "rank"_a, "order"_a = "C", "How many stretches of the array, in C or Fortran order, a rank owns.")
           .def(
               "largest_run",
-              [](const Layout& self, const Given<std::int64_t>& rank, const Given<std::string>& order) {
+              [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<std::string>& order) {
                 return self.largest_run(to_rank(rank), order_given(order));
               },
               "rank"_a, "order"_a = "C", "Elements of the longest such stretch.")
           .def(
               "coordinates",
-              [](const Layout& self, const Given<std::int64_t>& rank) {
+              [](const Layout& self, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.coordinates(to_rank(rank)));
               },
               "rank"_a, "Grid coordinate of a rank for each array dimension, 0 where the dimension is not distributed.")
           .def(
               "index_set",
-              [](const Layout& self, const Given<std::int64_t>& rank, const Given<int>& given) {
+              [](const Layout& self, const Argument<std::int64_t>& rank, const Argument<int>& given) {
                 const int dimension = given.as("dimension", "is not a dimension; give a whole number, such as 0");
                 if (dimension < 0 || dimension >= self.dimensions())
                   base::throw_argument_error("dimension " + std::to_string(dimension) + " was named, but " +
@@ -252,19 +253,19 @@ spelled. Raises plait.ArgumentError if the arguments do not fit together.)doc")
                "The indices that a rank owns: one ascending int64 array for each dimension, in local order.")
           .def(
               "owners",
-              [](const Layout& self, const Given<Extents>& index) {
+              [](const Layout& self, const Argument<Extents>& index) {
                 return to_tuple(self.owners(index.as("index", kIndex)));
               },
               "index"_a, "The ranks that own an element, ascending: one for each copy.")
           .def(
               "to_local",
-              [](const Layout& self, const Given<Extents>& index, const Given<std::int64_t>& rank) {
+              [](const Layout& self, const Argument<Extents>& index, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.to_local(index.as("index", kIndex), to_rank(rank)));
               },
               "index"_a, "rank"_a, "Position of an element in the local array of the rank that owns it.")
           .def(
               "to_global",
-              [](const Layout& self, const Given<Extents>& local, const Given<std::int64_t>& rank) {
+              [](const Layout& self, const Argument<Extents>& local, const Argument<std::int64_t>& rank) {
                 return to_tuple(self.to_global(local.as("local", kIndex), to_rank(rank)));
               },
               "local"_a, "rank"_a, "The element at a position of the local array of a rank.")

@@ -19,11 +19,11 @@
 #include "driver/driver_registry.hpp"
 #include "driver/locating.hpp"
 #include "driver/pipe/pipe_driver.hpp"
+#include "gil_release.hpp"
 #include "store/objects/object_store.hpp"
 #include "store/objects/open_objects.hpp"
 #include "string.hpp"
 #include "typed.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -42,7 +42,7 @@ void bind_formats(nb::module_& module) {
         return reasons;
       },
       "target"_a, "attributes"_a, "of_group"_a);
-  module.def("locate", &driver::locate, "name"_a, nb::call_guard<Unlocked>());
+  module.def("locate", &driver::locate, "name"_a, nb::call_guard<GilRelease>());
   module.def("formats", [] {
     std::vector<std::string> names;
     for (const container::Format* one : container::formats())
@@ -52,7 +52,7 @@ void bind_formats(nb::module_& module) {
   });
   module.def(
       "format_at", [](const std::string& name) { return std::string(container::format_at(name).traits().name); },
-      "name"_a, nb::call_guard<Unlocked>());
+      "name"_a, nb::call_guard<GilRelease>());
   module.def(
       "netcdf_fill",
       [](const std::string& dtype) {
@@ -75,7 +75,7 @@ std::optional<nb::bytes> get(ObjectStore& objects, const std::string& object) {
   std::vector<std::byte> bytes;
   bool found = false;
   {
-    const Unlocked unlocked;
+    const GilRelease unlocked;
     const auto memory = [&](std::int64_t size) {
       bytes.resize(static_cast<std::size_t>(size));
       return std::span(bytes);
@@ -88,7 +88,7 @@ std::optional<nb::bytes> get(ObjectStore& objects, const std::string& object) {
 
 void put(ObjectStore& objects, const std::string& object, const nb::bytes& content) {
   const std::span bytes(static_cast<const std::byte*>(content.data()), content.size());
-  const Unlocked unlocked;
+  const GilRelease unlocked;
   objects.put(object, bytes);
 }
 
@@ -103,12 +103,12 @@ void bind_objects(nb::module_& module) {
   nb::class_<ObjectStore>(module, "ObjectStore")
       .def("get", &get, "object"_a)
       .def("put", &put, "object"_a, "content"_a)
-      .def("names", &names, nb::call_guard<Unlocked>())
-      .def("remove", &ObjectStore::remove, "object"_a, nb::call_guard<Unlocked>());
+      .def("names", &names, nb::call_guard<GilRelease>())
+      .def("remove", &ObjectStore::remove, "object"_a, nb::call_guard<GilRelease>());
   module.def(
       "open_objects",
       [](const std::string& location) { return store::open_objects(location, store::Sharing::kShared); }, "location"_a,
-      nb::call_guard<Unlocked>());
+      nb::call_guard<GilRelease>());
 }
 
 void bind_member(nb::module_& module) {
@@ -125,37 +125,37 @@ void bind_member(nb::module_& module) {
 
 void bind_location(nb::module_& module) {
   using driver::ComponentFile;
-  using driver::Located;
+  using driver::ResolvedName;
   nb::class_<ComponentFile>(module, "ComponentFile")
       .def_ro("path", &ComponentFile::path)
       .def_ro("bytes", &ComponentFile::bytes);
-  nb::class_<Located>(module, "Located")
-      .def_ro("kind", &Located::kind)
-      .def_ro("name", &Located::name)
-      .def_ro("file", &Located::file)
-      .def_ro("path", &Located::path)
-      .def_ro("id", &Located::id)
-      .def_ro("components", &Located::components)
-      .def_ro("unit", &Located::unit)
-      .def_ro("only_in", &Located::only_in)
-      .def_ro("names_arrays", &Located::names_arrays)
-      .def_ro("keeps_chunks", &Located::keeps_chunks)
-      .def_ro("adds_arrays", &Located::adds_arrays)
+  nb::class_<ResolvedName>(module, "ResolvedName")
+      .def_ro("kind", &ResolvedName::kind)
+      .def_ro("name", &ResolvedName::name)
+      .def_ro("file", &ResolvedName::file)
+      .def_ro("path", &ResolvedName::path)
+      .def_ro("id", &ResolvedName::id)
+      .def_ro("components", &ResolvedName::components)
+      .def_ro("unit", &ResolvedName::unit)
+      .def_ro("only_in", &ResolvedName::only_in)
+      .def_ro("names_arrays", &ResolvedName::names_arrays)
+      .def_ro("keeps_chunks", &ResolvedName::keeps_chunks)
+      .def_ro("adds_arrays", &ResolvedName::adds_arrays)
       .def_prop_ro("only_order",
-                   [](const Located& self) -> std::optional<std::string> {
+                   [](const ResolvedName& self) -> std::optional<std::string> {
                      if (!self.only_order) return std::nullopt;
                      return *self.only_order == Order::kC ? "C" : "F";
                    })
-      .def_ro("keeps_unfinished", &Located::keeps_unfinished)
-      .def_ro("states_type", &Located::states_type);
+      .def_ro("keeps_unfinished", &ResolvedName::keeps_unfinished)
+      .def_ro("states_type", &ResolvedName::states_type);
   bind_member(module);
-  module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<Unlocked>());
-  module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<Unlocked>());
-  module.def("groups_in", &driver::groups_in, "name"_a, nb::call_guard<Unlocked>());
+  module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<GilRelease>());
+  module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<GilRelease>());
+  module.def("groups_in", &driver::groups_in, "name"_a, nb::call_guard<GilRelease>());
   bind_formats(module);
   bind_objects(module);
-  module.def("locate_new", &driver::locate_new, "name"_a, nb::call_guard<Unlocked>());
-  module.def("files_beside", &driver::sibling_files, "found"_a, nb::call_guard<Unlocked>());
+  module.def("locate_new", &driver::locate_new, "name"_a, nb::call_guard<GilRelease>());
+  module.def("files_beside", &driver::sibling_files, "found"_a, nb::call_guard<GilRelease>());
   module.def(
       "comes_in_steps",
       [](const std::string& name) { return driver::find_driver(name).contents() == driver::Contents::kNone; },

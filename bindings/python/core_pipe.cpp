@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "gil_release.hpp"
 #include "plait/pipe.hpp"
 #include "string.hpp"
 #include "typed.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -51,8 +51,8 @@ void bind_pipe(nb::module_& module) {
                      return found;
                    })
       .def_ro("variables", &PipeStatus::variables);
-  module.def("pipe_status", &pipe_status, "url"_a, nb::call_guard<Unlocked>());
-  module.def("pipe_names", &pipe_names, nb::call_guard<Unlocked>());
+  module.def("pipe_status", &pipe_status, "url"_a, nb::call_guard<GilRelease>());
+  module.def("pipe_names", &pipe_names, nb::call_guard<GilRelease>());
 }
 
 }  // namespace plait::python

@@ -9,11 +9,11 @@
 #include "base/memory/recycled.hpp"
 #include "bind.hpp"
 #include "copy/strided_copy.hpp"
+#include "gil_release.hpp"
 #include "parts.hpp"
 #include "plait/redistribute.hpp"
 #include "string.hpp"
 #include "typed.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -33,7 +33,7 @@ struct RedistributionCall {
 /// Makes bytes that all processes of a node share. They exist as long as an object refers to them.
 nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>> shared_bytes(std::int64_t bytes, const Comm& comm) {
   auto* memory = [&] {
-    const Unlocked release;
+    const GilRelease release;
     return new SharedMemory(bytes, comm);
   }();
   nb::capsule owner(memory, [](void* held) noexcept { delete static_cast<SharedMemory*>(held); });
@@ -80,7 +80,7 @@ void bind_redistribute(nb::module_& module) {
       .def(
           "__init__",
           [](Redistribution* self, const RedistributionCall& call, const Comm& comm) {
-            const Unlocked release;
+            const GilRelease release;
             new (self) Redistribution(call.source, call.target, call.element_bytes, comm, call.options);
           },
           "call"_a, "comm"_a)
@@ -89,7 +89,7 @@ void bind_redistribute(nb::module_& module) {
           [](Redistribution& self, const Sequence& from, const Sequence& to) {
             const auto sources = to_parts<const std::byte>(from);
             const auto targets = to_parts<std::byte>(to);
-            const Unlocked release;
+            const GilRelease release;
             self.run(sources, targets);
           },
           "from_"_a, "to"_a)
@@ -99,8 +99,8 @@ void bind_redistribute(nb::module_& module) {
             return self.start(to_parts<const std::byte>(from), to_parts<std::byte>(to));
           },
           "from_"_a, "to"_a)
-      .def("fail", &Redistribution::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>())
-      .def("explain", &Redistribution::explain, nb::call_guard<Unlocked>());
+      .def("fail", &Redistribution::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<GilRelease>())
+      .def("explain", &Redistribution::explain, nb::call_guard<GilRelease>());
 
   module.def("shared_bytes", &shared_bytes, "bytes"_a, "comm"_a);
   module.attr("min_recycled") = base::kMinRecycled;
@@ -112,26 +112,26 @@ void bind_redistribute(nb::module_& module) {
   module.def(
       "copy_bytes",
       [](std::uintptr_t target, std::uintptr_t source, std::int64_t bytes, bool past_caches) {
-        const Unlocked release;
+        const GilRelease release;
         auto* to = reinterpret_cast<std::byte*>(target);
         const auto* from = reinterpret_cast<const std::byte*>(source);
         if (past_caches) {
-          copy::strided_copy(to, from, bytes, {}, copy::Landing::kMemory);
+          copy::strided_copy(to, from, bytes, {}, copy::Destination::kMemory);
         } else {
           std::memcpy(to, from, static_cast<std::size_t>(bytes));
         }
       },
       "target"_a, "source"_a, "bytes"_a, "past_caches"_a);
-  module.def("broadcast_text", &broadcast_text, "call"_a, "text"_a, "root"_a, "comm"_a, nb::call_guard<Unlocked>());
+  module.def("broadcast_text", &broadcast_text, "call"_a, "text"_a, "root"_a, "comm"_a, nb::call_guard<GilRelease>());
   module.def("fail_redistribute", &fail_redistribute,
              nb::sig("def fail_redistribute(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"), "message"_a,
-             "comm"_a, "code"_a = 0, nb::call_guard<Unlocked>());
+             "comm"_a, "code"_a = 0, nb::call_guard<GilRelease>());
   module.def(
       "redistribute",
       [](const RedistributionCall& call, const Sequence& from, const Sequence& to, const Comm& comm) {
         const auto sources = to_parts<const std::byte>(from);
         const auto targets = to_parts<std::byte>(to);
-        const Unlocked release;
+        const GilRelease release;
         redistribute(call.source, sources, call.target, targets, call.element_bytes, comm, call.options);
       },
       "call"_a, "from_"_a, "to"_a, "comm"_a);

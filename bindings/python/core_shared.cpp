@@ -4,11 +4,11 @@
 
 #include "base/errors.hpp"
 #include "bind.hpp"
+#include "gil_release.hpp"
 #include "plait/error.hpp"
 #include "plait/shared_file.hpp"
 #include "string.hpp"
 #include "typed.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -33,7 +33,7 @@ SharedFilePlace parse_place(const std::string& place) {
   base::throw_argument_error("place \"" + place + "\" is not known; use \"detect\", \"one\" or \"striped\"");
 }
 
-using Released = nb::call_guard<Unlocked>;
+using GilReleaseGuard = nb::call_guard<GilRelease>;
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void bind_shared(nb::module_& module) {
           "open",
           [](const std::string& path, const std::string& mode, bool persistent, bool atomic, std::int64_t request,
              std::int64_t unit, std::int64_t limit, std::int64_t expected, const std::string& place, const Comm& comm) {
-            const Unlocked release;
+            const GilRelease release;
             SharedFileOptions options;
             options.path = path;
             options.persistent = persistent;
@@ -63,7 +63,7 @@ void bind_shared(nb::module_& module) {
           "path"_a, "mode"_a, "persistent"_a, "atomic"_a, "request"_a, "unit"_a, "limit"_a, "expected"_a, "place"_a,
           "comm"_a)
       .def_static("fail_open", &SharedFile::fail_open, nb::sig(kFailOpen), "message"_a, "comm"_a, "code"_a = 0,
-                  Released())
+                  GilReleaseGuard())
       .def_prop_ro("is_open", &SharedFile::is_open)
       .def_prop_ro("one", &SharedFile::one)
       .def_prop_ro("components", &SharedFile::components)
@@ -74,32 +74,32 @@ void bind_shared(nb::module_& module) {
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
             self.read(offset, at(data), bytes);
           },
-          "offset"_a, "data"_a, "bytes"_a, Released())
+          "offset"_a, "data"_a, "bytes"_a, GilReleaseGuard())
       .def(
           "write",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
             self.write(offset, at(data), bytes);
           },
-          "offset"_a, "data"_a, "bytes"_a, Released())
+          "offset"_a, "data"_a, "bytes"_a, GilReleaseGuard())
       .def(
           "start_read",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
             return self.start_read(offset, at(data), bytes);
           },
-          "offset"_a, "data"_a, "bytes"_a, Released())
+          "offset"_a, "data"_a, "bytes"_a, GilReleaseGuard())
       .def(
           "start_write",
           [](SharedFile& self, std::int64_t offset, std::uintptr_t data, std::int64_t bytes) {
             return self.start_write(offset, at(data), bytes);
           },
-          "offset"_a, "data"_a, "bytes"_a, Released())
-      .def("size", &SharedFile::size, Released())
-      .def("resize", &SharedFile::resize, "bytes"_a, Released())
-      .def("fail", &SharedFile::fail, nb::sig(kFail), "message"_a, "code"_a = 0, Released())
-      .def("sync", &SharedFile::sync, Released())
+          "offset"_a, "data"_a, "bytes"_a, GilReleaseGuard())
+      .def("size", &SharedFile::size, GilReleaseGuard())
+      .def("resize", &SharedFile::resize, "bytes"_a, GilReleaseGuard())
+      .def("fail", &SharedFile::fail, nb::sig(kFail), "message"_a, "code"_a = 0, GilReleaseGuard())
+      .def("sync", &SharedFile::sync, GilReleaseGuard())
       .def("read_only", &SharedFile::read_only)
-      .def("close", &SharedFile::close, Released())
-      .def("abandon", &SharedFile::abandon, Released());
+      .def("close", &SharedFile::close, GilReleaseGuard())
+      .def("abandon", &SharedFile::abandon, GilReleaseGuard());
 }
 
 }  // namespace plait::python

@@ -3,11 +3,11 @@
 #include <cstdint>
 
 #include "bind.hpp"
+#include "gil_release.hpp"
 #include "plait/error.hpp"
 #include "plait/stream.hpp"
 #include "string.hpp"
 #include "typed.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,14 +22,14 @@ std::byte* bytes_at(std::uintptr_t address) { return reinterpret_cast<std::byte*
 
 void bind_stream(nb::module_& module) {
   nb::class_<StreamRequest>(module, "StreamRequest")
-      .def("wait", &StreamRequest::wait, nb::call_guard<Unlocked>())
+      .def("wait", &StreamRequest::wait, nb::call_guard<GilRelease>())
       .def("test", &StreamRequest::test);
 
   nb::class_<Stream>(module, "Stream")
       .def(
           "__init__",
           [](Stream* self, File& file, int mode) {
-            const Unlocked release;
+            const GilRelease release;
             new (self) Stream(file, static_cast<StreamMode>(mode));
           },
           nb::keep_alive<1, 2>(), "file"_a, "mode"_a)
@@ -38,35 +38,35 @@ void bind_stream(nb::module_& module) {
       .def(
           "read",
           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-            const Unlocked release;
+            const GilRelease release;
             return self.read(bytes_at(data), elements);
           },
           "data"_a, "elements"_a)
       .def(
           "write",
           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-            const Unlocked release;
+            const GilRelease release;
             return self.write(bytes_at(data), elements);
           },
           "data"_a, "elements"_a)
       .def(
           "start_read",
           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-            const Unlocked release;
+            const GilRelease release;
             return self.start_read(bytes_at(data), elements);
           },
           "data"_a, "elements"_a)
       .def(
           "start_write",
           [](Stream& self, std::uintptr_t data, std::int64_t elements) {
-            const Unlocked release;
+            const GilRelease release;
             return self.start_write(bytes_at(data), elements);
           },
           "data"_a, "elements"_a)
-      .def("tell", &Stream::tell, nb::call_guard<Unlocked>())
-      .def("seek", &Stream::seek, "element"_a, nb::call_guard<Unlocked>())
-      .def("close", &Stream::close, nb::call_guard<Unlocked>())
-      .def("fail", &Stream::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<Unlocked>());
+      .def("tell", &Stream::tell, nb::call_guard<GilRelease>())
+      .def("seek", &Stream::seek, "element"_a, nb::call_guard<GilRelease>())
+      .def("close", &Stream::close, nb::call_guard<GilRelease>())
+      .def("fail", &Stream::fail, nb::sig(kFail), "message"_a, "code"_a = 0, nb::call_guard<GilRelease>());
 }
 
 }  // namespace plait::python

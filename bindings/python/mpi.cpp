@@ -4,11 +4,11 @@
 #include <nanobind/nanobind.h>
 
 #include "core/mpi/mpi_comms.hpp"
+#include "gil_release.hpp"
 #include "plait/mpi.hpp"
 #include "string.hpp"
 #include "transport/mpi/handles.hpp"
-#include "transport/shared_memory/leaving.hpp"
-#include "unlocked.hpp"
+#include "transport/shared_memory/process_exit.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,14 +20,14 @@ NB_MODULE(_mpi, module) {
   module.def(
       "make_comm",
       [](int handle) {
-        const plait::python::Unlocked release;
+        const plait::python::GilRelease release;
         return plait::make_comm(plait::transport::mpi::comm_from_fortran(handle));
       },
       "handle"_a);
   module.def(
       "leave",
       [](const std::string& why) {
-        const plait::python::Unlocked release;
+        const plait::python::GilRelease release;
         int ended = 0;
         if (MPI_Finalized(&ended) != MPI_SUCCESS || ended != 0) return;
         plait::transport::shared_memory::set_leaving(why);

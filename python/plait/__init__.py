@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ._arguments.recycled import set_recycled_memory
     from ._calls.comm import Comm, world
     from ._calls.request import Request
-    from ._copying import Copied, copy
+    from ._copying import CopyResult, copy
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
     from ._file.arrays_in import ArrayInfo, DimensionInfo, GroupInfo, arrays_in, groups_in
     from ._file.attributes import Attributes, FileAttributes
@@ -57,7 +57,7 @@ else:
             "_file.arrays_in": ["ArrayInfo", "DimensionInfo", "GroupInfo", "arrays_in", "groups_in"],
             "_file.attributes": ["Attributes", "FileAttributes"],
         },
-        {"_copying": ["Copied", "copy"]},
+        {"_copying": ["CopyResult", "copy"]},
         {"_views.joined": ["Concatenation", "concat"]},
         {"_file.pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"notations._relabel": ["relabel", "same_up_to_ranks"]},
@@ -83,7 +83,7 @@ __all__ = [
     "Comm",
     "Concatenation",
     "Conversion",
-    "Copied",
+    "CopyResult",
     "DimensionInfo",
     "Error",
     "File",

@@ -14,11 +14,11 @@ from . import _core
 from ._arguments.buffers import whole
 from ._arguments.words import kind
 from ._base.errors import ArgumentError, naming
-from ._calls.comm import CommLike, comm_of
+from ._calls.comm import CommLike, to_core_comm
 from ._calls.guard import alone, call, checks, fail_here
 from ._calls.request import Request
 from ._file.byte_file import ByteFile, Out
-from ._redistribution.held import flag_of
+from ._redistribution.held import check_flag
 
 __all__ = ["DistantFile", "find", "offer", "open", "wait_all"]
 
@@ -59,7 +59,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
         Returns the array or the object. Raises plait.StoreError if the file ends before, or if the rank has ended.
         """
-        return self._read(offset, out, self._rank_of(rank))
+        return self._read(offset, out, self._resolve_rank(rank))
 
     @alone
     def write(self, offset: int, data: Any, rank: int | None = None) -> None:
@@ -67,7 +67,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
 
         Every read that begins after this has returned, by any rank, gets the new bytes.
         """
-        self._write(offset, data, self._rank_of(rank))
+        self._write(offset, data, self._resolve_rank(rank))
 
     @overload
     def iread(self, offset: int, out: int, rank: int | None = ...) -> Request[npt.NDArray[np.uint8]]: ...
@@ -76,33 +76,33 @@ class DistantFile(ByteFile[_core.DistantFile]):
     @alone
     def iread(self, offset: int, out: Any, rank: int | None = None) -> Request[Any]:
         """Start a :meth:`read`; ``wait()`` of the Request returns its result. Do not use the memory before."""
-        return self._iread(offset, out, self._rank_of(rank))
+        return self._iread(offset, out, self._resolve_rank(rank))
 
     @alone
     def iwrite(self, offset: int, data: Any, rank: int | None = None) -> Request[None]:
         """Start a :meth:`write`; do not change the data before ``wait()`` has returned."""
-        return self._iwrite(offset, data, self._rank_of(rank))
+        return self._iwrite(offset, data, self._resolve_rank(rank))
 
     @alone
     def sync(self, rank: int | None = None) -> None:
         """Make all completed writes durable on the disk of a rank."""
-        call(fail_here, self._core.sync, self._rank_of(rank))
+        call(fail_here, self._core.sync, self._resolve_rank(rank))
 
     @alone
     def isync(self, rank: int | None = None) -> Request[None]:
         """Start a :meth:`sync`."""
-        server = self._rank_of(rank)
+        server = self._resolve_rank(rank)
         return Request(lambda: call(fail_here, self._core.start_sync, server), self, [], None)
 
     @alone
     def size(self, rank: int | None = None) -> int:
         """Return the size in bytes of the file of a rank."""
-        return call(fail_here, self._core.size, self._rank_of(rank))
+        return call(fail_here, self._core.size, self._resolve_rank(rank))
 
     @alone
     def resize(self, size: int, rank: int | None = None) -> None:
         """Set the size in bytes of the file of a rank; new bytes are zero."""
-        call(fail_here, self._core.resize, whole(size, "size"), self._rank_of(rank))
+        call(fail_here, self._core.resize, whole(size, "size"), self._resolve_rank(rank))
 
     def close(self) -> None:
         """Wait for this rank's requests and close the handle. Collective if :func:`open` made it."""
@@ -114,7 +114,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
         where = f"at home on rank {self.home}" if self.home is not None else f"of {self._comm.size} ranks"
         return f"<{state}plait.distant.DistantFile {where}>"
 
-    def _rank_of(self, rank: int | None) -> int:
+    def _resolve_rank(self, rank: int | None) -> int:
         if rank is not None:
             return whole(rank, "rank")
         if self.home is not None:
@@ -124,7 +124,7 @@ class DistantFile(ByteFile[_core.DistantFile]):
         raise ArgumentError(f"rank is missing; give the one of the {self._comm.size} ranks that has the file")
 
 
-def text_of(path: PathLike, what: str = "path") -> str:
+def path_to_text(path: PathLike, what: str = "path") -> str:
     """Return a path as the text that C++ takes."""
     try:
         text = os.fspath(path)
@@ -151,11 +151,11 @@ def open(path: PathLike | None, mode: str = "r", *, comm: CommLike = None, tempo
 
     Raises the same error on every rank.
     """
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     fail = partial(_core.DistantFile.fail_open, comm=own)
     with checks(fail):
-        name = "" if path is None else text_of(path)
-        how, briefly = text_of(mode, "mode"), flag_of(temporary, "temporary")
+        name = "" if path is None else path_to_text(path)
+        how, briefly = path_to_text(mode, "mode"), check_flag(temporary, "temporary")
     with naming(name):
         return DistantFile(call(fail, _core.DistantFile.open, name, how, briefly, own), own)
 
@@ -166,9 +166,14 @@ def offer(name: str, path: PathLike, mode: str = "r", *, comm: CommLike = None, 
     Not collective; but :func:`open` must have been called on the communicator before. Raises plait.ArgumentError if the
     name is taken.
     """
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     with checks(fail_here):
-        given = text_of(name, "name"), text_of(path), text_of(mode, "mode"), flag_of(temporary, "temporary")
+        given = (
+            path_to_text(name, "name"),
+            path_to_text(path),
+            path_to_text(mode, "mode"),
+            check_flag(temporary, "temporary"),
+        )
     with naming(given[1]):
         return DistantFile(call(fail_here, _core.DistantFile.offer, *given, own), own)
 
@@ -178,9 +183,9 @@ def find(name: str, *, comm: CommLike = None) -> DistantFile:
 
     Raises plait.ArgumentError if no rank offers that name.
     """
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     with checks(fail_here):
-        wanted = text_of(name, "name")
+        wanted = path_to_text(name, "name")
     return DistantFile(call(fail_here, _core.DistantFile.find, wanted, own), own)
 
 

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from . import _core
 from ._arguments.buffers import whole
 from ._base.errors import naming
-from ._calls.comm import CommLike, comm_of
+from ._calls.comm import CommLike, to_core_comm
 from ._calls.guard import alone, call, checks, fail_here
 from ._calls.request import Request
 from ._file.byte_file import ByteFile, Out
-from ._redistribution.held import flag_of
-from .distant import PathLike, text_of, wait_all
+from ._redistribution.held import check_flag
+from .distant import PathLike, path_to_text, wait_all
 
 __all__ = ["SharedFile", "open", "wait_all"]
 
@@ -156,16 +156,16 @@ def open(
 
     Raises the same error on every rank.
     """
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     fail = partial(_core.SharedFile.fail_open, comm=own)
     with checks(fail):
-        name = text_of(path)
+        name = path_to_text(path)
         numbers = {
             what: 0 if value is None else whole(value, what)
             for what, value in (("request", request), ("unit", unit), ("limit", limit), ("expected", expected))
         }
-        texts = text_of(mode, "mode"), text_of(place, "place")
-        flags = flag_of(persistent, "persistent"), flag_of(atomic, "atomic")
+        texts = path_to_text(mode, "mode"), path_to_text(place, "place")
+        flags = check_flag(persistent, "persistent"), check_flag(atomic, "atomic")
     with naming(name):
         core = call(
             fail,

@@ -21,7 +21,7 @@ class MissingError(Exception):
     """An MPI that is not available; the text gives the reason."""
 
 
-def prefix_of(package: str) -> Path:
+def find_prefix(package: str) -> Path:
     """Returns the folder of a Python package's MPI: this environment, or one that is made for it."""
     prefix = Path(sys.prefix)
     if (prefix / "bin/mpicc").exists() and list(prefix.glob(f"lib/python*/site-packages/{package}-*.dist-info")):
@@ -43,10 +43,10 @@ def prefix_of(package: str) -> Path:
     return made
 
 
-def wrapper_of(family: str) -> Path:
+def find_wrapper(family: str) -> Path:
     """Returns the compiler wrapper of a family of MPI libraries."""
     package, name = WRAPPERS[family]
-    found = prefix_of(package) / "bin" / name
+    found = find_prefix(package) / "bin" / name
     if not found.exists():
         raise MissingError(f"{found} is not there; the package {package} is too old for the family {family}")
     return found

@@ -42,7 +42,7 @@ std::vector<copy::Loop> to_buffer(const plan::ScatteredRows& rows, std::int64_t 
   return loops;
 }
 
-struct Reading {
+struct ReadTraits {
   using Segment = store::ReadSegment;
   static void submit(const Access& access, std::vector<Segment> batch) { access.store.read(std::move(batch)); }
   static void move_block(const Access& access, std::vector<Segment> batch, std::byte* array, std::byte* buffer,
@@ -53,13 +53,13 @@ struct Reading {
   static constexpr auto loops = to_array;
 };
 
-struct Writing {
+struct WriteTraits {
   using Segment = store::WriteSegment;
   static void submit(const Access& access, std::vector<Segment> batch) { access.store.write(std::move(batch)); }
   static void move_block(const Access& access, std::vector<Segment> batch, std::byte* array, std::byte* buffer,
                          std::vector<copy::Loop> rows) {
     // The store reads the buffer next, so the copy leaves it in the caches.
-    copy::strided_copy(buffer, array, access.plan.element_bytes(), rows, copy::Landing::kCaches);
+    copy::strided_copy(buffer, array, access.plan.element_bytes(), rows, copy::Destination::kCaches);
     access.store.write(std::move(batch));
   }
   static constexpr auto loops = to_buffer;
@@ -127,8 +127,12 @@ class DirectMove : public Move {
 
 }  // namespace
 
-std::unique_ptr<Move> make_direct_read(const Access& access) { return std::make_unique<DirectMove<Reading>>(access); }
+std::unique_ptr<Move> make_direct_read(const Access& access) {
+  return std::make_unique<DirectMove<ReadTraits>>(access);
+}
 
-std::unique_ptr<Move> make_direct_write(const Access& access) { return std::make_unique<DirectMove<Writing>>(access); }
+std::unique_ptr<Move> make_direct_write(const Access& access) {
+  return std::make_unique<DirectMove<WriteTraits>>(access);
+}
 
 }  // namespace plait::access

@@ -47,7 +47,7 @@ bool Refill::drops() const {
 }
 
 void Refill::learn(bool dropped, double seconds_per_byte) {
-  Way& way = dropped ? dropped_ : plain_;
+  FillMethod& way = dropped ? dropped_ : plain_;
   way.cost = way.last == 0 ? seconds_per_byte : (1 - kNewest) * way.cost + kNewest * seconds_per_byte;
   way.last = ++fills_;
 }

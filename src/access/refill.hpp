@@ -29,13 +29,13 @@ class Refill {
 
  private:
   /// One way of filling, with its average time in seconds per byte.
-  struct Way {
+  struct FillMethod {
     double cost = 0;
     std::int64_t last = 0;  ///< number of the fill that was measured last; 0: none
   };
 
-  Way plain_;
-  Way dropped_;
+  FillMethod plain_;
+  FillMethod dropped_;
   std::int64_t fills_ = 0;
 };
 

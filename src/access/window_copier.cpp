@@ -72,7 +72,7 @@ WindowCopier::WindowCopier(const plan::AccessPlan& plan, std::int64_t rank)
       window_strides_(plan::in_bytes(plan::dense_strides(plan.section().shape), plan.element_bytes())),
       no_strides_(plan.section().shape.size(), 0) {
   if (!holdings_.empty() && plan.layout().local_elements(rank) * plan.element_bytes() >= kLargeArray)
-    array_landing_ = copy::Landing::kMemory;
+    array_landing_ = copy::Destination::kMemory;
 }
 
 /// Calls visit(offset of the box in the window, nest of window and array) for each product of pieces in the range.
@@ -80,7 +80,7 @@ template <typename Visit>
 void WindowCopier::for_each_product(Range range, const Extents& array_strides, Visit&& visit) const {
   std::vector<plan::Pieces> pieces(plan_.section().shape.size());
   const std::vector<plan::Box> boxes = plan_.section().boxes(range.begin, range.end);
-  for (const plan::Holding& own : holdings_) {
+  for (const plan::RankElements& own : holdings_) {
     std::int64_t position = 0;
     for (std::size_t d = 0; d < pieces.size(); ++d) position += own.positions[d] * array_strides[d];
     for (const plan::Box& box : boxes) {

@@ -30,17 +30,17 @@ class WindowCopier {
   std::int64_t pack_from_array(plan::PositionRange range, const copy::LocalArray& array, std::byte* packed) const;
   std::int64_t unpack_to_window(plan::PositionRange range, const std::byte* packed, std::byte* window) const;
 
-  const std::vector<plan::Holding>& holdings() const { return holdings_; }
+  const std::vector<plan::RankElements>& holdings() const { return holdings_; }
 
  private:
   template <typename Visit>
   void for_each_product(plan::PositionRange range, const Extents& array_strides, Visit&& visit) const;
 
   const plan::AccessPlan& plan_;
-  std::vector<plan::Holding> holdings_;
+  std::vector<plan::RankElements> holdings_;
   Extents window_strides_;  // in bytes, one for each section dimension
   Extents no_strides_;
-  copy::Landing array_landing_ = copy::Landing::kCaches;
+  copy::Destination array_landing_ = copy::Destination::kCaches;
 };
 
 }  // namespace plait::access

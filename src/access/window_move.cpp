@@ -56,10 +56,10 @@ int WindowMove::served_peers() const {
 }
 
 bool WindowMove::wanted(Range range) const {
-  const auto owns_some = [&](const plan::Holding& one) {
+  const auto owns_some = [&](const plan::RankElements& one) {
     return plan_.owners().next_owned(one.sets, range.begin) < range.end;
   };
-  return !plan_.each_node() || std::ranges::any_of(wanting_, [&](const std::vector<plan::Holding>& own) {
+  return !plan_.each_node() || std::ranges::any_of(wanting_, [&](const std::vector<plan::RankElements>& own) {
     return std::ranges::any_of(own, owns_some);
   });
 }

@@ -120,10 +120,10 @@ class WindowMove : public Move {
   transport::Transport& transport_;
   int sharers_;  // workers that use one window: all of the node, or 1 if workers see all arrays
   std::int64_t slot_bytes_;
-  int served_;                                       // peers, in the order of peer(), whose windows it may move
-  std::vector<Progress> progress_;                   // indexed by node rank
-  std::vector<std::vector<plan::Holding>> wanting_;  // of the node's ranks, if each node reads for itself
-  std::int64_t counted_ = 0;                         // counted visits of own windows, if nodes are apart
+  int served_;                                            // peers, in the order of peer(), whose windows it may move
+  std::vector<Progress> progress_;                        // indexed by node rank
+  std::vector<std::vector<plan::RankElements>> wanting_;  // of the node's ranks, if each node reads for itself
+  std::int64_t counted_ = 0;                              // counted visits of own windows, if nodes are apart
   transport::SharedWindows* windows_ = nullptr;
 };
 

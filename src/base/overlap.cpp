@@ -17,7 +17,7 @@
 #include <numeric>
 #include <vector>
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 
 namespace plait::base {
 
@@ -28,13 +28,13 @@ constexpr int kMaxTries = 100'000;
 /// A multiple of `stride`, from 0 to `most` times.
 struct Term {
   std::int64_t stride = 0;
-  Wide most = 0;
+  Int128 most = 0;
 };
 
 /// Decides if bounded multiples of all strides and a number from 0 to `slack` add up to a target.
 class Sum {
  public:
-  Sum(std::vector<Term> terms, Wide slack) : terms_(std::move(terms)), slack_(slack) {
+  Sum(std::vector<Term> terms, Int128 slack) : terms_(std::move(terms)), slack_(slack) {
     std::erase_if(terms_, [](const Term& term) { return term.stride == 0 || term.most == 0; });
     std::sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.stride > b.stride; });
     std::size_t kept = 0;
@@ -56,21 +56,21 @@ class Sum {
   }
 
   /// True if the target is reached, or after too many attempts.
-  bool reaches(Wide target, std::size_t from = 0) {
+  bool reaches(Int128 target, std::size_t from = 0) {
     if (target < 0 || target > rest_[from]) return false;
     if (target <= slack_) return true;
     if (from == terms_.size() || target % divisor_[from] > slack_) return false;
     const Term& term = terms_[from];
-    const Wide least = std::max<Wide>(ceil_divide(target - rest_[from + 1], term.stride), 0);
-    for (Wide times = std::min(term.most, target / term.stride); times >= least; --times)
+    const Int128 least = std::max<Int128>(ceil_divide(target - rest_[from + 1], term.stride), 0);
+    for (Int128 times = std::min(term.most, target / term.stride); times >= least; --times)
       if (++tries_ > kMaxTries || reaches(target - times * term.stride, from + 1)) return true;
     return false;
   }
 
  private:
   std::vector<Term> terms_;  // in descending order of strides, each stride once
-  Wide slack_;
-  std::vector<Wide> rest_;  // for each term: the largest sum of it and the later ones
+  Int128 slack_;
+  std::vector<Int128> rest_;  // for each term: the largest sum of it and the later ones
   // For each term: greatest common divisor of it and the later ones; 0 after the last.
   std::vector<std::int64_t> divisor_;
   int tries_ = 0;
@@ -90,10 +90,10 @@ bool nested(const MemoryBox& box) {
     if (box.shape[d] > 1) order.push_back(d);
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return magnitude(box.strides[a]) < magnitude(box.strides[b]); });
-  Wide reach = box.element_bytes;
+  Int128 reach = box.element_bytes;
   for (const std::size_t d : order) {
     if (magnitude(box.strides[d]) < reach) return false;
-    reach += Wide{magnitude(box.strides[d])} * (box.shape[d] - 1);
+    reach += Int128{magnitude(box.strides[d])} * (box.shape[d] - 1);
   }
   return true;
 }
@@ -102,11 +102,11 @@ bool nested(const MemoryBox& box) {
 
 Bounds find_bounds(const MemoryBox& box) {
   if (nothing_in(box)) return {};
-  Wide low = reinterpret_cast<std::uintptr_t>(box.first);
-  Wide high = low + box.element_bytes;
+  Int128 low = reinterpret_cast<std::uintptr_t>(box.first);
+  Int128 high = low + box.element_bytes;
   for (std::size_t d = 0; d < box.shape.size(); ++d)
-    (box.strides[d] < 0 ? low : high) += Wide{box.strides[d]} * (box.shape[d] - 1);
-  const auto inside = [](Wide position) {
+    (box.strides[d] < 0 ? low : high) += Int128{box.strides[d]} * (box.shape[d] - 1);
+  const auto inside = [](Int128 position) {
     return position < 0             ? std::uintptr_t{0}
            : position > UINTPTR_MAX ? UINTPTR_MAX
                                     : static_cast<std::uintptr_t>(position);
@@ -124,8 +124,8 @@ bool share_memory(const MemoryBox& a, const MemoryBox& b) {
   for (const MemoryBox* box : {&a, &b})
     for (std::size_t d = 0; d < box->shape.size(); ++d)
       terms.push_back({magnitude(box->strides[d]), box->shape[d] - 1});
-  const Wide slack = Wide{a.element_bytes} + b.element_bytes - 2;
-  return Sum(std::move(terms), slack).reaches(Wide{other.high} - 1 - Wide{one.low});
+  const Int128 slack = Int128{a.element_bytes} + b.element_bytes - 2;
+  return Sum(std::move(terms), slack).reaches(Int128{other.high} - 1 - Int128{one.low});
 }
 
 bool overlaps_itself(const MemoryBox& box) {
@@ -135,12 +135,12 @@ bool overlaps_itself(const MemoryBox& box) {
   for (std::size_t k = 0; k < box.shape.size(); ++k) {
     if (box.shape[k] < 2) continue;
     std::vector<Term> terms{{magnitude(box.strides[k]), box.shape[k] - 2}};
-    Wide target = Wide{magnitude(box.strides[k])} * (box.shape[k] - 1) + box.element_bytes - 1;
+    Int128 target = Int128{magnitude(box.strides[k])} * (box.shape[k] - 1) + box.element_bytes - 1;
     for (std::size_t d = k + 1; d < box.shape.size(); ++d) {
-      terms.push_back({magnitude(box.strides[d]), 2 * Wide{box.shape[d] - 1}});
-      target += Wide{magnitude(box.strides[d])} * (box.shape[d] - 1);
+      terms.push_back({magnitude(box.strides[d]), 2 * Int128{box.shape[d] - 1}});
+      target += Int128{magnitude(box.strides[d])} * (box.shape[d] - 1);
     }
-    if (Sum(std::move(terms), 2 * (Wide{box.element_bytes} - 1)).reaches(target)) return true;
+    if (Sum(std::move(terms), 2 * (Int128{box.element_bytes} - 1)).reaches(target)) return true;
   }
   return false;
 }

@@ -15,12 +15,12 @@ template <typename Type>
 class Pool {
  public:
   /// An object that is borrowed from the pool until this is destroyed.
-  class Borrowed {
+  class Lease {
    public:
-    Borrowed(Pool& pool, std::unique_ptr<Type> thing) : pool_(pool), thing_(std::move(thing)) {}
-    ~Borrowed() { pool_.give(std::move(thing_)); }
-    Borrowed(const Borrowed&) = delete;
-    Borrowed& operator=(const Borrowed&) = delete;
+    Lease(Pool& pool, std::unique_ptr<Type> thing) : pool_(pool), thing_(std::move(thing)) {}
+    ~Lease() { pool_.give(std::move(thing_)); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
     Type& operator*() const { return *thing_; }
     Type* operator->() const { return thing_.get(); }
 
@@ -29,7 +29,7 @@ class Pool {
     std::unique_ptr<Type> thing_;
   };
 
-  Borrowed borrow() {
+  Lease borrow() {
     {
       const std::scoped_lock lock(mutex_);
       if (!idle_.empty()) {

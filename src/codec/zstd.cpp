@@ -17,7 +17,7 @@ struct Contexts {
   std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> unpacking{nullptr, &ZSTD_freeDCtx};
 };
 
-Pool<Contexts>::Borrowed contexts() {
+Pool<Contexts>::Lease contexts() {
   static base::PerProcess<Pool<Contexts>> pool;
   return pool.get().borrow();
 }

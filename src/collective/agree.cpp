@@ -146,7 +146,7 @@ template <typename Make>
 }
 
 /// The contribution of a worker to an agreement.
-struct Brought {
+struct Contribution {
   const std::string& call;
   std::exception_ptr error;
   std::int64_t given_up = kNone;                   // number of what it gives up
@@ -156,7 +156,7 @@ struct Brought {
 
 /// Makes one reduction of the same form for all agreements, so that a worker that fails between two of them joins the
 /// next.
-void agree_on(transport::Transport& transport, const Brought& brought) {
+void agree_on(transport::Transport& transport, const Contribution& brought) {
   std::exception_ptr mine = brought.error;
   // Memory that must be available after the others know of this worker is allocated first.
   const std::exception_ptr unready = caught([&] {

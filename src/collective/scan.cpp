@@ -51,10 +51,10 @@ void Scan::announce(std::int64_t value) {
   std::memcpy(transport_.note(transport_.node_rank()).data(), &value, sizeof value);
 }
 
-Sums Scan::sum(FirstError& error) { return transport_.nodes_apart() ? sum_of_messages(error) : sum_of_notes(); }
+ScanResult Scan::sum(FirstError& error) { return transport_.nodes_apart() ? sum_of_messages(error) : sum_of_notes(); }
 
-Sums Scan::sum_of_notes() const {
-  Sums sums;
+ScanResult Scan::sum_of_notes() const {
+  ScanResult sums;
   for (int node_rank = 0; node_rank < transport_.node_size(); ++node_rank) {
     std::int64_t value = 0;
     std::memcpy(&value, transport_.note(node_rank).data(), sizeof value);
@@ -64,8 +64,8 @@ Sums Scan::sum_of_notes() const {
   return sums;
 }
 
-Sums Scan::sum_of_messages(FirstError& error) {
-  Sums sums;
+ScanResult Scan::sum_of_messages(FirstError& error) {
+  ScanResult sums;
   const int me = transport_.rank();
   const int workers = transport_.size();
   std::int64_t stretch = mine_;  // the sum of this worker's value and the distance - 1 values before it

@@ -10,7 +10,7 @@
 namespace plait::collective {
 
 /// The sum of the values of all workers with smaller numbers, and of all workers.
-struct Sums {
+struct ScanResult {
   std::int64_t before = 0;
   std::int64_t all = 0;
 };
@@ -26,11 +26,11 @@ class Scan {
   explicit Scan(transport::Transport& transport);
   void announce(std::int64_t value);
   /// Returns the sums. Collective. error: Receives the lack of memory of a worker that has still done its part.
-  Sums sum(FirstError& error);
+  ScanResult sum(FirstError& error);
 
  private:
-  Sums sum_of_notes() const;
-  Sums sum_of_messages(FirstError& error);
+  ScanResult sum_of_notes() const;
+  ScanResult sum_of_messages(FirstError& error);
 
   transport::Transport& transport_;
   std::int64_t mine_ = 0;

@@ -16,7 +16,7 @@ struct Times {
 };
 
 /// Measures the nanoseconds since its construction.
-class Elapsed {
+class ElapsedTime {
  public:
   std::int64_t nanoseconds() const {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_).count();

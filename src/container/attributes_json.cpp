@@ -147,7 +147,7 @@ Common common_type(const Json& value) {
 }
 
 /// Flattens nested lists of one shape, and collects their values.
-class Flattening {
+class Flattener {
  public:
   /// Adds a value. Returns false if the values have no common type, or the lists no common shape.
   bool take(const Json& value, std::size_t depth) {
@@ -192,7 +192,7 @@ void append(std::vector<std::byte>& out, Number value) {
 
 ArrayAttribute parse_attribute(const std::string& name, const Json& value) {
   ArrayAttribute made{name, {}};
-  Flattening flat;
+  Flattener flat;
   if (!flat.take(value, 0)) {
     made.dtype = ArrayAttribute::kJson;
     made.texts.push_back(json_text(value, -1));

@@ -23,13 +23,13 @@ bool is_large(const Nest& nest) {
 }  // namespace
 
 void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
-                  Landing landing) {
+                  Destination landing) {
   const Nest nest = normalise(target, source, element_bytes, loops);
   if (nest.run_bytes == 0) return;
-  const bool streamed = landing == Landing::kMemory || landing == Landing::kUnsettled ||
-                        (landing == Landing::kAutomatic && is_large(nest));
+  const bool streamed = landing == Destination::kMemory || landing == Destination::kUnsettled ||
+                        (landing == Destination::kAutomatic && is_large(nest));
   current_instruction_set().copy(nest.target, nest.source, nest.run_bytes, nest.loops, nest.depth, streamed);
-  if (streamed && landing != Landing::kUnsettled) settle();
+  if (streamed && landing != Destination::kUnsettled) settle();
 }
 
 void settle() {

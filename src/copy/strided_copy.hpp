@@ -17,7 +17,7 @@ struct Loop {
 /// The destination of a target's bytes. Non-temporal stores make dense copies up to 1.6 times as fast, because no
 /// line is read before it is written; but reading the target soon afterwards is slower. This is a hint: transposes
 /// always use the caches.
-enum class Landing : std::uint8_t {
+enum class Destination : std::uint8_t {
   kAutomatic,  ///< kMemory for copies of at least 16 MiB
   kCaches,     ///< for a target that is small or read soon, such as a window or a message
   kMemory,     ///< for a part of a target that is larger than the caches
@@ -33,7 +33,7 @@ enum class Landing : std::uint8_t {
 /// cost     O(loops) set-up, below a microsecond; no allocation. tests/cpp/copy/copy_bench.cpp prints the rates.
 /// threads  Any; no shared state.
 void strided_copy(std::byte* target, const std::byte* source, std::int64_t element_bytes, std::span<const Loop> loops,
-                  Landing landing = Landing::kAutomatic);
+                  Destination landing = Destination::kAutomatic);
 
 /// Fence: makes all kUnsettled copies of this thread visible before its later stores.
 /// cost  It waits for the lines in progress: after each KiB it would slow a copy down by half.

@@ -15,7 +15,7 @@ namespace plait::copy {
 /// pre      The target overlaps no source. For kUnsettled it begins at a multiple of 64.
 /// threads  Any; no shared state.
 bool zip(std::byte* target, const std::byte* const* sources, int ways, std::int64_t element_bytes, std::int64_t count,
-         Landing landing = Landing::kCaches);
+         Destination landing = Destination::kCaches);
 
 /// True if a zip can write whole lines of 64 bytes by non-temporal stores: elements of whole lines, or two sources of
 /// 8 bytes.

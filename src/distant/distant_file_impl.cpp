@@ -211,7 +211,7 @@ void DistantFile::Impl::check_registered(int rank) const {
     base::throw_system_error(EBADF, "rank ", rank, " has no file under this handle: it registered none");
 }
 
-void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::Impl::Done done) {
+void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::Impl::Completion done) {
   service_->server().disks().run([work = std::move(work), done = std::move(done)] {
     const std::exception_ptr error = collective::caught(work);
     if (!error) return done(nullptr);
@@ -221,7 +221,7 @@ void DistantFile::Impl::begin_here(std::function<void()> work, DistantRequest::I
 }
 
 void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::byte> output,
-                                   std::span<const std::byte> payload, DistantRequest::Impl::Done done) {
+                                   std::span<const std::byte> payload, DistantRequest::Impl::Completion done) {
   head.file = number_;
   transport::Call call;
   call.to = rank;
@@ -234,11 +234,12 @@ void DistantFile::Impl::begin_call(distant::Head head, int rank, std::span<std::
 }
 
 DistantRequest DistantFile::Impl::locally(std::int64_t bytes, LocalWork work) {
-  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::Active>());
-  request->start(bytes, kLocalPiece, kLocalAhead,
-                 [this, work = std::move(work)](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
-                   begin_here([work, at, part] { work(at, part); }, std::move(done));
-                 });
+  auto request = base::make_owned<DistantRequest::Impl>(outstanding_, std::weak_ptr<transport::ActiveMessages>());
+  request->start(
+      bytes, kLocalPiece, kLocalAhead,
+      [this, work = std::move(work)](std::int64_t at, std::int64_t part, DistantRequest::Impl::Completion done) {
+        begin_here([work, at, part] { work(at, part); }, std::move(done));
+      });
   return DistantRequest(std::move(request));
 }
 
@@ -246,18 +247,18 @@ DistantRequest DistantFile::Impl::remotely(const distant::Head& head, int rank, 
                                            const std::byte* from) {
   auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
   const std::int64_t bytes = into != nullptr || from != nullptr ? head.bytes : 0;
-  request->start(bytes, distant::kPieceBytes, kAhead,
-                 [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Done done) {
-                   distant::Head mine = head;
-                   if (head.kind == RequestKind::kRead || head.kind == RequestKind::kWrite) {
-                     mine.offset += at;
-                     mine.bytes = part;
-                   }
-                   const auto length = static_cast<std::size_t>(part);
-                   begin_call(mine, rank, into == nullptr ? std::span<std::byte>() : std::span(into + at, length),
-                              from == nullptr ? std::span<const std::byte>() : std::span(from + at, length),
-                              std::move(done));
-                 });
+  request->start(
+      bytes, distant::kPieceBytes, kAhead,
+      [this, head, rank, into, from](std::int64_t at, std::int64_t part, DistantRequest::Impl::Completion done) {
+        distant::Head mine = head;
+        if (head.kind == RequestKind::kRead || head.kind == RequestKind::kWrite) {
+          mine.offset += at;
+          mine.bytes = part;
+        }
+        const auto length = static_cast<std::size_t>(part);
+        begin_call(mine, rank, into == nullptr ? std::span<std::byte>() : std::span(into + at, length),
+                   from == nullptr ? std::span<const std::byte>() : std::span(from + at, length), std::move(done));
+      });
   return DistantRequest(std::move(request));
 }
 
@@ -346,7 +347,7 @@ distant::Entry DistantFile::Impl::ask_directory(RequestKind kind, const std::str
   }
   distant::Entry found;
   auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
-  request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
+  request->start(0, 1, 1, [&](std::int64_t, std::int64_t, DistantRequest::Impl::Completion done) {
     transport::Call call;
     call.to = keeper;
     call.head = distant::packed({kind, entry.file, entry.rank, 0});

@@ -67,9 +67,9 @@ class DistantFile::Impl {
   /// Begins one access to a file without any checks, for requests that consist of accesses to several files.  `done` is
   /// called once, on any thread, and must not throw.
   /// errors  An error before the access began, such as std::bad_alloc; `done` is not called then.
-  void begin_here(std::function<void()> work, DistantRequest::Impl::Done done);
+  void begin_here(std::function<void()> work, DistantRequest::Impl::Completion done);
   void begin_call(distant::Head head, int rank, std::span<std::byte> output, std::span<const std::byte> payload,
-                  DistantRequest::Impl::Done done);
+                  DistantRequest::Impl::Completion done);
   /// Removes this rank's file from the server; no rank may have accesses to it under way.
   void withdraw();
 
@@ -102,7 +102,7 @@ class DistantFile::Impl {
   Comm comm_;  // keeps the transport alive
   transport::Transport* transport_;
   std::shared_ptr<distant::Service> service_;
-  std::shared_ptr<distant::Outstanding> outstanding_ = std::make_shared<distant::Outstanding>();
+  std::shared_ptr<distant::OutstandingRequests> outstanding_ = std::make_shared<distant::OutstandingRequests>();
   DistantMode mode_;
   int rank_;
   int ranks_;

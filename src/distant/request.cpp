@@ -30,23 +30,23 @@ namespace plait {
 
 namespace distant {
 
-void Outstanding::begin(DistantRequest::Impl& request) {
+void OutstandingRequests::begin(DistantRequest::Impl& request) {
   const std::scoped_lock lock(mutex_);
   requests_.insert(&request);
 }
 
-void Outstanding::end(DistantRequest::Impl& request) {
+void OutstandingRequests::end(DistantRequest::Impl& request) {
   const std::scoped_lock lock(mutex_);
   requests_.erase(&request);
   changed_.notify_all();
 }
 
-void Outstanding::wait_for_all() {
+void OutstandingRequests::wait_for_all() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return requests_.empty(); });
 }
 
-void Outstanding::cancel_all_and_wait() {
+void OutstandingRequests::cancel_all_and_wait() {
   std::unique_lock lock(mutex_);
   while (!requests_.empty()) {
     cancel_all(lock);
@@ -54,7 +54,7 @@ void Outstanding::cancel_all_and_wait() {
   }
 }
 
-void Outstanding::cancel_all(std::unique_lock<std::mutex>& lock) {
+void OutstandingRequests::cancel_all(std::unique_lock<std::mutex>& lock) {
   std::vector<std::shared_ptr<DistantRequest::Impl>> all;
   for (DistantRequest::Impl* const one : requests_) all.push_back(one->shared_from_this());
   lock.unlock();
@@ -63,7 +63,7 @@ void Outstanding::cancel_all(std::unique_lock<std::mutex>& lock) {
   lock.lock();
 }
 
-void Outstanding::wait_for_all_or_interrupt() {
+void OutstandingRequests::wait_for_all_or_interrupt() {
   std::unique_lock lock(mutex_);
   const auto none = [this] { return requests_.empty(); };
   const bool interrupted = base::wait_or_interrupt(changed_, lock, none, [&] { cancel_all(lock); });
@@ -115,7 +115,7 @@ void DistantRequest::Impl::go_on() {
 
 std::optional<transport::CallFailure> DistantRequest::Impl::begin_piece(std::int64_t at, std::int64_t bytes) {
   const std::exception_ptr error = collective::caught([&] {
-    begin_(at, bytes, Done(this, [self = shared_from_this(), at](const transport::CallFailure* failure) {
+    begin_(at, bytes, Completion(this, [self = shared_from_this(), at](const transport::CallFailure* failure) {
              self->piece_ended(at, failure);
            }));
   });

@@ -12,12 +12,12 @@
 
 #include "base/process.hpp"
 #include "plait/distant.hpp"
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 
 namespace plait::distant {
 
 /// The requests of a file that have not ended.
-class Outstanding {
+class OutstandingRequests {
  public:
   void begin(DistantRequest::Impl& request);
   void end(DistantRequest::Impl& request);
@@ -47,21 +47,21 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
  public:
   /// Begins `bytes` bytes of a piece at offset `at`; calls `done`, which must not throw, once, now or later, on any
   /// thread.  An exception, which is possible only before the piece has begun, is the error of the piece.
-  class Done {
+  class Completion {
    public:
     using Function = std::function<void(const transport::CallFailure*)>;
-    Done(const void* request, Function function) : request_(request), function_(std::move(function)) {}
+    Completion(const void* request, Function function) : request_(request), function_(std::move(function)) {}
     void operator()(const transport::CallFailure* failure) const { function_(failure); }
     /// Returns the request, for Call::request.
     const void* request() const { return request_; }
     /// Returns an object with another function for the same request.
-    Done with(Function function) const { return {request_, std::move(function)}; }
+    Completion with(Function function) const { return {request_, std::move(function)}; }
 
    private:
     const void* request_;
     Function function_;
   };
-  using Begin = std::function<void(std::int64_t at, std::int64_t bytes, Done done)>;
+  using Begin = std::function<void(std::int64_t at, std::int64_t bytes, Completion done)>;
   /// Returns the position of the piece at `at` among those that fail: the error of the request is that of the first
   /// one.
   using Order = std::function<std::int64_t(std::int64_t at)>;
@@ -69,7 +69,7 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   /// Constructs a request that has ended.
   Impl() : ended_(true) {}
   /// wait() makes progress through `active` if it is given.
-  Impl(std::shared_ptr<distant::Outstanding> outstanding, std::weak_ptr<transport::Active> active)
+  Impl(std::shared_ptr<distant::OutstandingRequests> outstanding, std::weak_ptr<transport::ActiveMessages> active)
       : outstanding_(std::move(outstanding)), active_(std::move(active)) {}
 
   /// Carries out `bytes` bytes in pieces, `ahead` of them at a time, at least one piece. Without `order`, the position
@@ -95,8 +95,8 @@ class DistantRequest::Impl : public std::enable_shared_from_this<Impl> {
   const base::Owner owner_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<distant::Outstanding> outstanding_;
-  std::weak_ptr<transport::Active> active_;
+  std::shared_ptr<distant::OutstandingRequests> outstanding_;
+  std::weak_ptr<transport::ActiveMessages> active_;
   Begin begin_;
   Order order_;
   std::int64_t bytes_ = 0;

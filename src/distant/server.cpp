@@ -99,7 +99,7 @@ void Server::forget_name(const std::string& name, const Entry& entry) {
   if (found != names_.end() && found->second == entry) names_.erase(found);
 }
 
-void Server::arrived(transport::Active& active, const transport::Arrival& arrival) {
+void Server::arrived(transport::ActiveMessages& active, const transport::Arrival& arrival) {
   surely([&] {
     const std::scoped_lock lock(mutex_);
     queues_[static_cast<std::size_t>(arrival.from)].push_back({&active, arrival, unpacked(arrival.head), nullptr});

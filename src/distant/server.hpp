@@ -16,7 +16,7 @@
 #include "distant/disks.hpp"
 #include "distant/local_file.hpp"
 #include "distant/wire.hpp"
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 
 namespace plait::distant {
 
@@ -44,7 +44,7 @@ class Server : public transport::CallService {
   Entry find_name(const std::string& name) const;
   void forget_name(const std::string& name, const Entry& entry);
 
-  void arrived(transport::Active& active, const transport::Arrival& arrival) override;
+  void arrived(transport::ActiveMessages& active, const transport::Arrival& arrival) override;
   void left(int worker) override;
   /// Waits for the disks; no further requests may arrive.
   void finish() { disks_.reset(); }
@@ -53,7 +53,7 @@ class Server : public transport::CallService {
  private:
   /// A call that is being served.
   struct Job {
-    transport::Active* active = nullptr;
+    transport::ActiveMessages* active = nullptr;
     transport::Arrival arrival;
     Head head;
     std::byte* buffer = nullptr;

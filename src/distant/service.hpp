@@ -30,11 +30,11 @@ class Service {
   /// Returns the server of this rank.
   Server& server() const { return *server_; }
   /// Returns the connection to the other ranks' servers.
-  const std::shared_ptr<transport::Active>& active() const { return active_; }
+  const std::shared_ptr<transport::ActiveMessages>& active() const { return active_; }
 
  private:
   std::shared_ptr<Server> server_;
-  std::shared_ptr<transport::Active> active_;
+  std::shared_ptr<transport::ActiveMessages> active_;
   std::atomic<std::int64_t> own_numbers_{0};
 };
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 
 namespace plait::distant {
 

@@ -2,8 +2,8 @@
 
 namespace plait::driver {
 
-Located Driver::locate(const std::string& name) const {
-  Located found;
+ResolvedName Driver::locate(const std::string& name) const {
+  ResolvedName found;
   found.kind = prefix().substr(0, prefix().find(':'));
   found.name = name;
   found.file = name;

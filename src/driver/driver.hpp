@@ -9,7 +9,7 @@
 
 #include "collective/collective.hpp"
 #include "core/file/source.hpp"
-#include "driver/located.hpp"
+#include "driver/resolved_name.hpp"
 #include "plait/comm.hpp"
 #include "plait/file.hpp"
 #include "store/new_file.hpp"
@@ -61,7 +61,7 @@ class Driver {
   /// Resolves a name, for callers that show a store or distinguish two names. The store need not exist; a damaged store
   /// has no components. Not collective. The default is a store without files, identified by its name before a `?`.
   /// errors  kArgument: the name is invalid.
-  virtual Located locate(const std::string& name) const;
+  virtual ResolvedName locate(const std::string& name) const;
   /// Returns the other files that hold or describe the bytes of a store of this kind at `path`, which is a real path.
   /// Not collective. By default there are none.
   virtual std::vector<std::string> sibling_files(const std::string& /*path*/) const { return {}; }

@@ -81,7 +81,7 @@ Findings FileSource::look(Opening& opening) {
       made_ = driver_.create(opening.name(), opening.make());
       found.location = made_->location();
     } else {
-      store::Found there = driver_.find(opening.name(), opening.mode() == Mode::kReadWrite);
+      store::OpenLocation there = driver_.find(opening.name(), opening.mode() == Mode::kReadWrite);
       found.location = std::move(there.location);
       found_ = found.location;
       store_ = std::move(there.store);
@@ -143,8 +143,8 @@ void FileSource::finish(collective::Collective& call, bool written) {
 
 }  // namespace
 
-Located FileDriver::locate(const std::string& name) const {
-  Located found = Driver::locate(name);
+ResolvedName FileDriver::locate(const std::string& name) const {
+  ResolvedName found = Driver::locate(name);
   found.id.clear();
   found.path = real_path(store::parse_url(name, prefix(), base::text(prefix(), "field")).path);
   return found;

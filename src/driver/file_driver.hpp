@@ -16,7 +16,7 @@ class FileDriver : public Driver {
  public:
   std::unique_ptr<core::Source> open(Opening& opening) const final;
   /// Resolves a name to the file whose path is between the prefix and a `?`, with `%XX` decoded.
-  Located locate(const std::string& name) const override;
+  ResolvedName locate(const std::string& name) const override;
 
   /// Checks that these ranks can open a store of that name together. The result is the same on every rank.
   /// errors  kArgument.
@@ -24,7 +24,7 @@ class FileDriver : public Driver {
   /// Opens an existing store. Not collective.
   /// errors  kArgument: the name is invalid, or its options differ from the existing store. kSystem: the store does not
   ///         exist, is not permitted, or is damaged.
-  virtual store::Found find(const std::string& name, bool writable) const = 0;
+  virtual store::OpenLocation find(const std::string& name, bool writable) const = 0;
   /// Opens a store that another process has found and has open, or has created.
   /// errors  kSystem; ESTALE: see expect_same_files().
   virtual std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const = 0;
@@ -52,12 +52,14 @@ class FileDriver : public Driver {
   virtual bool clear(const std::string& /*left_behind*/, const std::string& /*target*/) const noexcept { return true; }
   /// Cleanup after a new file has replaced a store of this kind. remove() is called after the replacement; the
   /// destructor runs in any case.
-  class Replaced {
+  class ReplacementCleanup {
    public:
-    virtual ~Replaced() = default;
+    virtual ~ReplacementCleanup() = default;
     virtual void remove() noexcept = 0;
   };
-  virtual std::unique_ptr<Replaced> replacing(const store::posix::Replacement& /*file*/) const { return nullptr; }
+  virtual std::unique_ptr<ReplacementCleanup> replacing(const store::posix::Replacement& /*file*/) const {
+    return nullptr;
+  }
 };
 
 }  // namespace plait::driver

@@ -41,9 +41,9 @@ const FileDriver* driver_by_content(const std::string& name) {
 
 }  // namespace
 
-Located locate(const std::string& name) {
+ResolvedName locate(const std::string& name) {
   const Driver& driver = find_driver(name);
-  Located found = driver.locate(name);
+  ResolvedName found = driver.locate(name);
   if (&driver == &objects::driver()) return objects::locate(name, container::format_at(name));
   // The prefix of any other name determines its content.
   if (!driver.prefix().empty()) return found;
@@ -51,7 +51,7 @@ Located locate(const std::string& name) {
   return meant == nullptr ? plain::locate(name, container::format_at(name)) : meant->locate(meant->make_name(name));
 }
 
-Located locate_new(const std::string& name) { return find_driver(name).locate(name); }
+ResolvedName locate_new(const std::string& name) { return find_driver(name).locate(name); }
 
 std::vector<container::Member> arrays_in(const std::string& name) {
   const FileDriver* const files = driver_by_content(name);
@@ -64,7 +64,7 @@ std::vector<container::Member> arrays_in(const std::string& name) {
 }
 
 void remove_unfinished(const std::string& name) {
-  const Located found = locate_new(name);
+  const ResolvedName found = locate_new(name);
   if (!found.keeps_unfinished || found.path.empty()) return;
   // The unfinished folder of an array in a hierarchy is next to the hierarchy.
   const std::string target =
@@ -88,7 +88,7 @@ std::vector<GroupAttributes> groups_in(const std::string& name) {
   return format.open(opened, whole)->groups();
 }
 
-std::vector<std::string> sibling_files(const Located& found) {
+std::vector<std::string> sibling_files(const ResolvedName& found) {
   std::vector<std::string> result;
   for (const ComponentFile& component : found.components) result.push_back(component.path);
   if (found.path.empty()) return result;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "container/format.hpp"
-#include "driver/located.hpp"
+#include "driver/resolved_name.hpp"
 
 namespace plait::driver {
 
@@ -13,9 +13,9 @@ namespace plait::driver {
 /// an ordinary file describe a store, the name is resolved to that store. Not collective.
 /// errors  kArgument: the name is invalid.
 /// cost  Opens the file or the text under the name, or lists its folder.
-Located locate(const std::string& name);
+ResolvedName locate(const std::string& name);
 /// Resolves the name of a file to be created, regardless of an existing file of that name.  errors  Those of locate().
-Located locate_new(const std::string& name);
+ResolvedName locate_new(const std::string& name);
 
 /// Returns the named arrays of an ordinary file, in its order; empty if its arrays have no names. Not collective.
 /// errors  kArgument: the name is invalid. kSystem: the file does not exist, is not permitted, or is damaged.
@@ -30,6 +30,6 @@ std::vector<GroupAttributes> groups_in(const std::string& name);
 
 /// Returns the files next to a store's path that hold or describe its bytes, for any driver. They may be removed when
 /// another store is written to that path. Not collective. Files that this process does not see are left out.
-std::vector<std::string> sibling_files(const Located& found);
+std::vector<std::string> sibling_files(const ResolvedName& found);
 
 }  // namespace plait::driver

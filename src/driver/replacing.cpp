@@ -29,7 +29,7 @@ bool clear(const std::string& leftover, const std::string& target) noexcept {
 }
 
 void commit(store::posix::Replacement& file) {
-  std::vector<std::unique_ptr<FileDriver::Replaced>> replaced;
+  std::vector<std::unique_ptr<FileDriver::ReplacementCleanup>> replaced;
   for (const FileDriver* driver : file_drivers())
     if (auto old = driver->replacing(file)) replaced.push_back(std::move(old));
   const auto remove = [&] {

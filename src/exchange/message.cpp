@@ -73,7 +73,7 @@ void PackedMessage::pack(std::int64_t begin, std::int64_t end, const copy::Local
   for_each_nest_in(begin, end, from.strides, true,
                    [&](std::int64_t array, std::int64_t position, std::span<const copy::Loop> loops) {
                      copy::strided_copy(packed + position, from.data + array, element_bytes_, loops,
-                                        copy::Landing::kCaches);
+                                        copy::Destination::kCaches);
                    });
 }
 

@@ -79,7 +79,7 @@ Pull::Pull(Gather gather, std::size_t mine, std::span<const copy::LocalArray> de
   std::sort(peers_.begin(), peers_.end(), [&](auto x, auto y) { return distance(x) < distance(y); });
   peers_.erase(std::unique(peers_.begin(), peers_.end()), peers_.end());
   if (has_long_runs(dense, dense_target)) {
-    way_ = Way::kRuns;
+    way_ = Method::kRuns;
   } else if (gather_.rows() != nullptr) {
     plan_rows(dense_target, memory);
   }
@@ -106,12 +106,12 @@ void Pull::plan_rows(const copy::LocalArray& target, std::int64_t memory) {
   // In the worst case a row reads everything from one process.
   if (!rows.fits(target.strides) || !few_gaps || rows.max_read() > wanted / peers) return;
   buffer_bytes_ = wanted;
-  way_ = Way::kRows;
+  way_ = Method::kRows;
 }
 
 void Pull::run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
                const transport::PeerMemory& memory) {
-  if (way_ == Way::kRows) {
+  if (way_ == Method::kRows) {
     pull_rows(sources, target, memory);
     return;
   }

@@ -32,11 +32,11 @@ class Pull {
        std::int64_t memory);
 
   /// True if run() also fills the elements that come from this process.  Otherwise the caller fills them.
-  bool fills_own() const { return way_ == Way::kRows; }
+  bool fills_own() const { return way_ == Method::kRows; }
 
   /// True if this is faster than windows for arrays without gaps.
-  bool pays() const { return way_ != Way::kNone; }
-  std::int64_t buffer_bytes() const { return way_ == Way::kRows ? buffer_bytes_ : 0; }
+  bool pays() const { return way_ != Method::kNone; }
+  std::int64_t buffer_bytes() const { return way_ == Method::kRows ? buffer_bytes_ : 0; }
 
   /// Fills the target.  Sources have no gaps and the addresses that are valid in their processes.
   /// errors  kSystem: a process has ended, or its array is gone.
@@ -44,7 +44,7 @@ class Pull {
            const transport::PeerMemory& memory);
 
  private:
-  enum class Way : std::uint8_t { kNone, kRuns, kRows };
+  enum class Method : std::uint8_t { kNone, kRuns, kRows };
   /// Rows of a target whose stretches of the sources fit into the buffer together.
   class Band;
   bool has_long_runs(std::span<const copy::LocalArray> dense, const copy::LocalArray& target) const;
@@ -59,7 +59,7 @@ class Pull {
   std::int64_t element_bytes_;
   std::vector<std::size_t> peers_;  // processes that give elements, without this one
   std::int64_t buffer_bytes_ = 0;
-  Way way_ = Way::kNone;
+  Method way_ = Method::kNone;
 };
 
 }  // namespace plait::exchange

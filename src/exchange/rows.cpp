@@ -219,8 +219,8 @@ void Rows::find_zips(std::vector<Run>& runs) {
   }
 }
 
-Rows::Found Rows::find(std::int64_t row, const Extents* target_strides) const {
-  Found found;
+Rows::RowLocation Rows::find(std::int64_t row, const Extents* target_strides) const {
+  RowLocation found;
   found.a.resize(origins_.size());
   Extents kind(slow_.size());
   for (std::size_t i = slow_.size(); i-- > 0;) {
@@ -239,7 +239,7 @@ Rows::Found Rows::find(std::int64_t row, const Extents* target_strides) const {
 }
 
 std::int64_t Rows::ticks(std::int64_t row) const {
-  const Found found = find(row, nullptr);
+  const RowLocation found = find(row, nullptr);
   return found.program == nullptr ? 0 : found.program->ticks;
 }
 
@@ -266,7 +266,7 @@ void Rows::reads(std::int64_t row, std::span<const copy::LocalArray> sources, Pr
 
 void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, const copy::LocalArray& target,
                std::byte* stage, Prefetch& prefetch) const {
-  const Found found = find(row, &target.strides);
+  const RowLocation found = find(row, &target.strides);
   if (found.program == nullptr) return;
   std::array<const std::byte*, 64> few;
   std::vector<const std::byte*> many;
@@ -295,7 +295,7 @@ void Rows::run(std::int64_t row, std::span<const copy::LocalArray> sources, cons
     // In the stage each byte has the same position within a line as in the target.
     std::byte* const position = stage + reinterpret_cast<std::uintptr_t>(to) % static_cast<std::uintptr_t>(kLine);
     move(part, bases, position, prefetch);
-    copy::strided_copy(to, position, part.bytes, {}, copy::Landing::kUnsettled);
+    copy::strided_copy(to, position, part.bytes, {}, copy::Destination::kUnsettled);
   }
 }
 
@@ -340,7 +340,8 @@ void Rows::move_lines(const Part& part, std::span<const std::byte* const> bases,
     for (std::int64_t k = 0; k < run.count; k += once) {
       prefetch.tick();
       const std::int64_t count = std::min(once, run.count - k);
-      copy::zip(to + run.b + k * run.b_stride, sources.data(), run.ways, run.bytes, count, copy::Landing::kUnsettled);
+      copy::zip(to + run.b + k * run.b_stride, sources.data(), run.ways, run.bytes, count,
+                copy::Destination::kUnsettled);
       for (std::int32_t way = 0; way < run.ways; ++way) sources[static_cast<std::size_t>(way)] += count * run.bytes;
     }
   }

@@ -43,7 +43,7 @@ class Rows {
   /// Calls visit(source, first byte, bytes) for each stretch that a row reads, at the addresses of `sources`.
   template <typename Visit>
   void for_each_read(std::int64_t row, std::span<const copy::LocalArray> sources, Visit&& visit) const {
-    const Found found = find(row, nullptr);
+    const RowLocation found = find(row, nullptr);
     if (found.program == nullptr) return;
     for (const Slot& slot : found.program->slots) {
       if (slot.lo >= slot.hi) continue;
@@ -98,7 +98,7 @@ class Rows {
     std::int64_t a = 0;
   };
   /// The program of a row and the row's position in the slower dimensions.
-  struct Found {
+  struct RowLocation {
     const Program* program = nullptr;
     Extents a;  // source position in each dimension
     std::int64_t offset = 0;
@@ -113,7 +113,7 @@ class Rows {
   static bool in_lines(std::span<const Run> runs);
   static void find_zips(std::vector<Run>& runs);
   static void write_out(std::vector<Run>& runs);
-  Found find(std::int64_t row, const Extents* target_strides) const;
+  RowLocation find(std::int64_t row, const Extents* target_strides) const;
   void move_lines(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;
   static void join(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch);
   void move(const Part& part, std::span<const std::byte* const> bases, std::byte* to, Prefetch& prefetch) const;

@@ -168,7 +168,7 @@ void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> source
     }
   }
   std::byte* const to = staged ? stage : position;
-  const copy::Landing landing = streamed_ && !staged ? copy::Landing::kUnsettled : copy::Landing::kCaches;
+  const copy::Destination landing = streamed_ && !staged ? copy::Destination::kUnsettled : copy::Destination::kCaches;
   for (const Piece& piece : pieces) {
     const copy::LocalArray& from = sources[shares_[piece.share].source];
     for_each_nest(piece.families, from.strides, strides,
@@ -179,7 +179,7 @@ void Tiles::run_tile(const Extents& at, std::span<const copy::LocalArray> source
   if (!staged) return;
   std::array<copy::Loop, kMaxDimensions> loops;
   for (std::size_t d = 0; d < dimensions; ++d) loops[d] = {dimensions_[d].size(at[d]), strides[d], target.strides[d]};
-  copy::strided_copy(position, stage, element_bytes_, {loops.data(), dimensions}, copy::Landing::kUnsettled);
+  copy::strided_copy(position, stage, element_bytes_, {loops.data(), dimensions}, copy::Destination::kUnsettled);
 }
 
 void Tiles::run(std::span<const copy::LocalArray> sources, const copy::LocalArray& target, std::byte* stage,

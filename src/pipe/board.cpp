@@ -20,8 +20,8 @@ constexpr std::int64_t kHead = 4096;
 
 std::unique_ptr<Board> Board::make(std::int64_t first) try {
   std::unique_ptr<Board> board(new Board);
-  board->memory_.grow(kHead + static_cast<std::int64_t>(sizeof(Shared)));
-  auto* const shared = new (board->memory_.data() + kHead) Shared{};
+  board->memory_.grow(kHead + static_cast<std::int64_t>(sizeof(SharedBoard)));
+  auto* const shared = new (board->memory_.data() + kHead) SharedBoard{};
   // Relaxed order is enough, because no other process has the memory yet.
   for (Entry& one : shared->entries) one.step.store(-1, std::memory_order_relaxed);
   shared->reader.begun.store(first - 1, std::memory_order_relaxed);
@@ -35,14 +35,14 @@ std::unique_ptr<Board> Board::join(base::Descriptor descriptor) try {
   if (descriptor.number() < 0) return nullptr;
   std::unique_ptr<Board> board(new Board);
   board->memory_.map(std::move(descriptor), SlotMemory::Access::kWrite);
-  if (board->memory_.bytes() < kHead + static_cast<std::int64_t>(sizeof(Shared))) return nullptr;
+  if (board->memory_.bytes() < kHead + static_cast<std::int64_t>(sizeof(SharedBoard))) return nullptr;
   board->shared().reader.joined.store(1);
   return board;
 } catch (const Error&) {
   return nullptr;
 }
 
-Board::Shared& Board::shared() const { return *reinterpret_cast<Shared*>(memory_.data() + kHead); }
+Board::SharedBoard& Board::shared() const { return *reinterpret_cast<SharedBoard*>(memory_.data() + kHead); }
 
 Board::Entry& Board::entry(std::int64_t step) const {
   return shared().entries[static_cast<std::size_t>(step % kEntries)];

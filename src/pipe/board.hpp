@@ -84,7 +84,7 @@ class Board {
     std::atomic<std::uint32_t> joined;
     std::array<std::uint64_t, 13> unused;
   };
-  struct Shared {
+  struct SharedBoard {
     WriterState writer;
     ReaderState reader;
     std::array<Entry, kEntries> entries;
@@ -92,7 +92,7 @@ class Board {
   static_assert(std::atomic<std::int64_t>::is_always_lock_free && sizeof(Entry) == 2048);
 
   Board() = default;
-  Shared& shared() const;
+  SharedBoard& shared() const;
   Entry& entry(std::int64_t step) const;
 
   SlotMemory memory_;

@@ -52,7 +52,7 @@ void fields(Codec& codec, base::Record<Codec, Refusal>& refusal) {
 }
 
 /// kGet: elements of one rank of a step.
-struct Wanted {
+struct ElementRequest {
   std::int64_t step = 0;
   int slot = 0;
   std::int64_t variable = 0;
@@ -64,7 +64,7 @@ struct Wanted {
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, Wanted>& wanted) {
+void fields(Codec& codec, base::Record<Codec, ElementRequest>& wanted) {
   codec(wanted.step, wanted.slot, wanted.variable, wanted.sender, wanted.receiver, wanted.fill_halo, wanted.layout,
         wanted.region);
 }

@@ -55,7 +55,7 @@ Options parse_options(const std::string& url) {
     } else if (option.key == "drop") {
       if (option.value != "oldest" && option.value != "none")
         throw_invalid_option(url, option, "\"oldest\" or \"none\"");
-      options.when_full = option.value == "oldest" ? WhenFull::kDropOldest : WhenFull::kWait;
+      options.when_full = option.value == "oldest" ? FullQueuePolicy::kDropOldest : FullQueuePolicy::kWait;
     } else if (option.key == "timeout") {
       double seconds = 0;
       if (!parse_number(option.value, seconds) || !(seconds >= 0) || !std::isfinite(seconds))
@@ -75,7 +75,7 @@ Options parse_options(const std::string& url) {
                                  "ports= and casting=, separated by &");
     }
   }
-  if (options.when_full == WhenFull::kDropOldest && options.queue < 2)
+  if (options.when_full == FullQueuePolicy::kDropOldest && options.queue < 2)
     base::throw_argument_error(url, ": drop=oldest needs queue=2 or more: a step that is read, and the next one");
   return options;
 }

@@ -13,7 +13,7 @@ namespace plait::pipe {
 struct Options {
   std::string name;
   int queue = 2;  ///< maximum of steps that a writer holds
-  WhenFull when_full = WhenFull::kWait;
+  FullQueuePolicy when_full = FullQueuePolicy::kWait;
   int readers = 1;                              ///< number of readers that the writer waits for when it opens the pipe
   std::chrono::duration<double> timeout{60.0};  ///< for the connection of the other end
   std::string network;                          ///< networks on which the writer accepts other hosts; empty: all

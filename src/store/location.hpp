@@ -24,7 +24,7 @@ void fields(Codec& codec, base::Record<Codec, Location>& location) {
 }
 
 /// A store that was found and is open. The location refers to these files, even if the name is given to others later.
-struct Found {
+struct OpenLocation {
   Location location;
   std::unique_ptr<Store> store;
 };

@@ -10,8 +10,8 @@
 
 #include "base/function_ref.hpp"
 #include "plait/index_set.hpp"
+#include "transport/abandoned_numbers.hpp"
 #include "transport/gates.hpp"
-#include "transport/given_up.hpp"
 #include "transport/peer_memory.hpp"
 
 namespace plait::transport {
@@ -37,7 +37,7 @@ class SharedWindows {
   virtual std::int64_t bytes() const = 0;
 };
 
-class Active;
+class ActiveMessages;
 class CallService;
 class Counter;
 class SharedPart;
@@ -51,7 +51,7 @@ class Transport {
   /// Returns a number for the next object that is opened on this transport, the same on every worker.
   std::int64_t next_number() { return ++numbers_; }
   /// Returns the numbers of objects that some worker has abandoned: no worker waits for others on these any more.
-  GivenUp& given_up() { return given_up_; }
+  AbandonedNumbers& given_up() { return given_up_; }
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
@@ -117,7 +117,7 @@ class Transport {
   /// Returns a new object for active messages (active.hpp), which `service` serves until it is stopped.  Collective
   /// over all workers.
   /// errors  kSystem, on every worker: no thread, no socket, no memory.
-  virtual std::shared_ptr<Active> active(std::shared_ptr<CallService> service) = 0;
+  virtual std::shared_ptr<ActiveMessages> active(std::shared_ptr<CallService> service) = 0;
   /// Returns true if collective calls may run on a thread of their own while the program continues; else they must end
   /// in the calling function.
   virtual bool background() const { return true; }
@@ -136,7 +136,7 @@ class Transport {
  private:
   std::shared_ptr<void> attachment_;
   std::atomic<std::int64_t> numbers_{0};  // atomic: any thread of a single process may open files
-  GivenUp given_up_;
+  AbandonedNumbers given_up_;
   PeerMemory peer_memory_;
   std::int64_t failures_ = 0;
 };

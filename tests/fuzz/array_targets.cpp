@@ -7,11 +7,11 @@
 
 namespace plait::fuzz {
 
-const std::vector<Received>& received() {
-  static const std::vector<Received> kAll = [] {
-    std::vector<Received> all = received_encodings();
-    for (const Received& one : received_by_pipes()) all.push_back(one);
-    for (const Received& one : received_in_files()) all.push_back(one);
+const std::vector<MessageKind>& received() {
+  static const std::vector<MessageKind> kAll = [] {
+    std::vector<MessageKind> all = received_encodings();
+    for (const MessageKind& one : received_by_pipes()) all.push_back(one);
+    for (const MessageKind& one : received_in_files()) all.push_back(one);
     return all;
   }();
   return kAll;

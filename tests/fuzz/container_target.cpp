@@ -257,7 +257,7 @@ std::vector<std::string> right_elsewhere() { return {}; }  // those of the corpu
 
 }  // namespace
 
-std::vector<Received> received_in_files() {
+std::vector<MessageKind> received_in_files() {
   return {{"npz", run_npz, right_npz},
           {"safetensors", run_safetensors, right_safetensors},
           {"netcdf", run_netcdf, right_elsewhere},

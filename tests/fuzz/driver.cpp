@@ -93,7 +93,7 @@ void first_inputs(const std::string& name, const Settings& settings, plait::fuzz
     for (const auto& path : paths) corpus.add(content(path));
   }
   corpus.add("");
-  for (const plait::fuzz::Received& one : plait::fuzz::received()) {
+  for (const plait::fuzz::MessageKind& one : plait::fuzz::received()) {
     if (one.name != name) continue;
     for (std::string& input : one.right()) corpus.add(std::move(input));
     return;

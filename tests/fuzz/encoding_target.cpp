@@ -22,7 +22,7 @@ namespace plait::fuzz {
 
 namespace {
 
-struct Everything {
+struct AllTypes {
   std::variant<bool, Order, std::string> variant;
   std::vector<std::optional<std::string>> texts;
   std::map<std::int16_t, Region> regions;
@@ -36,7 +36,7 @@ struct Everything {
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, Everything>& all) {
+void fields(Codec& codec, base::Record<Codec, AllTypes>& all) {
   codec(all.variant, all.texts, all.regions, all.attributes, all.values, all.types, all.numbers, all.tuple, all.bytes);
   const std::size_t count = codec.length(all.compact.size(), 1);
   if constexpr (Codec::kDecodes) all.compact.resize(count);
@@ -51,7 +51,7 @@ void demand_of_encoding(bool holds, const char* what) {
 
 void run_encoding(std::string_view bytes) {
   try {
-    const auto all = base::decode<Everything>(bytes, base::kAnotherRank);
+    const auto all = base::decode<AllTypes>(bytes, base::kAnotherRank);
     demand_of_encoding(base::encode(all) == bytes, "two encodings of one value");
   } catch (const Error& error) {
     demand_of_encoding(error.what()[0] != '\0', "an error says nothing");
@@ -59,7 +59,7 @@ void run_encoding(std::string_view bytes) {
 }
 
 std::vector<std::string> right_encodings() {
-  Everything all;
+  AllTypes all;
   std::vector<std::string> encoded{base::encode(all)};
   all.variant = Order::kFortran;
   all.texts = {std::nullopt, "b", std::string(200, 'c')};
@@ -80,6 +80,6 @@ std::vector<std::string> right_encodings() {
 
 }  // namespace
 
-std::vector<Received> received_encodings() { return {{"encoding", run_encoding, right_encodings}}; }
+std::vector<MessageKind> received_encodings() { return {{"encoding", run_encoding, right_encodings}}; }
 
 }  // namespace plait::fuzz

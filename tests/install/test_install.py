@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from installed import BUILD_SECONDS, ROOT, Installed, openmpi_mpicc, own_mpicc
+from installed import BUILD_SECONDS, ROOT, Installation, openmpi_mpicc, own_mpicc
 
 EXAMPLES = ROOT / "examples/c"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
@@ -57,7 +57,7 @@ SHARED_FILES = [("plait-sf", "int32_t", []), ("plait-sf-i8", "int64_t", ["-fdefa
 pytestmark = pytest.mark.timeout(BUILD_SECONDS)  # the first test of an MPI waits until Plait is compiled
 
 
-def check_examples(installed: Installed, programs: Path) -> None:
+def check_examples(installed: Installation, programs: Path) -> None:
     printed = installed.run([programs / "one_process"], programs)
     assert printed.startswith("6x4 (cyclic(2), block) onto (2, 2): rank 3 begins at (2, 2) with 22\n")
     assert "missing.npy: No such file" in printed
@@ -67,7 +67,7 @@ def check_examples(installed: Installed, programs: Path) -> None:
         assert installed.mpiexec(ranks, programs / "shared_records") == records
 
 
-def flags(installed: Installed, package: str) -> list[str]:
+def flags(installed: Installation, package: str) -> list[str]:
     """Return the output of pkg-config for a package."""
     if shutil.which("pkg-config") is None:
         pytest.skip("there is no pkg-config")
@@ -75,14 +75,14 @@ def flags(installed: Installed, package: str) -> list[str]:
 
 
 def compile_c(
-    installed: Installed, compiler: str | Path, sources: Sequence[str | Path], package: str, program: Path
+    installed: Installation, compiler: str | Path, sources: Sequence[str | Path], package: str, program: Path
 ) -> None:
     installed.run(
         [compiler, "-std=c11", *WARNINGS, *sources, "-o", program, *flags(installed, package)], program.parent
     )
 
 
-def test_cmake_package(installed: Installed, tmp_path: Path) -> None:
+def test_cmake_package(installed: Installation, tmp_path: Path) -> None:
     settings = [f"-DCMAKE_PREFIX_PATH={installed.prefix}", f"-DCMAKE_C_FLAGS={' '.join(WARNINGS)}"]
     shown = installed.run(["cmake", "-S", EXAMPLES, "-B", tmp_path, *settings], tmp_path)
     assert "Warning" not in shown
@@ -90,7 +90,7 @@ def test_cmake_package(installed: Installed, tmp_path: Path) -> None:
     check_examples(installed, tmp_path)
 
 
-def test_cmake_package_for_cxx_without_mpi(installed: Installed, tmp_path: Path) -> None:
+def test_cmake_package_for_cxx_without_mpi(installed: Installation, tmp_path: Path) -> None:
     (tmp_path / "CMakeLists.txt").write_text(CXX_PROJECT, encoding="utf-8")
     (tmp_path / "user.cpp").write_text(CXX_PROGRAM, encoding="utf-8")
     build = tmp_path / "build"
@@ -101,7 +101,7 @@ def test_cmake_package_for_cxx_without_mpi(installed: Installed, tmp_path: Path)
     assert installed.run([build / "user"], tmp_path) == f"4 (block) onto (2) {version[1]}"
 
 
-def test_traces_by_cmake_and_pkg_config(installed: Installed, tmp_path: Path) -> None:
+def test_traces_by_cmake_and_pkg_config(installed: Installation, tmp_path: Path) -> None:
     """Errors that the library of traces throws are those of the core library."""
     (tmp_path / "CMakeLists.txt").write_text(TRACE_PROJECT, encoding="utf-8")
     (tmp_path / "user.cpp").write_text(TRACE_PROGRAM, encoding="utf-8")
@@ -114,7 +114,7 @@ def test_traces_by_cmake_and_pkg_config(installed: Installed, tmp_path: Path) ->
     assert installed.run([own], tmp_path) == TRACE_OUTPUT
 
 
-def test_cmake_package_for_fortran(installed: Installed, tmp_path: Path) -> None:
+def test_cmake_package_for_fortran(installed: Installation, tmp_path: Path) -> None:
     if not (installed.library / "libplait_fortran.so").exists():
         pytest.skip("Plait was built without Fortran")
     project = """cmake_minimum_required(VERSION 3.24)
@@ -144,7 +144,7 @@ target_link_libraries(field{kind} PRIVATE plait::fortran{kind})
     ],
 )
 def test_cmake_says_why_a_component_is_missing(
-    installed: Installed, tmp_path: Path, components: str, setting: str, says: str
+    installed: Installation, tmp_path: Path, components: str, setting: str, says: str
 ) -> None:
     project = CXX_PROJECT.replace("REQUIRED", f"REQUIRED COMPONENTS {components}")
     (tmp_path / "CMakeLists.txt").write_text(project, encoding="utf-8")
@@ -158,7 +158,7 @@ def test_cmake_says_why_a_component_is_missing(
 
 
 @pytest.mark.parametrize(("package", "options"), [("plait-fortran", []), ("plait-fortran-i8", ["-fdefault-integer-8"])])
-def test_pkg_config_for_fortran(installed: Installed, tmp_path: Path, package: str, options: list[str]) -> None:
+def test_pkg_config_for_fortran(installed: Installation, tmp_path: Path, package: str, options: list[str]) -> None:
     if not (installed.library / "libplait_fortran.so").exists():
         pytest.skip("Plait was built without Fortran")
     program = tmp_path / "field"
@@ -167,7 +167,7 @@ def test_pkg_config_for_fortran(installed: Installed, tmp_path: Path, package: s
     assert "column 6:   16.   26." in installed.mpiexec(4, program)
 
 
-def test_cmake_package_names_another_mpi(installed: Installed, tmp_path: Path) -> None:
+def test_cmake_package_names_another_mpi(installed: Installation, tmp_path: Path) -> None:
     """A project that uses another MPI than Plait was built with is warned."""
     other = next(mpicc for mpicc in (own_mpicc(), openmpi_mpicc()) if mpicc != installed.mpicc)
     settings = [f"-DCMAKE_PREFIX_PATH={installed.prefix}", f"-DMPI_C_COMPILER={other}"]
@@ -181,14 +181,14 @@ def test_cmake_package_names_another_mpi(installed: Installed, tmp_path: Path) -
     assert "plait::mpi was built with" in done.stderr, done.stderr
 
 
-def test_pkg_config(installed: Installed, tmp_path: Path) -> None:
+def test_pkg_config(installed: Installation, tmp_path: Path) -> None:
     compile_c(installed, "cc", [EXAMPLES / "one_process.c"], "plait", tmp_path / "one_process")
     compile_c(installed, installed.mpicc, [EXAMPLES / "many_ranks.c"], "plait-mpi", tmp_path / "many_ranks")
     compile_c(installed, "cc", [EXAMPLES / "shared_records.c"], "plait-sf", tmp_path / "shared_records")
     check_examples(installed, tmp_path)
 
 
-def test_pkg_config_needs_no_wrapper(installed: Installed, tmp_path: Path) -> None:
+def test_pkg_config_needs_no_wrapper(installed: Installation, tmp_path: Path) -> None:
     named = installed.run(["pkg-config", "--variable=mpicc", "plait-mpi"], tmp_path)
     assert named.strip() == str(installed.mpicc)
     compile_c(installed, "cc", [EXAMPLES / "many_ranks.c"], "plait-mpi", tmp_path / "many_ranks")
@@ -196,7 +196,7 @@ def test_pkg_config_needs_no_wrapper(installed: Installed, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
-def test_c_interface(installed: Installed, tmp_path: Path, ranks: int) -> None:
+def test_c_interface(installed: Installation, tmp_path: Path, ranks: int) -> None:
     """The C tests on several ranks, compiled against what is installed."""
     support = ROOT / "tests/c/support"
     sources = [support / "check.c", support / "oracle.c", *sorted((ROOT / "tests/c/mpi").glob("*.c"))]
@@ -207,7 +207,7 @@ def test_c_interface(installed: Installed, tmp_path: Path, ranks: int) -> None:
 @pytest.mark.parametrize(("package", "integer", "options"), SHARED_FILES)
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_shared_files_of_global_arrays(
-    installed: Installed, tmp_path: Path, ranks: int, package: str, integer: str, options: list[str]
+    installed: Installation, tmp_path: Path, ranks: int, package: str, integer: str, options: list[str]
 ) -> None:
     """Programs that include sf.h and sf.fh, in one folder and in one of each process."""
     programs = ROOT / "historical/tests/ga"
@@ -225,7 +225,7 @@ def test_shared_files_of_global_arrays(
     assert installed.mpiexec(ranks, tmp_path / "records") == ""
 
 
-def test_shared_files_need_no_threads_of_mpi(installed: Installed, tmp_path: Path) -> None:
+def test_shared_files_need_no_threads_of_mpi(installed: Installation, tmp_path: Path) -> None:
     programs = ROOT / "historical/tests/ga"
     sources = [programs / "calls.c", programs / "around.c"]
     installed.run(
@@ -235,7 +235,7 @@ def test_shared_files_need_no_threads_of_mpi(installed: Installed, tmp_path: Pat
     assert installed.run([*launch, tmp_path / "calls"], tmp_path) == ""
 
 
-def test_every_header_is_installed(installed: Installed) -> None:
+def test_every_header_is_installed(installed: Installation) -> None:
     folders = [ROOT / "include", *ROOT.glob("*/include")]
     for header in [path.relative_to(folder.parent) for folder in folders for path in folder.rglob("*.[hf]*")]:
         assert (installed.prefix / header).exists(), f"{header} is not installed"

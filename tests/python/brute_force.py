@@ -160,7 +160,7 @@ def messages(source: LayoutModel, target: LayoutModel) -> dict[tuple[int, int], 
     """Return elements and runs of every message of a conversion, counted element by element."""
     moves: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for index in np.ndindex(*source.shape):
-        (a, position_a), (b, position_b) = position_of(source, index), position_of(target, index)
+        (a, position_a), (b, position_b) = find_position(source, index), find_position(target, index)
         moves.setdefault((a, b), []).append((position_a, position_b))
     result = {}
     for pair, positions in moves.items():
@@ -170,7 +170,7 @@ def messages(source: LayoutModel, target: LayoutModel) -> dict[tuple[int, int], 
     return result
 
 
-def position_of(model: LayoutModel, index: tuple[int, ...]) -> tuple[int, int]:
+def find_position(model: LayoutModel, index: tuple[int, ...]) -> tuple[int, int]:
     """Return the rank that owns an element and the element's position in its local array."""
     for rank in range(model.size):
         mine = model.indices(rank)

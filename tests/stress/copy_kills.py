@@ -73,7 +73,7 @@ def make_sources(folder: Path) -> dict[str, np.ndarray]:
     return {"": rows, "::/a": parts["a"], "::a": parts["a"], "::/b": parts["b"], "::b": parts["b"]}
 
 
-def path_of(target: str) -> str:
+def target_path(target: str) -> str:
     """Return the path of a target's file or folder."""
     return target.removeprefix("stripe:").partition("?")[0].partition("::")[0]
 
@@ -179,7 +179,7 @@ class Kills:
 
     def state(self, case: Case, old: bool) -> str:
         """Return what the target is; it must be one of these.  old: whether there was one."""
-        path = self.folder / path_of(case.target)
+        path = self.folder / target_path(case.target)
         if not path.exists():
             assert not old, f"{case.name}: the old target has gone"
             return "absent"
@@ -240,9 +240,9 @@ class Kills:
             self.make_old(case)
         if (case.name, ranks) not in self.took:
             self.run(case, ranks, False)
-            reference = self.folder / f"reference {case.name}{Path(path_of(case.target)).suffix}"
+            reference = self.folder / f"reference {case.name}{Path(target_path(case.target)).suffix}"
             if not reference.exists() and "stripe" not in case.target:
-                os.rename(self.folder / path_of(case.target), reference)
+                os.rename(self.folder / target_path(case.target), reference)
                 self.sources.add(reference.name)
             self.clear()
             if old:
@@ -255,10 +255,12 @@ class Kills:
         self.run(case, ranks, resume)
         state = self.state(case, old)
         assert state == "whole", f"{case.name}: the target is {state} at the end"
-        reference = self.folder / f"reference {case.name}{Path(path_of(case.target)).suffix}"
+        reference = self.folder / f"reference {case.name}{Path(target_path(case.target)).suffix}"
         if case.exact and reference.exists() and case.resumes:
-            assert same(reference, self.folder / path_of(case.target)), f"{case.name}: other bytes than without a kill"
-        left = {entry.name for entry in self.folder.iterdir()} - self.sources - {path_of(case.target)}
+            assert same(reference, self.folder / target_path(case.target)), (
+                f"{case.name}: other bytes than without a kill"
+            )
+        left = {entry.name for entry in self.folder.iterdir()} - self.sources - {target_path(case.target)}
         if "stripe" in case.target:
             disks = {disk: len(os.listdir(self.folder / disk)) for disk in ("one", "two")}
             assert set(disks.values()) == {1}, f"{case.name}: files on the disks: {disks}"

@@ -6,7 +6,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-# At most so long may it take until a request of a rank that has gone fails (src/transport/active.hpp).
+# At most so long may it take until a request of a rank that has gone fails (src/transport/active_messages.hpp).
 LIMITS = {"kill": 10.0, "cut": 30.0}
 # A rank, or its link, that stands still for so long is not gone.
 STANDS_STILL_SECONDS = 4

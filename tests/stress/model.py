@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from plan import Operation, bytes_of
+from plan import Operation, expected_bytes
 
 
 class Model:
@@ -61,7 +61,7 @@ def wrong_bytes(
         seen = overlap(one, offset, found.size)
         if seen.start >= seen.stop or not could(one):
             continue
-        same = found[seen] == bytes_of(one.tag, offset + seen.start, seen.stop - seen.start)
+        same = found[seen] == expected_bytes(one.tag, offset + seen.start, seen.stop - seen.start)
         for later in settled:
             if later.rank == one.rank and one.waited < later.begun:
                 same[overlap(later, offset + seen.start, same.size)] = False

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pipe_plan import FATAL, KILLS, Fault, Program, Round, Variable, round_of
+from pipe_plan import FATAL, KILLS, Fault, Program, Round, Variable, draw_round
 
 import plait
 
@@ -52,7 +52,7 @@ class End:
 
     def run(self, rounds: int) -> None:
         for number in range(rounds):
-            now = round_of(self.seed, number, self.programs, self.fault)
+            now = draw_round(self.seed, number, self.programs, self.fault)
             self.random = np.random.default_rng([self.seed, number, self.number])  # the same on all ranks
             struck = self.fault.kind in FATAL and self.fault.number == number
             try:

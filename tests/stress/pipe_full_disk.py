@@ -22,7 +22,7 @@ import plait
 
 sys.path.append(str(Path(__file__).parents[1] / "python"))
 from brute_force import random_model
-from plan import bytes_of
+from plan import expected_bytes
 
 PLAIT = Path(sys.executable).with_name("plait")
 # In a namespace of its own a user may mount a small disk.
@@ -40,7 +40,7 @@ exit $said
 
 def value(step: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
     count = int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize
-    return np.frombuffer(bytes_of(step, 0, count).tobytes(), dtype).reshape(shape)
+    return np.frombuffer(expected_bytes(step, 0, count).tobytes(), dtype).reshape(shape)
 
 
 def write(url: str, model, steps: int, dtype: str, told: list[str]) -> None:

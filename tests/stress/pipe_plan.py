@@ -11,7 +11,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1] / "python"))
 from brute_force import LayoutModel, random_model
-from plan import bytes_of
+from plan import expected_bytes
 
 import plait
 
@@ -66,7 +66,7 @@ class Copies:
         return [self.local(array, rank) for rank in range(self.size)]
 
 
-Held = LayoutModel | Copies
+RankLayouts = LayoutModel | Copies
 
 
 @dataclass
@@ -76,16 +76,16 @@ class Variable:
     name: str
     shape: tuple[int, ...]
     dtype: str
-    layouts: list[list[Held]] = field(default_factory=list)
+    layouts: list[list[RankLayouts]] = field(default_factory=list)
     regions: list[tuple[slice | int, ...] | None] = field(default_factory=list)  # of each program; the writer has none
 
     def value(self, tag: int) -> np.ndarray:
         """The array of a step: moved elements, and those of other steps, differ."""
         dtype = np.dtype(self.dtype)
         count = math.prod(self.shape) * dtype.itemsize
-        return np.frombuffer(bytes_of(tag, 0, count).tobytes(), dtype).reshape(self.shape)
+        return np.frombuffer(expected_bytes(tag, 0, count).tobytes(), dtype).reshape(self.shape)
 
-    def layout(self, program: int, step: int) -> Held:
+    def layout(self, program: int, step: int) -> RankLayouts:
         return self.layouts[program][step % 2]
 
 
@@ -142,7 +142,7 @@ class Fault:
         return Fault(kind, *map(int, numbers))
 
 
-def shape_of(random: np.random.Generator) -> tuple[int, ...]:
+def draw_shape(random: np.random.Generator) -> tuple[int, ...]:
     """Mostly small, and sometimes of several frames."""
     kind = random.random()
     if kind < 0.15:
@@ -152,7 +152,7 @@ def shape_of(random: np.random.Generator) -> tuple[int, ...]:
     return tuple(int(n) for n in random.integers(0, 14, random.integers(1, 4)))
 
 
-def region_of(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slice | int, ...]:
+def draw_region(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slice | int, ...]:
     """Stretches of indices, with steps as often as not, and now and then a single index."""
     region: list[slice | int] = []
     for size in shape:
@@ -166,13 +166,13 @@ def region_of(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[slic
     return tuple(region)
 
 
-def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> list[Held]:
+def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> list[RankLayouts]:
     """Two layouts on at most so many ranks; the same one twice as a rule."""
     if ranks > 1 and max(shape) <= 10_000 and random.random() < 0.15:
         count = int(random.choice([n for n in range(2, ranks + 1) if ranks % n == 0]))
         one = random_model(random, shape, ranks // count)
         return [Copies(LayoutModel(one.shape, one.dist, one.grid, "C", one.order), count)] * 2
-    made: list[Held] = [
+    made: list[RankLayouts] = [
         random_model(random, shape, ranks if random.random() < 0.8 else int(random.integers(1, ranks + 1)))
     ]
     # The model looks at each index of a dimension: long ones it has in blocks only.
@@ -182,7 +182,7 @@ def models(random: np.random.Generator, shape: tuple[int, ...], ranks: int) -> l
     return made
 
 
-def round_of(seed: int, number: int, programs: list[Program], fault: Fault) -> Round:
+def draw_round(seed: int, number: int, programs: list[Program], fault: Fault) -> Round:
     made = any_round(seed, number, programs)
     if fault.number == number and fault.kind in FATAL:
         # All are there when it strikes, and it does.
@@ -198,9 +198,9 @@ def any_round(seed: int, number: int, programs: list[Program]) -> Round:
     names = ["data", "pressure", "u"][: int(random.choice([1, 1, 2, 3]))]
     variables = []
     for name in names:
-        one = Variable(name, shape_of(random), str(random.choice(DTYPES)))
+        one = Variable(name, draw_shape(random), str(random.choice(DTYPES)))
         for index, program in enumerate(programs):
-            region = region_of(random, one.shape) if index > 0 and random.random() < 0.3 else None
+            region = draw_region(random, one.shape) if index > 0 and random.random() < 0.3 else None
             shape = one.shape if region is None else np.broadcast_to(0, one.shape)[region].shape
             one.regions.append(region)
             one.layouts.append(models(random, shape, program.ranks))

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipe_plan import FATAL, KILLS, Fault, Program, round_of
+from pipe_plan import FATAL, KILLS, Fault, Program, draw_round
 
 sys.path.append(str(Path(__file__).parents[2] / "scripts"))
 from several_hosts.launch import find_launcher
@@ -73,7 +73,7 @@ def chosen(seed: int, hosts: int, kind: str) -> Run:
         victim = draw.choice([0, draw.randrange(len(programs))])
     rounds = draw.choice([2, 4, 6])
     number = draw.randrange(rounds)
-    steps = round_of(seed, number, programs, Fault()).steps
+    steps = draw_round(seed, number, programs, Fault()).steps
     struck = Fault(fault, victim, draw.randrange(programs[victim].processes), number, draw.randrange(steps))
     delay = draw.choice(["", "", "100us", "2ms"]) if count > 1 else ""
     # Whether one of another host has been killed only the launcher can know.
@@ -81,7 +81,7 @@ def chosen(seed: int, hosts: int, kind: str) -> Run:
     return Run(seed, programs, rounds, struck, count, together, outlive, delay)
 
 
-def command_of(run: Run, number: int, folder: Path) -> list[str]:
+def make_command(run: Run, number: int, folder: Path) -> list[str]:
     words = [sys.executable, HERE / "pipe_end.py", "--seed", run.seed, "--program", number, "--rounds", run.rounds]
     words += ["--programs", *(one.text() for one in run.programs)]
     words += ["--fault", run.fault.text(), "--folder", folder, "--more", run.more]
@@ -90,7 +90,7 @@ def command_of(run: Run, number: int, folder: Path) -> list[str]:
 
 def launched(run: Run, number: int, folder: Path) -> list[str]:
     """The whole command of one program, on its hosts."""
-    one, command = run.programs[number], command_of(run, number, folder)
+    one, command = run.programs[number], make_command(run, number, folder)
     if one.alone and run.hosts == 1:
         return command
     names = [f"host{(one.host + i) % run.hosts}" for i in range(one.hosts)]
@@ -112,7 +112,7 @@ def commands(run: Run, folder: Path) -> list[list[str]]:
         return [launched(run, number, folder) for number in range(len(run.programs))]
     words = [find_launcher()]
     for number, one in enumerate(run.programs):
-        words += [*([":"] if number else []), "-n", str(one.ranks), *command_of(run, number, folder)]
+        words += [*([":"] if number else []), "-n", str(one.ranks), *make_command(run, number, folder)]
     return [words]
 
 
@@ -133,7 +133,7 @@ def wrong(run: Run, said: dict[str, Any]) -> list[str]:
     """What the errors of the processes should have been, and are not."""
     if run.fault.kind not in FATAL:
         return [f"{name}: {told['errors']}" for name, told in said.items() if told["errors"]]
-    now = round_of(run.seed, run.fault.number, run.programs, run.fault)
+    now = draw_round(run.seed, run.fault.number, run.programs, run.fault)
     found = []
     for name, told in said.items():
         program, rank = map(int, name.removeprefix("done-").split("-"))

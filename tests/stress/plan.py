@@ -53,7 +53,7 @@ class Plan:
         return [one for one in self.operations if one.kind == "write"]
 
 
-def bytes_of(tag: int, offset: int, count: int) -> np.ndarray:
+def expected_bytes(tag: int, offset: int, count: int) -> np.ndarray:
     """What the operation `tag` writes at these offsets: moved bytes, and those of another one, differ."""
     offsets = np.arange(offset, offset + count, dtype=np.uint64)
     mixed = offsets * np.uint64(0x9E3779B97F4A7C15) + np.uint64(tag * 0x632BE59BD9B4E019 % 2**64)

@@ -21,7 +21,7 @@ import numpy as np
 from faults import LIMITS, Fault
 from model import Model, joined, wrong_bytes
 from mpi4py import MPI
-from plan import Operation, Plan, Shape, bytes_of, plan
+from plan import Operation, Plan, Shape, expected_bytes, plan
 from targets import DistantFiles, SharedStripes
 
 import plait
@@ -156,7 +156,7 @@ class Storm:
 
     def begin(self, one: Operation) -> Any:
         if one.kind == "write":
-            return self.target.iwrite(one.offset, bytes_of(one.tag, one.offset, one.count), one.file)
+            return self.target.iwrite(one.offset, expected_bytes(one.tag, one.offset, one.count), one.file)
         one.known_end = self.own_end[one.file]
         return self.target.iread(one.offset, one.count, one.file)
 

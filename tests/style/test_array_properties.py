@@ -31,7 +31,7 @@ COMPUTING = {
     "python/plait/_copying/storage_request.py": "takes chunks by names of dimensions, and makes texts of fill values",
     "python/plait/_views/datasets/backend.py": "gives xarray the unlimited dimensions of a group",
     "python/plait/_views/datasets/dimensions.py": "names dimensions by whether they are unlimited",
-    "python/plait/_views/datasets/found.py": "makes coordinates, and missing values of fill values",
+    "python/plait/_views/datasets/variables.py": "makes coordinates, and missing values of fill values",
     "python/plait/_views/joined/joining.py": "finds an axis by its name",
     "python/plait/_views/joined/meaning.py": "compares fill values with missing values",
 }

@@ -23,7 +23,7 @@ SEPARATE = {"table", "heading"}
 """What has a blank line above and below."""
 
 
-def kind_of(line: str) -> str:
+def line_kind(line: str) -> str:
     """What a line outside fences belongs to."""
     if not line.strip():
         return "blank"
@@ -39,7 +39,7 @@ def kinds(text: str) -> Iterator[tuple[int, str, str]]:
     fenced = False
     for number, line in enumerate(text.splitlines(), start=1):
         fence = bool(FENCE.match(line))
-        yield number, "fence" if fenced or fence else kind_of(line), line
+        yield number, "fence" if fenced or fence else line_kind(line), line
         fenced ^= fence
 
 

@@ -79,7 +79,7 @@ def lines_with(text: str, word: re.Pattern[str], stays: re.Pattern[str]) -> list
     return [f"{number}: {line.strip()}" for number, line in lines if word.search(line)]
 
 
-def prose_of(path: Path) -> re.Pattern[str]:
+def prose_pattern(path: Path) -> re.Pattern[str]:
     """What is no identifier in a file."""
     suffix = ".py" if path.suffix == ".pyi" else path.suffix
     return re.compile(PROSE.get(suffix, PROSE[""]), re.MULTILINE)
@@ -87,12 +87,12 @@ def prose_of(path: Path) -> re.Pattern[str]:
 
 def without_prose(path: Path) -> str:
     """The code of a file, its lines where they were."""
-    return prose_of(path).sub(lambda found: "\n" * found[0].count("\n"), read(path))
+    return prose_pattern(path).sub(lambda found: "\n" * found[0].count("\n"), read(path))
 
 
 def comments(path: Path) -> str:
     """The comments and docstrings of a file, without other texts."""
-    found = (one[0] for one in prose_of(path).finditer(read(path)))
+    found = (one[0] for one in prose_pattern(path).finditer(read(path)))
     return "\n".join(text for text in found if text[0] not in "\"'`" or text.startswith('"""'))
 
 

@@ -13,7 +13,7 @@ import plait.trace
 def copies() -> None:
     """From one store to another."""
     done = plait.copy("a.npy", Path("b.npy"))
-    assert_type(done, plait.Copied)
+    assert_type(done, plait.CopyResult)
     assert_type((done.bytes, done.seconds, done.rate), tuple[int, float, float])
     for array in plait.arrays_in("a.npz"):
         assert_type(array, plait.ArrayInfo)

@@ -36,7 +36,7 @@ class ColumbusSettings:
 
 
 @dataclass
-class ColumbusWay:
+class ColumbusLocation:
     """One location of the records."""
 
     description: str
@@ -54,19 +54,19 @@ class ColumbusWay:
 
     def rate(self, kind: str) -> float:
         """Return the bytes a second of one rank, for ``read`` or ``write``: bytes over time spent, as in the paper."""
-        return self._median_of(lambda one: one[f"{kind}_bytes"] / one[f"{kind}_seconds"])
+        return self._median(lambda one: one[f"{kind}_bytes"] / one[f"{kind}_seconds"])
 
     @property
     def request(self) -> float:
         """Mean bytes of a read."""
-        return self._median_of(lambda one: one["read_bytes"] / one["requests"])
+        return self._median(lambda one: one["read_bytes"] / one["requests"])
 
     @property
     def from_disk(self) -> float:
         """Bytes that devices transferred per byte that was read: whole pages, including those that writes change."""
-        return self._median_of(lambda one: one["from_disk"] / one["read_bytes"])
+        return self._median(lambda one: one["from_disk"] / one["read_bytes"])
 
-    def _median_of(self, value: Callable[[dict[str, float]], float]) -> float:
+    def _median(self, value: Callable[[dict[str, float]], float]) -> float:
         return statistics.median(map(value, self.rounds))
 
 
@@ -76,7 +76,7 @@ class ColumbusResults:
 
     machine: dict[str, str]
     settings: dict[str, Any]
-    ways: dict[str, ColumbusWay] = field(default_factory=dict)
+    ways: dict[str, ColumbusLocation] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
@@ -111,7 +111,7 @@ def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, s
                 if event["event"] == "hello":
                     library = shorten_library(event["mpi"])
                 elif event["event"] == "filled":
-                    results.ways[way] = ColumbusWay(event["words"], event["bytes"])
+                    results.ways[way] = ColumbusLocation(event["words"], event["bytes"])
                     steps.done(f"{way}: records written")
                 elif event["event"] == "round":
                     results.ways[way].rounds.append({name: event[name] for name in event if name != "event"})

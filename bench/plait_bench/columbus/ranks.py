@@ -18,12 +18,12 @@ from plait_bench.ranks import Ranks, run_job
 from plait_bench.records import (
     DamagedError,
     count_for,
+    expected_values,
     first_values,
     max_bytes,
     next_values,
     pack,
     unpack,
-    values_of,
 )
 
 
@@ -123,7 +123,7 @@ class _Columbus(Ranks):
 
         values = unpack(data, record, version)
         packed = pack(record, version + 1, next_values(values, record, version + 1))
-        offset = round_.changes.offset_of(record, len(packed))
+        offset = round_.changes.allocate_record(record, len(packed))
 
         begin = time.perf_counter()
         store.write(offset, packed)
@@ -141,7 +141,7 @@ class _Columbus(Ranks):
             version = int(directory.version[record])
             data = memoryview(self._buffer)[: directory.size[record]]
             store.read(int(directory.offset[record]), data)
-            if not np.array_equal(unpack(data, record, version), values_of(record, version, self._count)):
+            if not np.array_equal(unpack(data, record, version), expected_values(record, version, self._count)):
                 raise DamagedError(f"record {record} is not what its {version} updates make")
         self._comm.Barrier()
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from plait.draw.figure import new_figure, open_axis, save
-from plait_bench.columbus.driver import ColumbusResults, ColumbusWay
+from plait_bench.columbus.driver import ColumbusLocation, ColumbusResults
 from plait_bench.columbus.job import ONE, SHARED
 from plait_bench.text import NOTHING, counted, factor, ranks_header, rate, three_digits, titled_table
 
@@ -72,7 +72,7 @@ def _notes(results: ColumbusResults) -> Text:
     return Text("\n".join(lines), style="dim")
 
 
-def _describe(title: str, way: ColumbusWay) -> str:
+def _describe(title: str, way: ColumbusLocation) -> str:
     disk = f", for each byte {way.from_disk:.2f} from the disk" if way.from_disk else ""
     moved = counted(round(way.median("moved")), "record")
     return f"{title}: {way.description}; {way.request / 1e3:.1f} KB a read{disk}; {moved} moved."

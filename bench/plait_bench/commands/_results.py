@@ -23,7 +23,7 @@ class Results(Protocol):
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Found = TypeVar("Found", bound=Results)
+AnyResults = TypeVar("AnyResults", bound=Results)
 
 
 def json_option(command: Command) -> Command:
@@ -49,7 +49,7 @@ def result_options(chart: str = "--chart", chart_help: str = "Draw a chart to th
     return decorate
 
 
-def deliver_table(results: Found, table: Callable[[Found], RenderableType], json_: str | None) -> None:
+def deliver_table(results: AnyResults, table: Callable[[AnyResults], RenderableType], json_: str | None) -> None:
     """Print the results as a table or as JSON, and write them to a file if the option asks for it."""
     text = json.dumps(results.to_json(), indent=2)
     if json_ == "-":
@@ -62,9 +62,9 @@ def deliver_table(results: Found, table: Callable[[Found], RenderableType], json
 
 
 def deliver(
-    results: Found,
-    table: Callable[[Found], RenderableType],
-    draw: Callable[[Found, Path], None],
+    results: AnyResults,
+    table: Callable[[AnyResults], RenderableType],
+    draw: Callable[[AnyResults, Path], None],
     json_: str | None,
     chart: Path | None,
 ) -> None:

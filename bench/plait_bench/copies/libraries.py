@@ -98,11 +98,11 @@ def by_dask(row: Row, source: str, target: str, memory: int) -> None:
 
     arrays: Any = dask.array
     wanted = row.target.shards or row.target.chunks
-    lazy = arrays.from_array(_opened(row, source), chunks=row.source.chunks or _rows_of(row, memory // 8))
+    lazy = arrays.from_array(_opened(row, source), chunks=row.source.chunks or _buffer_shape(row, memory // 8))
     arrays.store(lazy.rechunk(wanted), _new_zarr(row, target), lock=False)
 
 
-def _rows_of(row: Row, budget: int) -> tuple[int, ...]:
+def _buffer_shape(row: Row, budget: int) -> tuple[int, ...]:
     width = row.bytes // row.shape[0]
     return (max(1, budget // width), *row.shape[1:])
 

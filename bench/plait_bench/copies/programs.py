@@ -13,7 +13,7 @@ from plait_bench.copies.rows import ITEMSIZE, VARIABLE, Row
 _LOOK = 0.005  # seconds
 
 
-class Ran:
+class ProgramLog:
     """The programs that this process has run."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Ran:
         self.peak = max([self.peak, *found])
 
 
-RAN = Ran()
+RAN = ProgramLog()
 
 
 def _sizes(shape: tuple[int, ...] | None, between: str) -> str:

@@ -56,7 +56,7 @@ def _extents(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape))
 
 
-def shape_of(megabytes: float, dimensions: int, element_bytes: int) -> tuple[int, ...]:
+def make_shape(megabytes: float, dimensions: int, element_bytes: int) -> tuple[int, ...]:
     """Return the shape of an array of about that size; no two dimensions have the same length."""
     edge = (megabytes * 2**20 / element_bytes) ** (1 / dimensions)
     factors = (0.8, 1.25) if dimensions == 2 else (0.8, 1.0, 1.25)
@@ -67,7 +67,7 @@ def grid_of_cases(sizes: Sequence[float], memories: Sequence[int]) -> list[Case]
     """Return all cases for arrays of the given sizes and memory limits in MiB."""
     cases: list[Case] = []
     for size, (dtype, element_bytes), dimensions in itertools.product(sizes, (("i2", 2), ("f8", 8)), (2, 3)):
-        shape = shape_of(size, dimensions, element_bytes)
+        shape = make_shape(size, dimensions, element_bytes)
         backwards = tuple(reversed(range(dimensions)))
         for order, memory, part in itertools.product("CF", memories, (False, True)):
             cases.append(Read(shape, dtype, order, memory, part))
@@ -77,7 +77,7 @@ def grid_of_cases(sizes: Sequence[float], memories: Sequence[int]) -> list[Case]
     return cases
 
 
-def some_of(cases: Sequence[Case], count: int) -> list[Case]:
+def select_evenly(cases: Sequence[Case], count: int) -> list[Case]:
     """Return `count` cases, evenly spaced over all of them."""
     if count >= len(cases):
         return list(cases)

@@ -17,7 +17,7 @@ import numpy as np
 import plait
 from plait.model.calibration import in_force
 from plait_bench.machine import describe_machine
-from plait_bench.orders.cases import STRATEGIES, Case, Copy, Read, grid_of_cases, some_of
+from plait_bench.orders.cases import STRATEGIES, Case, Copy, Read, grid_of_cases, select_evenly
 from plait_bench.steps import Progress, Steps
 
 FAR = 3.0
@@ -106,7 +106,7 @@ def run_orders(settings: OrdersSettings, progress: Progress = lambda text, share
 
     errors  plait.Error: no space for the files
     """
-    cases = some_of(grid_of_cases(settings.sizes, settings.memories), settings.cases)
+    cases = select_evenly(grid_of_cases(settings.sizes, settings.memories), settings.cases)
     directory = settings.directory or (str(_MEMORY) if os.access(_MEMORY, os.W_OK) else None)
     steps = Steps(progress, len(cases))
     with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=directory) as name:
@@ -122,7 +122,7 @@ def run_orders(settings: OrdersSettings, progress: Progress = lambda text, share
     return results
 
 
-def array_of(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
+def make_array(shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
     """Return an array of nearly distinct elements."""
     count = int(np.prod(shape))
     return (np.arange(count, dtype="u4") * np.uint32(2654435761) >> np.uint32(8)).astype(dtype).reshape(shape)
@@ -138,7 +138,7 @@ def predicted_seconds(explained: str) -> float:
 
 def measure_read(case: Read, rounds: int, folder: Path) -> OrdersResult:
     """Measure reads of a file, alternating between Plait's choice and each strategy."""
-    array = array_of(case.shape, case.dtype)
+    array = make_array(case.shape, case.dtype)
     path = folder / "source.npy"
     np.save(path, array)
     region = tuple(slice(extent // 4, extent // 4 + max(1, extent // 2)) for extent in case.shape if case.part)
@@ -166,11 +166,11 @@ def measure_read(case: Read, rounds: int, folder: Path) -> OrdersResult:
 
 def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
     """Measure copies of a file, and compare the target with the source."""
-    array = array_of(case.shape, case.dtype)
+    array = make_array(case.shape, case.dtype)
     source = make_source(array, case.source, folder)
     transposed = array.transpose(case.axes)
     options: dict[str, Any] = {"axes": case.axes, "memory": case.memory << 20}
-    kind, chunks = target_of(case.target, transposed.shape)
+    kind, chunks = parse_target(case.target, transposed.shape)
     if chunks is not None:
         options["chunks"] = chunks
     plan = plait.copy(source, folder / f"target.{kind}", dry_run=True, **options).plan
@@ -191,7 +191,7 @@ def measure_copy(case: Copy, rounds: int, folder: Path) -> OrdersResult:
     return OrdersResult(case, predicted, {"chosen": samples}, right)
 
 
-def target_of(name: str, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:
+def parse_target(name: str, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...] | None]:
     """Return the suffix and the chunks that a format such as ``zarr:25`` denotes."""
     kind, _, percent = name.partition(":")
     chunks = tuple(max(1, -(-extent * int(percent) // 100)) for extent in shape) if percent else None
@@ -200,7 +200,7 @@ def target_of(name: str, shape: tuple[int, ...]) -> tuple[str, tuple[int, ...] |
 
 def make_source(array: np.ndarray[Any, Any], name: str, folder: Path) -> Path:
     """Write the array to a file of the given format."""
-    kind, chunks = target_of(name, array.shape)
+    kind, chunks = parse_target(name, array.shape)
     path = folder / f"source.{kind}"
     with plait.open(path, "w", shape=array.shape, dtype=array.dtype, chunks=chunks) as file:
         file.write(array)

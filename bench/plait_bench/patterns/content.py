@@ -30,7 +30,7 @@ def content(begin: int, count: int, salt: int = 0) -> Part:
     return positions * np.uint64(_FACTOR) + np.uint64(salt)
 
 
-def positions_of(part: Part, salt: int = 0) -> Part:
+def decode_positions(part: Part, salt: int = 0) -> Part:
     """Return the positions that elements encode."""
     return (part - np.uint64(salt)) * np.uint64(_INVERSE)
 
@@ -55,7 +55,7 @@ class ReadCheck:
 
     def receive(self, access: Access, part: Part) -> None:
         """Check the elements of one request."""
-        begin = int(positions_of(part[:1])[0]) if self._shared else access.offset
+        begin = int(decode_positions(part[:1])[0]) if self._shared else access.offset
         self.stretches.append((begin, begin + len(part)))
         fits = begin < 1 << 62 and np.array_equal(part, content(begin, len(part)))
         self.correct = self.correct and fits and len(part) == access.count
@@ -81,7 +81,7 @@ def written(pattern: Pattern, mode: int, before: Part, after: Part, salt: int) -
             fill(salt, access, expected[access.offset : access.offset + access.count])
         return bool(np.array_equal(after, expected))
     # The stretches are in the order of arrival, each of them complete.
-    positions = positions_of(after, salt).astype(np.int64)
+    positions = decode_positions(after, salt).astype(np.int64)
     starts = np.flatnonzero(np.diff(positions, prepend=-2) != 1)
     begins = np.isin(positions[starts], [access.offset for access in requests])
     return bool(np.array_equal(np.sort(positions), np.arange(pattern.elements)) and begins.all())

@@ -39,12 +39,12 @@ class Cell:
     def layouts(self, extent: int, writers: int, readers: int) -> tuple[plait.Layout, plait.Layout]:
         """Return the two layouts of a square array."""
         ends = ((self.source, writers, self.orders[0]), (self.target, readers, self.orders[1]))
-        made = [plait.Layout((extent, extent), list(dist), grid=grid_of(dist, ranks), order=order)
+        made = [plait.Layout((extent, extent), list(dist), grid=make_grid(dist, ranks), order=order)
                 for dist, ranks, order in ends]  # fmt: skip
         return made[0], made[1]
 
 
-def grid_of(dist: tuple[str, str], ranks: int) -> tuple[int, ...]:
+def make_grid(dist: tuple[str, str], ranks: int) -> tuple[int, ...]:
     """Return the ranks along each dimension that is distributed."""
     return (ranks,) if "*" in dist else near_square(ranks)
 

@@ -12,10 +12,10 @@ from mpi4py import MPI
 
 import plait
 from plait_bench.pipe.bound import Bound, make_bound
-from plait_bench.pipe.job import BOUND, FILE, PIPE, SST, Cell, PipeJob, by_name, grid_of
+from plait_bench.pipe.job import BOUND, FILE, PIPE, SST, Cell, PipeJob, by_name, make_grid
 from plait_bench.pipe.small import SmallSteps
 from plait_bench.pipe.sst import Sst, goes_by_sst
-from plait_bench.ranks import Ranks, run_job, span_of
+from plait_bench.ranks import Ranks, measure_span, run_job
 
 _ELEMENTS = {"f8": MPI.DOUBLE, "u1": MPI.BYTE}
 
@@ -26,7 +26,7 @@ def _darray(end: MPI.Intracomm, dist: tuple[str, str], job: PipeJob, ranks: int)
     distributions = [kinds[text.partition("(")[0]] for text in dist]
     sizes = [text.partition("(")[2].rstrip(")") for text in dist]
     arguments = [int(size) if size else MPI.DISTRIBUTE_DFLT_DARG for size in sizes]
-    grid = iter(grid_of(dist, ranks))
+    grid = iter(make_grid(dist, ranks))
     across = [1 if text == "*" else next(grid) for text in dist]
     extents = [job.extent, job.extent]
     made = _ELEMENTS[job.dtype].Create_darray(
@@ -50,7 +50,7 @@ class _CellRun:
         name = f"pipe:{cell.name.replace(' ', '-')}"
         mode: Any = "w" if self._writes else "r"
         kind: dict[str, Any] = {"shape": source.shape, "dtype": job.dtype} if self._writes else {}
-        self.opening = span_of(world, lambda: self._open(name, mode, kind))
+        self.opening = measure_span(world, lambda: self._open(name, mode, kind))
         self._bound: Bound | None = None
         if BOUND in job.ways:
             self._bound = make_bound(world, job.writers, job.extent**2 * np.dtype(job.dtype).itemsize, Path(job.folder))

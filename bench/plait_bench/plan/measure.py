@@ -119,7 +119,7 @@ def plan(case: PlanCase, rounds: int) -> PlanResult:
     composing = time.thread_time() - begin
     source = conversion.source
     rank = _middle_rank(source)
-    python_bytes, resident_bytes = _memory_of(conversion, rank)
+    python_bytes, resident_bytes = _measure_memory(conversion, rank)
     samples = _samples(conversion, rank, rounds)
     messages = conversion.sends(rank)
     naive = by_elements(case, rank) if case.naive else None
@@ -197,7 +197,7 @@ def _samples(conversion: plait.Conversion, rank: int, rounds: int) -> list[float
     return samples
 
 
-def _memory_of(conversion: plait.Conversion, rank: int) -> tuple[int, int]:
+def _measure_memory(conversion: plait.Conversion, rank: int) -> tuple[int, int]:
     """Return the maximum memory of one call: the allocations of Python, and the growth of the process."""
     gc.collect()
     _give_back()

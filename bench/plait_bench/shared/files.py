@@ -12,23 +12,23 @@ from plait import distant, shared
 from plait_bench.shared.job import SHARED
 
 
-class Waited(Protocol):
+class PendingRequest(Protocol):
     """A request under way."""
 
     def wait(self) -> Any:
         """Return once it has ended."""
 
 
-class Measured(Protocol):
+class MeasuredFile(Protocol):
     """A file that all ranks of a communicator read and write."""
 
     prefix: str
     """The beginning of the paths of its parts."""
 
-    def iread(self, offset: int, out: Any) -> Waited:
+    def iread(self, offset: int, out: Any) -> PendingRequest:
         """Begin to fill `out`."""
 
-    def iwrite(self, offset: int, data: Any) -> Waited:
+    def iwrite(self, offset: int, data: Any) -> PendingRequest:
         """Begin to write."""
 
     def sync(self) -> None:
@@ -38,7 +38,7 @@ class Measured(Protocol):
         """Remove the file.  Collective."""
 
 
-class _Striped:
+class _StripedFile:
     """Shared Files: a component on the disk of each rank."""
 
     def __init__(self, prefix: str, request: int, comm: MPI.Intracomm) -> None:
@@ -47,17 +47,17 @@ class _Striped:
         self.iread, self.iwrite, self.sync, self.close = file.iread, file.iwrite, file.sync, file.close
 
 
-class _Served:
+class _RemoteFile:
     """One file of rank 0, which the other ranks access as clients of a server."""
 
     def __init__(self, prefix: str, comm: MPI.Intracomm) -> None:
         self.prefix = prefix
         self._file = distant.open(prefix if comm.rank == 0 else None, "w", comm=comm, temporary=True)
 
-    def iread(self, offset: int, out: Any) -> Waited:
+    def iread(self, offset: int, out: Any) -> PendingRequest:
         return self._file.iread(offset, out, 0)
 
-    def iwrite(self, offset: int, data: Any) -> Waited:
+    def iwrite(self, offset: int, data: Any) -> PendingRequest:
         return self._file.iwrite(offset, data, 0)
 
     def sync(self) -> None:
@@ -67,8 +67,8 @@ class _Served:
         self._file.close()
 
 
-def open_measured(way: str, folder: Path, request: int, comm: MPI.Intracomm) -> Measured:
+def open_measured(way: str, folder: Path, request: int, comm: MPI.Intracomm) -> MeasuredFile:
     """Make the file of a way; nothing of it remains.  Collective."""
     name = comm.bcast(f"plait-shared-{os.getpid()}-{way}-{os.urandom(4).hex()}")
     prefix = str(folder.resolve() / name)
-    return _Striped(prefix, request, comm) if way == SHARED else _Served(prefix, comm)
+    return _StripedFile(prefix, request, comm) if way == SHARED else _RemoteFile(prefix, comm)

@@ -14,11 +14,11 @@ from mpi4py import MPI
 import plait
 from plait_bench.page_cache import drop_files
 from plait_bench.ranks import Ranks, run_job
-from plait_bench.shared.files import Measured, Waited, open_measured
+from plait_bench.shared.files import MeasuredFile, PendingRequest, open_measured
 from plait_bench.shared.job import READ, WAYS, WRITE, SharedJob
 
 
-class _Shared(Ranks):
+class _SharedRanks(Ranks):
     """Ranks on hosts, of which some or all take part in a measurement."""
 
     def __init__(self, job: SharedJob) -> None:
@@ -78,14 +78,14 @@ class _Shared(Ranks):
         comm.Free()
         self._report("cell", hosts=hosts, way=way, bytes=total, seconds=times)
 
-    def _move(self, comm: MPI.Intracomm, file: Measured, kind: str, rows: npt.NDArray[np.uint8]) -> float:
+    def _move(self, comm: MPI.Intracomm, file: MeasuredFile, kind: str, rows: npt.NDArray[np.uint8]) -> float:
         """Return the seconds in which all ranks move their rows, each of which is a request, from or to the disks."""
         base = comm.exscan(len(rows)) or 0
         start = file.iwrite if kind == WRITE else file.iread
         drop_files(file.prefix)
         self._wait_asleep(comm)
         begin = time.perf_counter()
-        under_way: deque[Waited] = deque()
+        under_way: deque[PendingRequest] = deque()
         for number in range(len(rows)):
             # The ranks begin at different stripes, so that they do not all ask the same disk.
             row = (number + comm.rank) % len(rows)
@@ -114,4 +114,4 @@ def doubled(most: int) -> list[int]:
 
 
 if __name__ == "__main__":
-    run_job(SharedJob.load, _Shared)
+    run_job(SharedJob.load, _SharedRanks)

@@ -49,7 +49,7 @@ class SimulateSettings:
 
 
 @dataclass
-class Measured:
+class Measurement:
     """One way of counting. Samples are seconds of processor time for all requests, which hardly depend on others."""
 
     name: str
@@ -69,11 +69,11 @@ class SimulateResults:
 
     machine: dict[str, str]
     settings: dict[str, Any]
-    policies: list[Measured]
-    curves: list[Measured]
-    reading: Measured
+    policies: list[Measurement]
+    curves: list[Measurement]
+    reading: Measurement
     """Reading a binary trace of such requests, without counting."""
-    traced: Measured
+    traced: Measurement
     """Reading and counting the same trace, by LRU."""
 
     @property
@@ -89,7 +89,7 @@ class SimulateResults:
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
 
-        def plain(one: Measured) -> dict[str, Any]:
+        def plain(one: Measurement) -> dict[str, Any]:
             return asdict(one) | {"requests_per_second": one.rate}
 
         return {
@@ -154,14 +154,14 @@ def run_simulate(settings: SimulateSettings, progress: Progress = lambda text, s
         results = SimulateResults(
             describe_machine(Path(folder)),
             asdict(settings),
-            [Measured(name, len(keys)) for name in names],
-            [Measured(name, len(keys)) for name, _ in CURVES],
-            Measured("reading a trace", len(traced)),
-            Measured("reading it and lru", len(traced)),
+            [Measurement(name, len(keys)) for name in names],
+            [Measurement(name, len(keys)) for name, _ in CURVES],
+            Measurement("reading a trace", len(traced)),
+            Measurement("reading it and lru", len(traced)),
         )
         steps = Steps(progress, settings.rounds * (len(names) + len(CURVES) + 2))
 
-        def measure(one: Measured, work: Callable[[], float | None]) -> None:
+        def measure(one: Measurement, work: Callable[[], float | None]) -> None:
             steps.doing(one.name)
             begin = time.process_time()
             one.miss_ratio = work()

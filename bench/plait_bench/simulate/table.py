@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from plait_bench.simulate.measure import MIN, Measured, SimulateResults
+from plait_bench.simulate.measure import MIN, Measurement, SimulateResults
 from plait_bench.text import NOTHING, machine_line, power, three_digits, titled_table, version_line
 
 
@@ -41,9 +41,9 @@ def simulate_table(results: SimulateResults) -> RenderableType:
     return Group(*lines)
 
 
-def _fastest(one: Measured) -> float:
+def _fastest(one: Measurement) -> float:
     return one.requests / max(min(one.samples), 1e-9)
 
 
-def _misses(one: Measured) -> str:
+def _misses(one: Measurement) -> str:
     return NOTHING if one.miss_ratio is None else f"{100 * one.miss_ratio:.2f} %"

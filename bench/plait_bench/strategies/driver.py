@@ -28,9 +28,9 @@ from plait_bench.strategies.job import (
     StrategiesJob,
     StrategyCase,
     grid_of_cases,
-    some_of,
+    select_evenly,
 )
-from plait_bench.strategies.verdict import NEAR, Verdict, best_of, loss_of, repeats, verdict_of
+from plait_bench.strategies.verdict import NEAR, Verdict, find_best, judge_choice, relative_loss, repeats
 
 _MODULE = "plait_bench.strategies.ranks"
 _FIELDS = ("modelled", "chosen", "in_the_end", "samples", "first", "wrong")
@@ -53,7 +53,7 @@ class StrategiesSettings:
     def grid(self) -> list[StrategyCase]:
         """Return the cases, those of equal numbers of ranks together."""
         edges = QUICK_EDGES if self.quick else EDGES
-        return some_of(grid_of_cases(self.ranks, edges, self.cold), self.cases)
+        return select_evenly(grid_of_cases(self.ranks, edges, self.cold), self.cases)
 
 
 @dataclass
@@ -88,7 +88,7 @@ class CaseResult:
     @property
     def best(self) -> str:
         """The way with the shortest time."""
-        return best_of(self.forced())
+        return find_best(self.forced())
 
     def median(self, way: str) -> float:
         """Return the median time of a way; CHOSEN is the choice."""
@@ -97,17 +97,17 @@ class CaseResult:
     @property
     def loss(self) -> float:
         """The additional time of the choice relative to the best way."""
-        return loss_of(self.taken(), self.forced())
+        return relative_loss(self.taken(), self.forced())
 
     @property
     def model_loss(self) -> float:
         """The additional time of the cost model's first choice; infinite if that was too slow to measure."""
-        return loss_of(self.samples[self.modelled], self.forced()) if self.modelled in self.samples else math.inf
+        return relative_loss(self.samples[self.modelled], self.forced()) if self.modelled in self.samples else math.inf
 
     @property
     def verdict(self) -> Verdict:
         """The verdict whether the choice is near the best, as far as noise permits one."""
-        return verdict_of(self.taken(), self.forced())
+        return judge_choice(self.taken(), self.forced())
 
 
 @dataclass

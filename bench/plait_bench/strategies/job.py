@@ -56,7 +56,7 @@ class StrategyCase:
     def ways(self) -> list[str]:
         """Return all ways: Plait's own choice, and each way forced; several may result in the same plan."""
         readers = sorted({1, self.ranks // 2, self.ranks} - {0}) if self.ranks > 1 else []
-        return [CHOSEN, DIRECT, TWO_PHASE, *(two_phase_of(count) for count in readers)]
+        return [CHOSEN, DIRECT, TWO_PHASE, *(two_phase_name(count) for count in readers)]
 
     @property
     def title(self) -> str:
@@ -71,24 +71,24 @@ class StrategyCase:
         return cls(**{**fields, "dist": tuple(fields["dist"])})
 
 
-def two_phase_of(readers: int) -> str:
+def two_phase_name(readers: int) -> str:
     """Return the way of two-phase access with `readers` readers."""
     return f"{TWO_PHASE} by {readers}"
 
 
-def keywords_of(way: str) -> dict[str, Any]:
+def open_keywords(way: str) -> dict[str, Any]:
     """Return the arguments of `plait.open` that select a way."""
     strategy, _, readers = way.partition(" by ")
     return {"strategy": strategy, "readers": int(readers) if readers else 0}
 
 
-def way_of(plan: str) -> str:
+def parse_plan(plan: str) -> str:
     """Return the way that the text of a plan names: the strategy, and of two phases the number of readers."""
     strategy = re.search(r"^strategy\s+([\w-]+)", plan, re.MULTILINE)
     if strategy is None:
         raise plait.Error(f"no line of this plan names its strategy:\n{plan}")
     readers = re.search(r"^(?:readers|writers)\s+(\d+) of", plan, re.MULTILINE)
-    return strategy.group(1) if readers is None else two_phase_of(int(readers.group(1)))
+    return strategy.group(1) if readers is None else two_phase_name(int(readers.group(1)))
 
 
 def _grid(dist: tuple[str, ...], ranks: int) -> tuple[int, ...]:
@@ -123,7 +123,7 @@ def _layouts(ranks: int) -> list[tuple[tuple[str, ...], Literal["C", "F"]]]:
     ]
 
 
-def some_of(cases: list[StrategyCase], count: int) -> list[StrategyCase]:
+def select_evenly(cases: list[StrategyCase], count: int) -> list[StrategyCase]:
     """Return `count` of the cases, evenly spaced in the whole grid; all if there are not more."""
     if count >= len(cases):
         return cases

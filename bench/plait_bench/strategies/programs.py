@@ -13,7 +13,7 @@ from plait.launch import Event
 from plait_bench.steps import Progress
 from plait_bench.strategies.driver import StrategiesSettings, run_cases
 from plait_bench.strategies.job import ACCESSES, CHOSEN, StrategyCase
-from plait_bench.strategies.verdict import NEAR, best_of
+from plait_bench.strategies.verdict import NEAR, find_best
 from plait_bench.text import counted, factor, machine_line, notes, titled_table, version_line
 
 
@@ -37,7 +37,7 @@ class ProgramsResult:
         halves = (slice(0, None, 2), slice(1, None, 2)) if len(chosen) > 1 else (slice(None), slice(None))
         found = []
         for named, compared in (halves, halves[::-1]):
-            best = times[best_of(times, named)]
+            best = times[find_best(times, named)]
             found.append(statistics.median(a / b for a, b in zip(chosen[compared], best[compared], strict=True)))
         return statistics.fmean(found)
 

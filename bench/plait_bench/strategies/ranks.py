@@ -18,7 +18,7 @@ import plait
 from plait_bench.page_cache import drop_files
 from plait_bench.pattern import same_bytes
 from plait_bench.ranks import Ranks, run_job
-from plait_bench.strategies.job import ACCESSES, CHOSEN, DIRECT, StrategiesJob, StrategyCase, keywords_of, way_of
+from plait_bench.strategies.job import ACCESSES, CHOSEN, DIRECT, StrategiesJob, StrategyCase, open_keywords, parse_plan
 
 _CHUNK = 1 << 22  # elements that are made or compared at a time
 _FASTEST_REQUEST = 0.2e-6
@@ -40,7 +40,7 @@ def values_at(positions: npt.NDArray[np.int64], dtype: np.dtype[Any], round_: in
     return positions.astype(dtype) + round_ * float(1 << 40)
 
 
-def positions_of(layout: plait.Layout, rank: int) -> npt.NDArray[np.int64]:
+def file_positions(layout: plait.Layout, rank: int) -> npt.NDArray[np.int64]:
     """Return where the elements of a rank are in a file in Fortran order."""
     strides = np.cumprod([1, *layout.shape[:-1]])
     own = [indices * stride for indices, stride in zip(layout.indices(rank), strides, strict=True)]
@@ -54,7 +54,7 @@ class _CaseRun:
         self._comm, self._path, self._case = comm, path, case
         self._dtype = np.dtype(case.dtype)
         self._layout = case.layout()
-        self._positions = positions_of(self._layout, comm.rank)
+        self._positions = file_positions(self._layout, comm.rank)
         self._expected = self._values(0)
         self._local = np.empty_like(self._expected)
         self._round = 0
@@ -64,7 +64,7 @@ class _CaseRun:
         """Way → the argument that requests it; arguments with the same plan are one way."""
         for asked in case.ways()[1:]:
             file = self._open(asked)
-            way = way_of(self._plan(file))
+            way = parse_plan(self._plan(file))
             if way in self.files:
                 file.close()
             else:
@@ -75,7 +75,7 @@ class _CaseRun:
     def _open(self, asked: str) -> plait.File:
         return plait.open(
             str(self._path), "r" if self._case.operation == "read" else "r+", comm=self._comm, shape=self._case.shape,
-            dtype=self._dtype, order="F", **keywords_of(asked),
+            dtype=self._dtype, order="F", **open_keywords(asked),
         )  # fmt: skip
 
     def _values(self, round_: int) -> npt.NDArray[Any]:
@@ -222,7 +222,7 @@ class _Ranks(Ranks):
                     wrong.append(way)
             least = min(seconds for way, seconds in first.items() if way != CHOSEN)
             fast = [way for way in plans if first.get(way, np.inf) <= _HOPELESS * least or way == CHOSEN]
-            found: dict[str, Any] = {"modelled": way_of(plans[CHOSEN]), "first": first, "wrong": wrong}
+            found: dict[str, Any] = {"modelled": parse_plan(plans[CHOSEN]), "first": first, "wrong": wrong}
             if self._job.programs:
                 self._run_programs(ready, fast, found)
             elif possible:
@@ -241,14 +241,14 @@ class _Ranks(Ranks):
             ready.prepare(0, False)
             ready.run(CHOSEN)
         samples: dict[str, list[float]] = {way: [] for way in ways}
-        found["chosen"] = way_of(ready.plan(CHOSEN))
+        found["chosen"] = parse_plan(ready.plan(CHOSEN))
         times = 1 if ready.cold else _times(min(found["first"].values()))
         for turn in range(self._job.rounds):
             for way in ways if turn % 2 == 0 else ways[::-1]:
                 ready.prepare(0, False)
                 seconds = self._span(lambda way=way: ready.run(way, times))  # type: ignore[misc]
                 samples[way].append(seconds / times)
-        found["samples"], found["in_the_end"] = samples, way_of(ready.plan(CHOSEN))
+        found["samples"], found["in_the_end"] = samples, parse_plan(ready.plan(CHOSEN))
 
 
 def _times(seconds: float) -> int:

@@ -19,7 +19,7 @@ CERTAIN = 0.95
 Verdict = Literal["near", "open", "far"]
 
 
-def best_of(samples: Mapping[str, Sequence[float]], rounds: slice = slice(None)) -> str:
+def find_best(samples: Mapping[str, Sequence[float]], rounds: slice = slice(None)) -> str:
     """Return the way with the smallest median in these rounds."""
     return min(samples, key=lambda way: statistics.median(samples[way][rounds]))
 
@@ -28,7 +28,7 @@ def _ratios(chosen: Sequence[float], other: Sequence[float]) -> list[float]:
     return [mine / theirs for mine, theirs in zip(chosen, other, strict=True)]
 
 
-def loss_of(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]) -> float:
+def relative_loss(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]) -> float:
     """Return the additional time of the chosen way relative to the best one; at least 0.
 
     Each half of the rounds determines the best way of the other half; a single round is compared with itself.
@@ -36,12 +36,12 @@ def loss_of(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]) -> 
     halves = [slice(0, None, 2), slice(1, None, 2)] if len(chosen) > 1 else [slice(None)] * 2
     losses = []
     for named, compared in (halves, halves[::-1]):
-        best = samples[best_of(samples, named)]
+        best = samples[find_best(samples, named)]
         losses.append(statistics.median(_ratios(chosen[compared], best[compared])) - 1)
     return max(0.0, sum(losses) / len(losses))
 
 
-def interval_of(ratios: Sequence[float]) -> tuple[float, float]:
+def median_interval(ratios: Sequence[float]) -> tuple[float, float]:
     """Return bounds of the true median for any distribution, with the probability CERTAIN if there are at least 6
     ratios.
 
@@ -59,9 +59,9 @@ def interval_of(ratios: Sequence[float]) -> tuple[float, float]:
     return ordered[out], ordered[-1 - out]
 
 
-def verdict_of(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]) -> Verdict:
+def judge_choice(chosen: Sequence[float], samples: Mapping[str, Sequence[float]]) -> Verdict:
     """Return whether the choice is certainly as good as each way, certainly not as good as one, or neither."""
-    intervals = [interval_of(_ratios(chosen, times)) for times in samples.values()]
+    intervals = [median_interval(_ratios(chosen, times)) for times in samples.values()]
     if any(lower > 1 + NEAR for lower, _ in intervals):
         return "far"
     return "near" if all(upper <= 1 + NEAR for _, upper in intervals) else "open"
@@ -79,5 +79,5 @@ def repeats(samples: Mapping[str, Sequence[float]]) -> float:
     near = 0
     for named, compared in (halves, halves[::-1]):
         medians = {way: statistics.median(times[compared]) for way, times in samples.items()}
-        near += medians[best_of(samples, named)] <= (1 + NEAR) * min(medians.values())
+        near += medians[find_best(samples, named)] <= (1 + NEAR) * min(medians.values())
     return near / 2

@@ -50,7 +50,7 @@ class StripeSettings:
 
 
 @dataclass
-class Striped:
+class StripeRates:
     """A number of disks.  Rates are in bytes a second, one for each round."""
 
     disks: int
@@ -68,9 +68,9 @@ class StripeResults:
 
     machine: dict[str, str]
     settings: dict[str, Any]
-    runs: list[Striped] = field(default_factory=list)
+    runs: list[StripeRates] = field(default_factory=list)
 
-    def of_linear(self, one: Striped, way: str) -> float:
+    def of_linear(self, one: StripeRates, way: str) -> float:
         """Return a rate over that which is proportional to the disks, from the fewest on."""
         first = self.runs[0]
         return one.rate(way) / first.rate(way) * first.disks / one.disks
@@ -106,7 +106,7 @@ def run_stripe(settings: StripeSettings, progress: Progress = lambda text, share
         steps = Steps(progress, len(WAYS) * settings.rounds * len(settings.disks))
         matrix = np.random.default_rng(1).integers(0, 256, (settings.edge, settings.edge), np.uint8)
         for count in settings.disks:
-            one = Striped(count)
+            one = StripeRates(count)
             results.runs.append(one)
             with _disks(folder, count, settings.edge**2 // count + _SPARE) as disks:
                 for number in range(settings.rounds):
@@ -129,7 +129,7 @@ def _disks(folder: Path, count: int, size: int) -> Iterator[list[LimitedDisk]]:
 
 
 def _measure(
-    one: Striped, settings: StripeSettings, where: tuple[list[LimitedDisk], Limits], matrix: Bytes, name: Path
+    one: StripeRates, settings: StripeSettings, where: tuple[list[LimitedDisk], Limits], matrix: Bytes, name: Path
 ) -> None:
     disks, limits = where
     layout = plait.Layout(matrix.shape, "(block, *)", grid=(settings.ranks,))

@@ -66,8 +66,7 @@ Extents largest_share(const Layout& layout, std::size_t ranks) {
 
 /// True if the local array, which is not empty, fits into size1 x size2 with its first dimension along the columns.
 bool fits(const Extents& shape, std::int64_t size1, std::int64_t size2) {
-  return shape.front() <= size1 &&
-         base::checked_product(shape, "number of local elements") / shape.front() <= size2;
+  return shape.front() <= size1 && base::checked_product(shape, "number of local elements") / shape.front() <= size2;
 }
 
 /// True if size1 is the product of two or more of the first dimensions, and size2 has capacity for the others.

@@ -40,7 +40,7 @@ int start(Code otherwise, const Stretch& of, int& id, Begin&& begin) noexcept {
 
 }  // namespace
 
-int create_file(const Wanted& wanted, int& handle) noexcept {
+int create_file(const CreateArguments& wanted, int& handle) noexcept {
   return guarded(kNoOpen, [&] { handle = create(wanted); });
 }
 

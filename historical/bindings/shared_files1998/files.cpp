@@ -54,7 +54,7 @@ void check_free(const std::string& path, std::int64_t slot) {
       throw_error(text(path, " exists already, with the handle ", other + kFirstHandle, "; destroy that first"));
 }
 
-SharedFileOptions make_options(const Wanted& wanted, std::int64_t slot) {
+SharedFileOptions make_options(const CreateArguments& wanted, std::int64_t slot) {
   if (wanted.name == nullptr || *wanted.name == '\0') throw_error("the name of the file is empty; pass one");
   SharedFileOptions options;
   options.path = text(wanted.name, '.', wanted.suffix.value_or(slot));
@@ -81,7 +81,7 @@ void let_go() {
 
 }  // namespace
 
-int create(const Wanted& wanted) {
+int create(const CreateArguments& wanted) {
   const Comm comm = world();
   const std::int64_t slot = free_slot();
   std::shared_ptr<SharedEntry> entry;

@@ -21,7 +21,7 @@ struct SharedEntry {
 };
 
 /// The arguments with which a file is made. A suffix replaces the handle's number in its name.
-struct Wanted {
+struct CreateArguments {
   const char* name = nullptr;
   double hard_limit = 0;
   double soft_limit = 0;
@@ -31,7 +31,7 @@ struct Wanted {
 
 /// Makes a file and returns its handle. Collective.
 /// errors  The same on every rank.
-int create(const Wanted& wanted);
+int create(const CreateArguments& wanted);
 /// Deletes a file. Collective.
 /// errors  The same on every rank, after which the handle is invalid. kArgument: an unknown handle, or another file
 /// than on other ranks; nothing has changed then.

@@ -9,10 +9,10 @@ namespace ga = plait::ga;
 
 namespace {
 
-int create(const ga::Wanted& wanted, int* handle) {
+int create(const ga::CreateArguments& wanted, int* handle) {
   int made = 0;
   // A missing pointer must not make the other ranks wait: they get the error as well.
-  const int code = ga::create_file(handle == nullptr ? ga::Wanted{} : wanted, made);
+  const int code = ga::create_file(handle == nullptr ? ga::CreateArguments{} : wanted, made);
   if (handle == nullptr) return code;
   if (code == 0) *handle = made;
   return code;

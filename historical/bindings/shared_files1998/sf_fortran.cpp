@@ -22,7 +22,7 @@ using Length = std::size_t;
 std::size_t to_length(Length passed) { return passed & 0x7fffffffU; }
 
 /// Makes a file. Blanks at the end of the name are ignored.
-Integer create(ga::Wanted wanted, const char* name, Length length, Integer* handle) {
+Integer create(ga::CreateArguments wanted, const char* name, Length length, Integer* handle) {
   std::string text;
   // If there is no memory for the name, the other ranks get an error, that of a file without a name.
   if (ga::guarded(ga::kNoMemory, [&] {

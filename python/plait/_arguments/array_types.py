@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from .._base.errors import ArgumentError
 from .._core import ArrayType
-from .dtypes import dtype_of
+from .dtypes import to_dtype
 from .words import shown
 
 
@@ -21,14 +21,14 @@ def array_type(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str = "C
 
     errors  ArgumentError
     """
-    sizes = extents_of(shape)
+    sizes = to_extents(shape)
     try:
-        return ArrayType(sizes, *descr_of(dtype), order)
+        return ArrayType(sizes, *to_descr(dtype), order)
     except TypeError:  # of the conversion
         raise ArgumentError(f"shape={shown(sizes)} has a number that is out of range") from None
 
 
-def type_of(array: ArrayType) -> np.dtype[Any]:
+def element_dtype(array: ArrayType) -> np.dtype[Any]:
     """Return the dtype of the elements, or raw bytes if .npy headers have no spelling for it.
 
     errors  ArgumentError: NumPy does not support the type, at least on this kind of machine
@@ -46,7 +46,7 @@ def type_of(array: ArrayType) -> np.dtype[Any]:
         ) from error
 
 
-def extents_of(shape: Sequence[int] | int) -> list[int]:
+def to_extents(shape: Sequence[int] | int) -> list[int]:
     """Check a shape."""
     sizes: Iterable[Any] = shape if isinstance(shape, Iterable) and not isinstance(shape, (str, bytes)) else [shape]
     try:
@@ -55,9 +55,9 @@ def extents_of(shape: Sequence[int] | int) -> list[int]:
         raise ArgumentError(f"shape={shown(shape)} is not a shape; give whole numbers, such as (8, 12)") from None
 
 
-def descr_of(dtype: npt.DTypeLike) -> tuple[str, int]:
+def to_descr(dtype: npt.DTypeLike) -> tuple[str, int]:
     """Return a dtype as .npy headers spell it, and its bytes."""
-    wanted = dtype_of(dtype)
+    wanted = to_dtype(dtype)
     if wanted.hasobject:
         raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")
     descr = np.lib.format.dtype_to_descr(wanted)

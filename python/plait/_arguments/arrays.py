@@ -12,7 +12,7 @@ import numpy as np
 from .._base.errors import ArgumentError
 from .._core import Comm, Layout
 from .recycled import new_array
-from .values import Array, array_of, value_of
+from .values import Array, to_array, to_value
 from .words import array_kind, shape_text
 
 #: One local array, or those of all ranks of a layout in one process; nested lists of numbers are accepted as an array.
@@ -80,7 +80,7 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
             raise ArgumentError(
                 f"{name} is {array_kind(one)}; pass a NumPy array, because only an array can be filled in place"
             )
-        array = array_of(one, name, dtype)
+        array = to_array(one, name, dtype)
         shape = layout.padded_shape(rank)
         if array.shape != shape:
             whose = "one" if layout.size == 1 else f"{layout} needs one"
@@ -98,10 +98,10 @@ def _one_array(given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], what: s
     """Return an array for a list of numbers; a list of arrays stays one."""
     if not isinstance(given, (list, tuple)) or any(isinstance(item, np.ndarray) for item in given):
         return given
-    array = value_of(given, dtype, what)
+    array = to_value(given, dtype, what)
     return given if len(given) == 1 and array.shape != shape and array.shape[1:] == shape else array
 
 
-def parts_of(arrays: list[Array]) -> Parts:
+def to_parts(arrays: list[Array]) -> Parts:
     """Return address and steps of each array."""
     return [(array.__array_interface__["data"][0], array.strides) for array in arrays]

@@ -28,7 +28,7 @@ def whole(value: Any, name: str) -> int:
     return number
 
 
-def path_of(path: Any, what: str = "the name of the file") -> str:
+def to_path_text(path: Any, what: str = "the name of the file") -> str:
     """Return a name as text; bytes that are not UTF-8 are escaped in it."""
     try:
         text = os.fsdecode(path)
@@ -42,7 +42,7 @@ def path_of(path: Any, what: str = "the name of the file") -> str:
 
 def trace_name(path: Any) -> str:
     """Return the name of a trace as text."""
-    name = path_of(path, "the name of the trace")
+    name = to_path_text(path, "the name of the trace")
     try:
         os.fsencode(name)
     except UnicodeEncodeError:
@@ -54,7 +54,7 @@ def trace_name(path: Any) -> str:
     return name
 
 
-def _bytes_of(data: Any, name: str) -> npt.NDArray[Any]:
+def _view_bytes(data: Any, name: str) -> npt.NDArray[Any]:
     """View a buffer as an array, without copying it."""
     if isinstance(data, np.ndarray):
         array = plain_array(data, name)
@@ -79,7 +79,7 @@ def to_fill(out: Any) -> tuple[npt.NDArray[Any], Any]:
             raise ArgumentError(f"{count} bytes were asked for; pass 0 or more")
         array = np.empty(count, np.uint8)
         return array, array
-    array = _bytes_of(out, "out")
+    array = _view_bytes(out, "out")
     if not array.flags.writeable:
         raise ArgumentError("out is read-only; pass an array that can be written")
     return array, out
@@ -87,7 +87,7 @@ def to_fill(out: Any) -> tuple[npt.NDArray[Any], Any]:
 
 def to_write(data: Any) -> npt.NDArray[Any]:
     """View the data to write as an array."""
-    return _bytes_of(data, "data")
+    return _view_bytes(data, "data")
 
 
 def address(array: npt.NDArray[Any]) -> int:

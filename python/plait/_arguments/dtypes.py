@@ -14,7 +14,7 @@ from .words import shown
 _NAMES = [np.dtype(code).name for code in np.typecodes["All"] if code not in "OSUV"]
 
 
-def dtype_of(dtype: npt.DTypeLike, what: str = "dtype") -> np.dtype[Any]:
+def to_dtype(dtype: npt.DTypeLike, what: str = "dtype") -> np.dtype[Any]:
     """Return the NumPy type of an argument."""
     try:
         if dtype is not None:

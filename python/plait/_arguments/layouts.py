@@ -14,7 +14,7 @@ LayoutLike = Layout | str
 _EXAMPLE = 'pass a plait.Layout or its text, such as "8x12 (block, *) onto (4)"'
 
 
-def layout_of(layout: Any, shape: tuple[int, ...] | None = None, what: str = "layout") -> Layout:
+def to_layout(layout: Any, shape: tuple[int, ...] | None = None, what: str = "layout") -> Layout:
     """Return the layout of an argument; a text without a shape describes an array of `shape`."""
     if isinstance(layout, Layout):
         return layout
@@ -37,7 +37,7 @@ def layout_pair(
 ) -> tuple[Layout, Layout]:
     """Return two layouts; a text without a shape takes that of the other one, or else `shape`."""
     if has_shape(src) or not has_shape(dst):
-        source = layout_of(src, shape, names[0])
-        return source, layout_of(dst, source.shape if same_shape else None, names[1])
-    target = layout_of(dst, shape, names[1])
-    return layout_of(src, target.shape if same_shape else None, names[0]), target
+        source = to_layout(src, shape, names[0])
+        return source, to_layout(dst, source.shape if same_shape else None, names[1])
+    target = to_layout(dst, shape, names[1])
+    return to_layout(src, target.shape if same_shape else None, names[0]), target

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _core
 from .._base.errors import ArgumentError
-from .sizes import bytes_of
+from .sizes import parse_bytes
 from .values import Array
 from .words import shown
 
@@ -40,7 +40,7 @@ def set_recycled_memory(most: int | str) -> int:
     addresses: if these are limited (``RLIMIT_AS``, ``RLIMIT_DATA``), nothing is cached. The default is
     ``PLAIT_RECYCLED_MEMORY``, or a quarter of the machine's memory divided by its cores. Not collective; any thread.
     """
-    given = bytes_of(most, "most")
+    given = parse_bytes(most, "most")
     if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
         raise ArgumentError(f"most={shown(given)} is not a number of bytes; use one such as 268435456, or 0 for none")
     number = operator.index(given)

@@ -18,7 +18,7 @@ Region = tuple["SupportsIndex | slice | EllipsisType", ...] | SupportsIndex | sl
 Slices = list[tuple[int, int, int, bool]]
 
 
-def slices_of(region: Region | None, shape: tuple[int, ...]) -> Slices:
+def to_slices(region: Region | None, shape: tuple[int, ...]) -> Slices:
     """Return the slices of a region of an array; an empty list selects the whole array."""
     if region is None:
         return []
@@ -34,12 +34,12 @@ def slices_of(region: Region | None, shape: tuple[int, ...]) -> Slices:
     at = next((i for i, item in enumerate(items) if item is Ellipsis), len(items))
     missing = len(shape) - (len(items) - ellipses)
     items[at : at + ellipses] = [slice(None)] * missing
-    return [_slice_of(item, size, d) for d, (item, size) in enumerate(zip(items, shape, strict=True))]
+    return [_to_slice(item, size, d) for d, (item, size) in enumerate(zip(items, shape, strict=True))]
 
 
-def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool]:
+def _to_slice(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool]:
     if isinstance(item, slice):
-        start, count, step = bounds_of(item, size, "region", dimension)
+        start, count, step = slice_bounds(item, size, "region", dimension)
         if step < 1:
             raise ArgumentError(
                 f"region, dimension {dimension}: the step is {step}; use a step of 1 or more and reverse the result"
@@ -54,7 +54,7 @@ def _slice_of(item: Any, size: int, dimension: int) -> tuple[int, int, int, bool
     return wrapped(index, size, "region", dimension), 1, 1, True
 
 
-def bounds_of(item: slice, size: int, what: str, dimension: int) -> tuple[int, int, int]:
+def slice_bounds(item: slice, size: int, what: str, dimension: int) -> tuple[int, int, int]:
     """Return start, count and step of a slice of a dimension; the step is 1 if the count is below 2.
 
     `what` is the word for the slice in errors: a region, or an index.

@@ -12,7 +12,7 @@ _FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _TEXT = re.compile(r"\s*([0-9]+)\s*([KMGT]?)(?:iB)?\s*", re.IGNORECASE)
 
 
-def bytes_of(given: Any, name: str) -> Any:
+def parse_bytes(given: Any, name: str) -> Any:
     """Return the number of bytes of a text such as ``"32M"`` or ``"32 MiB"``; other values are returned unchanged.
 
     K, M, G and T are powers of 1024, as in the options of commands.

@@ -41,12 +41,12 @@ def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Ar
     return array
 
 
-def array_of(value: Any, what: str, dtype: np.dtype[Any]) -> Array:
+def to_array(value: Any, what: str, dtype: np.dtype[Any]) -> Array:
     """Return an array: a given one as it is, a list of numbers as one of this dtype."""
-    return value_of(value, dtype, what) if isinstance(value, (list, tuple)) else plain_array(value, what, dtype)
+    return to_value(value, dtype, what) if isinstance(value, (list, tuple)) else plain_array(value, what, dtype)
 
 
-def value_of(value: Any, dtype: np.dtype[Any], what: str) -> Array:
+def to_value(value: Any, dtype: np.dtype[Any], what: str) -> Array:
     """Return a value as an array of this dtype; NumPy's casting rule ``same_kind`` holds.
 
     Python's own numbers, alone or in lists, take any dtype of their kind or of one above that holds them.

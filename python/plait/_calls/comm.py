@@ -129,7 +129,7 @@ def _report_end() -> None:
         atexit.register(_leave)
 
 
-def comm_of(comm: CommLike) -> _core.Comm:
+def to_core_comm(comm: CommLike) -> _core.Comm:
     """Return the core's Comm. That of an mpi4py communicator is made at first use and freed with it. Collective."""
     if comm is None:
         return _core.Comm()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
 
-from .._arguments.layouts import layout_of
+from .._arguments.layouts import to_layout
 from .._base.errors import ArgumentError, ArgumentTypeError, Error, store_error
 
 _Arguments = ParamSpec("_Arguments")
@@ -36,7 +36,7 @@ class AgreedError(Exception):
         self.error = error
 
 
-class agreed_already:  # noqa: N801
+class agreed_errors:  # noqa: N801
     """Marks errors of a collective call within :class:`checks` as errors that all ranks raise already."""
 
     def __enter__(self) -> None:
@@ -66,7 +66,7 @@ class checks:  # noqa: N801
         if isinstance(error, AgreedError):
             raise error.error from None
         if isinstance(error, Exception):
-            self._fail(error_text(error), code=_code_of(error))
+            self._fail(error_text(error), code=_error_code(error))
 
 
 def call(
@@ -89,7 +89,7 @@ def call(
         name = getattr(function, "__name__", "the call")
         message = f"{name}({given}) has an argument of a wrong type, or a number or text that is out of range"
     except Exception as error:
-        message, code = error_text(error), _code_of(error)
+        message, code = error_text(error), _error_code(error)
     return fail(_plain(message), code=code)
 
 
@@ -125,7 +125,7 @@ def entry(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Resu
     def guarded(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
         wrong: ArgumentError
         try:
-            given: Any = (layout_of(args[0]), *args[1:]) if takes_layout and args else args
+            given: Any = (to_layout(args[0]), *args[1:]) if takes_layout and args else args
             return function(*given, **kwargs)
         except Error:
             raise
@@ -159,7 +159,7 @@ def fail_here(message: str, *, code: int = 0) -> NoReturn:
     raise store_error(message, code) if code else ArgumentError(message)
 
 
-def _code_of(error: Exception) -> int:
+def _error_code(error: Exception) -> int:
     """Return the system's code of an error that is not a mistake in an argument."""
     if isinstance(error, OSError):  # a StoreError as well
         return error.errno or errno.EIO

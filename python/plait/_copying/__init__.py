@@ -1,7 +1,7 @@
 """Copies from any store to any other."""
 
-from ._copy import Copied, copy
+from ._copy import CopyResult, copy
 from .serial import NoReaderError
-from .steps import Skipped
+from .steps import SkippedArray
 
-__all__ = ["Copied", "NoReaderError", "Skipped", "copy"]
+__all__ = ["CopyResult", "NoReaderError", "SkippedArray", "copy"]

@@ -13,24 +13,24 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arguments.buffers import whole
-from .._arguments.sizes import bytes_of
+from .._arguments.sizes import parse_bytes
 from .._arguments.words import kind
 from .._base.errors import ArgumentError
-from .._calls.comm import CommLike, comm_of
-from .._calls.guard import agreed_already, checks
+from .._calls.comm import CommLike, to_core_comm
+from .._calls.guard import agreed_errors, checks
 from .._file.location import with_format
-from .._redistribution.held import flag_of
+from .._redistribution.held import check_flag
 from .._views.joined import names_of_parts
 from .ends import check_names, check_streams, without_streams
 from .job import Job
 from .moving import Progress
 from .names import TargetName
 from .plans import ArrayPlan
-from .selection import Selection, names_of
+from .selection import Selection, to_names
 from .serial import is_stream
-from .shaping import Axes, Cast, RegionLike, Shaping
+from .shaping import ArrayTransform, Axes, Cast, RegionLike
 from .sources import SourceOptions
-from .steps import Skipped
+from .steps import SkippedArray
 from .storage_request import Extents, StorageRequest
 
 MEMORY = 256 << 20
@@ -40,7 +40,7 @@ Name = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
-class Copied:
+class CopyResult:
     """The result of a copy."""
 
     shape: tuple[int, ...]
@@ -59,7 +59,7 @@ class Copied:
     """Bytes of them that an earlier copy had left."""
     plan: tuple[ArrayPlan, ...] = ()
     """The planned work of ``dry_run``, array by array."""
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedArray, ...] = ()
     """The arrays that were left out, with the reasons."""
 
     @property
@@ -119,7 +119,7 @@ def copy(
     skip_unsupported: bool = False,
     format: str | None = None,
     progress: Progress | None = None,
-) -> Copied:
+) -> CopyResult:
     """Copy an array from one store to another, of any kinds that :func:`plait.open` opens. Collective over ``comm``.
 
     source    the name to read from. From a pipe every step is copied; of several names, in a list, each is a step
@@ -181,7 +181,7 @@ def copy(
     plait.StoreError if the source cannot be read or the target cannot be written: the same error on every rank, unless
     ``progress`` raised it.
     """
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     fail = partial(_core.fail, comm=own)
     with checks(fail):
         most = _bytes_of_memory(memory)
@@ -189,25 +189,25 @@ def copy(
         storage = StorageRequest(target_order, chunks, shards, codec)
         if cast is not None and target_dtype is None:
             dtype, target_dtype = None, dtype
-        shaping = Shaping.of(region, axes, target_dtype, cast)
-        chosen = Selection(names_of(variable), None if steps is None else whole(steps, "steps"))
+        shaping = ArrayTransform.from_arguments(region, axes, target_dtype, cast)
+        chosen = Selection(to_names(variable), None if steps is None else whole(steps, "steps"))
         if chosen.steps is not None and chosen.steps < 1:
             raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
         check_streams(source, target, raw=raw, shared=own.size > 1 or layout is not None)
         target = _with_format(target, format)
         sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
         if concat is not None:
-            with agreed_already():
+            with agreed_errors():
                 sources = [*names_of_parts(without_streams(sources), own)]
         check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
         options = SourceOptions(comm, shape, dtype, order, offset, most)
         job = Job(sources, target, name, options, storage, concat)
         job.choose(chosen, shaping, raw=raw, layout=layout)
-        job.adapt(unpack=flag_of(unpack, "unpack"), skip=flag_of(skip_unsupported, "skip_unsupported"))
+        job.adapt(unpack=check_flag(unpack, "unpack"), skip=check_flag(skip_unsupported, "skip_unsupported"))
         job.check(dry_run=dry_run, verify=verify, resume=resume)
     done = job.run(own, fail, progress)
-    return Copied(
+    return CopyResult(
         done.first.shape,
         done.first.dtype,
         done.bytes,
@@ -222,7 +222,7 @@ def copy(
 
 
 def _bytes_of_memory(memory: int | str) -> int:
-    most = whole(bytes_of(memory, "memory"), "memory")
+    most = whole(parse_bytes(memory, "memory"), "memory")
     if most < 1:
         raise ArgumentError(f"memory={most} bytes hold nothing; give a number of bytes above 0")
     return most

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._core import ArrayAttribute, Content, GroupAttributes
-from .._file.arrays_in import BETWEEN, GroupInfo, fill_of
+from .._file.arrays_in import BETWEEN, GroupInfo, decode_fill_value
 from .._file.location import locate_new
 from .steps import StepArray
 
@@ -77,7 +77,7 @@ class TargetAttributes:
 
 def cast_fill(content: Content, source: np.dtype[Any], target: np.dtype[Any]) -> bytes:
     """Return the fill value of an array as an element of another type; empty if that has no such value."""
-    value = fill_of(content, source)
+    value = decode_fill_value(content, source)
     if value is None or "V" in (source.kind, target.kind):
         return b""
     with np.errstate(all="ignore"):

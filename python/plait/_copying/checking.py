@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from .._base.errors import ArgumentError
 from .selection import Selection
 from .shaping import ShapedSource
-from .steps import Skipped, Source, SourceStep, StepArray, Target
+from .steps import SkippedArray, Source, SourceStep, StepArray, Target
 
 _MAX_LISTED = 20
 _LINE = "\n  "
@@ -24,7 +24,7 @@ class Checks:
     """True to leave out arrays that cannot be copied."""
     source: str
     target: str
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedArray] = field(default_factory=list)
     """All arrays that were left out."""
 
     def arrays(self, step: SourceStep, source: Source, target: Target) -> tuple[StepArray, ...]:
@@ -35,7 +35,7 @@ class Checks:
         readable = _with_coordinates(self.chosen.readable(step, self.source))
         unreadable = self.chosen.unreadable(step)
         without_elements = [array for array in unreadable if not array.has_elements and self.chosen.variables is None]
-        failing: list[Skipped] = [array for array in unreadable if array not in without_elements]
+        failing: list[SkippedArray] = [array for array in unreadable if array not in without_elements]
         copied = []
         if not failing or self.skip:
             self.chosen.check_number(step, readable, self.source, target)
@@ -46,12 +46,12 @@ class Checks:
                 target.check_array(step, array)
                 copied.append(array)
             except ArgumentError as error:
-                failing.append(Skipped(array.name, str(error)))
+                failing.append(SkippedArray(array.name, str(error)))
         if failing and (not self.skip or not copied):
             raise ArgumentError(self._error(failing, len(readable) + len(unreadable)))
         if not copied and without_elements:
             raise ArgumentError(f"{self.source} has only arrays without elements; nothing was copied")
-        self.skipped += [Skipped(array.name, _bare_reason(array)) for array in (*without_elements, *failing)]
+        self.skipped += [SkippedArray(array.name, _bare_reason(array)) for array in (*without_elements, *failing)]
         return tuple(copied)
 
     def warn(self) -> None:
@@ -59,7 +59,7 @@ class Checks:
         if self.skipped:
             warnings.warn(f"arrays are not copied:{_listed(self.skipped, _LINE)}", UserWarning, stacklevel=2)
 
-    def _error(self, failing: Sequence[Skipped], count: int) -> str:
+    def _error(self, failing: Sequence[SkippedArray], count: int) -> str:
         if count == 1:
             return failing[0].reason
         listed = _listed(failing, " ({number}) ")
@@ -83,12 +83,12 @@ def _with_coordinates(arrays: tuple[StepArray, ...]) -> tuple[StepArray, ...]:
     )
 
 
-def _bare_reason(array: Skipped) -> str:
+def _bare_reason(array: SkippedArray) -> str:
     """Return a reason without its prefix, the name of the file and the array."""
     return array.reason.partition(f"::{array.name}: ")[2] or array.reason
 
 
-def _listed(arrays: Sequence[Skipped], mark: str) -> str:
+def _listed(arrays: Sequence[SkippedArray], mark: str) -> str:
     """Return the arrays with their reasons. mark: the text before each, with ``{number}`` for its number."""
     shown = [f"{array.name}: {_bare_reason(array)}" for array in arrays[:_MAX_LISTED]]
     if len(arrays) > _MAX_LISTED:

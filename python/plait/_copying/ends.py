@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from .._arguments.buffers import path_of
+from .._arguments.buffers import to_path_text
 from .._base.errors import ArgumentError
 from .._calls.guard import Reporter
 from .._file.location import comes_in_steps, same_components, same_location
@@ -22,12 +22,12 @@ def check_names(sources: Sequence[Any], target: Any, *, joined: bool) -> None:
         raise ArgumentError("there is no source; give the name of what to copy")
     for source in sources:
         if not is_stream(source):
-            path_of(source, "the source")
+            to_path_text(source, "the source")
     if len(sources) > 1 and any(is_stream(source) or comes_in_steps(source) for source in sources):
         raise ArgumentError("several sources must all be files; copy from one pipe or stream at a time")
     if is_stream(target):
         return
-    path_of(target, "the target")
+    to_path_text(target, "the target")
     if len(sources) > 1 and not joined and not comes_in_steps(target) and not TargetName(target).has_step:
         raise ArgumentError(
             f"{len(sources)} sources make as many steps, but {os.fsdecode(target)} holds one; name a pipe, or "
@@ -64,7 +64,7 @@ def without_streams(sources: Sequence[Any]) -> Sequence[Any]:
     return sources
 
 
-def source_of(sources: Sequence[Any], options: SourceOptions, raw: bool, fail: Reporter) -> Source:
+def make_source(sources: Sequence[Any], options: SourceOptions, raw: bool, fail: Reporter) -> Source:
     if is_stream(sources[0]):
         return (RawSource if raw else SerialSource)(sources[0], options.shape, options.dtype, options.order)
     if comes_in_steps(sources[0]):

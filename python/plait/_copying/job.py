@@ -10,24 +10,24 @@ from typing import Any
 
 from .. import _core
 from .._base.errors import ArgumentError
-from .._calls.comm import comm_of
+from .._calls.comm import to_core_comm
 from .._calls.guard import Reporter, checks
 from .._file.location import comes_in_steps
 from .checking import Checks
-from .ends import source_of
+from .ends import make_source
 from .moving import Mover, Progress, Ranks
-from .names import Apart, TargetName
-from .planned import PlannedMaking
+from .names import OverlapCheck, TargetName
+from .planned import DryRunFactory
 from .plans import ArrayPlan
 from .resume.resuming import open_journal
 from .scratch import Scratch
 from .selection import Selection
 from .serial import SerialTarget, is_stream, stream_name
-from .shaping import ShapedSource, Shaping
+from .shaping import ArrayTransform, ShapedSource
 from .sources import JoinedSource, PipeSource, SourceOptions
-from .steps import Skipped, Source, SourceStep, StepArray, Target
+from .steps import SkippedArray, Source, SourceStep, StepArray, Target
 from .storage_request import StorageRequest
-from .targets import FileTarget, Making, PipeTarget, key_of
+from .targets import FileTarget, PipeTarget, TargetFactory, journal_key
 from .unpacking import UnpackedSource
 
 _MAX_THREADS = 8
@@ -35,7 +35,7 @@ _MIN_STAGING = 64 << 10
 
 
 @dataclass
-class Done:
+class JobResult:
     """The result of a job."""
 
     first: StepArray
@@ -45,7 +45,7 @@ class Done:
     steps: int
     resumed: int
     plan: list[ArrayPlan]
-    skipped: list[Skipped]
+    skipped: list[SkippedArray]
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Job:
     concat: int | str | None = None
     """The dimension along which the sources are joined to one array."""
     chosen: Selection = field(default_factory=lambda: Selection(None, None))
-    shaping: Shaping = field(default_factory=Shaping)
+    shaping: ArrayTransform = field(default_factory=ArrayTransform)
     raw: bool = False
     layout: str | None = None
     unpack: bool = False
@@ -72,7 +72,7 @@ class Job:
     verify: bool = False
     resume: bool = False
 
-    def choose(self, chosen: Selection, shaping: Shaping, *, raw: bool, layout: str | None) -> None:
+    def choose(self, chosen: Selection, shaping: ArrayTransform, *, raw: bool, layout: str | None) -> None:
         """Set the parts of the source to copy, and the layout of the ranks."""
         self.chosen, self.shaping, self.raw, self.layout = chosen, shaping, raw, layout
 
@@ -107,7 +107,7 @@ class Job:
             is_stream(self.sources[0]) or is_stream(self.target) or comes_in_steps(self.name.text if self.name else "")
         )
 
-    def run(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> Done:
+    def run(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> JobResult:
         """Carry it out.  Collective."""
         begin = time.perf_counter()
         alone = self.options.comm is None
@@ -131,7 +131,7 @@ class Job:
         if mover.journal is not None:
             mover.journal.remove()
         seconds = time.perf_counter() - begin
-        return Done(first, mover.done, seconds, mover.windows, run.steps, mover.resumed, run.plan, run.skipped)
+        return JobResult(first, mover.done, seconds, mover.windows, run.steps, mover.resumed, run.plan, run.skipped)
 
 
 class Run:
@@ -144,20 +144,20 @@ class Run:
         """The planned work of `dry_run`."""
         self.steps = 0
         """Number of copied steps."""
-        self.skipped: list[Skipped] = []
+        self.skipped: list[SkippedArray] = []
         """The arrays that were left out."""
 
     def all(self, options: SourceOptions) -> StepArray:
         """Copy all steps.  Returns the first array."""
         job = self._job
-        with self._source_of(options) as opened:
+        with self._make_source(options) as opened:
             source: Source = opened
             if job.unpack and job.concat is None:
                 source = UnpackedSource(source, self._fail)
             if job.shaping.changes:
                 source = ShapedSource(source, job.shaping, self._fail)
             found = Checks(job.chosen, job.skip, source.name, _shown_target(job))
-            with self._target_of(opened, options) as target:
+            with self._make_target(opened, options) as target:
                 for step in source.steps():
                     with checks(self._fail):
                         arrays = found.arrays(step, source, target)
@@ -170,34 +170,36 @@ class Run:
                         break
                 target.finish()
             self.skipped = found.skipped
-            if comm_of(job.options.comm).rank == 0:
+            if to_core_comm(job.options.comm).rank == 0:
                 found.warn()
             first = self._mover.first or (opened.opened if isinstance(opened, PipeSource) else None)
         assert first is not None  # files and streams have an array in each step
         return first
 
-    def _source_of(self, options: SourceOptions) -> Source:
+    def _make_source(self, options: SourceOptions) -> Source:
         job = self._job
         if job.concat is not None:
             return JoinedSource(job.sources, job.concat, options, self._fail, unpack=job.unpack)
-        return source_of(job.sources, options, job.raw, self._fail)
+        return make_source(job.sources, options, job.raw, self._fail)
 
-    def _target_of(self, opened: Source, options: SourceOptions) -> Target:
+    def _make_target(self, opened: Source, options: SourceOptions) -> Target:
         job = self._job
         journal = self._mover.journal
         stages = journal is None and not job.dry_run
-        making = (PlannedMaking if job.dry_run else Making)(options.comm, options.memory, job.storage, journal, stages)
+        making = (DryRunFactory if job.dry_run else TargetFactory)(
+            options.comm, options.memory, job.storage, journal, stages
+        )
         if job.name is None:
             return SerialTarget(job.target, job.raw)
         if comes_in_steps(job.name.text):
             first = opened.opened if isinstance(opened, PipeSource) and job.chosen.variables is None else None
             return PipeTarget(job.name.text, making, first)
-        return FileTarget(job.name, making, Apart(job.sources if not is_stream(job.sources[0]) else []))
+        return FileTarget(job.name, making, OverlapCheck(job.sources if not is_stream(job.sources[0]) else []))
 
     def _step(self, step: SourceStep, arrays: tuple[StepArray, ...], source: Source, target: Target) -> None:
         mover, journal = self._mover, self._mover.journal
         mover.begin(arrays)
-        keys = {array.name: key_of(step.number, array) for array in arrays}
+        keys = {array.name: journal_key(step.number, array) for array in arrays}
         there = {name for name, key in keys.items() if journal is not None and journal.finished(key)}
         if there != set(keys) or not keys:
             target.begin(step, arrays)

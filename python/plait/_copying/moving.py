@@ -86,7 +86,7 @@ class Mover:
         route = self._route(array, ends, stored, scratch)
         if route.whole:
             slowest = 0 if array.order == "C" else len(array.shape) - 1
-            self._move(array, self._layout_of(array, array.shape, slowest), source, target, None)
+            self._move(array, self._window_layout(array, array.shape, slowest), source, target, None)
             self._count(array.bytes)
             return
         entry = None if self.journal is None else self.journal.enter(key, route, stored)
@@ -125,7 +125,7 @@ class Mover:
             layout = self._plain_layout(array, window.shape, self._dimension(array, window))
             found = {}
             for name, end in (("source", source), ("target", target)):
-                arrays = found[name] = self._arrays_of(name, layout, array.dtype)
+                arrays = found[name] = self._window_arrays(name, layout, array.dtype)
                 end.read(array, layout, self._given(arrays), window.region)
             self.differs = True  # unless this returns: another rank may have found it
             with checks(self._ranks.fail):
@@ -159,7 +159,7 @@ class Mover:
                 moved,
                 self._ranks.count,
                 self._window_bytes(array, (array, stored)),
-                lambda shape, dimension: self._layout_of(array, shape, dimension),
+                lambda shape, dimension: self._window_layout(array, shape, dimension),
             )
         window = [1 if d in parts.slow else max(size, 1) for d, size in enumerate(array.shape)]
         if array.shape:
@@ -203,7 +203,7 @@ class Mover:
                 self._count(window.elements * array.dtype.itemsize, resumed=True)
                 continue
             dimension = route.dimension if route.dimension is not None else self._dimension(array, window)
-            self._move(array, self._layout_of(array, window.shape, dimension), source, target, window.region)
+            self._move(array, self._window_layout(array, window.shape, dimension), source, target, window.region)
             try:
                 self._count(window.elements * array.dtype.itemsize)
             except BaseException:
@@ -223,7 +223,7 @@ class Mover:
     def _move(
         self, array: StepArray, layout: Layout, source: Reads, target: Writes, region: tuple[slice, ...] | None
     ) -> None:
-        given = self._given(self._arrays_of("moved", layout, array.dtype))
+        given = self._given(self._window_arrays("moved", layout, array.dtype))
         source.read(array, layout, given, region)
         target.write(array, layout, given, region)
         self.windows += 1
@@ -237,7 +237,7 @@ class Mover:
         if self._progress is not None:
             self._progress(self.done, self.total)
 
-    def _arrays_of(self, use: str, layout: Layout, dtype: np.dtype[Any]) -> list[Array]:
+    def _window_arrays(self, use: str, layout: Layout, dtype: np.dtype[Any]) -> list[Array]:
         held = self._held.get(use)
         if held is None or held[:2] != (layout, dtype):
             self._held.pop(use, None)  # free the old arrays before new ones are made
@@ -250,7 +250,7 @@ class Mover:
         """Return them as accesses take them: None on a rank that has no part."""
         return arrays if self._ranks.alone else next(iter(arrays), None)
 
-    def _layout_of(self, array: StepArray, shape: tuple[int, ...], dimension: int) -> Layout:
+    def _window_layout(self, array: StepArray, shape: tuple[int, ...], dimension: int) -> Layout:
         """Return the layout of a window: contiguous parts of the file unless the caller has given a layout."""
         if self._layout is not None:
             return Layout(shape, self._layout)

@@ -10,7 +10,7 @@ from functools import partial
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._file.arrays_in import BETWEEN
-from .._file.location import FileNumber, files_of
+from .._file.location import FileNumber, find_files
 
 _FIELD = re.compile(r"\{(step|variable)(?::([^{}]*))?\}")
 _WIDTH = re.compile(r"0?\d{0,2}d?")
@@ -42,7 +42,7 @@ class TargetName:
                     "write {step}, or {step:04} for four digits, and {variable}"
                 )
 
-    def of(self, step: int, variable: str) -> str:
+    def expand(self, step: int, variable: str) -> str:
         """Return the name for an array of a step.
 
         errors  ArgumentError: the name of the array cannot be part of a file name
@@ -65,7 +65,7 @@ def _is_inside(url: str, other: str) -> bool:
     return "://" in url and url.startswith(f"{other}/")
 
 
-class Apart:
+class OverlapCheck:
     """Sees to it that no target is one of the sources, or a part of one."""
 
     def __init__(self, sources: Iterable[str | os.PathLike[str]]) -> None:
@@ -74,7 +74,7 @@ class Apart:
         self._files: set[FileNumber] = set()
         self._parts: set[FileNumber] = set()
         for source in sources:
-            key, file, parts = files_of(source)
+            key, file, parts = find_files(source)
             if key is not None:
                 self._keys.add(key)
             self._files |= file
@@ -85,7 +85,7 @@ class Apart:
 
         errors  ArgumentError
         """
-        key, file, parts = files_of(target)
+        key, file, parts = find_files(target)
         if key in self._keys or file & self._files:
             raise ArgumentError(f"{target} is a source itself; name another target")
         if key is not None and any(_is_inside(key, source) or _is_inside(source, key) for source in self._keys):

@@ -10,7 +10,7 @@ from typing import Any
 from .._core import Content, FileOptions
 from .boxes import Storage
 from .steps import StepArray
-from .targets import Making
+from .targets import TargetFactory
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class PlannedFile:
         pass
 
 
-class PlannedMaking(Making):
+class DryRunFactory(TargetFactory):
     """Determines how targets would be made."""
 
     writes = False

@@ -13,13 +13,13 @@ from .._calls.comm import CommLike
 from .._core import Layout
 from .._file.file import File
 from .._file.location import local_path
-from .._file.open import Unfinished, open
+from .._file.open import UnfinishedPolicy, open
 from .names import array_part
 from .resume.journal import Entry, scratch_key
 from .steps import Region, StepArray
 
 
-class Between:
+class IntermediateFile:
     """It, as the target of the first pass and the source of the second one."""
 
     def __init__(self, file: File) -> None:
@@ -48,7 +48,7 @@ class Scratch:
         return array.dtype.kind in "biufc" and local_path(self.target) is not None
 
     @contextmanager
-    def open(self, array: StepArray, chunks: tuple[int, ...], entry: Entry | None = None) -> Iterator[Between]:
+    def open(self, array: StepArray, chunks: tuple[int, ...], entry: Entry | None = None) -> Iterator[IntermediateFile]:
         """Make an intermediate array. It never gets a visible name: the next copy removes what a killed process leaves.
 
         entry  entry in the journal of a resumable copy, which leaves the array to the next one
@@ -59,7 +59,7 @@ class Scratch:
         part = array_part(self.target)
         name = str(Path(root.parent) / f"{root.name}{'%' + part if part else ''}.scratch.zarr")
 
-        def make(unfinished: Unfinished) -> File:
+        def make(unfinished: UnfinishedPolicy) -> File:
             return open(
                 name,
                 "w",
@@ -75,7 +75,7 @@ class Scratch:
         if entry is not None:
             kept = entry.journal.enter_scratch(entry.key, name, make)
             try:
-                yield Between(kept)
+                yield IntermediateFile(kept)
             except BaseException:
                 with suppress(Error):
                     kept._core.abandon("the copy was interrupted")
@@ -84,7 +84,7 @@ class Scratch:
             return
         file = make("remove")
         try:
-            yield Between(file)
+            yield IntermediateFile(file)
         finally:
             with suppress(Error):  # it has failed on another rank, and is removed
                 file._core.abandon("it was no longer needed")

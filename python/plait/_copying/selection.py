@@ -42,7 +42,7 @@ class Selection:
             )
 
 
-def names_of(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
+def to_names(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
     names = (variable,) if isinstance(variable, str) else variable
     if names is None:
         return None

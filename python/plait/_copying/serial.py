@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments.array_types import extents_of
-from .._arguments.dtypes import dtype_of
+from .._arguments.array_types import to_extents
+from .._arguments.dtypes import to_dtype
 from .._base.errors import ArgumentError, Error, StoreError, store_error
 from .._core import Layout
 from .._file.steps import VARIABLE
@@ -60,8 +60,8 @@ class SerialSource:
         """Wrap a stream; the other arguments describe each array if the caller has given them."""
         self.name = stream_name(stream)
         self._stream, self._order = stream, order
-        self._shape = None if shape is None else tuple(extents_of(shape))
-        self._dtype = None if dtype is None else dtype_of(dtype)
+        self._shape = None if shape is None else tuple(to_extents(shape))
+        self._dtype = None if dtype is None else to_dtype(dtype)
         self._number = 0
 
     def __enter__(self) -> SerialSource:
@@ -83,7 +83,7 @@ class SerialSource:
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Fill a window. Windows are read in the order of the stream."""
-        memory = _bytes_of(out[0])
+        memory = _view_bytes(out[0])
         missing = len(memory) - self._fill(memory)
         if missing:
             raise store_error(f"{self.name} ends within array {self._number}: {missing} bytes of it are missing")
@@ -137,7 +137,7 @@ class SerialSource:
             )
         shape, fortran, dtype = self._parsed(major, count + self._take(length, "the header"))
         self._check(shape, dtype)
-        return StepArray.of(VARIABLE, shape, dtype, "F" if fortran else "C")
+        return StepArray.make(VARIABLE, shape, dtype, "F" if fortran else "C")
 
     def _parsed(self, major: int, header: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
@@ -177,7 +177,7 @@ class RawSource(SerialSource):
         if super()._fill(memoryview(first)) == 0:
             return None
         self._first = bytes(first)
-        return StepArray.of(VARIABLE, self._shape, self._dtype, self._order or "C")
+        return StepArray.make(VARIABLE, self._shape, self._dtype, self._order or "C")
 
     def _fill(self, memory: memoryview) -> int:
         if not self._first:
@@ -241,7 +241,7 @@ class SerialTarget:
 
     def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
         """Write the next window."""
-        self._put(_bytes_of(given[0]))
+        self._put(_view_bytes(given[0]))
 
     def end(self) -> None:
         """Flush the array to the stream."""
@@ -287,7 +287,7 @@ def _said(name: str) -> Iterator[None]:
         raise store_error(f"{name}: {error}", errno.EBADF) from None
 
 
-def _bytes_of(array: np.ndarray[Any, Any]) -> memoryview:
+def _view_bytes(array: np.ndarray[Any, Any]) -> memoryview:
     """View the elements of a dense array in their order in memory."""
     return array.ravel(order="K").view(np.uint8).data if array.nbytes else memoryview(b"")
 

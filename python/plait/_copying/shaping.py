@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments.array_types import array_type
-from .._arguments.dtypes import dtype_of
+from .._arguments.dtypes import to_dtype
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._calls.guard import Reporter, checks
@@ -26,7 +26,7 @@ Axes = str | Sequence[int] | Sequence[str]
 
 
 @dataclass(frozen=True)
-class Shaping:
+class ArrayTransform:
     """The request of the caller, checked as far as possible without an array."""
 
     region: Mapping[str, slice] | Sequence[slice] | None = None
@@ -35,9 +35,9 @@ class Shaping:
     cast: Cast = "safe"
 
     @classmethod
-    def of(
+    def from_arguments(
         cls, region: RegionLike | None, axes: Axes | None, dtype: npt.DTypeLike | None, cast: Cast | None
-    ) -> Shaping:
+    ) -> ArrayTransform:
         """Check the arguments of a caller.
 
         errors  ArgumentError
@@ -47,9 +47,9 @@ class Shaping:
         if cast is not None and dtype is None:
             raise ArgumentError(f"cast={shown(cast)} needs the type to cast to; give target_dtype")
         return cls(
-            None if region is None else _region_of(region),
-            None if axes is None else _axes_of(axes),
-            None if dtype is None else dtype_of(dtype),
+            None if region is None else _parse_region(region),
+            None if axes is None else _parse_axes(axes),
+            None if dtype is None else to_dtype(dtype),
             cast or "safe",
         )
 
@@ -64,27 +64,27 @@ class Shaping:
         return self.region is not None or self.axes is not None
 
 
-def _region_of(given: RegionLike) -> Mapping[str, slice] | Sequence[slice]:
+def _parse_region(given: RegionLike) -> Mapping[str, slice] | Sequence[slice]:
     if isinstance(given, str):
         parts = [part.rpartition("=") for part in given.split(",")]
-        named = {name.strip(): _slice_of(text) for name, _, text in parts if name.strip()}
+        named = {name.strip(): _parse_slice(text) for name, _, text in parts if name.strip()}
         if not named:
-            return tuple(_slice_of(text) for _, _, text in parts)
+            return tuple(_parse_slice(text) for _, _, text in parts)
         if len(named) < len(parts):
             raise ArgumentError(
                 f"region={shown(given)} names some dimensions and not others, or one twice; name each once, or none"
             )
         return named
     if isinstance(given, Mapping):
-        return {str(name): _slice_of(part) for name, part in given.items()}
+        return {str(name): _parse_slice(part) for name, part in given.items()}
     if isinstance(given, Sequence) and not isinstance(given, bytes):
-        return tuple(_slice_of(part) for part in given)
+        return tuple(_parse_slice(part) for part in given)
     raise ArgumentError(
         f"region={shown(given)} is not a region; give a text such as 'time=0:100' or '0:100,:', or slices"
     )
 
 
-def _slice_of(given: object) -> slice:
+def _parse_slice(given: object) -> slice:
     if isinstance(given, slice):
         bounds = [given.start, given.stop, given.step]
     elif isinstance(given, str):
@@ -107,7 +107,7 @@ def _slice_of(given: object) -> slice:
     return found
 
 
-def _axes_of(given: Axes) -> tuple[int, ...] | tuple[str, ...]:
+def _parse_axes(given: Axes) -> tuple[int, ...] | tuple[str, ...]:
     parts: Sequence[Any] = [part.strip() for part in given.split(",")] if isinstance(given, str) else given
     if not isinstance(parts, Sequence) or not parts:
         raise ArgumentError(f"axes={shown(given)} are no axes; give their numbers or names in their new order")
@@ -140,7 +140,7 @@ class _View:
 class ShapedSource(WrappedSource):
     """A source of which something is taken."""
 
-    def __init__(self, source: Source, shaping: Shaping, fail: Reporter) -> None:
+    def __init__(self, source: Source, shaping: ArrayTransform, fail: Reporter) -> None:
         """Wrap the source."""
         super().__init__(source, fail)
         self._shaping = shaping

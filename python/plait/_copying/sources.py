@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
-from .._arguments.array_types import array_type, type_of
+from .._arguments.array_types import array_type, element_dtype
 from .._base.errors import ArgumentError, Error, store_error
 from .._calls.comm import CommLike
 from .._calls.guard import Reporter, checks
 from .._core import ArrayType, Content, Layout
-from .._file.arrays_in import BETWEEN, element_type, fill_of, groups_in, members_in
+from .._file.arrays_in import BETWEEN, decode_fill_value, element_type, groups_in, members_in
 from .._file.file import File
 from .._file.location import locate
 from .._file.open import open
@@ -70,7 +70,7 @@ class FileSource:
         first: StepArray | None = None
         for name in self._names if len(self._names) > 1 else []:
             with self._options.open(name) as file:
-                found = _array_of(file, VARIABLE)
+                found = _describe_array(file, VARIABLE)
             first = first or found
             if (found.shape, found.dtype) != (first.shape, first.dtype):
                 raise ArgumentError(
@@ -89,7 +89,7 @@ class FileSource:
         """Open one after the other."""
         for number, name in enumerate(self._names):
             self._file = self._stack.enter_context(self._options.open(name))
-            yield SourceStep(number, (_array_of(self._file, VARIABLE),), is_all=len(self._names) == 1)
+            yield SourceStep(number, (_describe_array(self._file, VARIABLE),), is_all=len(self._names) == 1)
             self._stack.close()
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -125,7 +125,7 @@ class NamedSource:
             self._path, self._on_disk = found.file, found.path
             # A single named array is copied without its groups.
             self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
-            self._state = _state_of(self._on_disk)
+            self._state = _file_state(self._on_disk)
 
     def __enter__(self) -> NamedSource:
         """Return itself; each array is opened when it is read."""
@@ -149,7 +149,7 @@ class NamedSource:
                 unreadable.append(UnreadableArray(name, reason, has_elements=one.has_elements))
             else:
                 arrays.append(
-                    StepArray(_content_of(one, array_type(one.shape, dtype, one.order)), named=bool(one.name))
+                    StepArray(_replace_type(one, array_type(one.shape, dtype, one.order)), named=bool(one.name))
                 )
         yield SourceStep(0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable), is_all=True)
 
@@ -162,7 +162,7 @@ class NamedSource:
             self._file = self._options.open(f"{self._path}{BETWEEN}{'' if root else array.name}")
             self._opened = array.name
             with checks(self._fail):
-                if _state_of(self._on_disk) != self._state:
+                if _file_state(self._on_disk) != self._state:
                     raise store_error(
                         f"{self._path} has been changed or replaced during the copy; copy it again", errno.ESTALE
                     )
@@ -170,7 +170,7 @@ class NamedSource:
         self._file.read(layout, out, region=region)
 
 
-def _state_of(path: str) -> tuple[int, ...]:
+def _file_state(path: str) -> tuple[int, ...]:
     """Return values that change if a file is replaced or written; for a folder, only its identity; for no path,
     nothing.
     """
@@ -207,7 +207,7 @@ class JoinedSource:
         )
         whole = self._joined
         one = known[0] if len(known) == 1 else Content()
-        content = _content_of(one, array_type(whole.shape, whole.dtype, whole.order))
+        content = _replace_type(one, array_type(whole.shape, whole.dtype, whole.order))
         content.attributes = whole.attrs.stored
         self._array = StepArray(content, extra_bytes=whole._stored_bytes, named=bool(one.name))
 
@@ -265,14 +265,14 @@ class PipeSource:
     @property
     def opened(self) -> StepArray:
         """The array for which the pipe was opened."""
-        return StepArray.of(VARIABLE, self._file.shape, self._file.dtype, self._order)
+        return StepArray.make(VARIABLE, self._file.shape, self._file.dtype, self._order)
 
     def steps(self) -> Iterator[SourceStep]:
         """Yield the steps as they arrive."""
         count = 0
         for step in self._file:
             count += 1
-            arrays = tuple(_array_of(self._file, name, self._order) for name in step.variables)
+            arrays = tuple(_describe_array(self._file, name, self._order) for name in step.variables)
             yield SourceStep(step.number, arrays, step.attributes)
         if count == 0:
             raise store_error(f"{self.name}: its writer has closed it without a step; nothing was copied")
@@ -282,21 +282,24 @@ class PipeSource:
         self._file.read(layout, out, region=region, variable=array.name)
 
 
-def _array_of(file: File, name: str, order: str | None = None) -> StepArray:
+def _describe_array(file: File, name: str, order: str | None = None) -> StepArray:
     shape, dtype = file.type_of(name)
-    array = StepArray.of(name, shape, dtype, order or file.order)
+    array = StepArray.make(name, shape, dtype, order or file.order)
     array.content.attributes = file.attrs.stored
     return array
 
 
-def _content_of(array: Content, described: ArrayType) -> Content:
+def _replace_type(array: Content, described: ArrayType) -> Content:
     """Return the description of an array that is read with this shape and type.
 
     It has a fill value only if the value is known, is not zero, and is of this type.
     """
     content = Content(array)
     content.name, content.type = array.name or VARIABLE, described
-    if content.fill and (type_of(array.type) != type_of(described) or fill_of(array, type_of(described)) is None):
+    if content.fill and (
+        element_dtype(array.type) != element_dtype(described)
+        or decode_fill_value(array, element_dtype(described)) is None
+    ):
         content.fill = b""
     return content
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments.array_types import array_type, type_of
+from .._arguments.array_types import array_type, element_dtype
 from .._calls.guard import Reporter
 from .._core import Content, Layout
 from .._file.arrays_in import GroupInfo
@@ -36,7 +36,7 @@ class StepArray(Storage):
     """True if the source has this name for it, so that a target uses the name."""
 
     @classmethod
-    def of(cls, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str = "C") -> StepArray:
+    def make(cls, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str = "C") -> StepArray:
         """Describe an array by the given values alone.  errors  ArgumentError"""
         content = Content()
         content.name, content.type = name, array_type(shape, dtype, order)
@@ -55,7 +55,7 @@ class StepArray(Storage):
     @cached_property
     def dtype(self) -> np.dtype[Any]:
         """The type of its elements."""
-        return type_of(self.content.type)
+        return element_dtype(self.content.type)
 
     @property
     def bytes(self) -> int:
@@ -75,7 +75,7 @@ class StepArray(Storage):
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedArray:
     """An array that is not copied."""
 
     name: str
@@ -83,7 +83,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class UnreadableArray(Skipped):
+class UnreadableArray(SkippedArray):
     """An array of a source that Plait does not read."""
 
     has_elements: bool = True
@@ -109,7 +109,7 @@ class SourceStep:
         return source if self.is_all else f"step {self.number} of {source}"
 
 
-class Ending(Protocol):
+class CopyEnd(Protocol):
     """An end of a copy, usable in ``with``: an exception discards what has not been written completely."""
 
     whole: bool
@@ -137,7 +137,7 @@ class Writes(Protocol):
         """Write an array, or a window of it."""
 
 
-class Source(Ending, Reads, Protocol):
+class Source(CopyEnd, Reads, Protocol):
     """A source of steps."""
 
     name: str
@@ -173,7 +173,7 @@ class WrappedSource:
         self._source.__exit__(kind, error, trace)
 
 
-class Target(Ending, Writes, Protocol):
+class Target(CopyEnd, Writes, Protocol):
     """A target of steps."""
 
     several: bool

@@ -11,15 +11,15 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 from .. import _core
-from .._arguments.buffers import path_of
+from .._arguments.buffers import to_path_text
 from .._base.errors import ArgumentError, Error
-from .._calls.comm import CommLike, comm_of
+from .._calls.comm import CommLike, to_core_comm
 from .._calls.guard import checks, fail_here
 from .._core import ArrayDescription, Content, FileOptions, Layout
 from .._file.arrays_in import BETWEEN, GroupInfo
 from .._file.file import File
 from .._file.location import local_path, locate_new
-from .._file.open import Unfinished, open_as
+from .._file.open import UnfinishedPolicy, open_as
 from .._file.steps import VARIABLE
 from .attributes import TargetAttributes
 from .boxes import Storage
@@ -27,14 +27,14 @@ from .hierarchy.consolidating import consolidate
 from .hierarchy.folders import check_mount_point
 from .hierarchy.objects import ObjectAdditions
 from .hierarchy.staging import Stage
-from .names import Apart, TargetName
+from .names import OverlapCheck, TargetName
 from .resume.journal import Journal
 from .steps import Region, SourceStep, StepArray
 from .storage_request import StorageRequest
 
 
 @dataclass(frozen=True)
-class Making:
+class TargetFactory:
     """Makes targets."""
 
     comm: CommLike
@@ -77,9 +77,9 @@ class Making:
         """Open a target.  keys: the names of its arrays in the journal."""
         options.memory = self.memory
 
-        def make(unfinished: Unfinished) -> File:
+        def make(unfinished: UnfinishedPolicy) -> File:
             options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
-            return open_as(path_of(name), "w", self.comm, options)
+            return open_as(to_path_text(name), "w", self.comm, options)
 
         return make("remove") if self.journal is None else self.journal.open(list(keys), name, make)
 
@@ -93,7 +93,7 @@ class Making:
         return Storage(content)
 
 
-def _groups_of(step: SourceStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
+def _select_groups(step: SourceStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
     """Return the groups of these arrays of a step; with all arrays, all groups."""
     if len(arrays) == len(step.arrays):
         return step.groups
@@ -104,7 +104,7 @@ def _groups_of(step: SourceStep, arrays: tuple[StepArray, ...]) -> tuple[GroupIn
     )
 
 
-def key_of(step: int, array: StepArray) -> str:
+def journal_key(step: int, array: StepArray) -> str:
     """Return the name of an array in the journal."""
     return f"{step}/{array.name}"
 
@@ -117,7 +117,7 @@ def holds_names(name: str) -> bool:
     return False
 
 
-def _hierarchy_of(name: str) -> str:
+def _find_hierarchy(name: str) -> str:
     """Return the hierarchy that an array is added to, by the name of the array; empty if there is none."""
     file, between, array = name.partition(BETWEEN)
     return file if between and array.strip("/") and locate_new(file).adds_arrays else ""
@@ -148,7 +148,7 @@ class FileTarget:
     whole = False
     serial = False
 
-    def __init__(self, name: TargetName, making: Making, apart: Apart) -> None:
+    def __init__(self, name: TargetName, making: TargetFactory, apart: OverlapCheck) -> None:
         """Store the name of the target."""
         self._holds = holds_names(name.text)
         self._groups = self._holds and locate_new(name.text).adds_arrays
@@ -181,26 +181,26 @@ class FileTarget:
         finally:
             if self._stage is not None:
                 self._stage.discard(error)
-            if self._additions is not None and comm_of(self._making.comm).rank == 0:
+            if self._additions is not None and to_core_comm(self._making.comm).rank == 0:
                 with contextlib.suppress(Error):  # the error of the copy matters more
                     self._additions.remove()
 
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Reject names that lead to a source, or two names that lead to one file."""
         self._making.storage.check_names(arrays)
-        names = [self._name.of(step.number, array.name) for array in arrays]
+        names = [self._name.expand(step.number, array.name) for array in arrays]
         for name in dict.fromkeys(names):
             self._apart.check(name)
             check_mount_point(name)
         several = self._groups and len(arrays) > 1 and not self._name.has_variable
         self._root = names[0] if several else ""
-        self._consolidated = [self._root] if several else [*dict.fromkeys(filter(None, map(_hierarchy_of, names)))]
+        self._consolidated = [self._root] if several else [*dict.fromkeys(filter(None, map(_find_hierarchy, names)))]
         if len(set(names)) < len(names) and not self._holds:
             raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
 
     def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Check whether an array can be written."""
-        name = self._name.of(step.number, array.name)
+        name = self._name.expand(step.number, array.name)
         if self._holds and not self._name.has_variable and array.name != VARIABLE:
             name += BETWEEN + array.name
         self._making.check(name, array)
@@ -216,11 +216,11 @@ class FileTarget:
         self._taken = True
         self._number = step.number
         self._all = None
-        self._groups_given = _groups_of(step, arrays)
+        self._groups_given = _select_groups(step, arrays)
         self._in_group = self._groups and len(arrays) > 1
         if self._root and self._making.stages:
             if local_path(self._root) is not None:
-                self._stage = Stage(self._root, comm_of(self._making.comm))
+                self._stage = Stage(self._root, to_core_comm(self._making.comm))
             else:
                 self._additions = ObjectAdditions(self._root)
         # An array without a name of its own gets the default name of the format.
@@ -230,8 +230,8 @@ class FileTarget:
             and not self._name.has_variable
             and [(array.name, array.named) for array in arrays] != [(VARIABLE, False)]
         ):
-            name = self._name.of(step.number, "")
-            self._keys = [key_of(step.number, array) for array in arrays]
+            name = self._name.expand(step.number, "")
+            self._keys = [journal_key(step.number, array) for array in arrays]
             options = self._making.options_of_all(name, arrays, self._groups_given)
             self._all = self._stack.enter_context(self._making.open(name, options, self._keys))
 
@@ -239,17 +239,17 @@ class FileTarget:
         """Make its file."""
         if self._all is not None:
             return self._making.stored(self._all, array)
-        name = self._name.of(self._number, array.name)
+        name = self._name.expand(self._number, array.name)
         if self._in_group:
             self._finish()
             if self._stage is not None:
                 self._stage.begin_array(array.name)
                 name = self._stage.path
-            elif self._additions is not None and comm_of(self._making.comm).rank == 0:
-                with checks(partial(_core.fail, comm=comm_of(self._making.comm))):
+            elif self._additions is not None and to_core_comm(self._making.comm).rank == 0:
+                with checks(partial(_core.fail, comm=to_core_comm(self._making.comm))):
                     self._additions.record(array.name)
             name += BETWEEN + array.name
-        key = key_of(self._number, array)
+        key = journal_key(self._number, array)
         with self._naming():
             options = self._making.options(name, array, self._groups_given)
             file = self._stack.enter_context(self._making.open(name, options, [key]))
@@ -292,8 +292,8 @@ class FileTarget:
             self._stage = None
             self._consolidated.clear()  # the stage consolidates its hierarchy
         for root in self._consolidated if self._making.writes else []:
-            consolidate(root, comm_of(self._making.comm))
-        if comm_of(self._making.comm).rank == 0:
+            consolidate(root, to_core_comm(self._making.comm))
+        if to_core_comm(self._making.comm).rank == 0:
             self._making.attributes.warn()
 
     def _finish(self) -> None:
@@ -314,7 +314,7 @@ class PipeTarget:
     serial = False
     several = True
 
-    def __init__(self, name: str | os.PathLike[str], making: Making, opened: StepArray | None) -> None:
+    def __init__(self, name: str | os.PathLike[str], making: TargetFactory, opened: StepArray | None) -> None:
         """Store the name of the pipe.
 
         opened  the array for which the pipe is opened; by default the first array

@@ -12,7 +12,7 @@ from .._arguments.array_types import array_type
 from .._arguments.values import Array
 from .._calls.guard import Reporter, checks
 from .._core import Layout
-from .._file.arrays_in import fill_of
+from .._file.arrays_in import decode_fill_value
 from .._file.attributes import Attributes, given_attributes
 from .._views.decoding import Packing, has_fill_of_zarr_2
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
@@ -51,9 +51,9 @@ class UnpackedSource(WrappedSource):
 
     def _decoded(self, array: StepArray) -> StepArray:
         attributes = Attributes(array.content.attributes)
-        value = fill_of(array.content, array.dtype)
+        value = decode_fill_value(array.content, array.dtype)
         fill = value if has_fill_of_zarr_2(attributes) else None
-        packing = Packing.of(array.dtype, attributes, fill, f"{self.name}: {array.name}")
+        packing = Packing.from_attributes(array.dtype, attributes, fill, f"{self.name}: {array.name}")
         if packing is None:
             return array
         self._packed[array.name] = (array, packing)

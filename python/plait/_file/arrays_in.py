@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._arguments.array_types import type_of
-from .._arguments.buffers import path_of
+from .._arguments.array_types import element_dtype
+from .._arguments.buffers import to_path_text
 from .._base.errors import ArgumentError, naming
 from .attributes import Attributes
 from .location import locate
@@ -97,7 +97,7 @@ def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
 
 def members_in(url: str | os.PathLike[str]) -> list[_core.Member]:
     """Return the arrays as the library describes them; errors as of :func:`arrays_in`."""
-    path = path_of(url)
+    path = to_path_text(url)
     with naming(path):
         members = _core.arrays_in(path)
     if not members and not (found := locate(path)).names_arrays:
@@ -116,7 +116,7 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
     The root group comes first; its name is empty. Files of formats without groups have none. Raises plait.StoreError if
     the file cannot be read or is damaged.
     """
-    path = path_of(url)
+    path = to_path_text(url)
     with naming(path):
         return tuple(
             GroupInfo(
@@ -131,12 +131,12 @@ def groups_in(url: str | os.PathLike[str]) -> tuple[GroupInfo, ...]:
 def element_type(one: _core.Member) -> tuple[np.dtype[Any] | None, str]:
     """Return the type of the elements, None if Plait does not know it; and why the array cannot be opened, if so."""
     try:
-        return type_of(one.type) if one.type.dtype else None, one.error
+        return element_dtype(one.type) if one.type.dtype else None, one.error
     except ArgumentError as error:  # the other arrays can be read
         return None, one.error or str(error)
 
 
-def fill_of(content: _core.Content, dtype: np.dtype[Any] | None) -> Any:
+def decode_fill_value(content: _core.Content, dtype: np.dtype[Any] | None) -> Any:
     """Return the value of elements that are not written; None if that is zero, or not known."""
     if dtype is None or dtype.kind not in "biufcSV" or not any(content.fill):
         return None
@@ -149,7 +149,7 @@ def _info(one: _core.Member) -> ArrayInfo:
         "dtype": dtype,
         "error": reason,
         "chunks": one.chunks or None,
-        "fill_value": fill_of(one, dtype),
+        "fill_value": decode_fill_value(one, dtype),
         "attributes": Attributes(one.attributes),
     }
     return ArrayInfo(**{name: own[name] if name in own else getattr(one, name) for name in _FIELDS})

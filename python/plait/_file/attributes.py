@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments.array_types import descr_of
+from .._arguments.array_types import to_descr
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._calls.guard import call, checks
@@ -35,7 +35,7 @@ class Attributes(Mapping[str, Any]):
         one = self._stored[name]
         if one.error:
             raise ArgumentError(f"the attribute {name!r} cannot be read: {one.error}")
-        return _value_of(one)
+        return _decode_value(one)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of those that have values."""
@@ -75,7 +75,7 @@ class FileAttributes(Attributes, MutableMapping[str, Any]):
     def __setitem__(self, name: str, value: Any) -> None:
         """Set an attribute of the array, a new one or an existing one."""
         with checks(self._core.fail):
-            stored = stored_of(name, value)
+            stored = encode_attribute(name, value)
         call(self._core.fail, self._core.set_attribute, stored)
         self._stored[name] = stored
 
@@ -102,7 +102,7 @@ def given_attributes(given: Mapping[str, Any] | None, what: str = "attributes") 
         return given.stored
     if not isinstance(given, Mapping):
         raise ArgumentError(f"{what}={shown(given)} is not a mapping; give names and values, such as {{'units': 'K'}}")
-    return [stored_of(name, value) for name, value in given.items()]
+    return [encode_attribute(name, value) for name, value in given.items()]
 
 
 def given_groups(given: Mapping[str, Mapping[str, Any]] | None) -> list[GroupAttributes]:
@@ -123,7 +123,7 @@ def given_groups(given: Mapping[str, Mapping[str, Any]] | None) -> list[GroupAtt
     ]
 
 
-def _value_of(one: ArrayAttribute) -> Any:
+def _decode_value(one: ArrayAttribute) -> Any:
     if one.dtype == _JSON:
         return json.loads(one.texts[0])
     if one.dtype == _TEXTS:
@@ -136,39 +136,39 @@ def _nested(texts: Iterator[str], shape: tuple[int, ...]) -> Any:
     return [_nested(texts, shape[1:]) for _ in range(shape[0])] if shape else next(texts)
 
 
-def stored_of(name: Any, value: Any) -> ArrayAttribute:
+def encode_attribute(name: Any, value: Any) -> ArrayAttribute:
     """Return an attribute as the library takes it.
 
     errors  ArgumentError
     """
     try:
-        return _stored_of(name, value)
+        return _encode_value(name, value)
     except TypeError:  # of the conversion
         raise ArgumentError(
             f"the attribute {shown(name)} has a name or a text that is no UTF-8; give other ones"
         ) from None
 
 
-def _stored_of(name: Any, value: Any) -> ArrayAttribute:
+def _encode_value(name: Any, value: Any) -> ArrayAttribute:
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the attribute {shown(name)} is not a name; give a text that is not empty")
     if isinstance(value, str):
         return ArrayAttribute(name, _TEXTS, [], texts=[str(value)])
     if isinstance(value, (list, tuple)) and value and all(isinstance(one, str) for one in value):
         return ArrayAttribute(name, _TEXTS, [len(value)], texts=[str(one) for one in value])
-    array = _array_of(value)
+    array = _as_array(value)
     if array is None:
-        return ArrayAttribute(name, _JSON, [], texts=[_json_of(name, value)])
+        return ArrayAttribute(name, _JSON, [], texts=[_encode_json(name, value)])
     if array.dtype.kind in "US":
         texts = [
             one if isinstance(one, str) else one.decode("utf-8", "surrogateescape") for one in array.ravel().tolist()
         ]
         return ArrayAttribute(name, _TEXTS, array.shape, texts=texts)
-    descr, _ = descr_of(array.dtype)
+    descr, _ = to_descr(array.dtype)
     return ArrayAttribute(name, descr, array.shape, values=np.ascontiguousarray(array).tobytes())
 
 
-def _array_of(value: Any) -> np.ndarray[Any, Any] | None:
+def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
     """Return numbers or texts of one kind and shape as an array; None: it is something else."""
     if value is None or isinstance(value, Mapping):
         return None
@@ -196,7 +196,7 @@ def _kind(one: Any) -> str:
     return "text" if isinstance(one, str) else "number" if isinstance(one, (int, float, complex, np.generic)) else "?"
 
 
-def _json_of(name: str, value: Any) -> str:
+def _encode_json(name: str, value: Any) -> str:
     try:
         return json.dumps(value)
     except (TypeError, ValueError):

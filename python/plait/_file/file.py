@@ -14,11 +14,11 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from .. import _core
-from .._arguments.accessed import Accessed
-from .._arguments.array_types import array_type, type_of
-from .._arguments.arrays import Arrays, parts_of
+from .._arguments.array_types import array_type, element_dtype
+from .._arguments.arrays import Arrays, to_parts
+from .._arguments.collective_array import CollectiveArray
 from .._arguments.layouts import LayoutLike
-from .._arguments.region import Region, Slices, slices_of
+from .._arguments.region import Region, Slices, to_slices
 from .._arguments.values import Array
 from .._arguments.words import shape_text
 from .._base.errors import ArgumentError, ArgumentTypeError, naming
@@ -26,9 +26,9 @@ from .._calls.abandon import abandon
 from .._calls.guard import Reporter, call, checks, fail_here
 from .._calls.request import Request
 from .._core import Layout
-from .._redistribution.held import flag_of
+from .._redistribution.held import check_flag
 from .indexing.array_like import ArrayLike
-from .steps import VARIABLE, Stepped, variable_name
+from .steps import VARIABLE, StepMethods, variable_name
 from .stream import Stream, open_stream
 
 #: An object that a read fills: an array, or a list of arrays.
@@ -44,13 +44,13 @@ def _opened_dtype(core: _core.File) -> np.dtype[Any]:
     errors  ArgumentError
     """
     try:
-        return type_of(core.type)
+        return element_dtype(core.type)
     except ArgumentError as error:
         core.close()
         raise ArgumentError(f"{core.path}: {error}") from error.__cause__
 
 
-class File(ArrayLike, Accessed, Stepped):
+class File(ArrayLike, CollectiveArray, StepMethods):
     """A distributed array in a store. Made by :func:`plait.open`.
 
     Methods are collective unless they say otherwise: all ranks of the communicator call them with equal arguments
@@ -157,7 +157,7 @@ class File(ArrayLike, Accessed, Stepped):
         """
         self._select(variable)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
-        call(self._core.fail, self._core.read, layout, parts_of(arrays), slices, fill)
+        call(self._core.fail, self._core.read, layout, to_parts(arrays), slices, fill)
         return self._as_given(arrays, out)
 
     def write(
@@ -182,7 +182,7 @@ class File(ArrayLike, Accessed, Stepped):
         """
         self._select(variable, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
-        call(self._core.fail, self._core.write, layout, parts_of(arrays), slices)
+        call(self._core.fail, self._core.write, layout, to_parts(arrays), slices)
 
     @overload
     def iread(
@@ -211,14 +211,14 @@ class File(ArrayLike, Accessed, Stepped):
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
         self._select(VARIABLE)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
-        start = partial(call, self._core.fail, self._core.start_read, layout, parts_of(arrays), slices, fill)
+        start = partial(call, self._core.fail, self._core.start_read, layout, to_parts(arrays), slices, fill)
         return Request(start, self, arrays, self._as_given(arrays, out))
 
     def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request[None]:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         self._select(VARIABLE, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
-        start = partial(call, self._core.fail, self._core.start_write, layout, parts_of(arrays), slices)
+        start = partial(call, self._core.fail, self._core.start_write, layout, to_parts(arrays), slices)
         return Request(start, self, arrays, None)
 
     def explain(
@@ -235,9 +235,9 @@ class File(ArrayLike, Accessed, Stepped):
         The time, in seconds, is predicted. Not collective.
         """
         with checks(fail_here):
-            slices = slices_of(region, self.shape)
+            slices = to_slices(region, self.shape)
             wanted = self._layout_for(layout, slices)
-            flags = flag_of(write, "write"), flag_of(fill_halo, "fill_halo")
+            flags = check_flag(write, "write"), check_flag(fill_halo, "fill_halo")
         return call(fail_here, self._core.explain, wanted, slices, *flags)
 
     def last_times(self) -> dict[str, float]:
@@ -353,7 +353,7 @@ class File(ArrayLike, Accessed, Stepped):
         return not self.in_step and _core.comes_in_steps(self.url)
 
     def _take_type(self) -> None:
-        self._dtype = type_of(self._core.type)
+        self._dtype = element_dtype(self._core.type)
         self._known.clear()
 
     def _prepare(
@@ -367,7 +367,7 @@ class File(ArrayLike, Accessed, Stepped):
             if fits and (given.flags.writeable or not writable):
                 return known[0], [], [given], False
         with checks(self._core.fail):
-            fill = flag_of(fill_halo, "fill_halo")
+            fill = check_flag(fill_halo, "fill_halo")
             found = self._checked(layout, given, region, what, writable)
             if region is None and len(found[2]) == 1:
                 if len(self._known) == _LAYOUTS_KEPT:

@@ -10,12 +10,12 @@ from pathlib import Path
 from .. import _core
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
-from .._core import Located
+from .._core import ResolvedName
 
 PIPE_PREFIX = _core.pipe_prefix()
 
 
-def locate(url: str | os.PathLike[str]) -> Located:
+def locate(url: str | os.PathLike[str]) -> ResolvedName:
     """Return the location of a name, as far as this process sees it; it need not exist.
 
     errors  ArgumentError: an invalid name
@@ -23,7 +23,7 @@ def locate(url: str | os.PathLike[str]) -> Located:
     return _core.locate(os.fsdecode(url))
 
 
-def locate_new(url: str | os.PathLike[str]) -> Located:
+def locate_new(url: str | os.PathLike[str]) -> ResolvedName:
     """Locate a file to be created, without regard to an existing file of that name.
 
     errors  ArgumentError: a name that cannot be
@@ -72,7 +72,7 @@ FileNumber = tuple[int, int]
 """A device, and the inode of a file on it, which all names of the file share."""
 
 
-def files_of(url: str | os.PathLike[str]) -> tuple[str | None, set[FileNumber], set[FileNumber]]:
+def find_files(url: str | os.PathLike[str]) -> tuple[str | None, set[FileNumber], set[FileNumber]]:
     """Return the identity of a store, as far as this process sees it.
 
     These are a text that all names of the store share, None for an invalid name; its file, if it exists; its
@@ -114,7 +114,7 @@ def same_components(one: str | os.PathLike[str], other: str | os.PathLike[str]) 
     )
 
 
-def _found(url: str | os.PathLike[str]) -> Located | None:
+def _found(url: str | os.PathLike[str]) -> ResolvedName | None:
     """Return the location of a name, or None if the name is invalid; opening it raises the error."""
     try:
         return locate(url)

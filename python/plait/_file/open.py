@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from .. import _core
-from .._arguments.array_types import array_type, descr_of, extents_of
-from .._arguments.buffers import path_of, whole
-from .._arguments.sizes import bytes_of
+from .._arguments.array_types import array_type, to_descr, to_extents
+from .._arguments.buffers import to_path_text, whole
+from .._arguments.sizes import parse_bytes
 from .._arguments.words import shown
 from .._base.errors import ArgumentError, naming
-from .._calls.comm import CommLike, comm_of
+from .._calls.comm import CommLike, to_core_comm
 from .._calls.guard import call, checks
 from .attributes import given_groups
 from .file import File
@@ -23,7 +23,7 @@ from .keeping import PROPERTIES, assign, set_properties
 from .location import comes_in_steps, with_format
 from .steps import variable_name
 
-Unfinished = Literal["remove", "keep", "continue"]
+UnfinishedPolicy = Literal["remove", "keep", "continue"]
 ArrayLike = tuple[Any, ...] | list[Any] | Mapping[str, Any]
 """Shape, dtype and optionally order of a new array; or a mapping of these and further arguments of one array."""
 
@@ -46,7 +46,7 @@ def open(
     codec: str | None = None,
     fill_value: object = None,
     dimension_names: Sequence[str] | None = None,
-    unfinished: Unfinished = "remove",
+    unfinished: UnfinishedPolicy = "remove",
     attributes: Mapping[str, Any] | None = None,
     group_attributes: Mapping[str, Mapping[str, Any]] | None = None,
     unlimited: Sequence[int] | int | None = None,
@@ -110,12 +110,12 @@ def open(
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.
     """
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     fail = partial(_core.fail, comm=own)
     with checks(fail):
-        path = with_format(path_of(url), format)
+        path = with_format(to_path_text(url), format)
         offset, readers = whole(offset, "offset"), whole(readers, "readers")
-        most = whole(bytes_of(memory, "memory"), "memory")
+        most = whole(parse_bytes(memory, "memory"), "memory")
         if strategy not in (None, "automatic", "direct", "two-phase"):
             raise ArgumentError(f'strategy={shown(strategy)} is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
@@ -128,9 +128,9 @@ def open(
         options.arrays = [
             _described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()
         ]
-        assign(options, "shape", None if shape is None else extents_of(shape))
+        assign(options, "shape", None if shape is None else to_extents(shape))
         if dtype is not None:
-            options.dtype, options.element_bytes = descr_of(dtype)
+            options.dtype, options.element_bytes = to_descr(dtype)
         options.order, options.offset, options.memory, options.readers = order, offset, most, readers
         options.strategy = strategy or ""
         options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
@@ -154,7 +154,7 @@ def open(
 
 def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) -> File:
     """Open a file with options that have been checked. Collective over ``comm``; errors as of :func:`open`."""
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     with naming(path):
         core = call(partial(_core.fail, comm=own), _core.open, path, mode, own, options)
     file = File(core, mode, own, alone=comm is None)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._arguments.array_types import type_of
-from .._arguments.buffers import path_of
+from .._arguments.array_types import element_dtype
+from .._arguments.buffers import to_path_text
 from .._base.errors import naming
 from .._calls.guard import call, checks, fail_here
 from .steps import Attribute
@@ -87,7 +87,7 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
     StoreError if the writer does not answer, and plait.ArgumentError if the name is not that of a pipe.
     """
     with checks(fail_here):
-        path = path_of(url)
+        path = to_path_text(url)
     with naming(path):
         found = call(fail_here, _core.pipe_status, path)
     return PipeStatus(
@@ -95,7 +95,7 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
         found.folder,
         _program(found.writer),
         found.type.shape,
-        type_of(found.type),
+        element_dtype(found.type),
         tuple(PipeReader(_program(reader.program), reader.next_step) for reader in found.readers),
         found.steps,
         found.held,
@@ -104,7 +104,7 @@ def pipe_status(url: str | os.PathLike[str]) -> PipeStatus:
         found.bytes,
         found.newest,
         dict(found.attributes),
-        tuple(PipeVariable(one.name, one.type.shape, type_of(one.type), one.layout) for one in found.variables),
+        tuple(PipeVariable(one.name, one.type.shape, element_dtype(one.type), one.layout) for one in found.variables),
     )
 
 

@@ -39,7 +39,7 @@ class Step:
     variables: tuple[str, ...]
 
 
-def attributes_of(given: Mapping[str, Any] | None) -> dict[str, Attribute]:
+def check_attributes(given: Mapping[str, Any] | None) -> dict[str, Attribute]:
     """Check attributes: whole numbers of 64 bits, numbers and texts, by names."""
     if given is None:
         return {}
@@ -47,16 +47,16 @@ def attributes_of(given: Mapping[str, Any] | None) -> dict[str, Attribute]:
         raise ArgumentError(
             f"attributes={shown(given)} is not a mapping; give names and values, such as {{'time': 0.5}}"
         )
-    return {_name_of(name): _value_of(name, value) for name, value in given.items()}
+    return {_check_name(name): _check_value(name, value) for name, value in given.items()}
 
 
-def _name_of(name: Any) -> str:
+def _check_name(name: Any) -> str:
     if not isinstance(name, str) or not name:
         raise ArgumentError(f"the attribute {shown(name)} is not a name; give a text that is not empty")
     return name
 
 
-def _value_of(name: str, value: Any) -> Attribute:
+def _check_value(name: str, value: Any) -> Attribute:
     if isinstance(value, str):
         return value
     try:
@@ -74,7 +74,7 @@ def _value_of(name: str, value: Any) -> Attribute:
     return number
 
 
-class Stepped(ABC):
+class StepMethods(ABC):
     """The methods of a File that concern steps."""
 
     _core: CoreFile
@@ -93,7 +93,7 @@ class Stepped(ABC):
         Raises plait.StoreError if the program at the other end has failed or cannot be reached.
         """
         with checks(self._core.fail):
-            values = attributes_of(attributes)
+            values = check_attributes(attributes)
         found = call(self._core.fail, self._core.begin_step, values)
         if found is None:
             return None
@@ -166,7 +166,7 @@ def variable_name(name: str) -> str:
 class Steps:
     """Iterates over the steps of a file; asking for the next step ends the one before it."""
 
-    def __init__(self, file: Stepped) -> None:
+    def __init__(self, file: StepMethods) -> None:
         """Objects are made by iterating over a File."""
         self._file = file
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .. import _core
 from .._arguments.buffers import whole
 from .._arguments.recycled import new_array
-from .._arguments.values import Array, array_of, plain_array
+from .._arguments.values import Array, plain_array, to_array
 from .._arguments.words import array_kind
 from .._base.errors import ArgumentError
 from .._calls.guard import call, checks
@@ -147,7 +147,7 @@ class Stream:
 
     def _checked_write(self, array: npt.ArrayLike) -> Array:
         with checks(self._core.fail):
-            source: Array = np.ascontiguousarray(array_of(array, "array", self._dtype))
+            source: Array = np.ascontiguousarray(to_array(array, "array", self._dtype))
             self._check_dtype(source, "array")
             return source.reshape(-1)
 

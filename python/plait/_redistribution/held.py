@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _core
 from .._arguments.arrays import LocalArrays, in_order, ranks_held
-from .._arguments.sizes import bytes_of
+from .._arguments.sizes import parse_bytes
 from .._arguments.values import Array
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
@@ -60,14 +60,14 @@ def checked_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype
 
 
-def name_of(dtype: np.dtype[Any]) -> str:
+def format_dtype(dtype: np.dtype[Any]) -> str:
     return repr(np.lib.format.dtype_to_descr(dtype)) if dtype.fields else dtype.str
 
 
-def memory_of(memory: int | str | None) -> int:
+def parse_memory(memory: int | str | None) -> int:
     if memory is None:
         return 0
-    given = bytes_of(memory, "memory")
+    given = parse_bytes(memory, "memory")
     if isinstance(given, (bool, np.bool_)) or not hasattr(given, "__index__"):
         raise ArgumentError(f"memory={shown(given)} is not a number of bytes; leave it out for 32 MiB")
     number = operator.index(given)
@@ -76,7 +76,7 @@ def memory_of(memory: int | str | None) -> int:
     return number
 
 
-def flag_of(value: object, what: str) -> bool:
+def check_flag(value: object, what: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise ArgumentError(f"{what}={shown(value)} is not a truth value; use True or False")
     return bool(value)

@@ -13,24 +13,24 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _core
-from .._arguments.arrays import Arrays, LocalArrays, Parts, check_arrays, new_arrays, parts_of
-from .._arguments.dtypes import dtype_of
-from .._arguments.layouts import LayoutLike, layout_of, layout_pair
-from .._arguments.region import Region, slices_of
+from .._arguments.arrays import Arrays, LocalArrays, Parts, check_arrays, new_arrays, to_parts
+from .._arguments.dtypes import to_dtype
+from .._arguments.layouts import LayoutLike, layout_pair, to_layout
+from .._arguments.region import Region, to_slices
 from .._arguments.values import Array, plain_array
 from .._arguments.words import shape_text
 from .._base.errors import ArgumentError
-from .._calls.comm import CommLike, comm_of
-from .._calls.guard import Reporter, agreed_already, call, checks
+from .._calls.comm import CommLike, to_core_comm
+from .._calls.guard import Reporter, agreed_errors, call, checks
 from .._calls.request import Request
 from .._core import Layout
 from .held import (
     as_given,
+    check_flag,
     check_memory,
     checked_dtype,
-    flag_of,
-    memory_of,
-    name_of,
+    format_dtype,
+    parse_memory,
     ranks_taking_part,
     shared_arrays,
 )
@@ -45,10 +45,10 @@ def empty(layout: LayoutLike, dtype: npt.DTypeLike, comm: CommLike = None) -> Ar
     communicator this process holds all ranks, and gets a list of their arrays (or the one array of a layout of one
     rank). Raises plait.StoreError on all ranks if a node has too little shared memory.
     """
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     with checks(_fail_on(own)):
-        layout = layout_of(layout)
-        wanted = checked_dtype(dtype_of(dtype))
+        layout = to_layout(layout)
+        wanted = checked_dtype(to_dtype(dtype))
         ranks = ranks_taking_part(layout, own, comm is None)
         check_memory(layout, wanted)
     return as_given(shared_arrays(LocalArrays(layout, ranks, wanted), own, comm is None), comm is None)
@@ -131,11 +131,11 @@ class Redistribution:
         target_region: Region | None = None,
     ) -> None:
         """Plan. Raises plait.ArgumentError if layouts and ranks do not fit together."""
-        self._comm = comm_of(comm)
+        self._comm = to_core_comm(comm)
         self._alone = comm is None
         self._fail = _fail_on(self._comm)
         with checks(self._fail):
-            self._dtype = checked_dtype(dtype_of(dtype))
+            self._dtype = checked_dtype(to_dtype(dtype))
             ends = _Ends(src, dst, source_region, target_region)
             self._layouts = ends.layouts()
             for layout in self._layouts:
@@ -229,11 +229,11 @@ class Redistribution:
 
     def _side(self, side: int, given: Arrays | None, what: str, writable: bool) -> tuple[list[Array], Parts]:
         if given is None:
-            with agreed_already():
+            with agreed_errors():
                 arrays = self._made(side)
         else:
             arrays = check_arrays(given, self._needed[side], what, writable)
-        return arrays, parts_of(arrays)
+        return arrays, to_parts(arrays)
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ class _Ends:
         shapes, origins = [], []
         sides = ((self.source_region, src, "source_region"), (self.target_region, dst, "target_region"))
         for region, layout, what in sides:
-            slices = slices_of(region, layout.shape) or [(0, size, 1, False) for size in layout.shape]
+            slices = to_slices(region, layout.shape) or [(0, size, 1, False) for size in layout.shape]
             if any(step != 1 for _, _, step, _ in slices):
                 raise ArgumentError(f"{what} has a step other than 1; use slices without a step")
             origins.append(tuple(start for start, _, _, _ in slices))
@@ -301,8 +301,8 @@ class _Options:
     ) -> _core.RedistributionCall:
         """Return the core's description of the move between the layouts.  errors  ArgumentError"""
         options = _core.RedistributionOptions()
-        options.memory, options.fill_halo = memory_of(self.memory), flag_of(self.fill_halo, "fill_halo")
-        options.element_name = name_of(dtype)
+        options.memory, options.fill_halo = parse_memory(self.memory), check_flag(self.fill_halo, "fill_halo")
+        options.element_name = format_dtype(dtype)
         options.section = section
         return _core.RedistributionCall(*layouts, dtype.itemsize, options)
 
@@ -311,7 +311,7 @@ class _Move:
     """The checked arguments of one redistribution."""
 
     def __init__(self, given: _LocalArrays, ends: _Ends, comm: CommLike, options: _Options) -> None:
-        own = comm_of(comm)
+        own = to_core_comm(comm)
         alone = comm is None
         array, out = given.array, given.out
         self.fail = _fail_on(own)
@@ -319,7 +319,7 @@ class _Move:
             layouts = ends.layouts(array.shape if alone and isinstance(array, np.ndarray) else None)
             held = [ranks_taking_part(layout, own, alone) for layout in layouts]
             section = ends.section(*layouts)
-            dtype = _dtype_of(given, layouts, own, alone)
+            dtype = _agree_dtype(given, layouts, own, alone)
             src, dst = (LocalArrays(layout, ranks, dtype) for layout, ranks in zip(layouts, held, strict=True))
             sources = check_arrays(array, src, "array", writable=False)
             if out is None and ends.target_region is not None and dst.ranks:
@@ -328,7 +328,7 @@ class _Move:
             moved = options.call(layouts, dtype, section)
         self.arrays = [*sources, *targets]
         self.result = out if out is not None else as_given(targets, alone)
-        self.arguments = moved, parts_of(sources), parts_of(targets), own
+        self.arguments = moved, to_parts(sources), to_parts(targets), own
 
 
 def _fail_on(comm: _core.Comm) -> Reporter:
@@ -346,7 +346,7 @@ def _first_dtype(given: Arrays | None) -> np.dtype[Any] | None:
     return plain_array(first, "array").dtype
 
 
-def _dtype_of(given: _LocalArrays, layouts: tuple[Layout, Layout], comm: _core.Comm, alone: bool) -> np.dtype[Any]:
+def _agree_dtype(given: _LocalArrays, layouts: tuple[Layout, Layout], comm: _core.Comm, alone: bool) -> np.dtype[Any]:
     """Return the dtype of the elements; a rank that has no array learns it from the source's first one."""
     src, dst = layouts
     own = given.dtype()
@@ -358,7 +358,7 @@ def _dtype_of(given: _LocalArrays, layouts: tuple[Layout, Layout], comm: _core.C
         checked_dtype(own)
     first = int(src.rank_numbers[0])
     text = "" if own is None else repr(np.lib.format.dtype_to_descr(own))
-    with agreed_already():
+    with agreed_errors():
         text_of_type = _core.broadcast_text(f"redistribute({src} -> {dst})", text, first, comm)
     if not text_of_type:
         raise ArgumentError(f"array is missing on rank {first}; pass its local array")

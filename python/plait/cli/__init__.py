@@ -22,10 +22,10 @@ class _Main(Commands):
         """Return the command of that name, or None."""
         return find_bench() or missing_bench if cmd_name == "bench" else super().get_command(ctx, cmd_name)
 
-    def said_of(self, name: str) -> str:
+    def command_help(self, name: str) -> str:
         """Return the description of a command in the list of commands."""
         if name != "bench":
-            return super().said_of(name)
+            return super().command_help(name)
         return "Measure Plait on this machine, beside MPI." if bench_is_here() else missing_bench.get_short_help_str()
 
 

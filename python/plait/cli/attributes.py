@@ -21,7 +21,7 @@ def described(attributes: plait.Attributes) -> Document:
     return {"attributes": values, "unreadable_attributes": attributes.unreadable}
 
 
-def groups_of(name: str) -> list[Document]:
+def read_groups(name: str) -> list[Document]:
     """Return the groups of a file."""
     return [
         {"name": group.name, "dimensions": [asdict(one) for one in group.dimensions], **described(group.attributes)}

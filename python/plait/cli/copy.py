@@ -18,7 +18,7 @@ from plait.cli.names import StoreName
 from plait.cli.support import UserError, messages
 
 if TYPE_CHECKING:
-    from plait.cli.copying.running import CopyResult
+    from plait.cli.copying.running import CopySummary
 
 _EXAMPLES = """
 \b
@@ -208,7 +208,7 @@ def _check_streams(sources: tuple[str, ...], target: str, ranks: int | None) -> 
         )
 
 
-def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> CopyResult:
+def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> CopySummary:
     from rich.progress import (
         BarColumn,
         DownloadColumn,
@@ -243,7 +243,7 @@ def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> Copy
         return copy_here(job, comm, progress) if ranks is None else copy_by_ranks(job, ranks, progress)
 
 
-def _line(job: dict[str, Any], result: CopyResult) -> str:
+def _line(job: dict[str, Any], result: CopySummary) -> str:
     from plait.cli.copying.running import has_steps
 
     where = "" if result.ranks == 1 else f" by {count(result.ranks, 'rank')}"

@@ -7,11 +7,11 @@ import os
 from typing import Any
 
 import plait
-from plait._core import Located
+from plait._core import ResolvedName
 from plait._file.attributes import json_value
 from plait._file.keeping import PROPERTIES
 from plait._file.location import comes_in_steps, locate
-from plait.cli.attributes import described, groups_of
+from plait.cli.attributes import described, read_groups
 from plait.cli.support import UserError
 
 Document = dict[str, Any]
@@ -77,14 +77,14 @@ def _held(one: plait.ArrayInfo) -> Document:
     return {"name": one.name, **held, **details, **described(one.attributes), "error": one.error or None}
 
 
-def _store(found: Located, name: str, options: dict[str, Any]) -> Document:
+def _store(found: ResolvedName, name: str, options: dict[str, Any]) -> Document:
     array = _array(None, None, None)
     note = None
     if found.names_arrays and found.file == found.name:
         held = [_held(one) for one in plait.arrays_in(name)]
         in_one_file = os.path.isfile(found.path)
         size = os.stat(found.path).st_size if in_one_file else sum(one["stored"] for one in held)
-        return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held, "groups": groups_of(name)}
+        return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held, "groups": read_groups(name)}
     try:
         with plait.open(found.name, **options) as file:
             array = _array(file.shape, file.dtype.str, file.order)

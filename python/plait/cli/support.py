@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class UserError(click.ClickException):
@@ -54,20 +54,20 @@ class Commands(click.Group):
         found: click.Command = getattr(import_module(self._later[cmd_name][0]), f"{cmd_name}_command")
         return found
 
-    def said_of(self, name: str) -> str:
+    def command_help(self, name: str) -> str:
         """Return the description of a command in the list of commands."""
         return self._later[name][1] if name in self._later else self.commands[name].get_short_help_str()
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands, for which none is imported."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self.said_of(name)) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, self.command_help(name)) for name in self.list_commands(ctx)])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the names of commands, for which none is imported, and the options."""
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         return [
-            *(CompletionItem(name, help=self.said_of(name)) for name in names),
+            *(CompletionItem(name, help=self.command_help(name)) for name in names),
             *click.Command.shell_complete(self, ctx, incomplete),
         ]
 
@@ -158,7 +158,7 @@ def progress_bar(*, remaining: bool = False) -> Progress:
     )
 
 
-def run_with_bar(work: Callable[[Callable[[str, float], None]], Found], start: str = "starting the ranks") -> Found:
+def run_with_bar(work: Callable[[Callable[[str, float], None]], Result], start: str = "starting the ranks") -> Result:
     """Return the result of the work, which passes its current phase and the share done, 0 to 1, to a bar on standard
     error.
     """

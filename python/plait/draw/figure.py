@@ -52,7 +52,7 @@ def save_by_ending(figure: Figure, path: Path) -> None:
         save(figure, path)
 
 
-def title_of(text: str, width: int) -> str:
+def format_title(text: str, width: int) -> str:
     """Return the text of a layout in at most two lines of about `width` letters; a longer text loses its middle."""
     most = _TITLE_LINES * width
     if len(text) > most:

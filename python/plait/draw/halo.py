@@ -39,7 +39,7 @@ def has_halo(layout: plait.Layout) -> bool:
     return any(width != (0, 0) for width in layout.halo)
 
 
-def block_of(layout: plait.Layout, dimension: int, rank: int) -> Band:
+def find_block(layout: plait.Layout, dimension: int, rank: int) -> Band:
     """Return the consecutive indices of a dimension that a rank owns.  pre  it owns an element"""
     begin = first_position(layout, rank)[dimension]
     return Band(begin, begin + layout.local_shape(rank)[dimension])
@@ -51,7 +51,7 @@ def divide_around(layout: plait.Layout, dimension: int, rank: int, limit: int, u
     Everything is shown index by index if it fits; else the block with its halo is shown, index by index or in bands.
     """
     extent = layout.shape[dimension]
-    block = block_of(layout, dimension, rank)
+    block = find_block(layout, dimension, rank)
     lo, hi = layout.halo[dimension]
     begin, end = block.begin - lo, block.end + hi
     lowest, highest = min(0, begin), max(extent, end)
@@ -82,7 +82,7 @@ def _pieces(layout: plait.Layout, dimension: int, begin: int, end: int, limit: i
 
 def kinds_along(layout: plait.Layout, dimension: int, rank: int, axis: Axis) -> npt.NDArray[np.int64]:
     """Return the Kind of each band of a dimension to a rank, as if it were the only dimension."""
-    block = block_of(layout, dimension, rank)
+    block = find_block(layout, dimension, rank)
     lo, hi = layout.halo[dimension]
 
     def kind(at: int) -> Kind:

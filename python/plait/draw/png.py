@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import plait
-from plait.draw.figure import new_figure, save, title_of
+from plait.draw.figure import format_title, new_figure, save
 from plait.draw.halo import Kind
 from plait.draw.owners import group_meaning, group_text
 from plait.draw.palette import UNOWNED, lighter, rank_colour, rank_hex
@@ -46,7 +46,7 @@ def layout_png(layout: plait.Layout, path: Path, view: View | None = None) -> No
         axis.set_axis_off()
     for slab, axis in enumerate(axes.flat[: len(titles)]):
         draw_panel(axis, scene, slab)
-    figure.suptitle(title_of(layout.spelling, int(legend.width * 10.5)), fontsize=13)
+    figure.suptitle(format_title(layout.spelling, int(legend.width * 10.5)), fontsize=13)
     legend.draw(figure)
     save(figure, path)
 
@@ -65,7 +65,7 @@ def conversion_png(
         chosen = int(np.argmax((scene.kinds == Kind.OWNED).sum(axis=(1, 2))))
         draw_panel(axis, scene, chosen)
         slab = f"\n{scene.titles()[chosen]}" if scene.leading else ""
-        axis.set_title(title_of(f"{role}  {scene.layout.spelling}", 56) + slab, fontsize=12)
+        axis.set_title(format_title(f"{role}  {scene.layout.spelling}", 56) + slab, fontsize=12)
     _draw_matrix(axes[2], traffic, itemsize)
     legend.draw(figure)
     save(figure, path)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import plait
 from plait.draw.axis import Axis, Band, Unit, divide
-from plait.draw.halo import Kind, block_of, divide_around, first_position, has_halo, kinds_along
+from plait.draw.halo import Kind, divide_around, find_block, first_position, has_halo, kinds_along
 from plait.draw.owners import OwnerGroups, group_text, owner_groups
 
 _MAX_OWNERS = 1_000_000  # owners of all cells together
@@ -182,7 +182,7 @@ def _positions(
     around = view.rank if view.surrounds(layout) else None
     origin: list[int] = []
     if around is not None:
-        origin = [block_of(layout, d, around).begin - layout.halo[d][0] for d in range(layout.ndim)]
+        origin = [find_block(layout, d, around).begin - layout.halo[d][0] for d in range(layout.ndim)]
     for cell in np.ndindex(*labels.shape):
         index = tuple(axis.bands[k].begin for axis, k in zip(axes, cell, strict=True))
         if kinds[cell] >= Kind.OTHER:

@@ -39,7 +39,7 @@ _OWN_DESCRIPTORS = 64
 Remark = Callable[[str], None]
 
 
-def _name_of(number: int) -> str:
+def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:  # of the system's real-time signals only two have names
@@ -61,12 +61,12 @@ class Failure:
 
     def __str__(self) -> str:
         """Return a sentence that says how the rank ended."""
-        by = "" if self.code > 0 else _name_of(-self.code)
+        by = "" if self.code > 0 else _signal_name(-self.code)
         how = f"was ended by {by}" if by else f"ended with status {self.code}"
         return f"rank {self.rank} (process {self.process}) {how}"
 
 
-def _code_of(child: subprocess.Popen[bytes]) -> int | None:
+def _poll_status(child: subprocess.Popen[bytes]) -> int | None:
     """Return a child's status, or minus the signal that ended it; None while it runs. It stays to be waited for."""
     if child.returncode is not None:
         return child.returncode
@@ -276,10 +276,10 @@ class Ranks:
             self._kill_at = time.monotonic() + GRACE
 
     def _running(self) -> bool:
-        return any(_code_of(child) is None for child in self._children)
+        return any(_poll_status(child) is None for child in self._children)
 
     def _failed(self) -> Failure | None:
-        codes = [(rank, child.pid, _code_of(child)) for rank, child in enumerate(self._children)]
+        codes = [(rank, child.pid, _poll_status(child)) for rank, child in enumerate(self._children)]
         failures = [Failure(rank, process, code) for rank, process, code in codes if code]
         # If several ranks failed at once, one that a signal ended is the cause; the others may have failed as a
         # consequence.

@@ -28,7 +28,7 @@ def indirect(
     """
     if (owners is None) == (indices is None):
         raise ArgumentError("indirect needs either owners (the owner of each index) or indices (a list for each owner)")
-    values = _owners_of(indices, size) if indices is not None else _integers(owners, "owners")
+    values = _make_owners(indices, size) if indices is not None else _integers(owners, "owners")
     if values.size and values.min() < 0:
         position = int(np.argmin(values))
         raise ArgumentError(f"owners[{position}] is {values[position]}; owners are coordinates from 0 on")
@@ -55,7 +55,7 @@ def _integers(values: npt.ArrayLike | None, what: str) -> npt.NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _owners_of(indices: Sequence[npt.ArrayLike], size: int | None) -> npt.NDArray[np.int64]:
+def _make_owners(indices: Sequence[npt.ArrayLike], size: int | None) -> npt.NDArray[np.int64]:
     if size is not None and not (hasattr(size, "__index__") and 0 <= operator.index(size) <= _LARGEST):
         raise ArgumentError(f"size={size!r} is not a number of indices; give a whole number of 0 or more")
     if isinstance(indices, (str, bytes)) or not hasattr(indices, "__len__"):

@@ -10,7 +10,7 @@ import numpy as np
 from .._base.errors import ArgumentError
 from . import _spelling
 from ._make import Ranks, refusal
-from ._table import Table, positions_of
+from ._table import Table, ranks_by_position
 
 
 def fits(notation: str, table: Table, mesh: Ranks) -> list[tuple[int, ...]] | None:
@@ -47,7 +47,7 @@ def own_meshes(table: Table, spelling: str) -> Iterator[Ranks]:
     yield _without_ones(table.positions)
     given = _spelling.read(spelling)
     if "template" not in given.options:
-        yield _without_ones(positions_of(given))
+        yield _without_ones(ranks_by_position(given))
     ranks = _without_ones(table.ranks)
     yield ranks
     for axis, extent in enumerate(ranks.shape):

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments.layouts import LayoutLike, layout_of, layout_pair
+from .._arguments.layouts import LayoutLike, layout_pair, to_layout
 from .._base.errors import ArgumentError
 from .._calls.guard import entry
 from .._core import Layout, compose
-from ._table import Dimension, Table, table_of
+from ._table import Dimension, Table, make_table
 
 #: Maximum number of ranks for which the assignment is solved on a full matrix (32 MiB); with more ranks, it is solved
 #: on the messages that exist.
@@ -32,7 +32,7 @@ def relabel(src: LayoutLike, dst: LayoutLike) -> Layout:
     replicas).
     """
     src, dst = layout_pair(src, dst)
-    table = table_of(dst)
+    table = make_table(dst)
     roles = np.sort(table.ranks, axis=None)
     names, wanted, elements = _held(src, dst, roles)
     chosen = _assign(names, wanted, elements, roles)
@@ -45,7 +45,7 @@ def same_up_to_ranks(a: LayoutLike, b: LayoutLike) -> dict[int, int] | None:
     Ranks match if they own the same indices of every dimension; where several do, they are matched in ascending order.
     Cost: linear in ranks and runs of indices, and in indices for distributions that are index maps.
     """
-    one, other = table_of(layout_of(a, what="a")), table_of(layout_of(b, what="b"))
+    one, other = make_table(to_layout(a, what="a")), make_table(to_layout(b, what="b"))
     if (one.shape, one.order, one.halo, one.periodic) != (other.shape, other.order, other.halo, other.periodic):
         return None
     if one.ranks.size != other.ranks.size:
@@ -76,7 +76,7 @@ def _held(src: Layout, dst: Layout, roles: npt.NDArray[np.int64]) -> Triples:
     Names and roles are positions in `roles`, the ranks of dst in ascending order.
     """
     conversion = compose(src, dst)
-    source = table_of(src)
+    source = make_table(src)
     found: list[tuple[int, int, float]] = []
     if source.replicas == 1:
         position = {rank: at for at, rank in enumerate(roles.tolist())}
@@ -86,7 +86,7 @@ def _held(src: Layout, dst: Layout, roles: npt.NDArray[np.int64]) -> Triples:
                     found.append((position[message.rank], at, float(message.elements)))
     else:
         # A conversion takes each element from one replica; here every rank that holds an element counts.
-        ours, theirs = source.by_index(), table_of(dst).by_index()
+        ours, theirs = source.by_index(), make_table(dst).by_index()
         inside = np.flatnonzero(np.isin(roles, ours.ranks))
         mine, yours = ours.coordinates(roles[inside]), theirs.coordinates(roles)
         gains = np.ones((len(inside), len(roles)))

@@ -177,7 +177,7 @@ class Table:
         found = np.unravel_index(self._sorter[at], self.ranks.shape)
         return tuple(values.reshape(ranks.shape) for values in found)
 
-    def coordinates_of(self, rank: int) -> tuple[int, ...]:
+    def rank_coordinates(self, rank: int) -> tuple[int, ...]:
         """Return the coordinates of one rank; for a rank that takes no part the library's own error is raised."""
         self.layout.local_shape(rank)
         return tuple(int(c) for c in self.coordinates(np.array(rank))[:-1])
@@ -237,7 +237,7 @@ def _spelled(dimension: Dimension) -> str:
 
 
 @lru_cache(maxsize=8)
-def table_of(layout: Layout) -> Table:
+def make_table(layout: Layout) -> Table:
     """Return a layout as a table.
 
     Cost: linear in the ranks; for dimensions with an offset, a reversal, nesting or an index map, and for aligned
@@ -252,13 +252,13 @@ def table_of(layout: Layout) -> Table:
         numbers = layout.rank_numbers.tolist()
         sets, ranks = _tiles.arrange(text.shape, {rank: layout.indices(rank) for rank in numbers})
         dimensions = tuple(
-            Dimension(size, len(found), runs=_runs_of(size, list(map(np.asarray, found))))
+            Dimension(size, len(found), runs=_find_runs(size, list(map(np.asarray, found))))
             for size, found in zip(text.shape, sets, strict=True)
         )
         return Table(layout, dimensions, ranks, ranks, order, halo, periodic)
-    positions = positions_of(text)
+    positions = ranks_by_position(text)
     replicate = _spelling.integers(text.options.get("replicate", ""))
-    axes = _axes_of(text, replicate)
+    axes = _grid_axes(text, replicate)
     flat = [axis for own in axes for axis in own]
     extents = [math.prod(text.grid[axis] for axis in own) for own in axes]
     spare = [axis for axis in range(len(text.grid)) if axis not in flat]
@@ -274,7 +274,7 @@ def table_of(layout: Layout) -> Table:
     return Table(layout, dimensions, ranks, positions, order, halo, periodic)
 
 
-def positions_of(text: _spelling.Spelling) -> Ranks:
+def ranks_by_position(text: _spelling.Spelling) -> Ranks:
     """Return the ranks by grid position."""
     numbering = text.options.get("ranks", "C")
     if numbering == "F":
@@ -282,7 +282,7 @@ def positions_of(text: _spelling.Spelling) -> Ranks:
     return rank_table(None if numbering == "C" else _spelling.integers(numbering), text.grid, "ranks")
 
 
-def _axes_of(text: _spelling.Spelling, replicate: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _grid_axes(text: _spelling.Spelling, replicate: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the grid axes of each dimension, the major one first."""
     if any(level.axes for levels in text.dimensions for level in levels):
         return [tuple(axis for level in levels for axis in level.axes) for levels in text.dimensions]
@@ -333,10 +333,10 @@ def _dimension(layout: Layout, ranks: Ranks, d: int, spelled: _DimensionText) ->
         )
     line = np.moveaxis(ranks, d, 0).reshape(coordinates, -1)[:, 0]
     sets = [layout.indices(int(rank))[d] for rank in line]
-    return Dimension(size, coordinates, runs=_runs_of(size, sets))
+    return Dimension(size, coordinates, runs=_find_runs(size, sets))
 
 
-def _runs_of(size: int, sets: Sequence[npt.NDArray[np.int64]]) -> Runs:
+def _find_runs(size: int, sets: Sequence[npt.NDArray[np.int64]]) -> Runs:
     owners = np.zeros(size, dtype=np.int64)
     for c, indices in enumerate(sets):
         owners[indices] = c
@@ -372,7 +372,7 @@ def check_back(notation: str, table: Table, back: Layout, otherwise: str) -> Non
     """Raise ArgumentError if reading the converted layout back gives another layout."""
     if back == table.layout:
         return
-    order = table_of(back).order
+    order = make_table(back).order
     if order != table.order:
         raise refusal(notation, table.layout, f"its local arrays have order={table.order}; there it is {order}")
     raise refusal(notation, table.layout, otherwise)

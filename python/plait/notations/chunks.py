@@ -13,7 +13,7 @@ from plait._calls.guard import entry
 from .._base.errors import ArgumentError
 from .._core import Layout
 from ._make import integers, make, refusal, same_length
-from ._table import table_of
+from ._table import make_table
 
 _NAME = "a regular chunk grid"
 
@@ -70,7 +70,7 @@ def to_chunks(layout: Layout, *, most: int | None = None) -> tuple[int, ...]:
     """
     if not layout.ndim:
         raise refusal(_NAME, layout, "it has no dimensions, so it has no chunks")
-    sizes = [max(dimension.step, 1) for dimension in table_of(layout).dimensions]
+    sizes = [max(dimension.step, 1) for dimension in make_table(layout).dimensions]
     if most is None:
         return tuple(sizes)
     if most < 1:

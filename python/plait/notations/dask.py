@@ -13,7 +13,7 @@ from plait._calls.guard import entry
 from .._base.errors import ArgumentError
 from .._core import Layout
 from ._make import gen_block, integers, make, refusal, same_length
-from ._table import check_back, check_parts, table_of
+from ._table import check_back, check_parts, make_table
 
 _NAME = "Dask"
 
@@ -47,7 +47,7 @@ def to_chunks(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
     Raises ArgumentError unless rank r, in C order, owns one block of consecutive indices in each dimension.
     """
-    table = table_of(layout)
+    table = make_table(layout)
     check_parts(
         _NAME,
         table,

@@ -14,7 +14,7 @@ from .._arguments.words import shape_text
 from .._base.errors import ArgumentError
 from .._core import Layout
 from ._make import gen_block, integers, make, refusal, same_length, unless_zero
-from ._table import Dimension, Table, check_parts, table_of
+from ._table import Dimension, Table, check_parts, make_table
 from ._tiles import Indices, spell
 
 _NAME = "the Distributed Array Protocol"
@@ -76,7 +76,7 @@ def from_distarray(parts: Sequence[Any], *, order: str | None = None) -> Layout:
         shape,
         dist,
         table,
-        order=order or _order_of(buffers),
+        order=order or _find_order(buffers),
         halo=unless_zero(halo),
         periodic=tuple(periodic),
         source=unless_zero(source),
@@ -93,7 +93,7 @@ def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any
     Raises ArgumentError for replicas, for ranks other than 0, 1, ... in C order of the grid, for halos of a dimension
     without neighbours, and for a memory order other than C without a buffer in that order.
     """
-    table = table_of(layout)
+    table = make_table(layout)
     check_parts(
         _NAME,
         table,
@@ -103,7 +103,7 @@ def to_distarray(layout: Layout, rank: int, buffer: Any = None) -> dict[str, Any
     table = table.by_rank()
     if buffer is None and table.order != "C":
         raise refusal(_NAME, layout, f"only a buffer can say that the order is {table.order}; pass buffer=")
-    coordinates = table.coordinates_of(rank)
+    coordinates = table.rank_coordinates(rank)
     cut: list[slice] = []
     data = []
     for d, dimension in enumerate(table.dimensions):
@@ -248,7 +248,7 @@ def _padding(ones: Sequence[Dict], wraps: bool, d: int) -> tuple[int, int]:
     return (lows.pop() if lows else 0), (highs.pop() if highs else 0)
 
 
-def _order_of(buffers: Sequence[Any]) -> str:
+def _find_order(buffers: Sequence[Any]) -> str:
     """Return F if the strides of every buffer that has a definite order are those of Fortran order."""
     found = set()
     for buffer in buffers:

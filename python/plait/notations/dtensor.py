@@ -17,7 +17,7 @@ from .._base.errors import ArgumentError
 from .._core import Layout
 from ._make import Ranks, indirect, integers, make_on_axes, rank_table, refusal, same_length
 from ._mesh import fits, own_meshes
-from ._table import Table, check_parts, table_of
+from ._table import Table, check_parts, make_table
 
 _NAME = "DTensor"
 _SHARD = re.compile(r"(?:S|Shard)\((?:dim=)?(-?\d+)\)")
@@ -100,7 +100,7 @@ def to_placements(layout: Layout, mesh: Any = None, *, objects: bool = False) ->
     Raises ArgumentError for layouts that no placements express: blocks other than those of torch.chunk, halos, and
     memory orders other than C.
     """
-    table = table_of(layout).by_index()
+    table = make_table(layout).by_index()
     check_parts(_NAME, table, halo="shards do not overlap")
     if table.order != "C":
         raise refusal(

@@ -14,7 +14,7 @@ from .._base.errors import ArgumentError
 from .._core import Layout
 from ._make import Ranks, integers, make_on_axes, rank_table, refusal
 from ._mesh import fits, own_meshes, spec_of_dimensions
-from ._table import Table, check_parts, table_of
+from ._table import Table, check_parts, make_table
 
 _NAME = "a NamedSharding"
 _AXES = "xyzw"
@@ -90,7 +90,7 @@ def to_spec(layout: Layout, mesh: Any = None) -> Spec:
     Raises ArgumentError for layouts that are not distributed in equal blocks along mesh axes, for halos, and for memory
     orders other than C.
     """
-    table = table_of(layout).by_index()
+    table = make_table(layout).by_index()
     check_parts(_NAME, table, halo="shards do not overlap")
     if table.order != "C":
         raise refusal(_NAME, layout, f"its local arrays have order={table.order}, and JAX keeps that to itself")

@@ -13,7 +13,7 @@ from plait._calls.guard import entry
 from .._base.errors import ArgumentError
 from .._core import Layout
 from ._make import integers, make, refusal, same_length
-from ._table import check_back, check_parts, table_of
+from ._table import check_back, check_parts, make_table
 from ._tiles import tile
 
 _DARRAY = "an MPI darray"
@@ -95,7 +95,7 @@ def to_darray(layout: Layout, rank: int) -> Darray:
     ... in C order of the grid, for replicas, halos, memory orders other than C and F, and for arrays without elements
     or dimensions.
     """
-    table = table_of(layout)
+    table = make_table(layout)
     if not layout.elements or not layout.ndim:
         raise refusal(_DARRAY, layout, "MPI wants one dimension and one element at least")
     check_parts(
@@ -120,7 +120,7 @@ def to_darray(layout: Layout, rank: int) -> Darray:
         dargs.append(None if coordinates == 1 or (blocks and block == ceiling) else block)
     order = "F" if table.order == "F" else "C"
     size = int(table.ranks.size)
-    table.coordinates_of(rank)
+    table.rank_coordinates(rank)
     found = Darray(size, rank, layout.shape, tuple(distribs), tuple(dargs), table.extents, order)
     check_back(_DARRAY, table, from_darray(*found), "its darray means another layout")
     return found
@@ -179,14 +179,14 @@ def to_subarray(layout: Layout, rank: int) -> Subarray:
     Raises ArgumentError for a rank that owns nothing or no box, for halos, and for memory orders other than C and F.
     Cost: linear in the rank's indices.
     """
-    table = table_of(layout)
+    table = make_table(layout)
     check_parts(_SUBARRAY, table, halo="the array of which it is a part has none")
     if not layout.ndim:
         raise refusal(_SUBARRAY, layout, "MPI wants one dimension at least")
     if table.order not in ("C", "F"):
         raise refusal(_SUBARRAY, layout, f"MPI knows order=C and order=F, not order={table.order}")
     starts, counts = [], []
-    for d, c in enumerate(table.coordinates_of(rank)):
+    for d, c in enumerate(table.rank_coordinates(rank)):
         key = table.dimensions[d].key(c)
         if not key:
             raise refusal(

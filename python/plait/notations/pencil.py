@@ -13,7 +13,7 @@ from plait._calls.guard import entry
 from .._base.errors import ArgumentError
 from .._core import Layout
 from ._make import integers, make_on_axes, refusal, same_length
-from ._table import check_back, check_parts, table_of
+from ._table import check_back, check_parts, make_table
 
 _NAME = "mpi4py-fft"
 
@@ -93,7 +93,7 @@ def to_pencil(layout: Layout, axis: int | None = None) -> Pencil:
     Raises ArgumentError for layouts that are not balanced, distribute every dimension, leave a rank without elements,
     or have replicas, halos or a memory order other than C, and for ranks that are not counted in C order of a grid.
     """
-    table = table_of(layout)
+    table = make_table(layout)
     check_parts(_NAME, table, replicas="a pencil gives each to one", halo="a pencil knows none")
     table = table.by_rank()
     whole = [d for d, extent in enumerate(table.extents) if extent == 1]

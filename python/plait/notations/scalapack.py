@@ -12,7 +12,7 @@ from plait._calls.guard import entry
 from .._base.errors import ArgumentError
 from .._core import Layout
 from ._make import Ranks, integers, make, rank_table, refusal, same_length, unless_zero
-from ._table import check_back, check_parts, table_of
+from ._table import check_back, check_parts, make_table
 
 #: The names of the nine entries, in order.
 ENTRIES = ("DTYPE_", "CTXT_", "M_", "N_", "MB_", "NB_", "RSRC_", "CSRC_", "LLD_")
@@ -101,7 +101,7 @@ def _checked(layout: Layout) -> tuple[Grid, list[int]]:
     """Return grid and descriptor (but for context and leading dimension) of a layout, or raise ArgumentError."""
     if layout.ndim != 2:
         raise refusal(_NAME, layout, f"the array has {layout.ndim} dimensions, and a matrix has 2")
-    table = table_of(layout)
+    table = make_table(layout)
     check_parts(_NAME, table, replicas="a descriptor gives each to one", halo="a descriptor knows none")
     table = table.by_index()
     for d, dimension in enumerate(table.dimensions):

@@ -90,7 +90,7 @@ class Pattern(ABC):
 
     def at(self, rank: int, number: int) -> Access:
         """Return request `number` of a rank, counted from 0."""
-        rank, number = self._rank_of(rank), self._whole("number", number)
+        rank, number = self._check_rank(rank), self._whole("number", number)
         if not 0 <= number < self.count(rank):
             raise ArgumentError(
                 f"{self.name}: rank {rank} makes {self.count(rank)} requests, counted from 0; there is no request "
@@ -100,7 +100,7 @@ class Pattern(ABC):
 
     def requests(self, rank: int) -> Iterator[Access]:
         """Yield all requests of a rank in order, made one by one."""
-        own = self._rank_of(rank)
+        own = self._check_rank(rank)
         return (self._at(own, number) for number in range(self.count(own)))
 
     @abstractmethod
@@ -121,7 +121,7 @@ class Pattern(ABC):
         except Exception:
             raise ArgumentError(f"{self.name}: {what}={shown(given)} is not a whole number") from None
 
-    def _rank_of(self, given: int) -> int:
+    def _check_rank(self, given: int) -> int:
         rank = self._whole("rank", given)
         if not 0 <= rank < self.ranks:
             raise ArgumentError(f"{self.name}: rank {rank} was named, but the ranks are 0 to {self.ranks - 1}")

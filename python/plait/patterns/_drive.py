@@ -56,7 +56,11 @@ def drive(
     every rank if one rank has no memory for the array.
     """
     rank, size = (0, 1) if comm is None else (comm.rank, comm.size)
-    known, way, target = pattern if isinstance(pattern, Pattern) else shown(pattern), _mode_of(mode), _file_of(file)
+    known, way, target = (
+        pattern if isinstance(pattern, Pattern) else shown(pattern),
+        _describe_mode(mode),
+        _describe_file(file),
+    )
     if comm is not None and size > 1:
         _agree(comm, (known, way, fill is not None, target))
     if isinstance(known, str):
@@ -123,7 +127,7 @@ def turns(pattern: Pattern, rank: int, mode: int) -> Iterator[tuple[Access, int]
 
 
 # The values that ranks compare must be comparable and picklable; an error on one rank would leave the others waiting.
-def _mode_of(mode: object) -> Any:
+def _describe_mode(mode: object) -> Any:
     """Return a mode as a plain number, or its description if it is not a number."""
     try:
         return None if mode is None else operator.index(mode)  # type: ignore[arg-type]
@@ -131,7 +135,7 @@ def _mode_of(mode: object) -> Any:
         return shown(mode)
 
 
-def _file_of(file: object) -> str:
+def _describe_file(file: object) -> str:
     """Return a description of an object that is not a file with streams; empty for a file."""
     return "" if hasattr(type(file), "stream") else shown(file)
 

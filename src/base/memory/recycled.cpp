@@ -98,7 +98,7 @@ constexpr std::int64_t kUnknown = -1;
 std::atomic<std::int64_t> most{kUnknown};
 
 /// The cached blocks, oldest first. Adding a block allocates nothing.
-class Waiting {
+class BlockCache {
  public:
   /// Returns a block of exactly `bytes`, the youngest one, because it may still be in the caches of the processor.
   std::byte* take(std::int64_t bytes) {
@@ -159,8 +159,8 @@ class Waiting {
 
 /// The cached blocks of this process. A child begins with none, because the blocks of its parent are not mapped
 /// there.
-Waiting& waiting() {
-  static PerProcess<Waiting> all;
+BlockCache& waiting() {
+  static PerProcess<BlockCache> all;
   return all.get();
 }
 

@@ -123,7 +123,7 @@ Index make_index(store::Store& file) {
   return indexed(file, Framing::kGzip, [](std::span<const std::byte>, std::int64_t) {});
 }
 
-Index make_index(store::Store& file, const Expected& expected) {
+Index make_index(store::Store& file, const StreamEnd& expected) {
   uLong sum = crc32(0, nullptr, 0);
   const auto wrong = [&](const auto&... why) {
     base::throw_system_error(EIO, file.name(), ": its content ", why..., "; copy or download the file again");

@@ -67,12 +67,12 @@ inline constexpr std::int64_t kMinSpacing = std::int64_t{1} << 20;
 Index make_index(store::Store& file);
 
 /// The known properties of one stream without frames.
-struct Expected {
+struct StreamEnd {
   std::int64_t unpacked = 0;
   std::uint32_t check_sum = 0;  ///< CRC-32, as in zip and gzip
 };
 /// Makes the index of a stream without frames that fills `file`. It never inflates more than the expected length.
 /// errors  kSystem: those of make_index(file), and another length or checksum.
-Index make_index(store::Store& file, const Expected& expected);
+Index make_index(store::Store& file, const StreamEnd& expected);
 
 }  // namespace plait::container::gzip

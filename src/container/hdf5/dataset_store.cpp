@@ -37,7 +37,7 @@ class PendingPieces : public store::Pending {
   PendingPieces(DatasetStore& store, std::unique_ptr<store::Pending> plain, std::vector<ReadSegment> made)
       : store_(store), plain_(std::move(plain)), made_(std::move(made)) {}
   void complete() override {
-    std::shared_ptr<const Unpacked> recent;
+    std::shared_ptr<const DecodedChunk> recent;
     for (const ReadSegment& segment : made_) store_.read_unpacked(segment, recent);
     if (plain_) plain_->complete();
   }
@@ -135,7 +135,7 @@ std::unique_ptr<store::Pending> DatasetStore::submit_write(std::vector<WriteSegm
   return file_->submit_write(std::move(pieces));
 }
 
-void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<const Unpacked>& recent) {
+void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<const DecodedChunk>& recent) {
   if (dataset_.storage == Storage::kInside)
     return static_cast<void>(
         std::memcpy(segment.data, dataset_.inside.data() + segment.offset, static_cast<std::size_t>(segment.bytes)));
@@ -186,7 +186,8 @@ void DatasetStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
   dataset_.pad_with_null(into);
 }
 
-void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece, std::shared_ptr<const Unpacked>& recent) {
+void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece,
+                              std::shared_ptr<const DecodedChunk>& recent) {
   const std::optional<Chunk> chunk = find(number);
   const bool has_missing = dataset_.has_missing(number);
   if (!chunk && !has_missing) return fill(piece);
@@ -205,7 +206,7 @@ void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece, std
   }
   if (!is_recent()) {
     if (piece.bytes == chunk_bytes_) return make({piece.data, static_cast<std::size_t>(piece.bytes)});
-    auto made = std::make_shared<Unpacked>();
+    auto made = std::make_shared<DecodedChunk>();
     made->number = number;
     made->offset = offset;
     made->bytes.resize(static_cast<std::size_t>(chunk_bytes_));

@@ -18,7 +18,7 @@
 namespace plait::container::hdf5 {
 
 /// A chunk after decompression.
-struct Unpacked {
+struct DecodedChunk {
   std::int64_t number = -1;
   std::int64_t offset = 0;  ///< offset of the chunk in the file
   std::vector<std::byte> bytes;
@@ -54,7 +54,7 @@ class DatasetStore : public store::Store {
   /// Reads a segment that is not in the file in the form of the store.
   /// recent: the chunk that this batch has decompressed last; other threads may decompress others meanwhile.
   /// errors  kSystem: a chunk is damaged or has another size; the message has its index and its offset in the file.
-  void read_unpacked(const store::ReadSegment& segment, std::shared_ptr<const Unpacked>& recent);
+  void read_unpacked(const store::ReadSegment& segment, std::shared_ptr<const DecodedChunk>& recent);
 
  protected:
   void check(std::int64_t offset, std::int64_t bytes) const;
@@ -72,7 +72,7 @@ class DatasetStore : public store::Store {
   /// Reads strings of a contiguous dataset, and pads them with NUL.
   void read_texts(const store::ReadSegment& segment) const;
   codec::Chain chain(const Chunk& chunk) const;
-  void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const Unpacked>& recent);
+  void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const DecodedChunk>& recent);
 
   std::shared_ptr<store::Store> file_;
   HdfDataset dataset_;
@@ -80,7 +80,7 @@ class DatasetStore : public store::Store {
   std::int64_t chunk_bytes_ = 0;
   std::int64_t size_ = 0;
   std::mutex mutex_;
-  std::shared_ptr<const Unpacked> last_;
+  std::shared_ptr<const DecodedChunk> last_;
 };
 
 }  // namespace plait::container::hdf5

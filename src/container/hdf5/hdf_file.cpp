@@ -56,9 +56,9 @@ const std::string& ordinary(const store::Store& store, const std::string& path) 
 
 }  // namespace
 
-HdfFile::HdfFile(store::Store& store, const std::string& path, For what)
+HdfFile::HdfFile(store::Store& store, const std::string& path, Access access)
     : store_(store), path_(ordinary(store, path)), bytes_(store.size()) {
-  const bool changing = what == For::kChanging;
+  const bool changing = access == Access::kChanging;
   // A file is changed at the end, when the working directory may differ from the one at opening: use the whole path.
   const std::string& opened = changing ? path : store.name();
   recover_from_journal(opened);

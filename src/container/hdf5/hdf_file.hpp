@@ -27,13 +27,13 @@ struct NamedDataset {
 /// An open file. It is open only for a short time: callers store the plain values that they read from it.
 class HdfFile {
  public:
-  enum class For : std::uint8_t { kReading, kChanging };
+  enum class Access : std::uint8_t { kReading, kChanging };
 
   /// Opens the file.
   /// path: the path of the file of which `store` has the bytes.
   /// errors  kSystem: the file is not an HDF5 file, is damaged, is open for writing in another program, or has been
   ///         replaced since `store` was opened.
-  HdfFile(store::Store& store, const std::string& path, For what = For::kReading);
+  HdfFile(store::Store& store, const std::string& path, Access access = Access::kReading);
   /// Opens a private image of the file for changes.  errors  kSystem: the library fails.
   HdfFile(store::Store& store, const std::string& path, PrivateImage& image);
 

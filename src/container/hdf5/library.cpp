@@ -4,7 +4,7 @@
 // two copies would not share their open files.
 //
 // The library is not thread-safe. Plait's calls are serialized by a mutex, and other users have a lock of their own
-// (Surroundings). The lock of the others is acquired first.
+// (LibraryHooks). The lock of the others is acquired first.
 // Example: with the reverse order, thread A holds h5py's lock and calls a function of Plait, which waits for the mutex.
 // Thread B holds the mutex and waits for h5py's lock. Neither continues.
 
@@ -22,7 +22,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/hdf5/surroundings.hpp"
+#include "container/hdf5/library_hooks.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -33,7 +33,7 @@ constexpr std::array kSystemNames{"libhdf5.so.320", "libhdf5.so.310", "libhdf5_s
                                   "libhdf5.so.200", "libhdf5.so.103", "libhdf5_serial.so.103",
                                   "libhdf5.so"};
 
-struct Loaded {
+struct LoadedLibrary {
   Functions functions;
   std::string path;
   std::array<unsigned, 3> version{};
@@ -44,8 +44,8 @@ std::recursive_mutex& mutex() {
   return mutex;
 }
 
-Surroundings& surroundings() {
-  static Surroundings surroundings;
+LibraryHooks& surroundings() {
+  static LibraryHooks surroundings;
   return surroundings;
 }
 
@@ -60,8 +60,8 @@ bool find(void* library, const char* name, Function& into) {
                            "; name another one, of version 1.10.5 or later, in PLAIT_HDF5, or install h5py for Python");
 }
 
-Loaded loaded_from(void* library, const std::string& path) {
-  Loaded found;
+LoadedLibrary loaded_from(void* library, const std::string& path) {
+  LoadedLibrary found;
   found.path = path;
   Functions& functions = found.functions;
   const char* missing = nullptr;
@@ -88,7 +88,7 @@ Loaded loaded_from(void* library, const std::string& path) {
   return found;
 }
 
-Loaded load() {
+LoadedLibrary load() {
   const char* setting = std::getenv("PLAIT_HDF5");
   const std::string path = setting != nullptr && *setting != '\0' ? std::string(setting) : surroundings().library();
   if (!path.empty()) {
@@ -107,14 +107,14 @@ Loaded load() {
       "PLAIT_HDF5");
 }
 
-std::optional<Loaded>& loaded() {
-  static std::optional<Loaded> loaded;
+std::optional<LoadedLibrary>& loaded() {
+  static std::optional<LoadedLibrary> loaded;
   return loaded;
 }
 
 }  // namespace
 
-void set_surroundings(Surroundings given) { surroundings() = std::move(given); }
+void set_surroundings(LibraryHooks given) { surroundings() = std::move(given); }
 
 Library::Library() {
   // The lock of other users comes first: a thread that holds it may be about to wait for this mutex.

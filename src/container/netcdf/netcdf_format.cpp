@@ -12,9 +12,9 @@ namespace plait::container::netcdf {
 
 namespace {
 
-class Classic : public Format {
+class ClassicFormat : public Format {
  public:
-  Classic() : Format({.name = "netcdf", .suffix = ".nc", .kind = "a netCDF file", .names_arrays = true}) {}
+  ClassicFormat() : Format({.name = "netcdf", .suffix = ".nc", .kind = "a netCDF file", .names_arrays = true}) {}
   bool begins(std::span<const std::byte> header) const override {
     constexpr std::string_view kSignature = "CDF";
     return header.size() > kSignature.size() &&
@@ -41,7 +41,7 @@ class Classic : public Format {
 }  // namespace
 
 const Format& format() {
-  static const Classic kFormat;
+  static const ClassicFormat kFormat;
   return kFormat;
 }
 

@@ -36,7 +36,7 @@ constexpr const char* kMetadata = "__metadata__";
 constexpr std::int64_t kAlignment = 64;
 
 /// An iterator over characters that records the position of the parser.
-class Counting {
+class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -44,14 +44,14 @@ class Counting {
   using pointer = const char*;
   using reference = const char&;
 
-  Counting(const char* at, const char** seen) : at_(at), seen_(seen) {}
+  CountingIterator(const char* at, const char** seen) : at_(at), seen_(seen) {}
   reference operator*() const { return *at_; }
-  Counting& operator++() {
+  CountingIterator& operator++() {
     *seen_ = ++at_;
     return *this;
   }
-  bool operator==(const Counting& other) const { return at_ == other.at_; }
-  bool operator!=(const Counting& other) const { return at_ != other.at_; }
+  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
 
  private:
   const char* at_;
@@ -232,7 +232,8 @@ const ElementType& type_to_write(const Member& member, const std::string& path) 
 Header parse_header(std::string_view json_text, std::int64_t file_bytes, const std::string& file) {
   Handler handler(file, json_text);
   const char* const end = json_text.data() + json_text.size();
-  (void)json::sax_parse(Counting(json_text.data(), handler.seen()), Counting(end, handler.seen()), &handler);
+  (void)json::sax_parse(CountingIterator(json_text.data(), handler.seen()), CountingIterator(end, handler.seen()),
+                        &handler);
   const auto json_bytes = static_cast<std::int64_t>(json_text.size());
   const std::int64_t data_begin = kLengthBytes + json_bytes;
   std::vector<Member> members;

@@ -47,7 +47,7 @@ void ChunkStore::read_plain(std::span<const PiecesOfChunk> chunks) {
 }
 
 void ChunkStore::read_packed(std::span<const PiecesOfChunk> chunks) {
-  std::shared_ptr<const Unpacked> last;
+  std::shared_ptr<const DecodedChunk> last;
   {
     const std::scoped_lock lock(mutex_);
     last = last_;
@@ -79,10 +79,10 @@ void ChunkStore::read_packed(std::span<const PiecesOfChunk> chunks) {
 }
 
 void ChunkStore::copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> packed,
-                             std::shared_ptr<const Unpacked> last) {
+                             std::shared_ptr<const DecodedChunk> last) {
   if (found.status == ChunkStatus::kRead) {
     const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
-    auto made = std::make_shared<Unpacked>();
+    auto made = std::make_shared<DecodedChunk>();
     made->number = chunk.number;
     made->identity = found.identity;
     made->bytes = std::make_unique_for_overwrite<std::byte[]>(size);

@@ -144,7 +144,7 @@ void ChunkStore::unpack(std::int64_t number, std::span<const std::byte> packed, 
   if (metadata_.transposed.empty()) return metadata_.packing.decode(packed, chunk, what);
   const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.acquire(chunk.size());
   metadata_.packing.decode(packed, stored, what);
-  transpose(metadata_, Towards::kArray, stored, chunk);
+  transpose(metadata_, TransposeDirection::kArray, stored, chunk);
 }
 
 store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk) {
@@ -183,7 +183,7 @@ void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment
   }
   if (!metadata_.transposed.empty()) {
     const std::span<std::byte> stored = ChunkBuffers::of_thread().transposed.acquire(size);
-    transpose(metadata_, Towards::kFile, plain, stored);
+    transpose(metadata_, TransposeDirection::kFile, plain, stored);
     plain = stored;
   }
   chunks_.put(number, metadata_.packing.encode(plain), from);

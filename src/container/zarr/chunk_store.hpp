@@ -16,7 +16,7 @@
 namespace plait::container::zarr {
 
 /// A chunk after decompression.
-struct Unpacked {
+struct DecodedChunk {
   std::int64_t number = -1;
   store::ObjectIdentity identity;  ///< identity of the object from which it was read
   std::unique_ptr<std::byte[]> bytes;
@@ -68,7 +68,7 @@ class ChunkStore : public store::Store {
   void read_packed(std::span<const PiecesOfChunk> chunks);
   /// Decompresses a chunk of which a part is read, or uses `last` if it is still the same, and copies the pieces.
   void copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> packed,
-                   std::shared_ptr<const Unpacked> last);
+                   std::shared_ptr<const DecodedChunk> last);
   void fill_pieces(const PiecesOfChunk& chunk) const;
   /// Checks the compressed size of a chunk.  errors  kSystem: it is larger than the elements can need.
   void check_packed(std::int64_t number, std::int64_t bytes) const;
@@ -83,7 +83,7 @@ class ChunkStore : public store::Store {
   ChunkObjects chunks_;
   std::string text_;
   std::mutex mutex_;
-  std::shared_ptr<const Unpacked> last_;
+  std::shared_ptr<const DecodedChunk> last_;
 };
 
 }  // namespace plait::container::zarr

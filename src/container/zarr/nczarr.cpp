@@ -14,7 +14,7 @@ namespace plait::container::zarr {
 
 namespace {
 
-using Ordered = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// The names that versions of the library use.
 struct Names {
@@ -25,30 +25,30 @@ constexpr Names kOfArrays{{"_nczarr_array", "_NCZARR_ARRAY"}, ".nczarray"};
 constexpr Names kOfGroups{{"_nczarr_group", "_NCZARR_GROUP"}, ".nczgroup"};
 
 /// Parses a text; null if it is damaged, because the array can be read without it.
-Ordered parse(std::string_view text) { return Ordered::parse(text, nullptr, false); }
+OrderedJson parse(std::string_view text) { return OrderedJson::parse(text, nullptr, false); }
 
 /// Returns the statement of the library about an array or group; null if there is none.
-Ordered stated(const StoredMetadata& metadata, const ArrayAttributes& attributes, const Names& names) {
+OrderedJson stated(const StoredMetadata& metadata, const ArrayAttributes& attributes, const Names& names) {
   for (const char* const name : names.members)
     if (const ArrayAttribute* const found = find_attribute(attributes, name); found != nullptr && found->is_json())
       return parse(found->texts.front());
-  const Ordered root = parse(metadata.text);
+  const OrderedJson root = parse(metadata.text);
   for (const char* const name : names.members)
     if (root.is_object() && root.contains(name)) return root[name];
   if (metadata.object.ends_with("zarr.json")) return {};
   const std::string folder = metadata.object.substr(0, metadata.object.rfind('/') + 1);
   const std::optional<StoredText> found = read_text(metadata.objects, folder + names.object);
-  return found ? parse(found->text) : Ordered();
+  return found ? parse(found->text) : OrderedJson();
 }
 
 /// Returns the member that newer versions call `name` and others `older`; null if there is none.
-Ordered member(const Ordered& of, const char* name, const char* older) {
+OrderedJson member(const OrderedJson& of, const char* name, const char* older) {
   if (!of.is_object()) return {};
   const auto found = of.contains(name) ? of.find(name) : of.find(older);
-  return found == of.end() ? Ordered() : *found;
+  return found == of.end() ? OrderedJson() : *found;
 }
 
-bool is_length(const Ordered& value) {
+bool is_length(const OrderedJson& value) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= std::uint64_t{INT64_MAX};
   return value.is_number_integer() && value >= 0;
 }
@@ -61,10 +61,10 @@ bool is_nczarr_attribute(std::string_view name) {
 
 std::vector<std::string> dimension_references(const StoredMetadata& array, const ArrayAttributes& attributes,
                                               std::size_t rank) {
-  const Ordered found = member(stated(array, attributes, kOfArrays), "dimension_references", "dimrefs");
+  const OrderedJson found = member(stated(array, attributes, kOfArrays), "dimension_references", "dimrefs");
   if (!found.is_array() || found.size() != rank) return {};
   std::vector<std::string> references;
-  for (const Ordered& one : found) {
+  for (const OrderedJson& one : found) {
     if (!one.is_string()) return {};
     references.push_back(one.get<std::string>());
   }
@@ -72,13 +72,13 @@ std::vector<std::string> dimension_references(const StoredMetadata& array, const
 }
 
 std::vector<GroupDimension> group_dimensions(const StoredMetadata& group, const ArrayAttributes& attributes) {
-  const Ordered found = member(stated(group, attributes, kOfGroups), "dimensions", "dims");
+  const OrderedJson found = member(stated(group, attributes, kOfGroups), "dimensions", "dims");
   std::vector<GroupDimension> dimensions;
   if (!found.is_object()) return dimensions;
   for (const auto& [name, value] : found.items()) {
-    const Ordered length = value.is_object() ? member(value, "size", "size") : value;
+    const OrderedJson length = value.is_object() ? member(value, "size", "size") : value;
     if (!is_length(length)) continue;
-    const Ordered unlimited = member(value, "unlimited", "unlimited");
+    const OrderedJson unlimited = member(value, "unlimited", "unlimited");
     dimensions.push_back({name, length.get<std::int64_t>(), unlimited == 1 || unlimited == true});
   }
   return dimensions;

@@ -22,7 +22,7 @@ namespace plait::container::zarr {
 namespace {
 
 using base::text;
-using Ordered = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 const ElementType& element_type(const ArrayType& type, const std::string& path) {
   const std::string_view own = type.dtype;
@@ -42,15 +42,15 @@ void check_shape(const std::string& path, const char* what, const Extents& given
                              shape_to_string(array), "; give a size of 1 or more for each dimension");
 }
 
-Ordered named_configuration(const char* name, Ordered configuration) {
+OrderedJson named_configuration(const char* name, OrderedJson configuration) {
   return {{"name", name}, {"configuration", std::move(configuration)}};
 }
 
 /// Returns the codecs that encode a chunk.
-Ordered make_codecs(const ArrayType& type, bool ordered, const std::string& codec) {
-  Ordered codecs = Ordered::array();
+OrderedJson make_codecs(const ArrayType& type, bool ordered, const std::string& codec) {
+  OrderedJson codecs = OrderedJson::array();
   if (type.order == Order::kFortran && type.shape.size() > 1) {
-    Ordered reversed = Ordered::array();
+    OrderedJson reversed = OrderedJson::array();
     for (std::size_t d = type.shape.size(); d-- > 0;) reversed.push_back(d);
     codecs.push_back(named_configuration("transpose", {{"order", std::move(reversed)}}));
   }
@@ -72,22 +72,22 @@ Ordered make_codecs(const ArrayType& type, bool ordered, const std::string& code
   return codecs;
 }
 
-Ordered fill_json(const std::string& path, const std::string& given, const ArrayType& type) {
+OrderedJson fill_json(const std::string& path, const std::string& given, const ArrayType& type) {
   const char kind = type.dtype[1];
   if (given.empty()) {
     if (kind == 'b') return false;
-    if (kind == 'c') return Ordered::array({0.0, 0.0});
-    return kind == 'f' ? Ordered(0.0) : Ordered(0);
+    if (kind == 'c') return OrderedJson::array({0.0, 0.0});
+    return kind == 'f' ? OrderedJson(0.0) : OrderedJson(0);
   }
   return fill_given(path, given, type.dtype);
 }
 
-Ordered names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
-  Ordered names = Ordered::array();
+OrderedJson names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
+  OrderedJson names = OrderedJson::array();
   for (const std::string& one : options.dimension_names) {
     if (!npy::is_utf8(one))
       base::throw_argument_error(path, ": the name of a dimension is no UTF-8; give it another one");
-    names.push_back(one.empty() ? Ordered(nullptr) : Ordered(marked_text(one)));
+    names.push_back(one.empty() ? OrderedJson(nullptr) : OrderedJson(marked_text(one)));
   }
   if (names.size() != dimensions)
     base::throw_argument_error(path, ": ", names.size(), " names were given for ", dimensions,
@@ -126,7 +126,7 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   const Extents chunk = options.chunk.value_or(usual_chunk(made.type));
   made.chunk = chunk;
   check_shape(path, "chunks", chunk, shape);
-  Ordered codecs = make_codecs(made.type, element.ordered, options.codec);
+  OrderedJson codecs = make_codecs(made.type, element.ordered, options.codec);
   Extents grid = chunk;
   if (options.shard) {
     grid = *options.shard;
@@ -137,13 +137,14 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
       if (grid[d] % chunk[d] != 0)
         base::throw_argument_error(path, ": shards of ", shape_to_string(grid), " are not made of whole chunks of ",
                                    shape_to_string(chunk), "; give multiples of these sizes");
-    Ordered index = Ordered::array({named_configuration("bytes", {{"endian", "little"}}), {{"name", "crc32c"}}});
-    codecs = Ordered::array({named_configuration("sharding_indexed", {{"chunk_shape", chunk},
-                                                                      {"codecs", std::move(codecs)},
-                                                                      {"index_codecs", std::move(index)},
-                                                                      {"index_location", "end"}})});
+    OrderedJson index =
+        OrderedJson::array({named_configuration("bytes", {{"endian", "little"}}), {{"name", "crc32c"}}});
+    codecs = OrderedJson::array({named_configuration("sharding_indexed", {{"chunk_shape", chunk},
+                                                                          {"codecs", std::move(codecs)},
+                                                                          {"index_codecs", std::move(index)},
+                                                                          {"index_location", "end"}})});
   }
-  Ordered root{{"zarr_format", 3}, {"node_type", "array"}, {"shape", shape}};
+  OrderedJson root{{"zarr_format", 3}, {"node_type", "array"}, {"shape", shape}};
   root["data_type"] = element.name;
   root["chunk_grid"] = named_configuration("regular", {{"chunk_shape", grid}});
   root["chunk_key_encoding"] = named_configuration("default", {{"separator", "/"}});

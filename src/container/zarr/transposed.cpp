@@ -13,7 +13,8 @@
 
 namespace plait::container::zarr {
 
-void transpose(const Metadata& metadata, Towards towards, std::span<const std::byte> from, std::span<std::byte> to) {
+void transpose(const Metadata& metadata, TransposeDirection towards, std::span<const std::byte> from,
+               std::span<std::byte> to) {
   const std::int64_t element = metadata.type.element_bytes;
   const std::size_t count = metadata.chunk.size();
   Extents in_array(count);
@@ -24,10 +25,10 @@ void transpose(const Metadata& metadata, Towards towards, std::span<const std::b
   for (std::size_t i = count; i-- > 0;) {
     const std::size_t d = metadata.transposed[i];
     loops[i] = {metadata.chunk[d], stride, in_array[d]};
-    if (towards == Towards::kFile) std::swap(loops[i].source_stride, loops[i].target_stride);
+    if (towards == TransposeDirection::kFile) std::swap(loops[i].source_stride, loops[i].target_stride);
     stride *= metadata.chunk[d];
   }
-  copy::strided_copy(to.data(), from.data(), element, loops, copy::Landing::kCaches);
+  copy::strided_copy(to.data(), from.data(), element, loops, copy::Destination::kCaches);
 }
 
 }  // namespace plait::container::zarr

@@ -8,9 +8,10 @@
 
 namespace plait::container::zarr {
 
-enum class Towards : std::uint8_t { kArray, kFile };
+enum class TransposeDirection : std::uint8_t { kArray, kFile };
 
 /// Copies a chunk from one order to the other.
-void transpose(const Metadata& metadata, Towards towards, std::span<const std::byte> from, std::span<std::byte> to);
+void transpose(const Metadata& metadata, TransposeDirection towards, std::span<const std::byte> from,
+               std::span<std::byte> to);
 
 }  // namespace plait::container::zarr

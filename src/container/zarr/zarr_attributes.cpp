@@ -26,7 +26,7 @@ namespace plait::container::zarr {
 namespace {
 
 namespace fs = std::filesystem;
-using Ordered = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kDimensions = "_ARRAY_DIMENSIONS";
 constexpr std::string_view kFill = "_FillValue";
@@ -111,7 +111,7 @@ ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& obje
     from = objects.object_location(attributes);
   }
   const Document document(text, from);  // it reports errors in the text
-  const Ordered root = Ordered::parse(marked_json(text));
+  const OrderedJson root = OrderedJson::parse(marked_json(text));
   if (second) return json_to_attributes(root);
   const auto found = root.find("attributes");
   if (found == root.end() || found->is_null()) return {};
@@ -139,7 +139,7 @@ void take_attributes(Content& found, ArrayAttributes attributes, std::string_vie
 
 nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, const std::string& where) {
   check_attributes(attributes, where);
-  Ordered object = attributes_to_json(attributes, where);
+  OrderedJson object = attributes_to_json(attributes, where);
   const ArrayAttribute* const fill = find_attribute(attributes, kFill);
   if (fill != nullptr && !fill->is_texts() && !fill->is_json() && fill->dtype[1] == 'f' && value_count(*fill) == 1)
     object[std::string(kFill)] = encode_base64(real_value(*fill));

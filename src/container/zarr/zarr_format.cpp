@@ -100,7 +100,7 @@ ListedArray describe_array(store::ObjectStore& objects, const std::string& objec
 }
 
 /// The arrays and groups of a hierarchy.
-struct Found {
+struct HierarchyContent {
   std::vector<Member> members;
   std::vector<std::vector<std::string>> references;  ///< for each member
   std::vector<GroupAttributes> groups;
@@ -108,7 +108,7 @@ struct Found {
 
 /// Adds the arrays whose names begin with `prefix`, and those of the groups below. It does not follow links.
 /// name: the name of the array or group in the hierarchy.
-void collect(store::ObjectStore& objects, const std::string& prefix, const std::string& name, Found& found) {
+void collect(store::ObjectStore& objects, const std::string& prefix, const std::string& name, HierarchyContent& found) {
   std::vector<Member>& members = found.members;
   const std::string object = metadata_object(objects, prefix);
   try {
@@ -145,10 +145,10 @@ void collect(store::ObjectStore& objects, const std::string& prefix, const std::
     collect(objects, text(prefix, one, '/'), name.empty() ? one : text(name, '/', one), found);
 }
 
-Found found_below(const store::Store& store, const std::string& file) {
+HierarchyContent found_below(const store::Store& store, const std::string& file) {
   const fs::path folder = fs::path(store.name()).parent_path();
   const std::string name = folder.lexically_relative(file).string();
-  Found found;
+  HierarchyContent found;
   collect(*store::open_objects(folder.string(), store::Sharing::kPrivate), {}, name == "." ? std::string() : name,
           found);
   for (std::size_t i = 0; i < found.members.size(); ++i)

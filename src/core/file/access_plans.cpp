@@ -62,7 +62,7 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
   ways_.push_back({mine, 0, each_node, {}, std::move(description)});
   if (plan::has_alternatives(modelled)) {
     std::vector<double> predicted{plan::predicted_seconds(modelled, mine)};
-    const auto add = [&](Way way, double seconds) {
+    const auto add = [&](StrategyPlan way, double seconds) {
       predicted.push_back(seconds);
       ways_.push_back(std::move(way));
     };
@@ -85,7 +85,7 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
   ways_.front().plan.emplace(std::move(modelled));
 }
 
-std::string PlannedAccess::Way::describe() const {
+std::string PlannedAccess::StrategyPlan::describe() const {
   const char* const where = each_node ? " in each node" : "";
   return readers == 0 ? base::text(plan::to_string(strategy), where)
                       : base::text(plan::to_string(strategy), " by ", readers);
@@ -93,7 +93,7 @@ std::string PlannedAccess::Way::describe() const {
 
 void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers) {
   const std::size_t wanted = choice_ ? choice_->next() : 0;
-  Way& way = ways_[wanted];
+  StrategyPlan& way = ways_[wanted];
   if (!way.plan) {
     SelectedArray forced = array_;
     forced.options.strategy = way.strategy;

@@ -58,7 +58,7 @@ class PlannedAccess {
 
  private:
   /// One strategy for the access.
-  struct Way {
+  struct StrategyPlan {
     plan::Strategy strategy;
     std::int64_t readers;                  // 0: chosen by the planner
     bool each_node;                        // each node reads for its ranks
@@ -73,7 +73,7 @@ class PlannedAccess {
   Action action_;
   int workers_;
   Extents strides_;                             // strides of local arrays, in bytes
-  std::vector<Way> ways_;                       // the model's choice first
+  std::vector<StrategyPlan> ways_;              // the model's choice first
   std::optional<plan::StrategyChoice> choice_;  // if the caller leaves the strategy to Plait
   std::size_t next_ = 0;                        // index in ways_; its plan exists
 };

@@ -111,7 +111,7 @@ class StoreAccess {
   collective::Collective agree(transport::Transport& transport, const std::exception_ptr& error,
                                std::int64_t& nanoseconds) const;
   std::int64_t execute_read(collective::Collective& call, access::Move& move,
-                            const collective::Elapsed& since_call) const;
+                            const collective::ElapsedTime& since_call) const;
   std::int64_t execute_write(collective::Collective& call, access::Move& move) const;
 
   File::Impl& file_;
@@ -127,7 +127,7 @@ class StoreAccess {
 };
 
 AccessTimes StoreAccess::run() {
-  const collective::Elapsed since_start;
+  const collective::ElapsedTime since_start;
   error_ = collective::caught([this] { plan(); });  // 2. Plan
   if (must_extend()) extend();                      // 3. Extend
   run_workers();                                    // 4. Agree, 5. Execute, 6. Finish
@@ -195,7 +195,7 @@ void StoreAccess::run_worker(transport::Transport& transport) {
   const base::OperationScope during(call_);
   collective::Times& times = times_[is_team() ? static_cast<std::size_t>(transport.rank()) : 0];
   const collective::Stopwatch watch(times.total);
-  const collective::Elapsed since_call;
+  const collective::ElapsedTime since_call;
   std::unique_ptr<access::Move> move;
   const std::exception_ptr error = prepare(transport, times, move);  // 5. Execute, if it is a direct read
 
@@ -233,7 +233,7 @@ collective::Collective StoreAccess::agree(transport::Transport& transport, const
 /// Executes a read. Returns the nanoseconds of the worker that made its call last: workers agree on the smallest
 /// number.
 std::int64_t StoreAccess::execute_read(collective::Collective& call, access::Move& move,
-                                       const collective::Elapsed& since_call) const {
+                                       const collective::ElapsedTime& since_call) const {
   std::int64_t nanoseconds = 0;
   const auto execute = [&] {
     move.run();
@@ -249,7 +249,7 @@ std::int64_t StoreAccess::execute_write(collective::Collective& call, access::Mo
   writing_ = true;
   file_.storage().mark_written();
   const bool is_shared = is_team();
-  const collective::Elapsed since_agreed;
+  const collective::ElapsedTime since_agreed;
   std::int64_t nanoseconds = 0;
   const auto execute = [&] {
     move.run();

@@ -35,7 +35,7 @@ struct Part {
 };
 
 /// A box of the whole array; all of it without an origin.
-struct Moved {
+struct ArrayBox {
   std::span<const std::int64_t> origin;
   std::span<const std::int64_t> shape;
 };
@@ -45,7 +45,7 @@ class Parts {
   explicit Parts(std::int64_t element_bytes) : element_bytes_(element_bytes) {}
 
   void add(const Layout& layout, std::span<const copy::LocalArray> arrays, bool filled, bool halos,
-           const Moved& moved) {
+           const ArrayBox& moved) {
     for (const copy::LocalArray& array : arrays) {
       Part part{array.rank, filled, array.data, {}, array.strides, element_bytes_, {}};
       if (halos || (moved.origin.empty() && !layout.has_halo())) {
@@ -89,7 +89,7 @@ class Parts {
   }
 
   /// Narrows a part to the elements that its rank owns of a box. Earlier members are before the box in its local array.
-  static void narrow(Part& part, const Layout& layout, const Moved& moved) {
+  static void narrow(Part& part, const Layout& layout, const ArrayBox& moved) {
     const std::vector<IndexSet> sets = layout.index_sets(part.rank);
     std::int64_t offset = 0;
     for (std::size_t d = 0; d < sets.size(); ++d) {

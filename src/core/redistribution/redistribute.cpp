@@ -84,11 +84,11 @@ struct Sides {
 };
 
 /// A redistribution that has been checked and planned.  A process that is alone moves the arrays of all ranks itself.
-class Planned {
+class PlannedRedistribution {
  public:
   /// errors  kArgument: arguments that do not fit together, too little memory.
-  Planned(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
-          const RedistributionOptions& options)
+  PlannedRedistribution(const Layout& source, const Layout& target, std::int64_t element_bytes, const Comm& comm,
+                        const RedistributionOptions& options)
       : element_bytes_(element_bytes), comm_(comm) {
     check_sizes(source, target, element_bytes, comm, options.memory);
     pairs_.emplace(make_pairs(source, target, options));
@@ -130,11 +130,11 @@ class Planned {
 
 namespace {
 
-using moving::Planned;
+using moving::PlannedRedistribution;
 using moving::Sides;
 
 /// Agrees on a call with the other ranks and carries it out.  `planned` is null only if `checked` has the reason.
-void carry_out(const Comm& comm, Planned* planned, const Sides& sides, const std::string& call,
+void carry_out(const Comm& comm, PlannedRedistribution* planned, const Sides& sides, const std::string& call,
                std::exception_ptr checked) {
   if (comm.alone()) {
     if (checked) std::rethrow_exception(checked);
@@ -148,15 +148,15 @@ void carry_out(const Comm& comm, Planned* planned, const Sides& sides, const std
 
 /// An array of the caller: this process's parts of a layout.
 template <typename Part>
-struct Held {
+struct LocalParts {
   const Layout& layout;
   std::span<const Part> parts;
 };
 
-void redistribute_now(const Held<ConstPart>& source, const Held<MutablePart>& target, std::int64_t element_bytes,
-                      const Comm& comm, const RedistributionOptions& options) {
+void redistribute_now(const LocalParts<ConstPart>& source, const LocalParts<MutablePart>& target,
+                      std::int64_t element_bytes, const Comm& comm, const RedistributionOptions& options) {
   Sides sides;
-  std::optional<Planned> planned;
+  std::optional<PlannedRedistribution> planned;
   std::string call;
   const auto checked = collective::caught([&] {
     if (comm.size() > 1) call = call_text(source.layout, target.layout, element_bytes, options);
@@ -251,7 +251,7 @@ class Redistribution::Impl {
   const base::Owner owner_;
   Comm comm_;
   std::shared_ptr<core::Worker> worker_;
-  std::optional<moving::Planned> planned_;
+  std::optional<moving::PlannedRedistribution> planned_;
   std::int64_t number_ = 0;  // number on its Comm, the same on every rank
   std::vector<std::shared_ptr<Request::Impl>> started_;
 };

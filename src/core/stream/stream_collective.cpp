@@ -95,7 +95,7 @@ std::int64_t CollectiveStream::ordered(transport::Transport& transport, const Ca
   });
   begun = call.write;
   collective::FirstError lacking;
-  const collective::Sums sums = scan->sum(lacking);
+  const collective::ScanResult sums = scan->sum(lacking);
   if (call.write && sums.all > left())
     // All ranks compute this error, but they agree on it: no rank may announce a new value while others still add up.
     together.run_phase([&] { throw beyond_the_end(text("the ranks' ", sums.all), position_); });

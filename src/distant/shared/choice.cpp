@@ -49,10 +49,10 @@ struct Candidate {
 /// changed by hand, are never mixed.
 using Key = std::tuple<std::string, int, std::int64_t, std::int64_t>;
 
-std::map<Key, Candidate> find_candidates(const std::vector<Sight>& sights) {
+std::map<Key, Candidate> find_candidates(const std::vector<NameView>& sights) {
   std::map<Key, Candidate> result;
   for (std::size_t rank = 0; rank < sights.size(); ++rank)
-    for (const Seen& seen : sights[rank].striped) {
+    for (const StripedFile& seen : sights[rank].striped) {
       Candidate& candidate = result[{seen.file.id, seen.file.components, seen.file.unit, seen.file.limit}];
       if (candidate.seen_by.empty()) {
         candidate.file = seen.file;
@@ -111,13 +111,13 @@ std::vector<int> assign_servers(const Candidate& file, std::size_t ranks) {
 
 }  // namespace
 
-Choice choose(const std::string& path, SharedFilePlace place, const std::vector<Sight>& sights) {
-  const auto other = std::ranges::find_if(sights, [&](const Sight& sight) {
+Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& sights) {
+  const auto other = std::ranges::find_if(sights, [&](const NameView& sight) {
     const auto& first = sights.front().plain;
     return sight.plain.has_value() != first.has_value() || (first && !store::same_file(*sight.plain, *first));
   });
   const bool alike = other == sights.end();
-  const bool anywhere = std::ranges::any_of(sights, [](const Sight& sight) { return sight.plain.has_value(); });
+  const bool anywhere = std::ranges::any_of(sights, [](const NameView& sight) { return sight.plain.has_value(); });
   const bool plain = alike && anywhere && place != SharedFilePlace::kStriped;
   const auto not_alike = [&] {
     throw_unopened(

@@ -27,6 +27,6 @@ void fields(Codec& codec, base::Record<Codec, Choice>& choice) {
 /// Chooses from what each rank sees.  A component is served by a rank that sees it and has the fewest components; among
 /// equal ranks by the rank that wrote it, or else the lowest one.
 /// errors  kSystem: there is no such file, not all of it, or more than one.
-Choice choose(const std::string& path, SharedFilePlace place, const std::vector<Sight>& sights);
+Choice choose(const std::string& path, SharedFilePlace place, const std::vector<NameView>& sights);
 
 }  // namespace plait::distant::shared

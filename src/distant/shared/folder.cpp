@@ -69,14 +69,14 @@ std::string parent_folder(const std::string& path) {
 
 std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
-Sight look(const std::string& path, store::posix::Descriptor& held) {
-  Sight sight;
+NameView look(const std::string& path, store::posix::Descriptor& held) {
+  NameView sight;
   struct stat found{};
   held = store::posix::Descriptor(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (held.number() >= 0 && ::fstat(held.number(), &found) == 0 && S_ISREG(found.st_mode))
     sight.plain = store::posix::read_identity(held.number(), path);
   std::error_code error;
-  each_component(path, error, [&](const std::string& name, const Found& what) {
+  each_component(path, error, [&](const std::string& name, const ComponentName& what) {
     if (!what.description) return;
     const std::string bytes = name.substr(0, name.size() - std::string_view(kDescriptionSuffix).size());
     struct stat component{};
@@ -88,11 +88,11 @@ Sight look(const std::string& path, store::posix::Descriptor& held) {
     if (description.id != what.id || description.component != what.component ||
         description.components != what.components)
       return;
-    auto known = std::ranges::find_if(sight.striped, [&](const Seen& seen) {
+    auto known = std::ranges::find_if(sight.striped, [&](const StripedFile& seen) {
       return seen.file.id == what.id && seen.file.components == what.components && seen.file.unit == description.unit &&
              seen.file.limit == description.limit;
     });
-    if (known == sight.striped.end()) known = sight.striped.insert(known, Seen{std::move(description), {}});
+    if (known == sight.striped.end()) known = sight.striped.insert(known, StripedFile{std::move(description), {}});
     known->components.push_back(what.component);
   });
   if (error)
@@ -104,7 +104,8 @@ Sight look(const std::string& path, store::posix::Descriptor& held) {
 std::vector<Part> parts_in(const std::string& path) {
   std::vector<Part> parts;
   std::error_code ignored;
-  each_component(path, ignored, [&](const std::string& name, const Found& what) { parts.push_back({name, what}); });
+  each_component(path, ignored,
+                 [&](const std::string& name, const ComponentName& what) { parts.push_back({name, what}); });
   std::ranges::sort(parts, {}, [](const Part& part) { return std::tie(part.what.component, part.path); });
   return parts;
 }
@@ -112,7 +113,7 @@ std::vector<Part> parts_in(const std::string& path) {
 std::set<std::string> ids_seen(const std::string& path) {
   std::set<std::string> ids;
   std::error_code ignored;
-  each_component(path, ignored, [&](const std::string&, const Found& what) { ids.insert(what.id); });
+  each_component(path, ignored, [&](const std::string&, const ComponentName& what) { ids.insert(what.id); });
   return ids;
 }
 
@@ -121,10 +122,10 @@ void remove_others(const std::string& path, const std::string& keep) noexcept {
     std::error_code ignored;
     std::vector<std::string> descriptions;
     std::vector<std::string> bytes;
-    each_component(path, ignored, [&](const std::string& name, const Found& what) {
+    each_component(path, ignored, [&](const std::string& name, const ComponentName& what) {
       if (what.id != keep) (what.description ? descriptions : bytes).push_back(name);
     });
-    each_unfinished(path, ignored, [&](const std::string& name, const Found& what) {
+    each_unfinished(path, ignored, [&](const std::string& name, const ComponentName& what) {
       if (what.id != keep) descriptions.push_back(name);
     });
     // Descriptions are removed first: a kill in between leaves bytes that no description names, not a description of

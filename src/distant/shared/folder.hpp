@@ -14,38 +14,38 @@
 namespace plait::distant::shared {
 
 /// The components of a striped file that one rank sees.
-struct Seen {
+struct StripedFile {
   Description file;             ///< the description of any component
   std::vector<int> components;  ///< the components whose bytes exist
-  bool operator==(const Seen&) const = default;
+  bool operator==(const StripedFile&) const = default;
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, Seen>& seen) {
+void fields(Codec& codec, base::Record<Codec, StripedFile>& seen) {
   codec(seen.file, seen.components);
 }
 
 /// All files that one rank sees under a name.
-struct Sight {
+struct NameView {
   std::optional<store::Identity> plain;  ///< an ordinary file
-  std::vector<Seen> striped;
-  bool operator==(const Sight&) const = default;
+  std::vector<StripedFile> striped;
+  bool operator==(const NameView&) const = default;
 };
 
 template <class Codec>
-void fields(Codec& codec, base::Record<Codec, Sight>& sight) {
+void fields(Codec& codec, base::Record<Codec, NameView>& sight) {
   codec(sight.plain, sight.striped);
 }
 
 /// Examines the folder. `held` gets a descriptor of the ordinary file, not for reading: as long as it is open, no other
 /// file gets the same inode.
 /// errors  kSystem: no such folder, a damaged description.
-Sight look(const std::string& path, store::posix::Descriptor& held);
+NameView look(const std::string& path, store::posix::Descriptor& held);
 
 /// A file that is part of a shared one.
 struct Part {
   std::string path;
-  Found what;
+  ComponentName what;
 };
 /// Returns the parts of files of the name in the folder, by component; empty if the folder cannot be read.
 std::vector<Part> parts_in(const std::string& path);

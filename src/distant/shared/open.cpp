@@ -228,7 +228,7 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
   std::string before;
   std::int64_t same = 0;  // number of attempts since some rank saw something new
   for (int attempt = 1;; ++attempt) {
-    shared::Sight sight;
+    shared::NameView sight;
     store::posix::Descriptor held;
     std::string now;
     call.run_phase([&] {
@@ -250,14 +250,14 @@ void SharedFile::Impl::open_existing(collective::Collective& call) {
   }
 }
 
-void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::Sight& sight) {
+void SharedFile::Impl::open_chosen(collective::Collective& call, const shared::NameView& sight) {
   const std::vector<std::string> sights = collective::gather(*transport_, [&] { return base::encode(sight); });
   shared::Choice choice;
   call.run_phase([&] {
     if (rank_ != 0) return;
-    std::vector<shared::Sight> all;
+    std::vector<shared::NameView> all;
     all.reserve(sights.size());
-    for (const std::string& each : sights) all.push_back(base::decode<shared::Sight>(each, base::kAnotherRank));
+    for (const std::string& each : sights) all.push_back(base::decode<shared::NameView>(each, base::kAnotherRank));
     choice = shared::choose(options_.path, options_.place, all);
   });
   choice = base::decode<shared::Choice>(collective::agree_on_text(*transport_, [&] { return base::encode(choice); }),

@@ -36,18 +36,18 @@ void Parts::close() {
 
 namespace {
 
-struct Question {
+struct EndQuery {
   std::mutex mutex;
   std::vector<std::int64_t> lengths;
   std::size_t left = 0;
   std::optional<transport::CallFailure> failure;
-  EndKnown done;
+  EndCallback done;
 };
 
 }  // namespace
 
-void ask_end(const Parts& parts, const void* request, EndKnown done) {
-  const auto question = std::make_shared<Question>();
+void ask_end(const Parts& parts, const void* request, EndCallback done) {
+  const auto question = std::make_shared<EndQuery>();
   const int components = parts.stripes().components();
   question->lengths.resize(static_cast<std::size_t>(components));
   question->left = question->lengths.size();

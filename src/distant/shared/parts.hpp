@@ -68,7 +68,7 @@ class KnownEnd {
 /// Requests the lengths of all components, as a part of a request.  `done` gets the end of the file, once, on any
 /// thread, and must not throw.
 /// errors  std::bad_alloc: no request was sent, and `done` is not called.
-using EndKnown = std::function<void(const transport::CallFailure*, std::int64_t end)>;
-void ask_end(const Parts& parts, const void* request, EndKnown done);
+using EndCallback = std::function<void(const transport::CallFailure*, std::int64_t end)>;
+void ask_end(const Parts& parts, const void* request, EndCallback done);
 
 }  // namespace plait::distant::shared

@@ -114,9 +114,9 @@ std::string component_suffix(int component, int components, const std::string& i
   return base::text('.', letter, component, "of", components, '-', id);
 }
 
-std::optional<Found> recognise(const std::string& name, const std::string& file) {
+std::optional<ComponentName> recognise(const std::string& name, const std::string& file) {
   std::string_view rest = name;
-  Found found;
+  ComponentName found;
   if (!take(rest, file) || !take(rest, ".c") || !take_number(rest, found.component) || !take(rest, "of") ||
       !take_number(rest, found.components) || !take(rest, "-") || rest.size() < kIdDigits)
     return std::nullopt;

@@ -54,12 +54,12 @@ std::string component_suffix(int component, int components, const std::string& i
 inline constexpr const char* kDescriptionSuffix = ".meta";
 
 /// The parts of a file name in a folder, if it belongs to a shared file.
-struct Found {
+struct ComponentName {
   std::string id;
   int component = 0;
   int components = 0;
   bool description = false;
 };
-std::optional<Found> recognise(const std::string& name, const std::string& file);
+std::optional<ComponentName> recognise(const std::string& name, const std::string& file);
 
 }  // namespace plait::distant::shared

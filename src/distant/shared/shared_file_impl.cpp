@@ -92,7 +92,7 @@ std::int64_t SharedFile::Impl::size() {
   check_open();
   std::int64_t result = 0;
   const auto request = base::make_owned<DistantRequest::Impl>(outstanding_, service_->active());
-  request->start(1, 1, 1, [this, &result](std::int64_t, std::int64_t, DistantRequest::Impl::Done done) {
+  request->start(1, 1, 1, [this, &result](std::int64_t, std::int64_t, DistantRequest::Impl::Completion done) {
     distant::shared::ask_end(parts_, done.request(),
                              [&result, done](const transport::CallFailure* failure, std::int64_t end) {
                                result = end;

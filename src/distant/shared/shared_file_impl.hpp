@@ -69,7 +69,7 @@ class SharedFile::Impl {
   void expect_one(collective::Collective& call, const store::Identity& file);
   void make_striped(collective::Collective& call);
   void open_existing(collective::Collective& call);
-  void open_chosen(collective::Collective& call, const distant::shared::Sight& sight);
+  void open_chosen(collective::Collective& call, const distant::shared::NameView& sight);
   void open_rounds(collective::Collective& call, const std::vector<std::string>& own, bool named);
   void look_at_end(collective::Collective& call);
   void warn_of_missing_space();
@@ -93,7 +93,7 @@ class SharedFile::Impl {
   Comm comm_;  // keeps the transport alive
   transport::Transport* transport_;
   std::shared_ptr<distant::Service> service_;
-  std::shared_ptr<distant::Outstanding> outstanding_ = std::make_shared<distant::Outstanding>();
+  std::shared_ptr<distant::OutstandingRequests> outstanding_ = std::make_shared<distant::OutstandingRequests>();
   int rank_;
   std::int64_t number_;
   bool open_ = false;

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 
 namespace plait::distant::shared {
 
@@ -29,7 +29,7 @@ std::int64_t StripeMap::position_at(std::int64_t offset) const {
 }
 
 std::int64_t StripeMap::offset_at(int component, std::int64_t position) const {
-  const base::Wide stripe = base::Wide(position / unit_) * components_ + component;
+  const base::Int128 stripe = base::Int128(position / unit_) * components_ + component;
   return base::saturate(stripe * unit_ + position % unit_);
 }
 

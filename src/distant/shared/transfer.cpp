@@ -107,15 +107,15 @@ bool Transfer::read_cached() {
   return true;
 }
 
-DistantRequest Transfer::start(std::shared_ptr<Outstanding> outstanding,
-                               const std::shared_ptr<transport::Active>& active) {
+DistantRequest Transfer::start(std::shared_ptr<OutstandingRequests> outstanding,
+                               const std::shared_ptr<transport::ActiveMessages>& active) {
   const auto self = shared_from_this();
-  std::weak_ptr<transport::Active> looked_at;
+  std::weak_ptr<transport::ActiveMessages> looked_at;
   if (!parts_.all_direct()) looked_at = active;
   auto request = base::make_owned<DistantRequest::Impl>(std::move(outstanding), looked_at);
   request->start(
       static_cast<std::int64_t>(batches_.size()), 1, kAhead,
-      [self](std::int64_t at, std::int64_t, Done done) {
+      [self](std::int64_t at, std::int64_t, Completion done) {
         const auto index = static_cast<std::size_t>(at);
         self->begin(index, index == self->demanding_,
                     done.with([self, index, done](const transport::CallFailure* failure) {
@@ -126,7 +126,7 @@ DistantRequest Transfer::start(std::shared_ptr<Outstanding> outstanding,
   return DistantRequest(std::move(request));
 }
 
-void Transfer::begin(std::size_t index, bool demanding, Done done) {
+void Transfer::begin(std::size_t index, bool demanding, Completion done) {
   const Batch& batch = batches_[index];
   if (auto file = parts_.direct(batch.component)) {
     const auto self = shared_from_this();
@@ -139,12 +139,12 @@ void Transfer::begin(std::size_t index, bool demanding, Done done) {
 
 /// Sends an access in one message. If it consists of several stripes, they are gathered in, or scattered from, a
 /// buffer.
-void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
+void Transfer::begin_call(const Batch& batch, bool demanding, Completion done) {
   const StripeMap& stripes = parts_.stripes();
   const bool reads = extent_.into != nullptr;
   const Head head{reads ? (demanding ? RequestKind::kRead : RequestKind::kReadPart) : RequestKind::kWrite, 0,
                   batch.position, batch.bytes};
-  const auto call = [&](std::span<std::byte> output, std::span<const std::byte> payload, Done then) {
+  const auto call = [&](std::span<std::byte> output, std::span<const std::byte> payload, Completion then) {
     parts_.file(batch.component).begin_call(head, parts_.server(batch.component), output, payload, std::move(then));
   };
   if (stripes.together(batch.position) >= batch.bytes) {
@@ -172,7 +172,7 @@ void Transfer::begin_call(const Batch& batch, bool demanding, Done done) {
        }));
 }
 
-void Transfer::ended(std::size_t index, const transport::CallFailure* failure, const Done& done) {
+void Transfer::ended(std::size_t index, const transport::CallFailure* failure, const Completion& done) {
   if (failure == nullptr) {
     batch_done();
     return done(nullptr);
@@ -181,7 +181,7 @@ void Transfer::ended(std::size_t index, const transport::CallFailure* failure, c
   failed(index, *failure, done);
 }
 
-void Transfer::failed(std::size_t index, const transport::CallFailure& failure, const Done& done) const {
+void Transfer::failed(std::size_t index, const transport::CallFailure& failure, const Completion& done) const {
   const transport::CallFailure all = with_offset(batches_[index], failure);
   done(&all);
 }
@@ -191,7 +191,7 @@ void Transfer::batch_done() {
 }
 
 /// Asks for the end of the file: the component of the last byte is too short, but another one may extend further.
-void Transfer::ask_whether_zero(std::size_t index, const Done& done) {
+void Transfer::ask_whether_zero(std::size_t index, const Completion& done) {
   base::retry_allocation("ask where a shared file ends", [&] {
     ask_end(parts_, done.request(),
             [self = shared_from_this(), index, done](const transport::CallFailure* failure, std::int64_t end) {
@@ -201,7 +201,7 @@ void Transfer::ask_whether_zero(std::size_t index, const Done& done) {
 }
 
 /// Reads the batch again with zeros after the end of its component, if the file, which ends at `end`, is long enough.
-void Transfer::read_zeros(std::size_t index, std::int64_t end, const Done& done) {
+void Transfer::read_zeros(std::size_t index, std::int64_t end, const Completion& done) {
   known_.raise(end);
   if (end < end_) {
     const transport::CallFailure past = past_end(end);

@@ -37,19 +37,20 @@ class Transfer : public std::enable_shared_from_this<Transfer> {
   /// Reads at once if all of it is in the page cache; otherwise returns false.
   bool read_cached();
   /// Starts the transfer.
-  DistantRequest start(std::shared_ptr<Outstanding> outstanding, const std::shared_ptr<transport::Active>& active);
+  DistantRequest start(std::shared_ptr<OutstandingRequests> outstanding,
+                       const std::shared_ptr<transport::ActiveMessages>& active);
 
  private:
-  using Done = DistantRequest::Impl::Done;
+  using Completion = DistantRequest::Impl::Completion;
 
   /// Both functions throw only if they have not begun anything, and do not call `done` then.  The others do not throw:
   /// they are called at the end of an access, on any thread.
-  void begin(std::size_t index, bool demanding, Done done);
-  void begin_call(const Batch& batch, bool demanding, Done done);
-  void ended(std::size_t index, const transport::CallFailure* failure, const Done& done);
-  void failed(std::size_t index, const transport::CallFailure& failure, const Done& done) const;
-  void ask_whether_zero(std::size_t index, const Done& done);
-  void read_zeros(std::size_t index, std::int64_t end, const Done& done);
+  void begin(std::size_t index, bool demanding, Completion done);
+  void begin_call(const Batch& batch, bool demanding, Completion done);
+  void ended(std::size_t index, const transport::CallFailure* failure, const Completion& done);
+  void failed(std::size_t index, const transport::CallFailure& failure, const Completion& done) const;
+  void ask_whether_zero(std::size_t index, const Completion& done);
+  void read_zeros(std::size_t index, std::int64_t end, const Completion& done);
   transport::CallFailure past_end(std::int64_t end) const;
   void batch_done();
   void access(const LocalFile& file, const Batch& batch, bool demanding) const;

@@ -64,16 +64,16 @@ class DistantDriver : public CollectiveDriver {
  public:
   std::string_view prefix() const override { return kScheme; }
   Contents contents() const override { return Contents::kHeader; }
-  Located locate(const std::string& url) const override;
+  ResolvedName locate(const std::string& url) const override;
   std::vector<std::string> sibling_files(const std::string& path) const override;
 
  protected:
   std::unique_ptr<core::Source> open_together(const Opening& opening, std::int64_t bytes) const override;
 };
 
-Located DistantDriver::locate(const std::string& url) const {
+ResolvedName DistantDriver::locate(const std::string& url) const {
   const std::string path = resolve_path(parse_name(url));
-  Located found;
+  ResolvedName found;
   found.kind = "an array on the ranks' own disks";
   found.name = url;
   found.path = real_path(path);

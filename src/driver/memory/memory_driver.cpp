@@ -56,8 +56,8 @@ class MemoryDriver : public CollectiveDriver {
  public:
   std::string_view prefix() const override { return "memory:"; }
   Contents contents() const override { return Contents::kHeader; }
-  Located locate(const std::string& name) const override {
-    Located found;
+  ResolvedName locate(const std::string& name) const override {
+    ResolvedName found;
     found.kind = "an array in memory";
     found.name = found.id = name;
     found.only_in = "the memory of the process that made it";

@@ -50,7 +50,7 @@ class ObjectsDriver : public FileDriver {
                                "threads of one process, with a communicator of one rank, or use a folder");
   }
 
-  store::Found find(const std::string& name, bool /*writable*/) const override {
+  store::OpenLocation find(const std::string& name, bool /*writable*/) const override {
     // If the suffix is that of a FolderFormat, format_at() and its requests for metadata are not needed.
     const container::Format& named = container::format_named(name);
     const container::Format& format = named.folder() != nullptr ? named : container::format_at(name);
@@ -71,7 +71,7 @@ class ObjectsDriver : public FileDriver {
     if (format.folder() == nullptr) reject_format(name, format);
     return plain::make_new_folder(*format.folder(), parts.file, parts.array, options);
   }
-  Located locate(const std::string& name) const override {
+  ResolvedName locate(const std::string& name) const override {
     return objects::locate(name, container::format_named(name));
   }
 };
@@ -90,9 +90,9 @@ const FileDriver& driver() {
   return kDriver;
 }
 
-Located locate(const std::string& name, const container::Format& holds) {
+ResolvedName locate(const std::string& name, const container::Format& holds) {
   check_name(name, false);
-  Located found = plain::describe(name, holds);
+  ResolvedName found = plain::describe(name, holds);
   const container::ArrayName parts = container::array_name(name);
   found.id = parts.file;
   while (found.id.ends_with('/')) found.id.pop_back();

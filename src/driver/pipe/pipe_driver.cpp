@@ -69,8 +69,8 @@ std::unique_ptr<core::Source> PipeDriver::open(Opening& opening) const {
     auto writer = std::make_unique<Writer>(call, opening.name(), options, type, opening.comm().alone());
     source = std::make_unique<WritingSource>(std::move(writer));
   } else {
-    const Reader::Expected expected =
-        wanted.several ? Reader::Expected{} : Reader::Expected{wanted.dtype.value_or(""), wanted.shape};
+    const Reader::ExpectedArray expected =
+        wanted.several ? Reader::ExpectedArray{} : Reader::ExpectedArray{wanted.dtype.value_or(""), wanted.shape};
     auto reader = std::make_unique<Reader>(call, opening.name(), options, expected);
     type = reader->type();
     try {

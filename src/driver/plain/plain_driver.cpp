@@ -72,7 +72,7 @@ class PlainDriver : public FileDriver {
   std::string_view prefix() const override { return prefix_; }
   Contents contents() const override { return contents_; }
 
-  store::Found find(const std::string& name, bool writable) const override {
+  store::OpenLocation find(const std::string& name, bool writable) const override {
     const std::string path = metadata_path(name);
     try {
       auto opened = std::make_unique<PosixStore>(path, to_access(writable));
@@ -103,7 +103,7 @@ class PlainDriver : public FileDriver {
     }
     return make_new_file(file_path(name), options);
   }
-  Located locate(const std::string& name) const override {
+  ResolvedName locate(const std::string& name) const override {
     const bool by_name = contents_ == Contents::kByName;
     return plain::locate(name, by_name ? container::format_named(name) : container::raw::format());
   }
@@ -115,12 +115,12 @@ class PlainDriver : public FileDriver {
 
 }  // namespace
 
-Located describe(const std::string& name, const container::Format& holds) {
+ResolvedName describe(const std::string& name, const container::Format& holds) {
   const bool by_name = !store::is_raw(name);
   const container::ArrayName parts = container::array_name(name);
   const std::string path = file_path(name);
   const container::FormatTraits& traits = holds.traits();
-  Located found;
+  ResolvedName found;
   found.kind = traits.kind;
   const std::string stated = parts.format == nullptr ? std::string() : base::text(parts.format->traits().name, ':');
   found.file = by_name ? stated + path : name;
@@ -134,8 +134,8 @@ Located describe(const std::string& name, const container::Format& holds) {
   return found;
 }
 
-Located locate(const std::string& name, const container::Format& holds) {
-  Located found = describe(name, holds);
+ResolvedName locate(const std::string& name, const container::Format& holds) {
+  ResolvedName found = describe(name, holds);
   const std::string path = file_path(name);
   const container::ArrayName parts = container::array_name(name);
   // Each array in a folder has its own path, so that two arrays are not mistaken for the same file.

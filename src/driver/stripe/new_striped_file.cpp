@@ -115,11 +115,11 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
       description_(make_description(name, basename_, options.bytes)),
       keeps_(options.keeps_unfinished) {
   const std::string text = description_.to_text();
-  const posix::Replacement::Marks marks{.suffix = store::stripe::kTemporarySuffix,
-                                        .on_leftover = clear,
-                                        .claimed = options.claimed,
-                                        .keeps_unfinished = keeps_,
-                                        .continues = options.continues};
+  const posix::Replacement::ReplacementOptions marks{.suffix = store::stripe::kTemporarySuffix,
+                                                     .on_leftover = clear,
+                                                     .claimed = options.claimed,
+                                                     .keeps_unfinished = keeps_,
+                                                     .continues = options.continues};
   if (options.continues) {
     file_.emplace(name.path, -1, std::span<const std::byte>(), marks);
     if (file_->continued() && adopt()) return;

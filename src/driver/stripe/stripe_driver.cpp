@@ -15,7 +15,7 @@
 #include "store/posix/posix_store.hpp"
 #include "store/posix/replacement.hpp"
 #include "store/stripe/components.hpp"
-#include "store/stripe/replaced.hpp"
+#include "store/stripe/replaced_components.hpp"
 #include "store/stripe/stripe_description.hpp"
 #include "store/stripe/stripe_name.hpp"
 #include "store/stripe/striped_store.hpp"
@@ -97,13 +97,13 @@ StripedStore::Access to_access(bool writable) {
   return writable ? StripedStore::Access::kReadWrite : StripedStore::Access::kRead;
 }
 
-class ReplacedFile : public FileDriver::Replaced {
+class ReplacedFile : public FileDriver::ReplacementCleanup {
  public:
   ReplacedFile(const std::string& temporary, const std::string& target) : old_(temporary, target) {}
   void remove() noexcept override { old_.remove(); }
 
  private:
-  store::stripe::Replaced old_;
+  store::stripe::ReplacedComponents old_;
 };
 
 class StripeDriver : public FileDriver {
@@ -111,7 +111,7 @@ class StripeDriver : public FileDriver {
   std::string_view prefix() const override { return store::stripe::kScheme; }
   Contents contents() const override { return Contents::kRaw; }
 
-  store::Found find(const std::string& url, bool writable) const override {
+  store::OpenLocation find(const std::string& url, bool writable) const override {
     const Name name = store::stripe::parse_name(url);
     FoundStripes found = find_striped(name, to_access(writable));
     compare(name, found.description);
@@ -133,9 +133,9 @@ class StripeDriver : public FileDriver {
   std::unique_ptr<store::NewFile> create(const std::string& url, const store::NewFileOptions& options) const override {
     return make_new_file(url, options);
   }
-  Located locate(const std::string& url) const override {
+  ResolvedName locate(const std::string& url) const override {
     const Name name = store::stripe::parse_name(url);
-    Located found;
+    ResolvedName found;
     found.kind = base::text(container::raw::format().traits().kind, " in a striped file");
     found.name = url;
     found.path = real_path(name.path);
@@ -159,7 +159,7 @@ class StripeDriver : public FileDriver {
   bool clear(const std::string& leftover, const std::string& target) const noexcept override {
     return store::stripe::remove_leftover(leftover, target);
   }
-  std::unique_ptr<Replaced> replacing(const store::posix::Replacement& file) const override {
+  std::unique_ptr<ReplacementCleanup> replacing(const store::posix::Replacement& file) const override {
     if (!store::stripe::looks_like_description(file.target_path())) return nullptr;
     return std::make_unique<ReplacedFile>(file.temporary_path(), file.target_path());
   }

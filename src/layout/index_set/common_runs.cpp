@@ -18,11 +18,11 @@
 
 #include <algorithm>
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 
 namespace plait::layout {
 
-using base::Wide;
+using base::Int128;
 
 CommonRuns::Side::Side(const IndexSet& s)
     : set(s), length(s.contiguous() ? 1 : s.length), stride(s.contiguous() ? 1 : s.stride), only{0, length, 0} {}
@@ -36,7 +36,7 @@ CommonRuns::CommonRuns(const IndexSet& a, const IndexSet& b)
     : side_a_(a), side_b_(b), begin_(std::max(a.begin, b.begin)), end_(std::max(begin_, std::min(a.end, b.end))) {
   // No congruence is needed if one of the sets is contiguous.
   if (side_a_.stride != 1 && side_b_.stride != 1) congruence_ = solve_congruence(side_a_.stride, side_b_.stride);
-  const Wide period = Wide{side_a_.stride / congruence_.divisor} * side_b_.stride;
+  const Int128 period = Int128{side_a_.stride / congruence_.divisor} * side_b_.stride;
   repeats_ = period <= end_ - begin_;
   if (repeats_) period_ = static_cast<std::int64_t>(period);
 }
@@ -106,28 +106,28 @@ void CommonRuns::walk(std::int64_t from, std::int64_t to, std::vector<Run>& foun
 /// Runs i of a and j of b overlap if b's run begins at a distance d of -length_b < d < length_a from a's.
 void CommonRuns::solve(std::int64_t from, std::int64_t to, std::vector<Run>& found) const {
   const std::int64_t g = congruence_.divisor;
-  const Wide modulus = side_b_.stride / g;
-  const Wide full_period = Wide{side_a_.stride} * modulus;
-  const Wide back = Wide{congruence_.inverse} * side_a_.stride;
+  const Int128 modulus = side_b_.stride / g;
+  const Int128 full_period = Int128{side_a_.stride} * modulus;
+  const Int128 back = Int128{congruence_.inverse} * side_a_.stride;
   const auto sorted = static_cast<std::ptrdiff_t>(found.size());
   for (const IndexSet::PatternRun& run_a : side_a_.runs()) {
-    const Wide origin_a = Wide{side_a_.set.origin} + run_a.begin;
+    const Int128 origin_a = Int128{side_a_.set.origin} + run_a.begin;
     for (const IndexSet::PatternRun& run_b : side_b_.runs()) {
-      const Wide offset = Wide{side_b_.set.origin} + run_b.begin - origin_a;
+      const Int128 offset = Int128{side_b_.set.origin} + run_b.begin - origin_a;
       // The smallest d > -length_b with d = offset modulo g.
-      Wide d = 1 - run_b.length;
+      Int128 d = 1 - run_b.length;
       d += base::modulo(offset - d, g);
       if (d >= run_a.length) continue;
       // The period i of a whose run has a run of b at distance d: i * stride_a = offset - d modulo stride_b. From one
       // distance to the next one, i decreases by the inverse, so the run moves back by a constant, modulo the full
       // period.
-      const Wide i = base::modulo((offset - d) / g, modulus) * congruence_.inverse % modulus;
-      Wide start = base::modulo(origin_a + i * side_a_.stride - from, full_period);
+      const Int128 i = base::modulo((offset - d) / g, modulus) * congruence_.inverse % modulus;
+      Int128 start = base::modulo(origin_a + i * side_a_.stride - from, full_period);
       for (; d < run_a.length; d += g, start = start < back ? start - back + full_period : start - back) {
-        const Wide ahead = start + std::max<Wide>(d, 0);
-        const Wide x = from + (ahead >= full_period ? ahead - full_period : ahead);
+        const Int128 ahead = start + std::max<Int128>(d, 0);
+        const Int128 x = from + (ahead >= full_period ? ahead - full_period : ahead);
         if (x >= to) continue;
-        const Wide length = std::min<Wide>(run_a.length, d + run_b.length) - std::max<Wide>(d, 0);
+        const Int128 length = std::min<Int128>(run_a.length, d + run_b.length) - std::max<Int128>(d, 0);
         found.push_back({static_cast<std::int64_t>(x), static_cast<std::int64_t>(std::min(length, to - x))});
       }
     }

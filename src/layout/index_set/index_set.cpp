@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 #include "layout/index_set/pattern.hpp"
 
 namespace plait {
@@ -37,12 +37,12 @@ const PatternRun& run_at(const IndexSet& set, std::int64_t phase) {
 }
 
 /// The position of an index: its period, and its phase in the period.
-struct Spot {
+struct PeriodPosition {
   std::uint64_t period = 0;
   std::int64_t phase = 0;
 };
 
-Spot find_spot(const IndexSet& set, std::int64_t x) {
+PeriodPosition find_spot(const IndexSet& set, std::int64_t x) {
   const std::uint64_t away = distance(set, x);
   return {away / u(set.stride), static_cast<std::int64_t>(away % u(set.stride))};
 }
@@ -50,7 +50,7 @@ Spot find_spot(const IndexSet& set, std::int64_t x) {
 /// Returns the number of members of the endless pattern in [origin, x).
 std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
   if (x == set.origin) return 0;
-  const Spot spot = find_spot(set, x);
+  const PeriodPosition spot = find_spot(set, x);
   std::int64_t within = 0;
   if (set.pattern) {
     const PatternRun& run = run_at(set, spot.phase);
@@ -63,7 +63,7 @@ std::uint64_t members_below(const IndexSet& set, std::int64_t x) {
 
 /// Returns the number of the run of the endless pattern that begins at or before x.
 std::uint64_t run_number(const IndexSet& set, std::int64_t x) {
-  const Spot spot = find_spot(set, x);
+  const PeriodPosition spot = find_spot(set, x);
   if (!set.pattern) return spot.period;
   return spot.period * set.pattern->size() + u(&run_at(set, spot.phase) - set.pattern->data());
 }
@@ -168,7 +168,7 @@ IndexSet IndexSet::translate(std::int64_t by) const {
   IndexSet result = *this;
   result.begin += by;
   result.end += by;
-  base::Wide moved = base::Wide{origin} + by;
+  base::Int128 moved = base::Int128{origin} + by;
   // Only begin and end must fit into 64 bits after the translation. An origin that would be too small moves up by
   // whole periods.
   if (moved < INT64_MIN) moved += (result.begin - moved) / stride * stride;
@@ -205,7 +205,7 @@ bool IndexSet::same_members(const IndexSet& other) const {
   if (contiguous() || other.contiguous()) return contiguous() == other.contiguous();
   // Two sequences with periods p and q that agree on p + q elements agree everywhere (Fine and Wilf).
   const std::int64_t last = at(members - 1);
-  const std::int64_t stop = base::saturate(std::min<base::Wide>(last, base::Wide{x} + stride + other.stride));
+  const std::int64_t stop = base::saturate(std::min<base::Int128>(last, base::Int128{x} + stride + other.stride));
   while (x <= stop) {
     const std::int64_t after = run_end(x);
     if (after != other.run_end(x)) return false;

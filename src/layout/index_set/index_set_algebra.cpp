@@ -15,7 +15,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 #include "layout/index_set/common_runs.hpp"
 #include "layout/index_set/congruence.hpp"
 #include "layout/index_set/pattern.hpp"
@@ -26,8 +26,8 @@ namespace plait {
 namespace {
 
 using base::ceil_divide;
+using base::Int128;
 using base::modulo;
-using base::Wide;
 
 /// Returns { n - 1 - x : x in set }.
 IndexSet reversed(const IndexSet& set, std::int64_t n) {
@@ -35,13 +35,13 @@ IndexSet reversed(const IndexSet& set, std::int64_t n) {
   std::vector<Run> runs = layout::period_runs(set);
   std::reverse(runs.begin(), runs.end());
   for (Run& run : runs) run.begin = set.stride - run.begin - run.length;
-  return layout::periodic(Wide{n} - set.origin, set.stride, std::move(runs), n - set.end, n - set.begin);
+  return layout::periodic(Int128{n} - set.origin, set.stride, std::move(runs), n - set.end, n - set.begin);
 }
 
 /// The i in [lo, hi) with scale*i + offset in the set. All of these images are in the range of the set.
 class Preimage {
  public:
-  Preimage(const IndexSet& set, Wide scale, Wide offset, std::int64_t lo, std::int64_t hi)
+  Preimage(const IndexSet& set, Int128 scale, Int128 offset, std::int64_t lo, std::int64_t hi)
       : set_(set), scale_(scale), offset_(offset), lo_(lo), hi_(hi) {}
 
   IndexSet find() const {
@@ -84,12 +84,12 @@ class Preimage {
   /// Solves scale*i = phase - (phase of the image of lo) modulo stride for each phase of a member for which the gcd
   /// divides the right side.
   std::vector<Run> solve(const Congruence& congruence, std::int64_t period, std::int64_t count) const {
-    const Wide start = modulo(scale_ * lo_ + offset_ - set_.origin, set_.stride);
+    const Int128 start = modulo(scale_ * lo_ + offset_ - set_.origin, set_.stride);
     std::vector<Run> runs;
     for (const Run& run : layout::period_runs(set_)) {
-      Wide phase = run.begin + modulo(start - run.begin, congruence.divisor);
-      for (; phase < Wide{run.begin} + run.length; phase += congruence.divisor) {
-        const Wide i = modulo((phase - start) / congruence.divisor, period) * congruence.inverse % period;
+      Int128 phase = run.begin + modulo(start - run.begin, congruence.divisor);
+      for (; phase < Int128{run.begin} + run.length; phase += congruence.divisor) {
+        const Int128 i = modulo((phase - start) / congruence.divisor, period) * congruence.inverse % period;
         if (i < count) runs.push_back({static_cast<std::int64_t>(i), 1});
       }
     }
@@ -98,15 +98,15 @@ class Preimage {
   }
 
   const IndexSet& set_;
-  Wide scale_;
-  Wide offset_;
+  Int128 scale_;
+  Int128 offset_;
   std::int64_t lo_;
   std::int64_t hi_;
 };
 
 /// Returns the preimage for a scale above zero.
-IndexSet rising_preimage(const IndexSet& set, Wide scale, Wide offset, std::int64_t n) {
-  const auto bound = [&](std::int64_t x) { return std::clamp<Wide>(ceil_divide(x - offset, scale), 0, n); };
+IndexSet rising_preimage(const IndexSet& set, Int128 scale, Int128 offset, std::int64_t n) {
+  const auto bound = [&](std::int64_t x) { return std::clamp<Int128>(ceil_divide(x - offset, scale), 0, n); };
   const auto lo = static_cast<std::int64_t>(bound(set.begin));
   const auto hi = static_cast<std::int64_t>(bound(set.end));
   if (lo >= hi) return IndexSet::range(lo, lo);
@@ -125,7 +125,7 @@ IndexSet preimage(const IndexSet& set, std::int64_t scale, std::int64_t offset, 
   if (n <= 0) return IndexSet::range(0, 0);
   if (scale > 0) return rising_preimage(set, scale, offset, n);
   // The image of i = n - 1 - j increases with j.
-  return reversed(rising_preimage(set, -Wide{scale}, Wide{scale} * (n - 1) + offset, n), n);
+  return reversed(rising_preimage(set, -Int128{scale}, Int128{scale} * (n - 1) + offset, n), n);
 }
 
 IndexSet nest(const IndexSet& outer, const IndexSet& inner) {
@@ -138,7 +138,7 @@ IndexSet nest(const IndexSet& outer, const IndexSet& inner) {
   const std::int64_t end = outer.at(last) + 1;
   if (inner.contiguous()) return outer.clip(begin, end);
   // In positions of the outer set, the outer set repeats after its length and the inner one after its stride.
-  const Wide common = Wide{outer.length} / std::gcd(outer.length, inner.stride) * inner.stride;
+  const Int128 common = Int128{outer.length} / std::gcd(outer.length, inner.stride) * inner.stride;
   const bool repeats = common <= last - first;
   const std::int64_t positions = repeats ? static_cast<std::int64_t>(common) : last - first + 1;
   std::vector<Run> runs;

@@ -23,7 +23,7 @@ namespace layout {
 
 namespace {
 
-using base::Wide;
+using base::Int128;
 
 /// Joins runs that touch, and removes empty ones.
 std::vector<Run> joined(std::vector<Run> runs) {
@@ -85,7 +85,7 @@ IndexSet assemble(std::int64_t origin, std::int64_t stride, std::span<const Run>
 
 /// Converts the runs of one period to those from a member's begin on, such that no run touches the end of the period,
 /// and to the shortest period.
-void normalize(Wide& origin, std::int64_t& stride, std::vector<Run>& runs) {
+void normalize(Int128& origin, std::int64_t& stride, std::vector<Run>& runs) {
   if (runs.size() > 1 && runs.front().begin == 0 && runs.back().begin + runs.back().length == stride) {
     runs.front() = {runs.back().begin - stride, runs.back().length + runs.front().length};
     runs.pop_back();
@@ -104,7 +104,7 @@ void normalize(Wide& origin, std::int64_t& stride, std::vector<Run>& runs) {
 
 }  // namespace
 
-IndexSet periodic(Wide origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin, std::int64_t end) {
+IndexSet periodic(Int128 origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin, std::int64_t end) {
   if (end <= begin) return IndexSet::range(begin, begin);
   runs = joined(std::move(runs));
   if (runs.empty()) return IndexSet::range(begin, begin);

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 #include "plait/index_set.hpp"
 
 namespace plait::layout {
 
 /// Same as IndexSet::periodic, for any origin.
-IndexSet periodic(base::Wide origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin, std::int64_t end);
+IndexSet periodic(base::Int128 origin, std::int64_t stride, std::vector<Run> runs, std::int64_t begin,
+                  std::int64_t end);
 
 /// Returns the runs of one period of a set, with phases relative to its origin.
 std::vector<Run> period_runs(const IndexSet& set);

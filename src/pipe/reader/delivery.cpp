@@ -170,7 +170,7 @@ void Delivery::take(const StepDescription& step, std::size_t variable, Partners&
   std::vector<copy::LocalArray> arrays;
   for (const copy::LocalArray& one : given) arrays.push_back({one.rank, one.data, pairs_.with_dropped(one.strides, 0)});
   // All requests are sent before the first answer is received, so that the processes send at the same time.
-  Wanted wanted;
+  ElementRequest wanted;
   wanted.step = step.number;
   wanted.slot = step.slot;
   wanted.variable = static_cast<std::int64_t>(variable);

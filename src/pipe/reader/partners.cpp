@@ -79,7 +79,7 @@ void Partner::check(int number, std::int64_t step) {
                              ": it has dropped this reader and gone on");
 }
 
-void Partner::ask(const Wanted& wanted) {
+void Partner::ask(const ElementRequest& wanted) {
   const std::string request = base::encode(wanted);
   std::span<const std::byte> rest = std::as_bytes(std::span(request));
   if (rest.size() > kMaxRequest)

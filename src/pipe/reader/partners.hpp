@@ -28,7 +28,7 @@ class Partner {
   /// Checks, after a step was read, that the slot still held it.  errors  kSystem, ESTALE: it did not.
   void check(int number, std::int64_t step);
   /// Requests elements.
-  void ask(const Wanted& wanted);
+  void ask(const ElementRequest& wanted);
   /// Receives requested elements, in the order of the requests.  `body` gets each piece as it arrives, with its offset
   /// in the answer, and owns the piece.
   template <typename Body>

@@ -51,7 +51,8 @@ bool is_there(const std::string& name, const Invitation& invitation) {
 
 }  // namespace
 
-Reader::Reader(collective::Collective& call, const std::string& shown, const Options& options, const Expected& expected)
+Reader::Reader(collective::Collective& call, const std::string& shown, const Options& options,
+               const ExpectedArray& expected)
     : shown_(shown), options_(options), stated_(expected.dtype), first_(call.transport().rank() == 0) {
   transport::Transport& transport = call.transport();
   std::string endpoints;
@@ -79,7 +80,7 @@ std::unique_ptr<Link> Reader::call_on(const Invitation& writer, Clock::time_poin
   }
 }
 
-void Reader::attach(Clock::time_point until, const Expected& expected, std::int64_t processes) {
+void Reader::attach(Clock::time_point until, const ExpectedArray& expected, std::int64_t processes) {
   std::string last;  // why no connection was made so far
   const Clock::time_point begin = Clock::now();
   Clock::time_point looked = begin;  // time of the last check for a file that a killed writer left

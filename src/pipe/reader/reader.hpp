@@ -23,7 +23,7 @@ namespace plait::pipe {
 class Reader : public core::Channel {
  public:
   /// The array that the caller expects.
-  struct Expected {
+  struct ExpectedArray {
     std::string dtype;  ///< empty: any; other elements are converted if casting= allows it
     std::optional<Extents> shape;
   };
@@ -31,7 +31,7 @@ class Reader : public core::Channel {
   /// Waits for the writer.  Collective.
   /// errors  The same on every rank.  kSystem: ETIMEDOUT if no writer appears in time; it cannot be reached, or
   ///         rejects the reader.  kArgument: it writes an array of another type.
-  Reader(collective::Collective& call, const std::string& shown, const Options& options, const Expected& expected);
+  Reader(collective::Collective& call, const std::string& shown, const Options& options, const ExpectedArray& expected);
   ~Reader() override;
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -54,7 +54,7 @@ class Reader : public core::Channel {
   /// errors  kSystem, as Link::connect(); names the writer.
   std::unique_ptr<transport::native::Link> call_on(const Invitation& writer,
                                                    transport::native::Clock::time_point until) const;
-  void attach(transport::native::Clock::time_point until, const Expected& expected, std::int64_t processes);
+  void attach(transport::native::Clock::time_point until, const ExpectedArray& expected, std::int64_t processes);
   /// On rank 0: waits for the next step.  Returns its number, or -1 at the end, and twice its slot, plus 1 if its
   /// description is new.
   std::array<std::int64_t, 2> receive_announcement(std::string& message, transport::Transport& transport);

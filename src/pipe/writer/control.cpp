@@ -143,9 +143,9 @@ void WriterControl::wait_for_readers() {
   }
 }
 
-Schedule::Begun WriterControl::begin() {
+Schedule::BegunStep WriterControl::begin() {
   std::unique_lock lock(mutex_);
-  std::optional<Schedule::Begun> begun;
+  std::optional<Schedule::BegunStep> begun;
   wait(lock, [&] {
     begun = schedule_.begin();
     return begun.has_value();
@@ -181,7 +181,7 @@ void WriterControl::finish() {
   schedule_.end();
   close_boards();
   serve_all();
-  if (options_.when_full == WhenFull::kDropOldest) {
+  if (options_.when_full == FullQueuePolicy::kDropOldest) {
     // Readers that only watch do not keep the program, so the writer does not wait for them.
     const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.timeout);
     while (!readers_.empty() && !schedule_.drained() && wait_some(lock, until)) {
@@ -233,7 +233,7 @@ base::Rejection WriterControl::mismatch(const AttachRequest& reader) const {
 
 /// Makes a board that begins with the oldest held step.
 std::unique_ptr<Board> WriterControl::make_board(const Peer& peer, std::uint64_t id) const {
-  if (!peer.near() || options_.when_full != WhenFull::kWait) return nullptr;
+  if (!peer.near() || options_.when_full != FullQueuePolicy::kWait) return nullptr;
   const std::int64_t first = schedule_.position(id) + 1;
   auto board = Board::make(first);
   if (!board) return nullptr;
@@ -258,7 +258,7 @@ void WriterControl::attach(const std::shared_ptr<Peer>& peer, std::span<const st
   } else if (!aborted_.empty()) {
     rejection = base::Rejection(aborted_);
     code = ECONNREFUSED;
-  } else if (rejection && options_.when_full == WhenFull::kWait && std::cmp_less(come_, options_.readers)) {
+  } else if (rejection && options_.when_full == FullQueuePolicy::kWait && std::cmp_less(come_, options_.readers)) {
     // Only the mismatch of a reader that the writer waits for is an error of the writer.
     trouble_ = rejection.reason();
   }
@@ -302,14 +302,14 @@ void WriterControl::serve_all() {
   for (auto& [number, reader] : readers_) serve(reader);
 }
 
-void WriterControl::drop(std::uint64_t peer, Going how, const std::string& trouble) {
+void WriterControl::drop(std::uint64_t peer, DropReason how, const std::string& trouble) {
   const auto found = readers_.find(peer);
   if (found == readers_.end()) return;
   // A reader that only watches may leave at any time.
-  if (how == Going::kFailed && options_.when_full == WhenFull::kWait && !found->second.ended)
+  if (how == DropReason::kFailed && options_.when_full == FullQueuePolicy::kWait && !found->second.ended)
     trouble_ = text(shown_, ": the reader ", found->second.who, ' ', trouble);
   look_at(found->second);
-  schedule_.leave(found->second.id, how == Going::kContent);
+  schedule_.leave(found->second.id, how == DropReason::kContent);
   readers_.erase(found);
   serve_all();  // a slot may be free for another reader
   changed_.notify_all();
@@ -337,9 +337,9 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
       serve_all();
       changed_.notify_all();
       break;
-    case Frame::kLeave: drop(peer->number(), Going::kContent, ""); break;
+    case Frame::kLeave: drop(peer->number(), DropReason::kContent, ""); break;
     case Frame::kAbort:
-      drop(peer->number(), Going::kFailed, text("has failed: ", base::decode<std::string_view>(body, kOtherEnd)));
+      drop(peer->number(), DropReason::kFailed, text("has failed: ", base::decode<std::string_view>(body, kOtherEnd)));
       break;
     default: base::throw_system_error(EPROTO, "a frame that no writer of a pipe knows");
   }
@@ -347,7 +347,7 @@ void WriterControl::received(const std::shared_ptr<Peer>& peer, const FrameHead&
 
 void WriterControl::closed(const std::shared_ptr<Peer>& peer, const std::string& why) {
   const std::scoped_lock lock(mutex_);
-  drop(peer->number(), Going::kFailed, text("is lost: ", why));
+  drop(peer->number(), DropReason::kFailed, text("is lost: ", why));
 }
 
 std::string WriterControl::status() const {

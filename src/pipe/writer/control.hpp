@@ -36,7 +36,7 @@ class WriterControl {
   void wait_for_readers();
   /// Waits until a slot is free for the next step.
   /// errors  kSystem: a reader has failed or is lost; ETIMEDOUT: there is no reader.
-  Schedule::Begun begin();
+  Schedule::BegunStep begin();
   /// Makes the frame of a step for publish().
   static std::string make_frame(const StepDescription& step);
   /// Publishes the begun step to the readers.
@@ -79,8 +79,8 @@ class WriterControl {
   std::unique_ptr<Board> make_board(const transport::native::Peer& peer, std::uint64_t id) const;
   /// Sets whether readers with boards notify the writer.
   void want_word(bool wanted);
-  enum class Going : std::uint8_t { kContent, kFailed };
-  void drop(std::uint64_t peer, Going how, const std::string& trouble);
+  enum class DropReason : std::uint8_t { kContent, kFailed };
+  void drop(std::uint64_t peer, DropReason how, const std::string& trouble);
   std::string status() const;
   /// errors  The error of a reader since the last call.
   void check_trouble();

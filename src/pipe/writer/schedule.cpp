@@ -4,7 +4,7 @@
 
 namespace plait::pipe {
 
-Schedule::Schedule(int slots, WhenFull when_full) : slots_(slots), when_full_(when_full) {
+Schedule::Schedule(int slots, FullQueuePolicy when_full) : slots_(slots), when_full_(when_full) {
   for (int slot = slots; slot > 0; --slot) free_.push_back(slot - 1);
 }
 
@@ -27,16 +27,16 @@ void Schedule::release() {
 }
 
 bool Schedule::may_be_read(const Step& step) const {
-  if (when_full_ == WhenFull::kWait || is_read_now(step)) return true;
+  if (when_full_ == FullQueuePolicy::kWait || is_read_now(step)) return true;
   // One slot must stay without readers, so that the writer can drop the step in it.
   const auto busy = std::ranges::count_if(steps_, [this](const Step& one) { return is_read_now(one); });
   return busy < slots_ - 1;
 }
 
-std::optional<Schedule::Begun> Schedule::begin() {
+std::optional<Schedule::BegunStep> Schedule::begin() {
   cancel();
   if (free_.empty()) release();
-  if (free_.empty() && when_full_ == WhenFull::kDropOldest) {
+  if (free_.empty() && when_full_ == FullQueuePolicy::kDropOldest) {
     const auto oldest = std::ranges::find_if(steps_, [this](const Step& step) { return !is_read_now(step); });
     if (oldest != steps_.end()) {
       free_.push_back(oldest->slot);
@@ -47,7 +47,7 @@ std::optional<Schedule::Begun> Schedule::begin() {
   if (free_.empty()) return std::nullopt;
   begun_ = Step{published_, free_.back(), false};
   free_.pop_back();
-  return Begun{begun_->number, begun_->slot};
+  return BegunStep{begun_->number, begun_->slot};
 }
 
 void Schedule::publish() {

@@ -10,7 +10,7 @@
 namespace plait::pipe {
 
 /// What a writer does if the queue is full.
-enum class WhenFull : std::uint8_t {
+enum class FullQueuePolicy : std::uint8_t {
   kWait,       ///< waits; every reader gets every step
   kDropOldest  ///< drops the oldest step that no reader is reading
 };
@@ -22,14 +22,14 @@ enum class WhenFull : std::uint8_t {
 /// threads  One at a time.
 class Schedule {
  public:
-  Schedule(int slots, WhenFull when_full);
+  Schedule(int slots, FullQueuePolicy when_full);
 
-  struct Begun {
+  struct BegunStep {
     std::int64_t step = 0;
     int slot = 0;
   };
   /// Begins the next step, and replaces one that was begun but not published.  Returns nothing if the queue is full.
-  std::optional<Begun> begin();
+  std::optional<BegunStep> begin();
   /// Makes the begun step readable.
   void publish();
   /// Discards the begun step; its number is used again.
@@ -85,7 +85,7 @@ class Schedule {
   void release();
 
   int slots_;
-  WhenFull when_full_;
+  FullQueuePolicy when_full_;
   std::deque<Step> steps_;  // published, ascending
   std::optional<Step> begun_;
   std::vector<int> free_;

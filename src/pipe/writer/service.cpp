@@ -39,7 +39,8 @@ void WriterService::serve(const std::shared_ptr<Peer>& peer, const FrameHead& he
       return send(*peer, Frame::kSlot, head.tag, {}, descriptor);
     }
     case Frame::kGet: {
-      auto message = std::make_shared<const StepStore::Message>(steps_->find(base::decode<Wanted>(body, kOtherEnd)));
+      auto message =
+          std::make_shared<const StepStore::Message>(steps_->find(base::decode<ElementRequest>(body, kOtherEnd)));
       const auto bytes = static_cast<std::uint64_t>(message->bytes());
       return peer->stream(
           {static_cast<std::uint32_t>(Frame::kData), 0, head.tag, 0}, bytes,

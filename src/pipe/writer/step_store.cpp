@@ -56,10 +56,10 @@ int StepStore::descriptor(int slot) const {
   return slots_[static_cast<std::size_t>(slot)].memory.descriptor();
 }
 
-std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& source, const Wanted& wanted,
+std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& source, const ElementRequest& wanted,
                                                                std::int64_t element_bytes) {
   const std::scoped_lock lock(plans_mutex_);
-  Wanted alike = wanted;  // equal in all that the plan depends on
+  ElementRequest alike = wanted;  // equal in all that the plan depends on
   alike.step = alike.slot = 0;
   alike.variable = element_bytes;
   const std::string key = base::encode(alike, std::string_view(spelling(source)));
@@ -78,7 +78,7 @@ std::shared_ptr<const exchange::PackedMessage> StepStore::plan(const Layout& sou
   return packed;
 }
 
-StepStore::StoredArray StepStore::find_array(const Wanted& wanted) const {
+StepStore::StoredArray StepStore::find_array(const ElementRequest& wanted) const {
   const std::scoped_lock lock(mutex_);
   const bool there = wanted.slot >= 0 && static_cast<std::size_t>(wanted.slot) < slots_.size();
   const Slot* slot = there ? &slots_[static_cast<std::size_t>(wanted.slot)] : nullptr;
@@ -96,7 +96,7 @@ StepStore::StoredArray StepStore::find_array(const Wanted& wanted) const {
   return {layout, element_bytes, from};
 }
 
-StepStore::Message StepStore::find(const Wanted& wanted) {
+StepStore::Message StepStore::find(const ElementRequest& wanted) {
   const StoredArray found = find_array(wanted);
   Message message;
   message.step_ = wanted.step;

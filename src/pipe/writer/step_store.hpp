@@ -52,7 +52,7 @@ class StepStore {
     std::int64_t element_bytes_ = 1;
   };
   /// errors  kArgument, kSystem: no such step or array.
-  Message find(const Wanted& wanted);
+  Message find(const ElementRequest& wanted);
   /// Fills `into` with the bytes of a message from `offset` on.  Returns false if the step is no longer held, because
   /// the reader was dropped.
   bool pack(const Message& message, std::int64_t offset, std::span<std::byte> into);
@@ -74,8 +74,8 @@ class StepStore {
     std::int64_t element_bytes = 0;
     copy::LocalArray from;
   };
-  StoredArray find_array(const Wanted& wanted) const;
-  std::shared_ptr<const exchange::PackedMessage> plan(const Layout& source, const Wanted& wanted,
+  StoredArray find_array(const ElementRequest& wanted) const;
+  std::shared_ptr<const exchange::PackedMessage> plan(const Layout& source, const ElementRequest& wanted,
                                                       std::int64_t element_bytes);
 
   const std::int64_t process_;

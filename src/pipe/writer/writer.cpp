@@ -64,7 +64,7 @@ std::optional<Step> Writer::begin_step(collective::Collective& call, const Attri
   std::array<std::int64_t, 2> numbers{};
   const std::exception_ptr failed = collective::caught([&] {
     if (!first_) return;
-    const Schedule::Begun begun = control_->begin();
+    const Schedule::BegunStep begun = control_->begin();
     numbers = {begun.step, begun.slot};
   });
   collective::broadcast_numbers(call.transport(), failed, numbers);

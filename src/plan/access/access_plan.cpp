@@ -93,13 +93,13 @@ std::int64_t AccessPlan::staging_bytes() const {
   return staging_.bytes(window_elements());
 }
 
-std::vector<RankPart> AccessPlan::find_readers(const std::vector<Holding>& holdings, std::int64_t number,
+std::vector<RankPart> AccessPlan::find_readers(const std::vector<RankElements>& holdings, std::int64_t number,
                                                base::FunctionRef<bool(std::int64_t)> wanted) const {
   std::vector<RankPart> result;
   for (std::int64_t reader = 0; reader < readers();) {
     const PositionRange range = window(reader, number);
     std::int64_t position = section().elements;
-    for (const Holding& holding : holdings)
+    for (const RankElements& holding : holdings)
       position = std::min(position, owners_.next_owned(holding.sets, range.begin));
     if (position >= section().elements) break;
     const std::int64_t rank = reader_ranks_.rank_at(reader);

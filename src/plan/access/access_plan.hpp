@@ -72,7 +72,7 @@ class AccessPlan {
   std::int64_t reader_at(std::int64_t position) const { return shares_.reader_at(section(), position); }
   /// Returns the ranks of the readers whose window `number` has elements of a rank with these holdings, with the
   /// numbers of elements.  Skips readers that are not `wanted`.  cost  O(readers found).
-  std::vector<RankPart> find_readers(const std::vector<Holding>& holdings, std::int64_t number,
+  std::vector<RankPart> find_readers(const std::vector<RankElements>& holdings, std::int64_t number,
                                      base::FunctionRef<bool(std::int64_t)> wanted) const;
   /// Returns a sample from the first windows of a few readers, empty if all ranks share one node.
   const WindowSample& sample() const { return sample_; }

@@ -73,7 +73,7 @@ void for_each_direct_nest(const AccessPlan& plan, std::int64_t rank, const Exten
   const Section& section = plan.section();
   const std::int64_t base = section.origin * plan.element_bytes();
   const Extents array_strides = plan.owners().local_strides(strides);
-  for (const Holding& holding : plan.owners().holdings(rank)) {
+  for (const RankElements& holding : plan.owners().holdings(rank)) {
     std::vector<Pieces> pieces;
     Extents file_strides;
     std::int64_t first_position = 0;

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 
 namespace plait::plan {
 
@@ -58,7 +58,7 @@ std::int64_t Readers::rank_at(std::int64_t reader) const {
   const auto after = std::upper_bound(first_.begin(), first_.end(), reader);
   const auto node = static_cast<std::size_t>(after - first_.begin() - 1);
   const IndexSet& ranks = (*nodes_)[node];
-  return ranks.at(static_cast<std::int64_t>(base::Wide{reader - first_[node]} * ranks.size() / on_node(node)));
+  return ranks.at(static_cast<std::int64_t>(base::Int128{reader - first_[node]} * ranks.size() / on_node(node)));
 }
 
 std::size_t Readers::find_node(std::int64_t rank) const {
@@ -75,11 +75,11 @@ std::int64_t Readers::reader_at(std::int64_t rank) const {
   const std::size_t node = find_node(rank);
   if (node == nodes_->size() || on_node(node) == 0) return count_;
   const IndexSet& ranks = (*nodes_)[node];
-  const base::Wide size = ranks.size();
-  const base::Wide position = ranks.count_below(rank);
+  const base::Int128 size = ranks.size();
+  const base::Int128 position = ranks.count_below(rank);
   const auto number = static_cast<std::int64_t>((position * on_node(node) + size - 1) / size);
-  return number < on_node(node) && base::Wide{number} * size / on_node(node) == position ? first_[node] + number
-                                                                                         : count_;
+  return number < on_node(node) && base::Int128{number} * size / on_node(node) == position ? first_[node] + number
+                                                                                           : count_;
 }
 
 std::int64_t Readers::nodes() const {

@@ -55,7 +55,7 @@ std::int64_t RunCounter::in_window() const { return count(dense_strides_, array_
 std::int64_t RunCounter::count(const Extents& a_strides, const Extents& b_strides) const {
   const Extents& shape = plan_.section().shape;
   std::int64_t total = 0;
-  for (const Holding& holding : holdings_) {
+  for (const RankElements& holding : holdings_) {
     std::vector<Pieces> pieces;
     for (std::size_t d = 0; d < shape.size(); ++d)
       pieces.push_back(intersect(IndexSet::range(0, shape[d]), holding.sets[d]));

@@ -45,7 +45,7 @@ class RunCounter {
 
   const AccessPlan& plan_;
   std::int64_t rank_;
-  std::vector<Holding> holdings_;
+  std::vector<RankElements> holdings_;
   Extents file_strides_;
   Extents dense_strides_;  ///< strides of a dense array of the section's shape
   Extents array_strides_;

@@ -17,7 +17,7 @@
 #include <numeric>
 
 #include "base/checked.hpp"
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 #include "plan/access/staging.hpp"
 #include "plan/conversion/pieces.hpp"
 
@@ -32,7 +32,7 @@ std::int64_t elements_after_unit(std::int64_t origin, const ShareBounds& bounds)
   const std::int64_t unit = bounds.storage_unit / common;
   // s * element_bytes = data_offset + origin * element_bytes modulo the storage unit.
   const std::int64_t inverse = solve_congruence(bounds.element_bytes / common, unit).inverse;
-  return static_cast<std::int64_t>((origin % unit + base::Wide{bounds.data_offset / common % unit} * inverse) % unit);
+  return static_cast<std::int64_t>((origin % unit + base::Int128{bounds.data_offset / common % unit} * inverse) % unit);
 }
 
 PositionRange chunk_positions(const Chunks& chunks, std::int64_t first, std::int64_t end) {

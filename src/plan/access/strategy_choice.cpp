@@ -43,11 +43,11 @@ StrategyChoice::StrategyChoice(std::span<const double> predicted) : ways_(predic
 }
 
 bool StrategyChoice::open() const {
-  return std::any_of(ways_.begin() + 1, ways_.end(), [](const Way& way) { return way.ratio < kErrs; });
+  return std::any_of(ways_.begin() + 1, ways_.end(), [](const StrategyRecord& way) { return way.ratio < kErrs; });
 }
 
 StrategyChoice::Bounds StrategyChoice::bounds(std::size_t way) const {
-  const Way& mine = ways_[way];
+  const StrategyRecord& mine = ways_[way];
   if (mine.accesses == 0) {
     const double predicted = mine.ratio * seconds(0);
     return {predicted / kErrs, predicted * kErrs};
@@ -71,7 +71,7 @@ std::size_t StrategyChoice::fastest() const {
 /// the time of the fastest strategy.  Any time between the bounds is equally likely.  The number of accesses to come is
 /// the number of earlier ones, or for a repeated trial the number since the last one.
 double StrategyChoice::worth_trying(std::size_t way, double best) const {
-  const Way& mine = ways_[way];
+  const StrategyRecord& mine = ways_[way];
   const auto [least, most] = bounds(way);
   if (least >= best) return 0;
   const double gain = most <= best ? best - (least + most) / 2 : (best - least) * (best - least) / (2 * (most - least));
@@ -95,7 +95,7 @@ std::size_t StrategyChoice::next() const {
 }
 
 void StrategyChoice::learn(double seconds) {
-  Way& way = ways_[next()];
+  StrategyRecord& way = ways_[next()];
   if (++way.accesses == 2 || accesses_ - way.last >= kOld) way.recent.clear();
   if (way.recent.size() == kMaxEntries) way.recent.erase(way.recent.begin());
   way.last = ++accesses_;

@@ -37,7 +37,7 @@ class StrategyChoice {
 
  private:
   static constexpr std::size_t kMaxEntries = 3;
-  struct Way {
+  struct StrategyRecord {
     double ratio = 1;  // predicted time, divided by the first strategy's
     std::int64_t accesses = 0;
     std::int64_t last = 0;       // number of its last access
@@ -54,7 +54,7 @@ class StrategyChoice {
   double worth_trying(std::size_t way, double best) const;
 
   std::int64_t accesses_ = 0;
-  std::vector<Way> ways_;
+  std::vector<StrategyRecord> ways_;
 };
 
 }  // namespace plait::plan

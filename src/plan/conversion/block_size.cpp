@@ -33,7 +33,7 @@ using Kind = Distribution::Kind;
 
 /// The shortest runs of one dimension.  A run that is the whole local array of both its ranks continues in the next
 /// slower dimension; any other one ends.
-struct Shortest {
+struct ShortestRun {
   std::int64_t ending = INT64_MAX;
   std::int64_t whole = INT64_MAX;
 };
@@ -71,7 +71,7 @@ class Side {
 };
 
 /// Includes the common stretch [begin, end) of two blocks.
-void add(Shortest& shortest, const Side& a, const Side& b, std::int64_t begin, std::int64_t end) {
+void add(ShortestRun& shortest, const Side& a, const Side& b, std::int64_t begin, std::int64_t end) {
   const IndexSet in_a = a.set_with(begin);
   const IndexSet in_b = b.set_with(begin);
   const std::int64_t length = end - begin;
@@ -126,8 +126,8 @@ std::int64_t shortest_gap(std::int64_t block_a, std::int64_t block_b, std::int64
 /// Returns the shortest runs of two sequences of equal blocks.  Only the last stretch can be whole on both sides, or
 /// continue after equal gaps.  Any other one has a cut of only one side at one of its ends, or is as long as the
 /// smaller block, and so is the stretch from 0 on.
-Shortest of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
-  Shortest shortest;
+ShortestRun of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
+  ShortestRun shortest;
   if (a.block() != b.block()) {
     shortest.ending = shortest_gap(a.block(), b.block(), size);
   } else if (size > a.block()) {
@@ -140,9 +140,9 @@ Shortest of_equal_blocks(const Side& a, const Side& b, std::int64_t size) {
 }
 
 /// Walks over the blocks of the side whose blocks differ, and skips equal blocks of the other side.
-Shortest of_uneven_blocks(const Side& a, const Side& b, std::int64_t size) {
+ShortestRun of_uneven_blocks(const Side& a, const Side& b, std::int64_t size) {
   const std::int64_t block = std::max(a.block(), b.block());
-  Shortest shortest;
+  ShortestRun shortest;
   for (std::int64_t x = 0; x < size && shortest.ending > 1;) {
     const std::int64_t end_a = a.block_end(x);
     const std::int64_t end_b = b.block_end(x);
@@ -178,7 +178,7 @@ bool cut_alike(const Layout& a, const Layout& b, int d) {
          a.coordinates_in(d) == b.coordinates_in(d);
 }
 
-Shortest shortest_runs(const Layout& a, const Layout& b, int d) {
+ShortestRun shortest_runs(const Layout& a, const Layout& b, int d) {
   if (cut_alike(a, b, d)) return {INT64_MAX, shortest_extent(a, d)};
   const Side side_a(a, d);
   const Side side_b(b, d);
@@ -194,8 +194,8 @@ bool regular(const Layout& normal, int d) {
 }
 
 /// Returns the shortest runs of any two distributions, from the pieces of all pairs of coordinates.
-Shortest of_all_pairs(const Layout& a, const Layout& b, int d, bool fill_halo) {
-  Shortest shortest;
+ShortestRun of_all_pairs(const Layout& a, const Layout& b, int d, bool fill_halo) {
+  ShortestRun shortest;
   for (std::int64_t c = 0; c < a.coordinates_in(d); ++c) {
     for (const Span& mine : spans(a, d, c, false)) {
       const std::int64_t extent_a = mine.set.size() + a.halo(d).lo + a.halo(d).hi;
@@ -235,7 +235,8 @@ std::int64_t block_size(const Layout& source, const Layout& target, bool fill_ha
   for (std::size_t i = 0; i < std::min(fastest_a.size(), fastest_b.size()); ++i) {
     const int d = fastest_a[i];
     if (fastest_b[i] != d) break;
-    const Shortest found = regular(a, d) && regular(b, d) ? shortest_runs(a, b, d) : of_all_pairs(a, b, d, fill_halo);
+    const ShortestRun found =
+        regular(a, d) && regular(b, d) ? shortest_runs(a, b, d) : of_all_pairs(a, b, d, fill_halo);
     if (found.ending != INT64_MAX) shortest = std::min(shortest, fused * found.ending);
     if (found.whole == INT64_MAX) return shortest;
     fused *= found.whole;

@@ -22,7 +22,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/wide.hpp"
+#include "base/int128.hpp"
 
 namespace plait::plan {
 
@@ -98,11 +98,12 @@ std::vector<std::int64_t> meeting_nested(const IndexSet& set, const layout::Nest
 /// Returns the coordinates of the base that meet the images of the set's runs, including the gaps inside an image.
 std::vector<std::int64_t> meeting_aligned(const IndexSet& set, const layout::AlignedOwnerMap& owner_map) {
   const std::int64_t scale = owner_map.scale();
-  const base::Wide wide = scale < 0 ? -base::Wide{scale} : base::Wide{scale};
-  const base::Wide stride = wide * set.stride;
-  const base::Wide first = base::Wide{scale} * (scale < 0 ? set.at(set.size() - 1) : set.at(0)) + owner_map.offset();
-  const base::Wide last = base::Wide{scale} * (scale < 0 ? set.at(0) : set.at(set.size() - 1)) + owner_map.offset();
-  base::Wide origin = base::Wide{scale} * set.origin + owner_map.offset();
+  const base::Int128 wide = scale < 0 ? -base::Int128{scale} : base::Int128{scale};
+  const base::Int128 stride = wide * set.stride;
+  const base::Int128 first =
+      base::Int128{scale} * (scale < 0 ? set.at(set.size() - 1) : set.at(0)) + owner_map.offset();
+  const base::Int128 last = base::Int128{scale} * (scale < 0 ? set.at(0) : set.at(set.size() - 1)) + owner_map.offset();
+  base::Int128 origin = base::Int128{scale} * set.origin + owner_map.offset();
   if (stride > INT64_MAX || origin > INT64_MAX || origin < INT64_MIN) return all_coordinates(owner_map);
   std::vector<Run> runs;
   const auto add = [&](std::int64_t begin, std::int64_t length) {

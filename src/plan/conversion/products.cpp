@@ -8,8 +8,8 @@ namespace plait::plan {
 std::vector<Product> products(const Layout& source, std::int64_t sender, const Layout& target, std::int64_t receiver,
                               bool fill_halo) {
   std::vector<Product> result;
-  for (const Holding& from : holdings(source, sender, false)) {
-    for (const Holding& to : holdings(target, receiver, fill_halo)) {
+  for (const RankElements& from : holdings(source, sender, false)) {
+    for (const RankElements& to : holdings(target, receiver, fill_halo)) {
       Product product;
       for (std::size_t d = 0; d < from.sets.size(); ++d) {
         product.push_back(intersect(from.sets[d], to.sets[d]));

@@ -67,13 +67,13 @@ std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout&
   return found;
 }
 
-std::vector<Holding> holdings(const Layout& layout, std::int64_t rank, bool fill_halo) {
+std::vector<RankElements> holdings(const Layout& layout, std::int64_t rank, bool fill_halo) {
   const Extents coordinates = layout.coordinates(rank);
-  std::vector<Holding> result(1);
+  std::vector<RankElements> result(1);
   for (int d = 0; d < layout.dimensions(); ++d) {
-    std::vector<Holding> longer;
+    std::vector<RankElements> longer;
     for (const Span& span : spans(layout, d, coordinates[static_cast<std::size_t>(d)], fill_halo))
-      for (Holding holding : result) {
+      for (RankElements holding : result) {
         holding.sets.push_back(span.set);
         holding.positions.push_back(span.position);
         longer.push_back(std::move(holding));

@@ -24,10 +24,10 @@ std::vector<std::int64_t> coordinates_meeting(const IndexSet& set, const Layout&
 
 /// Elements of a rank, with their positions: one span for each dimension.  A rank has one for each combination of
 /// spans.
-struct Holding {
+struct RankElements {
   std::vector<IndexSet> sets;
   Extents positions;
 };
-std::vector<Holding> holdings(const Layout& layout, std::int64_t rank, bool fill_halo);
+std::vector<RankElements> holdings(const Layout& layout, std::int64_t rank, bool fill_halo);
 
 }  // namespace plait::plan

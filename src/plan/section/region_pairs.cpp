@@ -48,8 +48,8 @@ IndexSet RegionPairs::in_source(std::size_t dimension, const IndexSet& of_target
 std::vector<Product> RegionPairs::products(std::int64_t sender, std::int64_t receiver) const {
   std::vector<Product> result;
   if (target_.elements() == 0) return result;
-  for (const Holding& from : holdings(source_, sender, false)) {
-    for (const Holding& to : holdings(target_, receiver, fill_halo_)) {
+  for (const RankElements& from : holdings(source_, sender, false)) {
+    for (const RankElements& to : holdings(target_, receiver, fill_halo_)) {
       Product product;
       for (std::size_t d = 0; d < from.sets.size(); ++d) {
         const int t = target_dimension_[d];

@@ -13,8 +13,8 @@
 
 #include "base/checked.hpp"
 #include "base/errors.hpp"
+#include "base/int128.hpp"
 #include "base/text.hpp"
-#include "base/wide.hpp"
 
 namespace plait {
 
@@ -26,7 +26,7 @@ std::string to_string(const Region& region) {
     base::append_parts(out, d == 0 ? "" : ", ", slice.start);
     if (slice.single) continue;
     // Slices that no array has are printed too, for error messages, so the end is computed without overflow.
-    const auto end = slice.start + static_cast<base::Wide>(slice.count - 1) * slice.stride + 1;
+    const auto end = slice.start + static_cast<base::Int128>(slice.count - 1) * slice.stride + 1;
     base::append_parts(out, ':', slice.count == 0 ? slice.start : base::saturate(end));
     if (slice.stride != 1) base::append_parts(out, ':', slice.stride);
   }

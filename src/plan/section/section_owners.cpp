@@ -23,11 +23,11 @@ SectionOwners::SectionOwners(Section section, Layout layout, bool write, bool fi
   section_.check_layout(layout_);
 }
 
-std::vector<Holding> SectionOwners::holdings(std::int64_t rank) const {
+std::vector<RankElements> SectionOwners::holdings(std::int64_t rank) const {
   if (!layout_.has_rank(rank) || (write_ && layout_.replica(rank) != 0)) return {};
-  std::vector<Holding> result;
-  for (const Holding& in_layout : plan::holdings(layout_, rank, fill_halo_)) {
-    Holding& in_section = result.emplace_back();
+  std::vector<RankElements> result;
+  for (const RankElements& in_layout : plan::holdings(layout_, rank, fill_halo_)) {
+    RankElements& in_section = result.emplace_back();
     for (const int d : section_.layout_dimension) {
       in_section.sets.push_back(d < 0 ? IndexSet::range(0, 1) : in_layout.sets[static_cast<std::size_t>(d)]);
       in_section.positions.push_back(d < 0 ? 0 : in_layout.positions[static_cast<std::size_t>(d)]);
@@ -51,10 +51,10 @@ std::int64_t SectionOwners::max_positions() const {
   return max;
 }
 
-std::int64_t SectionOwners::elements(const std::vector<Holding>& holdings, PositionRange range) const {
+std::int64_t SectionOwners::elements(const std::vector<RankElements>& holdings, PositionRange range) const {
   std::int64_t sum = 0;
   const std::vector<Box> boxes = section_.boxes(range.begin, range.end);
-  for (const Holding& holding : holdings)
+  for (const RankElements& holding : holdings)
     for (const Box& box : boxes) {
       std::int64_t product = 1;
       for (std::size_t d = 0; d < holding.sets.size(); ++d)

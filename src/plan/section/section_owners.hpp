@@ -36,7 +36,7 @@ class SectionOwners {
   /// Returns the elements of a rank that take part, one index set for each section dimension.  Empty if the layout does
   /// not have the rank, if the rank owns nothing, or if another rank writes the same copy.  A halo that wraps around
   /// makes more than one holding.
-  std::vector<Holding> holdings(std::int64_t rank) const;
+  std::vector<RankElements> holdings(std::int64_t rank) const;
   /// Returns the strides of a local array, one for each section dimension.
   /// layout_strides  One for each layout dimension.
   Extents local_strides(const Extents& layout_strides) const;
@@ -45,7 +45,7 @@ class SectionOwners {
   /// Returns the first position from `position` on that a rank with these index sets owns, or `section().elements`.
   std::int64_t next_owned(const std::vector<IndexSet>& sets, std::int64_t position) const;
   /// Returns the number of elements of a range that a rank with these holdings has.  cost  O(boxes of the range).
-  std::int64_t elements(const std::vector<Holding>& holdings, PositionRange range) const;
+  std::int64_t elements(const std::vector<RankElements>& holdings, PositionRange range) const;
   /// Returns the ranks that have elements of a range, ascending, with their numbers of elements.
   /// cost    O(ranks found, and coordinates in each dimension) for each box of the range.
   std::vector<RankPart> parts(PositionRange range) const;

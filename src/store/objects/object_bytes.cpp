@@ -11,9 +11,10 @@
 namespace plait::store {
 
 /// A read that takes effect when it is completed.
-class ObjectBytes::Read : public Pending {
+class ObjectBytes::PendingBytes : public Pending {
  public:
-  Read(ObjectBytes& object, std::vector<ReadSegment> segments) : object_(object), segments_(std::move(segments)) {}
+  PendingBytes(ObjectBytes& object, std::vector<ReadSegment> segments)
+      : object_(object), segments_(std::move(segments)) {}
   void complete() override {
     const std::vector<std::byte>& content = object_.existing();
     const auto size = static_cast<std::int64_t>(content.size());
@@ -59,7 +60,7 @@ const std::vector<std::byte>& ObjectBytes::existing() {
 std::int64_t ObjectBytes::size() { return static_cast<std::int64_t>(existing().size()); }
 
 std::unique_ptr<Pending> ObjectBytes::submit_read(std::vector<ReadSegment> segments) {
-  return std::make_unique<Read>(*this, std::move(segments));
+  return std::make_unique<PendingBytes>(*this, std::move(segments));
 }
 
 std::unique_ptr<Pending> ObjectBytes::submit_write(std::vector<WriteSegment> /*segments*/) {

@@ -30,7 +30,7 @@ class ObjectBytes : public Store {
   static constexpr std::int64_t kMaxBytes = std::int64_t{32} << 20;
 
  private:
-  class Read;
+  class PendingBytes;
   /// Returns the bytes of the object; nothing if it does not exist.
   const std::optional<std::vector<std::byte>>& content();
   const std::vector<std::byte>& existing();

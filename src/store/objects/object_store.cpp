@@ -10,7 +10,7 @@ namespace plait::store {
 
 std::string ObjectStore::object_location(std::string_view object) const { return base::text(name_, '/', object); }
 
-void ObjectStore::get_all(std::span<GetRequest> requests, GetMemory memory, GetDone done) {
+void ObjectStore::get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) {
   for (GetRequest& request : requests) {
     const auto memory_of_one = [&](std::int64_t bytes) { return memory(request, bytes); };
     request.result = request.whole ? get_whole(request.object, memory_of_one, request.options)

@@ -154,8 +154,8 @@ class ObjectStore {
   /// request uses its memory.
   /// errors  kSystem: other reads of the batch may have been performed or not. Exceptions of the callbacks.
   using GetMemory = base::FunctionRef<std::span<std::byte>(GetRequest&, std::int64_t)>;
-  using GetDone = base::FunctionRef<void(GetRequest&)>;
-  virtual void get_all(std::span<GetRequest> requests, GetMemory memory, GetDone done);
+  using GetCallback = base::FunctionRef<void(GetRequest&)>;
+  virtual void get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done);
   /// Returns the identity of an object; a default value if it does not exist.  errors  kSystem.
   virtual ObjectIdentity identity(const std::string& object) = 0;
   virtual bool contains(const std::string& object) = 0;

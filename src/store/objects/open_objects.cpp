@@ -13,19 +13,19 @@ namespace plait::store {
 
 namespace {
 
-struct Added {
+struct Registration {
   std::string prefix;
-  AddedObjectStores::Open open;
+  AddedObjectStores::OpenFunction open;
 };
 
-std::vector<Added>& added_stores() {
-  static std::vector<Added> added;
+std::vector<Registration>& added_stores() {
+  static std::vector<Registration> added;
   return added;
 }
 
 }  // namespace
 
-AddedObjectStores::AddedObjectStores(std::string prefix, Open open) {
+AddedObjectStores::AddedObjectStores(std::string prefix, OpenFunction open) {
   added_stores().push_back({std::move(prefix), std::move(open)});
 }
 
@@ -49,7 +49,7 @@ const ObjectStoreKind& object_store_kind(std::string_view url) {
 }
 
 std::shared_ptr<ObjectStore> open_objects(const std::string& location, Sharing sharing) {
-  for (const Added& added : added_stores())
+  for (const Registration& added : added_stores())
     if (location.starts_with(added.prefix)) return added.open(location);
   if (is_url(location)) return object_store_kind(location).open(location, sharing);
   return std::make_shared<folder::FolderObjects>(location, sharing);

@@ -36,8 +36,8 @@ std::shared_ptr<ObjectStore> open_objects(const std::string& location, Sharing s
 /// threads  Only while no thread opens objects.
 class AddedObjectStores {
  public:
-  using Open = std::function<std::shared_ptr<ObjectStore>(const std::string& location)>;
-  AddedObjectStores(std::string prefix, Open open);
+  using OpenFunction = std::function<std::shared_ptr<ObjectStore>(const std::string& location)>;
+  AddedObjectStores(std::string prefix, OpenFunction open);
   ~AddedObjectStores();
   AddedObjectStores(const AddedObjectStores&) = delete;
   AddedObjectStores& operator=(const AddedObjectStores&) = delete;

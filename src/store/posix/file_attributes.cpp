@@ -100,7 +100,7 @@ void Attributes::apply(int file, const std::string& shown) const {
     if ((made.st_uid != owner_ || made.st_gid != group_) && ::fchown(file, owner_, group_) != 0)
       (void)!::fchown(file, static_cast<uid_t>(-1), group_);
     bool listed = false;
-    for (const Extended& each : extended_) {
+    for (const ExtendedAttribute& each : extended_) {
       listed = listed || each.name == kAccessList;
       if (::fsetxattr(file, each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
         throw system_error(base::text("keep the attribute ", each.name, " of ", shown), errno);

@@ -29,7 +29,7 @@ class Attributes {
   /// Returns the permissions of a file, which may have another owner or group.
   mode_t mode_for(int file, const std::string& shown) const;
 
-  struct Extended {
+  struct ExtendedAttribute {
     std::string name;
     std::string value;
   };
@@ -37,7 +37,7 @@ class Attributes {
   uid_t owner_ = 0;
   gid_t group_ = 0;
   bool old_ = false;
-  std::vector<Extended> extended_;
+  std::vector<ExtendedAttribute> extended_;
 };
 
 }  // namespace plait::store::posix

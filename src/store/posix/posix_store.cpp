@@ -121,7 +121,7 @@ class Clocks {
 };
 
 /// State that all reads of a file share.
-struct Reading {
+struct ReadSettings {
   std::int64_t min_read_ahead;
   std::atomic<bool>& cold;
   DirectReads& direct;
@@ -129,7 +129,7 @@ struct Reading {
 
 class PendingRead : public Pending {
  public:
-  PendingRead(const OpenFile& file, const Reading& reading, std::vector<ReadSegment> segments)
+  PendingRead(const OpenFile& file, const ReadSettings& reading, std::vector<ReadSegment> segments)
       : file_(file), reading_(reading), segments_(std::move(segments)) {
     if (!reading_.cold) return;
     for_each_request(segments_, [this](const Request<ReadSegment>& request) {
@@ -228,7 +228,7 @@ class PendingRead : public Pending {
   }
 
   OpenFile file_;
-  Reading reading_;
+  ReadSettings reading_;
   std::vector<ReadSegment> segments_;
 };
 
@@ -292,7 +292,7 @@ std::int64_t PosixStore::size() {
 
 std::unique_ptr<Pending> PosixStore::submit_read(std::vector<ReadSegment> segments) {
   return std::make_unique<PendingRead>(OpenFile{path_, file_.number(), recorded_},
-                                       Reading{min_read_ahead_, cold_, direct_}, std::move(segments));
+                                       ReadSettings{min_read_ahead_, cold_, direct_}, std::move(segments));
 }
 
 std::unique_ptr<Pending> PosixStore::submit_write(std::vector<WriteSegment> segments) {

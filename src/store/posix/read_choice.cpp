@@ -43,7 +43,7 @@ bool ReadChoice::goes_past(double min_gain) {
 
 void ReadChoice::learn(bool past, const Cost& cost, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
-  Way& way = past ? past_ : through_;
+  Method& way = past ? past_ : through_;
   // The second request replaces the first one, which includes opening the file, or the first use of memory.
   const double newest = way.requests < 2 ? 1 : kNewest;
   const auto mix = [&](double& mean, double found) { mean += newest * (found / static_cast<double>(bytes) - mean); };

@@ -41,7 +41,7 @@ class ReadChoice {
   static ReadChoice& for_device(dev_t device);
 
  private:
-  struct Way {
+  struct Method {
     Cost of_byte;
     std::int64_t requests = 0;
 
@@ -49,8 +49,8 @@ class ReadChoice {
   };
 
   mutable std::mutex mutex_;
-  Way past_;
-  Way through_;
+  Method past_;
+  Method through_;
   bool past_is_better_ = false;
   std::int64_t since_ = 0;    // requests of the better path since the other one was tried
   std::int64_t between_ = 0;  // number of them until it is tried again

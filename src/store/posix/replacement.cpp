@@ -112,7 +112,7 @@ void sync_folder(const std::string& folder) {
 }
 
 Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head,
-                         const Marks& marks)
+                         const ReplacementOptions& marks)
     : path_(path) {
   std::error_code missing;
   target_ = follow_links(path);
@@ -155,7 +155,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
 
 Replacement::~Replacement() { discard(); }
 
-void Replacement::make(const std::string& prefix, const Marks& marks) {
+void Replacement::make(const std::string& prefix, const ReplacementOptions& marks) {
   static std::atomic<int> counter{0};
   const fs::path folder = parent_folder(target_);
   std::optional<Descriptor> made_file;
@@ -166,7 +166,7 @@ void Replacement::make(const std::string& prefix, const Marks& marks) {
   file_ = std::move(*made_file);
 }
 
-void Replacement::make_kept(std::int64_t bytes, std::span<const std::byte> head, const Marks& marks) {
+void Replacement::make_kept(std::int64_t bytes, std::span<const std::byte> head, const ReplacementOptions& marks) {
   const fs::path folder = parent_folder(target_);
   temporary_ = (folder / (unfinished_name(target_, folder) + marks.suffix)).string();
   bool existed = false;

@@ -25,7 +25,7 @@ namespace plait::store::posix {
 class Replacement {
  public:
   /// Options for files that describe stores.
-  struct Marks {
+  struct ReplacementOptions {
     std::string suffix;  ///< suffix of the temporary name, by which its content can be recognized
     /// Called with the path of each temporary file of a killed process, before it is removed, and with the path of the
     /// file to be replaced. Returns true if it may be removed.
@@ -41,7 +41,8 @@ class Replacement {
   /// that.
   /// errors  kSystem: a missing folder, no permission, a full disk, or `path` is not a regular file; no file remains.
   ///         kArgument: `path` is claimed, and another rank of this job writes it alone.
-  Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head, const Marks& marks = {});
+  Replacement(const std::string& path, std::int64_t bytes, std::span<const std::byte> head,
+              const ReplacementOptions& marks = {});
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
@@ -85,9 +86,9 @@ class Replacement {
   bool continued_ = false;
 
   /// Makes the temporary file, locked.
-  void make(const std::string& prefix, const Marks& marks);
+  void make(const std::string& prefix, const ReplacementOptions& marks);
   /// Makes or continues a temporary file that may stay.
-  void make_kept(std::int64_t bytes, std::span<const std::byte> head, const Marks& marks);
+  void make_kept(std::int64_t bytes, std::span<const std::byte> head, const ReplacementOptions& marks);
   [[noreturn]] void keep_as_sibling(const char* why, int code);
 };
 

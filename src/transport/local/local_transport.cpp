@@ -15,8 +15,8 @@
 #include "transport/losses.hpp"
 #include "transport/native/active/native_active.hpp"
 #include "transport/shared_memory/group_meeting.hpp"
-#include "transport/shared_memory/leaving.hpp"
 #include "transport/shared_memory/peers.hpp"
+#include "transport/shared_memory/process_exit.hpp"
 #include "transport/shared_memory/segment.hpp"
 #include "transport/shared_memory/windows.hpp"
 
@@ -26,11 +26,11 @@ namespace {
 
 /// The memory that the processes share in addition to windows and arrays: a group's control block, followed by the
 /// mailboxes.
-struct Shared {
+struct SharedSegment {
   static std::int64_t bytes(int size) {
     return shared_memory::control_bytes(size) + static_cast<std::int64_t>(sizeof(Mailbox)) * size;
   }
-  Shared(std::byte* memory, int size)
+  SharedSegment(std::byte* memory, int size)
       : control(memory), mailboxes(reinterpret_cast<Mailbox*>(memory + shared_memory::control_bytes(size))) {}
   std::byte* control;
   Mailbox* mailboxes;
@@ -42,13 +42,13 @@ std::int64_t hash_processes(const std::vector<shared_memory::ProcessIdentity>& p
   return shared_memory::hash_numbers(numbers);
 }
 
-class LocalTransport : public Transport, public shared_memory::GroupMeeting, public shared_memory::Leaver {
+class LocalTransport : public Transport, public shared_memory::GroupMeeting, public shared_memory::ExitListener {
  public:
   LocalTransport(const Job& job, std::chrono::duration<double> timeout) : rank_(job.rank), size_(job.size) {
     Rendezvous others(job, timeout);
     node_group_ = hash_processes(others.processes());
-    memory_.emplace(others, Shared::bytes(size_));
-    const Shared shared(memory_->data(), size_);
+    memory_.emplace(others, SharedSegment::bytes(size_));
+    const SharedSegment shared(memory_->data(), size_);
     group_.emplace(shared.control, rank_, size_,
                    std::make_unique<PeerLiveness>(shared_memory::find_departures(shared.control, size_), rank_,
                                                   progress_, shared_memory::watch(others.processes())));
@@ -90,11 +90,11 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   }
 
   void reduce_min(std::span<std::int64_t> values) override {
-    const shared_memory::Inside inside(progress_);
+    const shared_memory::AgreementScope inside(progress_);
     group().reduce_min(values);
   }
   void broadcast(std::span<std::byte> bytes, int root) override {
-    const shared_memory::Inside inside(progress_);
+    const shared_memory::AgreementScope inside(progress_);
     group().broadcast(bytes, root);
   }
   void broadcast_to_nodes(std::span<std::byte>) override {}
@@ -103,7 +103,7 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
 
   std::unique_ptr<Counter> counter() override { return shared_memory::make_counter(*this); }
 
-  std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
+  std::shared_ptr<ActiveMessages> active(std::shared_ptr<CallService> service) override {
     // No Losses: workers that wait check the processes themselves.
     return native::make_native_active(*this, std::move(service), nullptr);
   }
@@ -112,7 +112,7 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   /// Returns the group, also for the creation of shared objects.
   /// errors  kSystem: this process has been interrupted in a call, or has left.
   shared_memory::Group& group() override {
-    shared_memory::Departed own;
+    shared_memory::DepartureRecord own;
     if (group_->departure().known(own)) shared_memory::check(own, progress_);
     return *group_;
   }
@@ -125,7 +125,7 @@ class LocalTransport : public Transport, public shared_memory::GroupMeeting, pub
   std::optional<shared_memory::Group> group_;
   std::optional<Mailboxes> mailboxes_;
   std::unique_ptr<shared_memory::Windows> windows_;
-  std::optional<shared_memory::LeavesAtEnd> listed_;
+  std::optional<shared_memory::ExitRegistration> listed_;
 };
 
 /// Runs once in each process that takes part in a job, and not in its children.

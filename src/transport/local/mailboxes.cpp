@@ -51,33 +51,33 @@ class Mailboxes::MessageTicket : public Ticket {
 };
 
 std::unique_ptr<Ticket> Mailboxes::send(int to, std::span<const std::byte> bytes) {
-  auto sending = std::make_shared<Sending>();
+  auto sending = std::make_shared<PendingSend>();
   sending->rest = bytes;
-  auto ticket = std::make_unique<MessageTicket<Sending>>(*this, sending);
+  auto ticket = std::make_unique<MessageTicket<PendingSend>>(*this, sending);
   outgoing_[to].push_back(std::move(sending));
   push();
   return ticket;
 }
 
 std::unique_ptr<Ticket> Mailboxes::receive(int from, std::span<std::byte> bytes) {
-  auto receiving = std::make_shared<Receiving>();
+  auto receiving = std::make_shared<PendingReceive>();
   receiving->output = bytes;
-  auto ticket = std::make_unique<MessageTicket<Receiving>>(*this, receiving);
-  Incoming& incoming = incoming_[from];
+  auto ticket = std::make_unique<MessageTicket<PendingReceive>>(*this, receiving);
+  IncomingMessages& incoming = incoming_[from];
   if (incoming.unexpected.empty()) {
     incoming.awaited.push_back(std::move(receiving));
     return ticket;
   }
   // An unexpected message is older than all expected ones. If only a part of it has arrived, the rest goes directly to
   // the receiver's buffer.
-  Unexpected& first = incoming.unexpected.front();
+  UnexpectedMessage& first = incoming.unexpected.front();
   if (!first.whole) incoming.awaited.push_back(receiving);
   put(*receiving, first.bytes, first.whole);
   incoming.unexpected.pop_front();
   return ticket;
 }
 
-void Mailboxes::put(Receiving& receiving, std::span<const std::byte> part, bool last) {
+void Mailboxes::put(PendingReceive& receiving, std::span<const std::byte> part, bool last) {
   std::span<std::byte>& output = receiving.output;
   if (!receiving.dropped) {
     if (part.size() > output.size() || (last && part.size() != output.size()))
@@ -89,7 +89,7 @@ void Mailboxes::put(Receiving& receiving, std::span<const std::byte> part, bool 
   receiving.done = last;
 }
 
-bool Mailboxes::push_part(int to, Sending& sending) {
+bool Mailboxes::push_part(int to, PendingSend& sending) {
   Mailbox& mailbox = all_[to];
   std::uint32_t nobody = 0;
   if (!mailbox.writer.compare_exchange_strong(nobody, static_cast<std::uint32_t>(rank_) + 1, std::memory_order_acq_rel))
@@ -121,9 +121,9 @@ bool Mailboxes::take() {
   if (mailbox.filled.load(std::memory_order_acquire) == taken_) return false;
   const auto part = std::span<const std::byte>(mailbox.part).first(static_cast<std::size_t>(mailbox.bytes));
   const bool last = mailbox.last != 0;
-  Incoming& incoming = incoming_[mailbox.from];
+  IncomingMessages& incoming = incoming_[mailbox.from];
   if (!incoming.awaited.empty()) {
-    Receiving& first = *incoming.awaited.front();
+    PendingReceive& first = *incoming.awaited.front();
     put(first, part, last);
     if (last) incoming.awaited.pop_front();
   } else {

@@ -43,32 +43,32 @@ class Mailboxes {
   class MessageTicket;
 
   /// The memory of a dropped message is not accessed any more.
-  struct Sending {
+  struct PendingSend {
     std::span<const std::byte> rest;
     bool done = false;
   };
-  struct Receiving {
+  struct PendingReceive {
     std::span<std::byte> output;
     bool dropped = false;
     bool done = false;
   };
-  struct Unexpected {
+  struct UnexpectedMessage {
     std::vector<std::byte> bytes;
     bool whole = false;
   };
   /// The messages from one process.
-  struct Incoming {
-    std::deque<std::shared_ptr<Receiving>> awaited;
-    std::deque<Unexpected> unexpected;  // messages without a receive(); only the last one may be incomplete
+  struct IncomingMessages {
+    std::deque<std::shared_ptr<PendingReceive>> awaited;
+    std::deque<UnexpectedMessage> unexpected;  // messages without a receive(); only the last one may be incomplete
   };
 
-  static void drop(Sending& sending) { sending.rest = {}; }
-  static void drop(Receiving& receiving) { receiving.dropped = true; }
-  static void put(Receiving& receiving, std::span<const std::byte> part, bool last);
+  static void drop(PendingSend& sending) { sending.rest = {}; }
+  static void drop(PendingReceive& receiving) { receiving.dropped = true; }
+  static void put(PendingReceive& receiving, std::span<const std::byte> part, bool last);
   void wait(const bool& done);
   /// Writes parts into free mailboxes.  Returns true if any was written.
   bool push();
-  bool push_part(int to, Sending& sending);
+  bool push_part(int to, PendingSend& sending);
   /// Takes the part out of this process's mailbox.  Returns true if there was one.
   bool take();
 
@@ -76,8 +76,8 @@ class Mailboxes {
   int rank_;
   Liveness& liveness_;
   std::uint32_t taken_ = 0;
-  std::map<int, std::deque<std::shared_ptr<Sending>>> outgoing_;  // messages that have not been sent completely
-  std::map<int, Incoming> incoming_;
+  std::map<int, std::deque<std::shared_ptr<PendingSend>>> outgoing_;  // messages that have not been sent completely
+  std::map<int, IncomingMessages> incoming_;
 };
 
 }  // namespace plait::transport::local

@@ -9,7 +9,7 @@ namespace plait::transport::local {
 void PeerLiveness::check() {
   // First test for the end, then read the note: a process that has ended cannot write its note any more.
   std::size_t lost = 0;
-  shared_memory::Departed departed;
+  shared_memory::DepartureRecord departed;
   while (lost < peers_.size() && !(peers_[lost] && peers_[lost]->ended() && !departures_[lost].known(departed))) ++lost;
   // This process's own note reports earlier interruptions.
   shared_memory::Departure& own = departures_[static_cast<std::size_t>(rank_)];

@@ -71,9 +71,9 @@ bool is_of_a_job(int file) {
 }
 
 /// Detects processes that have ended.
-class Watching : public Liveness {
+class ProcessLiveness : public Liveness {
  public:
-  explicit Watching(std::vector<std::shared_ptr<const base::ProcessWatch>> all) : all_(std::move(all)) {}
+  explicit ProcessLiveness(std::vector<std::shared_ptr<const base::ProcessWatch>> all) : all_(std::move(all)) {}
   void check() override {
     for (std::size_t rank = 0; rank < all_.size(); ++rank)
       if (all_[rank] && all_[rank]->ended()) shared_memory::throw_ended(static_cast<int>(rank));
@@ -166,7 +166,8 @@ Rendezvous::Rendezvous(const Job& job, Seconds timeout)
     }
     wait();
     for (int rank = 0; rank < job.size; ++rank) processes_.push_back(entry(rank).process);
-    group_.emplace(memory_ + head, job.rank, job.size, std::make_unique<Watching>(shared_memory::watch(processes_)));
+    group_.emplace(memory_ + head, job.rank, job.size,
+                   std::make_unique<ProcessLiveness>(shared_memory::watch(processes_)));
   } catch (...) {
     if (memory_ != nullptr) ::munmap(memory_, bytes_);
     clear();

@@ -21,7 +21,7 @@
 #include "transport/mpi/topology.hpp"
 #include "transport/native/active/native_active.hpp"
 #include "transport/shared_memory/group_meeting.hpp"
-#include "transport/shared_memory/leaving.hpp"
+#include "transport/shared_memory/process_exit.hpp"
 #include "transport/shared_memory/segment.hpp"
 #include "transport/shared_memory/windows.hpp"
 
@@ -29,7 +29,7 @@ namespace plait::transport::mpi {
 
 namespace {
 
-class MpiTransport : public Transport, public shared_memory::GroupMeeting, public shared_memory::Leaver {
+class MpiTransport : public Transport, public shared_memory::GroupMeeting, public shared_memory::ExitListener {
  public:
   explicit MpiTransport(MPI_Comm communicator) {
     check(call(MPI_Comm_dup, communicator, everyone_.out()), "MPI_Comm_dup");
@@ -113,7 +113,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   bool messages_abandoned() const override { return notices_->given_up(); }
 
   void reduce_min(std::span<std::int64_t> values) override {
-    const shared_memory::Inside inside(progress_);
+    const shared_memory::AgreementScope inside(progress_);
     if (nodes_apart()) check_running();
     check_taking_part();
     group_->reduce_min(values);
@@ -124,7 +124,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   }
 
   void broadcast(std::span<std::byte> bytes, int root) override {
-    const shared_memory::Inside inside(progress_);
+    const shared_memory::AgreementScope inside(progress_);
     check_taking_part();
     if (!nodes_apart()) return group_->broadcast(bytes, root);
     // MPI may still access the buffer of an abandoned wait.
@@ -159,7 +159,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
     return shared_memory::make_counter(*this);
   }
 
-  std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
+  std::shared_ptr<ActiveMessages> active(std::shared_ptr<CallService> service) override {
     return native::make_native_active(*this, std::move(service), losses_);
   }
   bool background() const override { return threads_ || !nodes_apart(); }
@@ -197,7 +197,7 @@ class MpiTransport : public Transport, public shared_memory::GroupMeeting, publi
   std::optional<Notices> notices_;
   std::optional<Leaders> leaders_;  // with several nodes, on the first process of each
   std::unique_ptr<shared_memory::Windows> windows_;
-  std::optional<shared_memory::LeavesAtEnd> listed_;
+  std::optional<shared_memory::ExitRegistration> listed_;
 };
 
 }  // namespace

@@ -157,7 +157,7 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenRounds{250};
 
 /// The results at the addresses of a process.
-struct Tried {
+struct AttemptResults {
   std::string text;
   int code = ENXIO;    // the most specific one: a wrong version or key, then anything but a refusal
   bool silent = true;  // none of them has answered
@@ -169,19 +169,19 @@ int weight(int code) {
 
 bool is_away(int code) { return code == EHOSTUNREACH || code == ENETUNREACH || code == ENETDOWN || code == EHOSTDOWN; }
 
-void note(Tried& tried, std::string_view address, std::string_view why, int code) {
+void note(AttemptResults& tried, std::string_view address, std::string_view why, int code) {
   tried.text += base::text(tried.text.empty() ? "" : "; ", address, ": ", why);
   if (weight(code) >= weight(tried.code)) tried.code = code;
   tried.silent = tried.silent && (code == ENXIO || is_away(code));
 }
 
-struct Found {
+struct PeerSocket {
   base::Descriptor socket;
   bool near = false;
 };
 
 /// Tries the addresses once, in order.
-std::optional<Found> try_all(const Endpoints& to, const Key& key, Clock::time_point until, Tried& tried) {
+std::optional<PeerSocket> try_all(const Endpoints& to, const Key& key, Clock::time_point until, AttemptResults& tried) {
   const bool near = to.near();
   for (std::size_t i = 0; i < to.addresses.size(); ++i) {
     const auto address = Address::parse(to.addresses[i]);
@@ -194,7 +194,7 @@ std::optional<Found> try_all(const Endpoints& to, const Key& key, Clock::time_po
     const auto limit =
         until == Clock::time_point::max() ? until : now + std::max(until - now, Clock::duration(0)) / left;
     Attempt made = attempt(*address, key, limit);
-    if (made.socket.number() >= 0) return Found{std::move(made.socket), address->local()};
+    if (made.socket.number() >= 0) return PeerSocket{std::move(made.socket), address->local()};
     note(tried, to.addresses[i], made.why, made.code);
   }
   return std::nullopt;
@@ -205,7 +205,7 @@ std::optional<Found> try_all(const Endpoints& to, const Key& key, Clock::time_po
 std::unique_ptr<Link> Link::connect(const Endpoints& to, const Key& key, Clock::time_point until) {
   const auto lost = std::min(until, Clock::now() + kLostAfter);
   while (true) {
-    Tried tried;
+    AttemptResults tried;
     if (auto found = try_all(to, key, until, tried))
       return std::unique_ptr<Link>(new Link(std::make_unique<Impl>(std::move(found->socket), found->near, to.name)));
     if (!tried.silent || tried.code == ENXIO || Clock::now() + kBetweenRounds > lost)

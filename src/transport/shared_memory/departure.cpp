@@ -33,7 +33,7 @@ constexpr int kMaxTries = 100'000;  // with a yield each, far longer than writin
 
 }  // namespace
 
-void explain(Departed& departed, std::initializer_list<std::string_view> parts) noexcept {
+void explain(DepartureRecord& departed, std::initializer_list<std::string_view> parts) noexcept {
   auto& why = departed.why;
   why.fill('\0');
   std::size_t filled = 0;
@@ -47,26 +47,26 @@ void explain(Departed& departed, std::initializer_list<std::string_view> parts) 
   }
 }
 
-void check(const Departed& departed, const Progress& progress) {
+void check(const DepartureRecord& departed, const Progress& progress) {
   if (departed.calls >= progress.needed()) return;
   base::throw_system_error(EOWNERDEAD, "rank ", departed.worker, ' ', departed.why.data(),
                            "; nothing more can be done together");
 }
 
-void check(const Departed& departed, const Progress& progress, Departure& own) {
+void check(const DepartureRecord& departed, const Progress& progress, Departure& own) {
   if (departed.calls < progress.needed()) own.record(departed);
   check(departed, progress);
 }
 
 void check_ended(int worker, const Progress& progress, Departure& own) {
   // The ended process has taken part in no agreement whose end this worker has not seen.
-  Departed departed{worker, progress.ended(), {}};
+  DepartureRecord departed{worker, progress.ended(), {}};
   explain(departed, {"has ended during a collective call"});
   own.record(departed);
   throw_ended(worker);
 }
 
-void Departure::record(const Departed& departed) noexcept {
+void Departure::record(const DepartureRecord& departed) noexcept {
   // If the process is killed here, the note stays invalid, and the end of the process is detected instead. Another
   // writer is a thread of the same process, so that this wait ends. The exception is a signal handler that interrupts
   // this function on the same thread and calls exit(): after kMaxTries attempts it gives up, and the end of the
@@ -79,7 +79,7 @@ void Departure::record(const Departed& departed) noexcept {
     version = version_.load(std::memory_order_acquire);
   }
   if (version != 0) {
-    Departed before;
+    DepartureRecord before;
     read(before);
     if (before.calls <= departed.calls) return version_.store(version, std::memory_order_release);
   }
@@ -89,26 +89,26 @@ void Departure::record(const Departed& departed) noexcept {
   version_.store(version + 2, std::memory_order_release);
 }
 
-bool Departure::known(Departed& departed) const noexcept {
+bool Departure::known(DepartureRecord& departed) const noexcept {
   const std::uint64_t version = version_.load(std::memory_order_acquire);
   if (version == 0 || version % 2 != 0) return false;
-  Departed found;
+  DepartureRecord found;
   read(found);
   if (version_.load(std::memory_order_relaxed) != version) return false;
   departed = found;
   return true;
 }
 
-void Departure::read(Departed& departed) const noexcept {
+void Departure::read(DepartureRecord& departed) const noexcept {
   Words words{};
   for (std::size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_acquire);
-  departed = std::bit_cast<Departed>(words);
+  departed = std::bit_cast<DepartureRecord>(words);
 }
 
-bool find_fewest(std::span<const Departure> departures, Departed& departed) noexcept {
+bool find_fewest(std::span<const Departure> departures, DepartureRecord& departed) noexcept {
   bool found = false;
   for (const Departure& one : departures) {
-    Departed other;
+    DepartureRecord other;
     if (!one.known(other) || (found && departed.calls <= other.calls)) continue;
     departed = other;
     found = true;

@@ -13,14 +13,14 @@
 namespace plait::transport::shared_memory {
 
 /// The departure of a worker.
-struct Departed {
+struct DepartureRecord {
   std::int64_t worker = -1;
   std::int64_t calls = 0;       ///< number of agreements of all workers in which it took part
   std::array<char, 232> why{};  ///< text after the rank that says what happened to it
 };
 
 /// Sets the reason to the concatenation of these texts, truncated to the capacity.  Allocates no memory.
-void explain(Departed& departed, std::initializer_list<std::string_view> parts) noexcept;
+void explain(DepartureRecord& departed, std::initializer_list<std::string_view> parts) noexcept;
 
 /// The number of agreements of all workers that a worker has made; all workers make them in the same order.
 /// threads  any may read; one at a time takes part in agreements
@@ -43,12 +43,12 @@ class Progress {
 };
 
 /// Marks an agreement of all workers while it is under way.
-class Inside {
+class AgreementScope {
  public:
-  explicit Inside(Progress& progress) : progress_(progress) { progress_.begin(); }
-  ~Inside() { std::uncaught_exceptions() > exceptions_ ? progress_.fail() : progress_.end(); }
-  Inside(const Inside&) = delete;
-  Inside& operator=(const Inside&) = delete;
+  explicit AgreementScope(Progress& progress) : progress_(progress) { progress_.begin(); }
+  ~AgreementScope() { std::uncaught_exceptions() > exceptions_ ? progress_.fail() : progress_.end(); }
+  AgreementScope(const AgreementScope&) = delete;
+  AgreementScope& operator=(const AgreementScope&) = delete;
 
  private:
   Progress& progress_;
@@ -56,7 +56,7 @@ class Inside {
 };
 
 /// errors  kSystem (EOWNERDEAD): this worker cannot continue without the departed one.
-void check(const Departed& departed, const Progress& progress);
+void check(const DepartureRecord& departed, const Progress& progress);
 
 /// The departure that one process reports: its own, or one of which it has been notified.  Its initial state is all
 /// zero.
@@ -65,16 +65,16 @@ class alignas(64) Departure {
  public:
   /// Records a departure unless one with as few or fewer calls is recorded: a worker that can continue without that one
   /// can continue without the others too.  Allocates no memory.
-  void record(const Departed& departed) noexcept;
+  void record(const DepartureRecord& departed) noexcept;
   /// Returns true and the departure if there is one.  Returns false while it is being written: call it again.
-  bool known(Departed& departed) const noexcept;
+  bool known(DepartureRecord& departed) const noexcept;
 
  private:
   // Stored as atomic words, so that reading them while they change is defined, and the change is detected.
-  static constexpr std::size_t kWords = sizeof(Departed) / sizeof(std::uint64_t);
+  static constexpr std::size_t kWords = sizeof(DepartureRecord) / sizeof(std::uint64_t);
   using Words = std::array<std::uint64_t, kWords>;
-  static_assert(sizeof(Words) == sizeof(Departed));
-  void read(Departed& departed) const noexcept;
+  static_assert(sizeof(Words) == sizeof(DepartureRecord));
+  void read(DepartureRecord& departed) const noexcept;
 
   std::atomic<std::uint64_t> version_{0};  // odd while the note is being written; 0 if there is no departure
   std::array<std::atomic<std::uint64_t>, kWords> words_{};
@@ -83,13 +83,13 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// Like check(), and records the departure in `own`, the note of this worker: this worker usually leaves because of it,
 /// and other workers should learn which one was the first.
-void check(const Departed& departed, const Progress& progress, Departure& own);
+void check(const DepartureRecord& departed, const Progress& progress, Departure& own);
 
 /// For a worker whose process has ended without a note: this worker leaves because of it, and records it in `own`.
 /// errors  kSystem (EOWNERDEAD), with the text of throw_ended().
 [[noreturn]] void check_ended(int worker, const Progress& progress, Departure& own);
 
 /// Finds the departure with the fewest calls.  Returns false if there is none.
-bool find_fewest(std::span<const Departure> departures, Departed& departed) noexcept;
+bool find_fewest(std::span<const Departure> departures, DepartureRecord& departed) noexcept;
 
 }  // namespace plait::transport::shared_memory

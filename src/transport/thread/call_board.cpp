@@ -13,7 +13,7 @@ namespace plait::transport::thread {
 
 namespace {
 
-class ThreadActive : public Active {
+class ThreadActive : public ActiveMessages {
  public:
   ThreadActive(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service)
       : board_(std::move(board)), rank_(rank) {
@@ -114,7 +114,7 @@ class ThreadActive : public Active {
 
 }  // namespace
 
-std::shared_ptr<Active> join(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service) {
+std::shared_ptr<ActiveMessages> join(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service) {
   return std::make_shared<ThreadActive>(std::move(board), rank, std::move(service));
 }
 

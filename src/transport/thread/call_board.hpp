@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/task_queue.hpp"
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 
 namespace plait::transport::thread {
 
@@ -23,11 +23,11 @@ struct CallBoard {
       : queues(static_cast<std::size_t>(count)), services(queues.size()), workers(queues.size()) {}
   std::vector<base::TaskQueue> queues;  // the tasks of each worker's handler thread
   std::vector<std::shared_ptr<CallService>> services;
-  std::vector<Active*> workers;
+  std::vector<ActiveMessages*> workers;
   OpenCalls open;
 };
 
 /// Joins the board as one worker.  Workers make calls only after all have joined.
-std::shared_ptr<Active> join(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service);
+std::shared_ptr<ActiveMessages> join(std::shared_ptr<CallBoard> board, int rank, std::shared_ptr<CallService> service);
 
 }  // namespace plait::transport::thread

@@ -43,7 +43,7 @@ constexpr std::int64_t kMaxCached = std::int64_t{8} << 20;
 void unmap(std::byte* memory, std::int64_t bytes) { ::munmap(memory, static_cast<std::size_t>(bytes)); }
 
 /// The cached block of the last access.
-class Spare {
+class SpareMemory {
  public:
   /// Returns a block of at least `bytes` bytes, or nullptr.
   std::byte* take(std::int64_t& bytes) {
@@ -68,8 +68,8 @@ class Spare {
   std::int64_t bytes_ = 0;
 };
 
-Spare& spare() {
-  static base::PerProcess<Spare> spare;
+SpareMemory& spare() {
+  static base::PerProcess<SpareMemory> spare;
   return spare.get();
 }
 
@@ -295,7 +295,7 @@ class ThreadTransport : public Transport {
     return std::make_unique<MemoryCounter>(*mine, mine);
   }
 
-  std::shared_ptr<Active> active(std::shared_ptr<CallService> service) override {
+  std::shared_ptr<ActiveMessages> active(std::shared_ptr<CallService> service) override {
     if (group_.rank() == 0) team_->calls = made<CallBoard>(group_.size());
     group_.barrier();
     if (!team_->calls) throw std::bad_alloc();

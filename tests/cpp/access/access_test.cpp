@@ -353,7 +353,7 @@ void try_dawdling(int slow, int at_peer, std::int64_t elements, std::int64_t rea
     MemoryStore store(access_case::store_bytes(access));
     if (!write) store.bytes() = source;
     run_team(kWorkers, [&](Transport& transport) {
-      wrapped::Dawdling dawdling(transport, [&](int peer) {
+      wrapped::DelayedTransport dawdling(transport, [&](int peer) {
         if (transport.rank() == slow && peer == at_peer) std::this_thread::sleep_for(std::chrono::milliseconds(3));
       });
       access_as(dawdling, access, options, store, worker_arrays(arrays, transport.rank(), false), false, write);

@@ -34,16 +34,16 @@ using plait::transport::Ticket;
 using plait::transport::Transport;
 
 /// Counts the messages of a worker that are under way, and lets none come before it has sent one itself.
-class Watched : public wrapped::SeveralNodes {
+class ObservedTransport : public wrapped::SeveralNodes {
  public:
   using SeveralNodes::SeveralNodes;
 
   std::unique_ptr<Ticket> send(int to, std::span<const std::byte> bytes) override {
     sent_ = true;
-    return std::make_unique<Counted>(SeveralNodes::send(to, bytes), sends, any_);
+    return std::make_unique<CountedTicket>(SeveralNodes::send(to, bytes), sends, any_);
   }
   std::unique_ptr<Ticket> receive(int from, std::span<std::byte> bytes) override {
-    return std::make_unique<Counted>(SeveralNodes::receive(from, bytes), receives, sent_);
+    return std::make_unique<CountedTicket>(SeveralNodes::receive(from, bytes), receives, sent_);
   }
 
   /// For a worker that has nothing to send.
@@ -58,15 +58,15 @@ class Watched : public wrapped::SeveralNodes {
   Count receives;
 
  private:
-  class Counted : public Ticket {
+  class CountedTicket : public Ticket {
    public:
-    Counted(std::unique_ptr<Ticket> inner, Count& count, const bool& opened)
+    CountedTicket(std::unique_ptr<Ticket> inner, Count& count, const bool& opened)
         : inner_(std::move(inner)), count_(count), opened_(opened) {
       count_.most = std::max(count_.most, ++count_.now);
     }
-    ~Counted() override { --count_.now; }
-    Counted(const Counted&) = delete;
-    Counted& operator=(const Counted&) = delete;
+    ~CountedTicket() override { --count_.now; }
+    CountedTicket(const CountedTicket&) = delete;
+    CountedTicket& operator=(const CountedTicket&) = delete;
     void complete() override {
       if (opened_) return inner_->complete();
       FAIL() << "waits for a message before it has sent its own";
@@ -99,7 +99,7 @@ int max_pending(const AccessOptions& options, bool write) {
   const auto arrays = access_case::arrays_over(access.layout, locals, access.element_bytes);
   std::array<int, kWorkers> most{};
   plait::transport::thread::run_team(kWorkers, [&](Transport& team) {
-    Watched transport(team, 2);
+    ObservedTransport transport(team, 2);
     // Of what is written, these two own elements of their own node's shares only.
     if (write && (team.rank() == 0 || team.rank() == 3)) transport.let_messages_come();
     plait::collective::prepare(transport);

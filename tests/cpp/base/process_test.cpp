@@ -27,7 +27,7 @@ using plait::base::Descriptor;
 using plait::base::Owner;
 using plait::base::PerProcess;
 
-class Forks : public plait_test::InFolder {
+class Forks : public plait_test::FolderTest {
  protected:
   /// Whether `body` returns true in a child, which may not throw, nor run longer than a minute.
   static bool in_child(const std::function<bool()>& body) {
@@ -72,13 +72,13 @@ TEST_F(Forks, AChildIsAnotherProcess) {
 }
 
 TEST_F(Forks, WhatAProcessOwnsIsDestroyedThereOnly) {
-  struct Counted {
-    explicit Counted(int& of) : destroyed(of) {}
-    ~Counted() { ++destroyed; }
+  struct DestructionCounter {
+    explicit DestructionCounter(int& of) : destroyed(of) {}
+    ~DestructionCounter() { ++destroyed; }
     int& destroyed;
   };
   int destroyed = 0;
-  auto thing = plait::base::make_owned<Counted>(destroyed);
+  auto thing = plait::base::make_owned<DestructionCounter>(destroyed);
   EXPECT_TRUE(in_child([&] {
     thing.reset();
     return destroyed == 0;

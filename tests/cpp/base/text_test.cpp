@@ -90,14 +90,14 @@ TEST(TextReader, TellsALackOfMemoryFromTheEndOfTheText) {
 }
 
 /// As those of languages that part thousands by a blank.
-class Parted : public std::numpunct<char> {
+class GroupedDigits : public std::numpunct<char> {
  protected:
   char do_thousands_sep() const override { return ' '; }
   std::string do_grouping() const override { return "\3"; }
 };
 
 TEST(TextReader, ReadsNumbersWhateverTheLocale) {
-  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Parted));
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new GroupedDigits));
   TextReader in(text(12, ' ', 345, ' ', 6789));
   std::locale::global(before);
   std::int64_t first = 0;

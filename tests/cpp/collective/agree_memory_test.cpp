@@ -11,7 +11,7 @@
 #include "allocations.hpp"
 #include "collective/agree.hpp"
 #include "plait/error.hpp"
-#include "transport/given_up.hpp"
+#include "transport/abandoned_numbers.hpp"
 #include "transport/thread/team.hpp"
 
 namespace {

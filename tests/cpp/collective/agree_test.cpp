@@ -21,16 +21,16 @@ using plait::transport::Transport;
 using plait::transport::thread::run_team;
 
 /// What each worker of a team is told when `mine` gives each its error.
-struct Told {
+struct AgreedErrors {
   std::vector<std::string> texts;
   std::vector<ErrorKind> kinds;
   std::vector<int> codes;
 };
 
 template <typename Mine>
-Told tell(int workers, const std::vector<std::string>& calls, Mine&& mine) {
+AgreedErrors tell(int workers, const std::vector<std::string>& calls, Mine&& mine) {
   const auto count = static_cast<std::size_t>(workers);
-  Told told{std::vector<std::string>(count), std::vector<ErrorKind>(count), std::vector<int>(count)};
+  AgreedErrors told{std::vector<std::string>(count), std::vector<ErrorKind>(count), std::vector<int>(count)};
   run_team(workers, [&](Transport& transport) {
     const auto rank = static_cast<std::size_t>(transport.rank());
     try {
@@ -58,7 +58,7 @@ TEST(Agree, AllIsWell) {
 TEST(Agree, OneWorkersErrorIsEveryones) {
   for (int workers = 2; workers <= 5; ++workers)
     for (int bad = 0; bad < workers; ++bad) {
-      const Told told = tell(workers, {"read"}, [&](int rank) {
+      const AgreedErrors told = tell(workers, {"read"}, [&](int rank) {
         if (rank == bad) throw Error(ErrorKind::kSystem, "the disk is gone", EIO);
       });
       EXPECT_EQ(told.texts[0], "the disk is gone (on rank " + std::to_string(bad) + ")");
@@ -68,7 +68,7 @@ TEST(Agree, OneWorkersErrorIsEveryones) {
 }
 
 TEST(Agree, TheLowestWorkersErrorIsChosen) {
-  const Told told = tell(4, {"read"}, [](int rank) {
+  const AgreedErrors told = tell(4, {"read"}, [](int rank) {
     if (rank % 2 == 1) throw Error(ErrorKind::kArgument, "wrong on " + std::to_string(rank));
   });
   EXPECT_EQ(told.texts[0], "wrong on 1 (on rank 1)");
@@ -77,7 +77,7 @@ TEST(Agree, TheLowestWorkersErrorIsChosen) {
 
 TEST(Agree, AnErrorOfAllNamesNoRank) {
   for (const int workers : {1, 3}) {
-    const Told told = tell(workers, {"read"}, [](int) { throw Error(ErrorKind::kArgument, "no such file"); });
+    const AgreedErrors told = tell(workers, {"read"}, [](int) { throw Error(ErrorKind::kArgument, "no such file"); });
     EXPECT_EQ(told.texts[0], "no such file");
   }
 }
@@ -85,13 +85,14 @@ TEST(Agree, AnErrorOfAllNamesNoRank) {
 TEST(Agree, OtherExceptionsBecomeErrors) {
   EXPECT_EQ(tell(3, {"read"}, [](int rank) { rank == 1 ? throw std::bad_alloc() : void(); }).texts[0],
             "out of memory (on rank 1)");
-  const Told told = tell(3, {"read"}, [](int rank) { rank == 2 ? throw std::out_of_range("far out") : void(); });
+  const AgreedErrors told =
+      tell(3, {"read"}, [](int rank) { rank == 2 ? throw std::out_of_range("far out") : void(); });
   EXPECT_EQ(told.texts[0], "far out (on rank 2)");
   EXPECT_EQ(told.kinds[0], ErrorKind::kSystem);
 }
 
 TEST(Agree, LongMessagesAreCutNotLost) {
-  const Told told = tell(2, {"read"}, [](int rank) {
+  const AgreedErrors told = tell(2, {"read"}, [](int rank) {
     if (rank == 1) throw Error(ErrorKind::kArgument, "start " + std::string(100'000, 'x'));
   });
   EXPECT_TRUE(told.texts[0].starts_with("start xxx"));
@@ -100,7 +101,7 @@ TEST(Agree, LongMessagesAreCutNotLost) {
 }
 
 TEST(Agree, CallsThatDifferAreNamed) {
-  const Told two = tell(2, {"read(a)", "read(b)"}, [](int) {});
+  const AgreedErrors two = tell(2, {"read(a)", "read(b)"}, [](int) {});
   EXPECT_EQ(two.kinds[0], ErrorKind::kArgument);
   EXPECT_EQ(two.texts[0],
             "the ranks of a collective call differ: rank 0 calls read(a), rank 1 calls read(b); "
@@ -110,7 +111,7 @@ TEST(Agree, CallsThatDifferAreNamed) {
 }
 
 TEST(Agree, AnErrorComesBeforeADifference) {
-  const Told told = tell(3, {"close()", "read", "read"}, [](int rank) {
+  const AgreedErrors told = tell(3, {"close()", "read", "read"}, [](int rank) {
     if (rank == 2) throw Error(ErrorKind::kArgument, "the array does not fit");
   });
   EXPECT_EQ(told.texts[0], "the array does not fit (on rank 2)");
@@ -118,7 +119,7 @@ TEST(Agree, AnErrorComesBeforeADifference) {
 
 TEST(Agree, LongCallsThatDifferAtTheirEndAreNoticed) {
   const std::string same(9000, 'x');
-  const Told told = tell(2, {same + "1", same + "2"}, [](int) {});
+  const AgreedErrors told = tell(2, {same + "1", same + "2"}, [](int) {});
   EXPECT_NE(told.texts[0].find("the ranks of a collective call differ"), std::string::npos);
 }
 

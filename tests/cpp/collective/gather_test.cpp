@@ -49,9 +49,9 @@ TEST(TextsBetweenRanks, ReachAllRanks) {
 }
 
 /// Messages that do not come, as a rank has left: whoever waits for one gives it up, and keeps what it was to fill.
-class Abandoned : public wrapped::Wrapped {
+class AbandoningTransport : public wrapped::WrappedTransport {
  public:
-  using Wrapped::Wrapped;
+  using WrappedTransport::WrappedTransport;
   std::unique_ptr<Ticket> send(int, std::span<const std::byte> bytes) override {
     return keep({const_cast<std::byte*>(bytes.data()), bytes.size()});
   }
@@ -61,20 +61,20 @@ class Abandoned : public wrapped::Wrapped {
   std::vector<std::span<std::byte>> passed;
 
  private:
-  struct Given : Ticket {
+  struct FailingTicket : Ticket {
     void complete() override { throw Error(ErrorKind::kSystem, "rank 2 has left the program", EOWNERDEAD); }
     bool test() override { return false; }
   };
   std::unique_ptr<Ticket> keep(std::span<std::byte> bytes) {
     passed.push_back(bytes);
-    return std::make_unique<Given>();
+    return std::make_unique<FailingTicket>();
   }
 };
 
 TEST(TextsBetweenRanks, StayWhereMpiMayStillTouchThem) {
   const std::int64_t before = allocations::live_bytes();
   run_team(2, [](Transport& inner) {
-    Abandoned transport(inner);
+    AbandoningTransport transport(inner);
     EXPECT_THROW(gather(transport, [] { return std::string(kBytes, 'x'); }), Error);
     ASSERT_EQ(transport.passed.size(), 1U);
     ASSERT_GT(transport.passed[0].size(), kBytes);

@@ -84,7 +84,7 @@ class Tiles : public plait::container::Format {
   }
 };
 
-class ChunkedFiles : public plait_test::InFolder {
+class ChunkedFiles : public plait_test::FolderTest {
  protected:
   Bytes content() const {
     std::ifstream in(path(), std::ios::binary);
@@ -93,7 +93,7 @@ class ChunkedFiles : public plait_test::InFolder {
     std::ranges::transform(text, std::back_inserter(result), [](char c) { return static_cast<std::byte>(c); });
     return result;
   }
-  std::string path() const { return InFolder::path("a.tiles"); }
+  std::string path() const { return FolderTest::path("a.tiles"); }
   static FileOptions described(const Case& access) {
     FileOptions options;
     options.shape = access.file_shape;

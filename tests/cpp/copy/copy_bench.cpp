@@ -21,7 +21,7 @@
 
 namespace {
 
-using plait::copy::Landing;
+using plait::copy::Destination;
 using plait::copy::Loop;
 using plait::copy::strided_copy;
 
@@ -111,9 +111,9 @@ enum class Mode { kHot, kStream, kPastCaches };
 
 void bench_windows(bool gather, Mode mode, const Memory& window, const Memory& array) {
   const bool hot = mode == Mode::kHot;
-  const Landing landing = mode == Mode::kPastCaches ? Landing::kMemory : Landing::kCaches;
+  const Destination landing = mode == Mode::kPastCaches ? Destination::kMemory : Destination::kCaches;
   std::printf(" %s, %s%s\n", gather ? "gather: window to array" : "scatter: array to window", hot ? "hot" : "stream",
-              landing == Landing::kMemory ? " past the caches" : "");
+              landing == Destination::kMemory ? " past the caches" : "");
   for (Case& item : window_cases(hot ? kHotWindow : kStreamWindow)) {
     std::int64_t extent = item.run;
     for (Loop& loop : item.loops) {

@@ -14,7 +14,7 @@
 
 namespace {
 
-using plait::copy::Landing;
+using plait::copy::Destination;
 using plait::copy::Loop;
 using plait::copy::strided_copy;
 using Bytes = std::vector<std::byte>;
@@ -70,11 +70,11 @@ void check(const Copy& copy) {
   naive_copy(expected.data() - to.low, source.data() - from.low, copy);
   for (const auto& set : plait::copy::instruction_sets()) {
     ASSERT_TRUE(plait::copy::use_instruction_set(set.name));
-    for (const Landing landing : {Landing::kCaches, Landing::kMemory}) {
+    for (const Destination landing : {Destination::kCaches, Destination::kMemory}) {
       Bytes result = target;
       strided_copy(result.data() - to.low, source.data() - from.low, copy.element_bytes, copy.loops, landing);
       ASSERT_EQ(std::memcmp(result.data(), expected.data(), expected.size()), 0)
-          << set.name << (landing == Landing::kMemory ? " past the caches, " : ", ") << print(copy);
+          << set.name << (landing == Destination::kMemory ? " past the caches, " : ", ") << print(copy);
     }
   }
   plait::copy::use_instruction_set(plait::copy::instruction_sets()[0].name);

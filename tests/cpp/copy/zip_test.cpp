@@ -73,7 +73,7 @@ TEST(Zip, LeavesInWholeLinesWhereItCan) {
             for (const auto& source : sources)
               to = std::copy(source.begin() + i * element, source.begin() + (i + 1) * element, to);
           ASSERT_TRUE(plait::copy::zip(memory.data() + start, addresses.data(), ways, element, count,
-                                       plait::copy::Landing::kUnsettled));
+                                       plait::copy::Destination::kUnsettled));
           plait::copy::settle();
           ASSERT_EQ(memory, expected) << set.name << ", " << ways << " sources of " << element;
         }

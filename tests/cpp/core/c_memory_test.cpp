@@ -12,7 +12,7 @@
 
 namespace {
 
-class CWithoutMemory : public plait_test::InFolder {
+class CWithoutMemory : public plait_test::FolderTest {
  protected:
   /// Calls `body` once for each of its allocations, which fails then.
   static void try_each(const std::function<plait_status()>& body) {

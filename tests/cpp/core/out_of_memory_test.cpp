@@ -110,7 +110,7 @@ void try_all(const std::string& name, const Prepare& prepare, std::int64_t inter
 
 using Numbers = std::vector<std::int64_t>;
 
-class OutOfMemory : public plait_test::InFolder {
+class OutOfMemory : public plait_test::FolderTest {
  protected:
   FileOptions options(const std::string& strategy = "") const {
     FileOptions result;

@@ -34,14 +34,14 @@ void barrier(const Comm& comm) {
 }
 
 /// (ranks, ranks on a node)
-class Distant : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
+class DistantFileTest : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
  protected:
   void everywhere(const std::function<void(const Comm&)>& body) const {
     on_ranks(GetParam().first, GetParam().second, body);
   }
 };
 
-TEST_P(Distant, EveryRankReachesEveryDisk) {
+TEST_P(DistantFileTest, EveryRankReachesEveryDisk) {
   const std::vector<std::int64_t> sizes{0, 1, 4096, 262143, 262144, 262145, 3 << 20};
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
@@ -69,7 +69,7 @@ TEST_P(Distant, EveryRankReachesEveryDisk) {
   });
 }
 
-TEST_P(Distant, RequestsOverlapAndEndInAnyOrder) {
+TEST_P(DistantFileTest, RequestsOverlapAndEndInAnyOrder) {
   constexpr int kParts = 40;
   constexpr std::int64_t kPart = 70000;
   everywhere([&](const Comm& comm) {
@@ -93,7 +93,7 @@ TEST_P(Distant, RequestsOverlapAndEndInAnyOrder) {
 }
 
 /// Every rank writes and reads positions of its own on all disks, and one position that all write at once.
-TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
+TEST_P(DistantFileTest, ReadersAndWritersAgreeWithAModel) {
   constexpr std::int64_t kShared = 20000;
   constexpr std::int64_t kOwn = 300000;
   constexpr int kOperations = 150;
@@ -142,7 +142,7 @@ TEST_P(Distant, ReadersAndWritersAgreeWithAModel) {
   });
 }
 
-TEST_P(Distant, AStormOnOneRankIsServed) {
+TEST_P(DistantFileTest, AStormOnOneRankIsServed) {
   constexpr int kRequests = 300;
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
@@ -163,7 +163,7 @@ TEST_P(Distant, AStormOnOneRankIsServed) {
   });
 }
 
-TEST_P(Distant, MistakesAreToldAndDoNoHarm) {
+TEST_P(DistantFileTest, MistakesAreToldAndDoNoHarm) {
   everywhere([&](const Comm& comm) {
     const int last = comm.size() - 1;
     // Only the last rank has a disk.
@@ -208,7 +208,7 @@ TEST_P(Distant, MistakesAreToldAndDoNoHarm) {
   });
 }
 
-TEST_P(Distant, FilesAreFoundByName) {
+TEST_P(DistantFileTest, FilesAreFoundByName) {
   everywhere([&](const Comm& comm) {
     expect_error([&] { DistantFile::find("early", comm); }, "no distant file has been opened");
     DistantFile none = DistantFile::open({}, comm);
@@ -248,7 +248,7 @@ TEST_P(Distant, FilesAreFoundByName) {
   });
 }
 
-TEST_P(Distant, PositionsBeyondTwoGigabytes) {
+TEST_P(DistantFileTest, PositionsBeyondTwoGigabytes) {
   everywhere([&](const Comm& comm) {
     DistantFile file = DistantFile::open(own(comm.rank()), comm);
     const int server = (comm.rank() + 1) % comm.size();
@@ -271,7 +271,7 @@ TEST_P(Distant, PositionsBeyondTwoGigabytes) {
   });
 }
 
-TEST_P(Distant, TemporaryFilesGoAndOthersStay) {
+TEST_P(DistantFileTest, TemporaryFilesGoAndOthersStay) {
   everywhere([&](const Comm& comm) {
     DistantOptions options = own(comm.rank());
     options.temporary = comm.rank() % 2 == 0;
@@ -284,7 +284,7 @@ TEST_P(Distant, TemporaryFilesGoAndOthersStay) {
   });
 }
 
-TEST_P(Distant, HandlesThatAreDroppedWaitForTheirRequests) {
+TEST_P(DistantFileTest, HandlesThatAreDroppedWaitForTheirRequests) {
   everywhere([&](const Comm& comm) {
     Bytes in(1 << 20);
     {
@@ -304,7 +304,7 @@ TEST_P(Distant, HandlesThatAreDroppedWaitForTheirRequests) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Distant,
+INSTANTIATE_TEST_SUITE_P(Ranks, DistantFileTest,
                          testing::Values(std::pair(1, 1), std::pair(2, 1), std::pair(2, 2), std::pair(3, 1),
                                          std::pair(4, 2), std::pair(6, 1)),
                          [](const auto& each) {

@@ -31,7 +31,7 @@ using plait::ErrorKind;
 using plait::SharedFile;
 using plait::SharedFileOptions;
 using plait::SharedFilePlace;
-using plait::distant::Outstanding;
+using plait::distant::OutstandingRequests;
 using plait::transport::CallFailure;
 using plait_test::Bytes;
 using plait_test::make_bytes;
@@ -42,8 +42,8 @@ using Request = DistantRequest::Impl;
 constexpr std::int64_t kInterval = oracle::kSanitized ? 5 : 1;
 constexpr std::int64_t kMaxAllocations = 3000;
 
-std::shared_ptr<Request> make_request(const std::shared_ptr<Outstanding>& outstanding) {
-  return plait::base::make_owned<Request>(outstanding, std::weak_ptr<plait::transport::Active>());
+std::shared_ptr<Request> make_request(const std::shared_ptr<OutstandingRequests>& outstanding) {
+  return plait::base::make_owned<Request>(outstanding, std::weak_ptr<plait::transport::ActiveMessages>());
 }
 
 /// The error of a request, which has to end.
@@ -59,9 +59,9 @@ Error catch_error(Request& request) {
 TEST(RequestWithoutMemory, OneOfWhichAPieceCannotBeBegunEnds) {
   for (const std::int64_t refused : {0, 1, 7, 9}) {
     const Watchdog watchdog("piece " + std::to_string(refused));
-    const auto outstanding = std::make_shared<Outstanding>();
+    const auto outstanding = std::make_shared<OutstandingRequests>();
     const auto request = make_request(outstanding);
-    request->start(10, 1, 3, [&](std::int64_t at, std::int64_t, const Request::Done& done) {
+    request->start(10, 1, 3, [&](std::int64_t at, std::int64_t, const Request::Completion& done) {
       if (at == refused) throw std::bad_alloc();
       done(nullptr);
     });
@@ -73,10 +73,10 @@ TEST(RequestWithoutMemory, OneOfWhichAPieceCannotBeBegunEnds) {
 
 TEST(RequestWithoutMemory, PiecesThatAreUnderWayAreWaitedFor) {
   const Watchdog watchdog("pieces under way");
-  const auto outstanding = std::make_shared<Outstanding>();
+  const auto outstanding = std::make_shared<OutstandingRequests>();
   const auto request = make_request(outstanding);
-  std::vector<Request::Done> under_way;
-  request->start(10, 1, 4, [&](std::int64_t at, std::int64_t, Request::Done done) {
+  std::vector<Request::Completion> under_way;
+  request->start(10, 1, 4, [&](std::int64_t at, std::int64_t, Request::Completion done) {
     if (at == 2) throw std::bad_alloc();
     under_way.push_back(std::move(done));
   });
@@ -96,10 +96,10 @@ TEST(RequestWithoutMemory, WhyAPieceFailedIsTold) {
   const std::string why = "the disk of a rank has failed, in more words than fit where no memory is needed";
   for (std::int64_t n = 1; n < 5; ++n) {
     const Watchdog watchdog("allocation " + std::to_string(n));
-    const auto outstanding = std::make_shared<Outstanding>();
+    const auto outstanding = std::make_shared<OutstandingRequests>();
     const auto request = make_request(outstanding);
     std::thread disk;
-    request->start(1, 1, 1, [&](std::int64_t, std::int64_t, Request::Done done) {
+    request->start(1, 1, 1, [&](std::int64_t, std::int64_t, Request::Completion done) {
       disk = std::thread([&why, n, done = std::move(done)] {
         const CallFailure failure{ErrorKind::kSystem, EIO, why};
         allocations::fail_at(n);

@@ -12,7 +12,7 @@
 
 #include "allocations.hpp"
 #include "distant_case.hpp"
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 
 namespace {
 
@@ -20,13 +20,13 @@ using plait::distant::Head;
 using plait::distant::LocalFile;
 using plait::distant::RequestKind;
 using plait::distant::Server;
-using plait::transport::Active;
+using plait::transport::ActiveMessages;
 using plait::transport::Arrival;
 using plait::transport::Call;
 using plait::transport::CallFailure;
 
 /// Notes who is answered, and keeps every answer's buffer until it is told to let it go.
-class Held : public Active {
+class ReplyRecorder : public ActiveMessages {
  public:
   struct Answer {
     int to;
@@ -69,7 +69,7 @@ class DistantServer : public plait_test::DistantTest {
     server_.arrived(active_, arrival);
   }
 
-  Held active_;
+  ReplyRecorder active_;
   Server server_;
 };
 
@@ -136,7 +136,7 @@ TEST_F(DistantServer, WhoeverCallsIsAnsweredThoughMemoryFails) {
       ask(1, head);
       reached = allocations::failed();
       ASSERT_EQ(active_.answers.size() + active_.refused.size(), 1U) << static_cast<int>(head.kind) << ", " << n;
-      for (const Held::Answer& answer : active_.answers) answer.sent();
+      for (const ReplyRecorder::Answer& answer : active_.answers) answer.sent();
     }
     EXPECT_FALSE(reached);
   }

@@ -35,9 +35,9 @@ using plait::transport::Transport;
 constexpr int kRanks = 3;
 
 /// Calls `act(call)` at each call that one worker makes.
-class CallCounter : public wrapped::Wrapped {
+class CallCounter : public wrapped::WrappedTransport {
  public:
-  CallCounter(Transport& inner, std::function<void(int)> act) : Wrapped(inner), act_(std::move(act)) {}
+  CallCounter(Transport& inner, std::function<void(int)> act) : WrappedTransport(inner), act_(std::move(act)) {}
   wrapped::Gates& gates() override { return count_call(), inner_.gates(); }
   std::span<std::byte> note(int node_rank) override { return count_call(), inner_.note(node_rank); }
   std::unique_ptr<wrapped::Ticket> send(int to, std::span<const std::byte> bytes) override {
@@ -114,7 +114,7 @@ Outcome open_by_all(const std::string& url, Mode mode, int by, const std::functi
   return outcome;
 }
 
-class Replaced : public plait_test::InFolder {
+class ReplacedFileTest : public plait_test::FolderTest {
  protected:
   /// Replaces once, at each step in turn.
   void at_each_call(const std::string& url, const std::string& name, const Content& before, const Content& after,
@@ -148,21 +148,21 @@ class Replaced : public plait_test::InFolder {
   }
 };
 
-TEST_F(Replaced, NumpyFilesAreReadWhole) {
+TEST_F(ReplacedFileTest, NumpyFilesAreReadWhole) {
   at_each_call(path("a.npy"), path("a.npy"), {12, 1}, {90, 2});
   at_each_call(path("a.npy"), path("a.npy"), {90, 1}, {12, 2});
   at_each_call(path("a.npy"), path("a.npy"), {12, 1}, {12, 2}, Mode::kReadWrite);
 }
 
-TEST_F(Replaced, RawFilesAreReadWhole) { at_each_call(path("a"), path("a"), {12, 1}, {12, 2}); }
+TEST_F(ReplacedFileTest, RawFilesAreReadWhole) { at_each_call(path("a"), path("a"), {12, 1}, {12, 2}); }
 
-TEST_F(Replaced, StripedFilesAreReadWhole) {
+TEST_F(ReplacedFileTest, StripedFilesAreReadWhole) {
   const std::string url = "stripe:" + path("a") + "?disks=" + folder_.string() + ',' + folder_.string() + "&unit=5";
   at_each_call(url, "stripe:" + path("a"), {12, 1}, {12, 2});
   at_each_call(url, "stripe:" + path("a"), {12, 1}, {12, 2}, Mode::kReadWrite);
 }
 
-TEST_F(Replaced, ArraysInSharedFilesAreReadWhole) {
+TEST_F(ReplacedFileTest, ArraysInSharedFilesAreReadWhole) {
   for (const std::string place : {"one", "striped"}) {
     const std::string url = "distant:" + path(place) + "?place=" + place;
     at_each_call(url, url, {12, 1}, {90, 2});
@@ -170,7 +170,7 @@ TEST_F(Replaced, ArraysInSharedFilesAreReadWhole) {
   }
 }
 
-TEST_F(Replaced, WithoutAnEndItIsAnError) {
+TEST_F(ReplacedFileTest, WithoutAnEndItIsAnError) {
   for_ever(path("a.npy"), path("a.npy"));
   if (oracle::is_thorough()) for_ever("distant:" + path("b") + "?place=one", path("b"));
 }

@@ -6,8 +6,8 @@ namespace {
 using namespace redistribute_case;
 
 /// The arrays of a worker: in memory that the node shares, or of its own.
-struct Held {
-  Held(Transport& transport, bool shared, const Bytes& content) {
+struct WorkerArrays {
+  WorkerArrays(Transport& transport, bool shared, const Bytes& content) {
     if (shared) part = transport.share(static_cast<std::int64_t>(content.size()));
     own = content;
     if (shared) std::copy(content.begin(), content.end(), part->data());
@@ -33,9 +33,9 @@ TEST(Redistribute, FindsOutWhatIsInReach) {
     run_team(workers, [&](Transport& transport) {
       wrapped::LikeProcesses processes(transport);
       const auto rank = static_cast<std::size_t>(transport.rank());
-      Held from(processes, share_sources, before[rank]);
-      Held to(processes, share_targets, after[rank]);
-      const auto view = [&](const Layout& layout, Held& held) {
+      WorkerArrays from(processes, share_sources, before[rank]);
+      WorkerArrays to(processes, share_targets, after[rank]);
+      const auto view = [&](const Layout& layout, WorkerArrays& held) {
         return LocalArray{
             transport.rank(), held.data(),
             access_case::dense_byte_strides(layout.local_shape(transport.rank()), oracle::storage_order(layout), 8)};

@@ -170,12 +170,12 @@ TEST(Layout, SaysWhatIsWrong) {
 
 /// Two layouts are equal when each rank has the same indices of each dimension, and the same element at each position.
 void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t max_cyclic, std::int64_t every) {
-  struct Seen {
+  struct LayoutRecord {
     Layout layout;
     std::string text;
     oracle::ArrayMap map;
   };
-  std::vector<Seen> by_map;  // one for each meaning
+  std::vector<LayoutRecord> by_map;  // one for each meaning
   std::map<std::string, std::size_t> by_text;
   std::map<std::string, std::size_t> by_meaning;
   std::int64_t count = 0;
@@ -194,7 +194,7 @@ void check_normal_forms(const Extents& shape, std::int64_t most, std::int64_t ma
     const std::string text = to_string(layout);
     const auto [first, fresh] = by_meaning.try_emplace(meaning, by_map.size());
     if (fresh) by_map.push_back({layout, text, map});
-    const Seen& same = by_map[first->second];
+    const LayoutRecord& same = by_map[first->second];
     ASSERT_EQ(text, same.text) << "equal to " << oracle::spelled(same.layout);
     ASSERT_TRUE(layout == same.layout) << "equal to " << oracle::spelled(same.layout);
     const auto [spelling, fresh_text] = by_text.try_emplace(text, first->second);

@@ -25,7 +25,7 @@ TEST(PipeOptions, AreReadFromTheName) {
       parse_options("pipe:flow?queue=5&drop=oldest&readers=0&timeout=2.5&network=eth1&ports=4700-4800");
   EXPECT_EQ(options.name, "flow");
   EXPECT_EQ(options.queue, 5);
-  EXPECT_EQ(options.when_full, WhenFull::kDropOldest);
+  EXPECT_EQ(options.when_full, FullQueuePolicy::kDropOldest);
   EXPECT_EQ(options.readers, 0);
   EXPECT_EQ(options.timeout.count(), 2.5);
   EXPECT_EQ(options.network, "eth1");

@@ -102,19 +102,19 @@ class ChunkedStore : public plait::store::Store {
       note(segment.offset, segment.bytes);
       std::copy_n(bytes_.begin() + segment.offset, segment.bytes, segment.data);
     }
-    return std::make_unique<Done>();
+    return std::make_unique<CompletedOperation>();
   }
   std::unique_ptr<plait::store::Pending> submit_write(std::vector<plait::store::WriteSegment> segments) override {
     for (const auto& segment : segments) {
       note(segment.offset, segment.bytes);
       std::copy_n(segment.data, segment.bytes, bytes_.begin() + segment.offset);
     }
-    return std::make_unique<Done>();
+    return std::make_unique<CompletedOperation>();
   }
   void sync() override {}
 
  private:
-  struct Done : plait::store::Pending {
+  struct CompletedOperation : plait::store::Pending {
     void complete() override {}
   };
   void note(std::int64_t offset, std::int64_t bytes) {

@@ -26,7 +26,7 @@ inline Bytes make_bytes(std::size_t count, unsigned seed) {
 }
 
 /// The folder of each test contains the disks of all ranks.
-class DistantTest : public InFolder {
+class DistantTest : public FolderTest {
  protected:
   std::string disk(int rank) const { return path("disk-" + std::to_string(rank)); }
   plait::DistantOptions own(int rank, plait::DistantMode mode = plait::DistantMode::kWrite) const {

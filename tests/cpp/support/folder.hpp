@@ -12,14 +12,14 @@
 namespace plait_test {
 
 /// Makes the folder before the test, under its canonical name, and removes it with its content after the test.
-class InFolder : public testing::Test {
+class FolderTest : public testing::Test {
  protected:
-  InFolder() {
+  FolderTest() {
     std::string name = (std::filesystem::temp_directory_path() / "plait-test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) std::abort();
     folder_ = std::filesystem::canonical(name);
   }
-  ~InFolder() override {
+  ~FolderTest() override {
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }

@@ -26,7 +26,7 @@ inline Clock::time_point in(std::chrono::milliseconds time) { return Clock::now(
 inline Clock::time_point soon() { return in(std::chrono::seconds(20)); }
 
 /// Records all events, and runs the test's callback.
-class Ears : public Service {
+class RecordingService : public Service {
  public:
   void opened(const std::shared_ptr<Peer>& peer) override {
     note([&] { peers.push_back(peer); });
@@ -66,13 +66,13 @@ class Ears : public Service {
 };
 
 /// A server of this process.
-struct Served {
-  explicit Served(const std::string& network = "lo") {
+struct TestServer {
+  explicit TestServer(const std::string& network = "lo") {
     Server::Options options;
     options.network = network;
     start(options);
   }
-  explicit Served(const Server::Options& options) { start(options); }
+  explicit TestServer(const Server::Options& options) { start(options); }
   void start(const Server::Options& options) { server = Server::start(key, ears, options); }
 
   /// Returns the addresses of the server that begin with `carrier`.
@@ -91,7 +91,7 @@ struct Served {
   }
 
   const Key key = Key::random();
-  const std::shared_ptr<Ears> ears = std::make_shared<Ears>();
+  const std::shared_ptr<RecordingService> ears = std::make_shared<RecordingService>();
   std::unique_ptr<Server> server;
 };
 

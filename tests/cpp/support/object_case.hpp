@@ -33,7 +33,7 @@ enum class Kind : std::uint8_t {
 class ConcurrentObjects : public plait::store::memory::MemoryObjects {
  public:
   using MemoryObjects::MemoryObjects;
-  void get_all(std::span<plait::store::GetRequest> requests, GetMemory memory, GetDone done) override {
+  void get_all(std::span<plait::store::GetRequest> requests, GetMemory memory, GetCallback done) override {
     largest_batch_ = std::max(largest_batch_, requests.size());
     for (plait::store::GetRequest& request : requests) {
       const auto memory_of_one = [&](std::int64_t bytes) { return memory(request, bytes); };
@@ -49,9 +49,9 @@ class ConcurrentObjects : public plait::store::memory::MemoryObjects {
 };
 
 /// Base of tests that run with each kind. Their locations are below root(), and open_objects() opens them.
-class WithObjects : public plait_test::InFolder {
+class ObjectStoreTest : public plait_test::FolderTest {
  protected:
-  explicit WithObjects(Kind kind) : kind_(kind) {
+  explicit ObjectStoreTest(Kind kind) : kind_(kind) {
     if (kind == Kind::kFolder) return;
     const auto open = [this](const std::string& location) -> std::shared_ptr<ObjectStore> {
       if (kind_ == Kind::kConcurrent) return std::make_shared<ConcurrentObjects>(bucket_, location, false);

@@ -27,7 +27,7 @@ inline Bytes to_bytes(const std::string& text) {
 }
 
 /// A temporary folder for each test.
-class StoreInFolder : public plait_test::InFolder {
+class StoreInFolder : public plait_test::FolderTest {
  protected:
   void put(const std::string& name, const std::string& content) const {
     std::ofstream(path(name), std::ios::binary) << content;

@@ -57,9 +57,9 @@ inline void on_ranks(const Ranks& ranks, const std::function<void(const plait::C
 }
 
 /// Delays a rank at random, so that it is out of step with the others.
-class Dawdler {
+class RandomDelay {
  public:
-  Dawdler(int seed, int rank) : random_(static_cast<std::uint32_t>(seed * 100 + rank)) {}
+  RandomDelay(int seed, int rank) : random_(static_cast<std::uint32_t>(seed * 100 + rank)) {}
   /// Returns a random number from 0 to `most`.
   std::int64_t upto(std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(0, most)(random_); }
   void dawdle() {
@@ -70,9 +70,9 @@ class Dawdler {
   std::mt19937 random_;
 };
 
-class StreamFolder : public plait_test::InFolder {
+class StreamFolder : public plait_test::FolderTest {
  protected:
-  std::string path(const std::string& name = "a") const { return InFolder::path(name); }
+  std::string path(const std::string& name = "a") const { return FolderTest::path(name); }
   /// Makes a file of the numbers 0, 1, 2, ... after a header of a few bytes.
   std::string numbered(std::int64_t count, const std::string& name = "a") const {
     Numbers numbers(static_cast<std::size_t>(count));

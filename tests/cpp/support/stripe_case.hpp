@@ -37,7 +37,9 @@ using Bytes = std::vector<std::byte>;
 inline const plait::driver::FileDriver& find_driver(const std::string& name) {
   return dynamic_cast<const plait::driver::FileDriver&>(plait::driver::find_driver(name));
 }
-inline store::Found find(const std::string& name, bool writable) { return find_driver(name).find(name, writable); }
+inline store::OpenLocation find(const std::string& name, bool writable) {
+  return find_driver(name).find(name, writable);
+}
 inline std::unique_ptr<store::NewFile> make_new(const std::string& name, std::int64_t bytes) {
   return find_driver(name).create(name, {bytes, {}, false});
 }
@@ -47,7 +49,7 @@ inline std::unique_ptr<store::Store> reopen(const store::Location& location, boo
 }
 
 /// A temporary folder with five disks for each test.
-class Stripes : public plait_test::InFolder {
+class Stripes : public plait_test::FolderTest {
  protected:
   Stripes() {
     for (int i = 0; i < 5; ++i) fs::create_directory(disk(i));

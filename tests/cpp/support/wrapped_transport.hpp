@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plait/index_set.hpp"
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 #include "transport/counter.hpp"
 #include "transport/gates.hpp"
 #include "transport/shared_area.hpp"
@@ -27,9 +27,9 @@ using plait::transport::Ticket;
 using plait::transport::Transport;
 
 /// Forwards every call.
-class Wrapped : public Transport {
+class WrappedTransport : public Transport {
  public:
-  explicit Wrapped(Transport& inner) : inner_(inner) {}
+  explicit WrappedTransport(Transport& inner) : inner_(inner) {}
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
   int node_rank() const override { return inner_.node_rank(); }
@@ -49,7 +49,8 @@ class Wrapped : public Transport {
   void broadcast(std::span<std::byte> bytes, int root) override { inner_.broadcast(bytes, root); }
   void broadcast_to_nodes(std::span<std::byte> bytes) override { inner_.broadcast_to_nodes(bytes); }
   std::unique_ptr<plait::transport::Counter> counter() override { return inner_.counter(); }
-  std::shared_ptr<plait::transport::Active> active(std::shared_ptr<plait::transport::CallService> service) override {
+  std::shared_ptr<plait::transport::ActiveMessages> active(
+      std::shared_ptr<plait::transport::CallService> service) override {
     return inner_.active(std::move(service));
   }
 
@@ -58,30 +59,32 @@ class Wrapped : public Transport {
 };
 
 /// Threads that, like processes, access no memory of each other except shared memory and windows.
-class LikeProcesses : public Wrapped {
+class LikeProcesses : public WrappedTransport {
  public:
-  using Wrapped::Wrapped;
+  using WrappedTransport::WrappedTransport;
   bool one_process() const override { return false; }
 };
 
 /// Gates that look up a slot with a function of their own.
 class WrappedGates : public Gates {
  public:
-  using Find = std::function<Slot&(int node_rank, int index)>;
-  WrappedGates(Gates& inner, Find find) : inner_(inner), find_(std::move(find)) {}
+  using FindSlot = std::function<Slot&(int node_rank, int index)>;
+  WrappedGates(Gates& inner, FindSlot find) : inner_(inner), find_(std::move(find)) {}
   Slot& slot(int node_rank, int index) override { return find_(node_rank, index); }
   Liveness& liveness() override { return inner_.liveness(); }
 
  private:
   Gates& inner_;
-  Find find_;
+  FindSlot find_;
 };
 
 /// Calls `delay(peer)` before its worker accesses a slot of a peer.
-class Dawdling : public Wrapped {
+class DelayedTransport : public WrappedTransport {
  public:
-  Dawdling(Transport& inner, std::function<void(int)> delay)
-      : Wrapped(inner), delay_(std::move(delay)), gates_(inner.gates(), [this](int node_rank, int index) -> Slot& {
+  DelayedTransport(Transport& inner, std::function<void(int)> delay)
+      : WrappedTransport(inner),
+        delay_(std::move(delay)),
+        gates_(inner.gates(), [this](int node_rank, int index) -> Slot& {
           delay_(node_rank);
           return inner_.gates().slot(node_rank, index);
         }) {}
@@ -93,10 +96,10 @@ class Dawdling : public Wrapped {
 };
 
 /// Makes each `most` workers of a team a node of their own.
-class SeveralNodes : public Wrapped {
+class SeveralNodes : public WrappedTransport {
  public:
   SeveralNodes(Transport& inner, int most)
-      : Wrapped(inner),
+      : WrappedTransport(inner),
         max_(most),
         first_(inner.rank() / most * most),
         node_size_(std::min(most, inner.size() - first_)),

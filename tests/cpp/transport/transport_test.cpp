@@ -36,14 +36,14 @@ Bytes message(int from, int to, int number, std::size_t bytes) {
 using Run = void (*)(int workers, const std::function<void(Transport&)>& body);
 
 /// Each kind of transport whose workers share one host.
-class TransportOf : public testing::TestWithParam<Run> {
+class TransportTest : public testing::TestWithParam<Run> {
  protected:
   static void run(int workers, const std::function<void(Transport&)>& body) { GetParam()(workers, body); }
 };
-INSTANTIATE_TEST_SUITE_P(Kinds, TransportOf, testing::Values(Run{run_team}, Run{job_case::run_job}),
+INSTANTIATE_TEST_SUITE_P(Kinds, TransportTest, testing::Values(Run{run_team}, Run{job_case::run_job}),
                          [](const auto& kind) { return kind.index == 0 ? "Threads" : "Processes"; });
 
-TEST_P(TransportOf, WorkersKnowTheirPositions) {
+TEST_P(TransportTest, WorkersKnowTheirPositions) {
   for (int workers = 1; workers <= 5; ++workers) {
     std::vector<int> seen(static_cast<std::size_t>(workers), 0);
     run(workers, [&](Transport& transport) {
@@ -58,7 +58,7 @@ TEST_P(TransportOf, WorkersKnowTheirPositions) {
   }
 }
 
-TEST_P(TransportOf, MessagesOfAPairArriveInOrder) {
+TEST_P(TransportTest, MessagesOfAPairArriveInOrder) {
   constexpr int kWorkers = 4;
   constexpr int kMessages = 5;
   const std::array<std::size_t, kMessages> sizes{0, 1, 65536, 700000, 3};
@@ -81,7 +81,7 @@ TEST_P(TransportOf, MessagesOfAPairArriveInOrder) {
   });
 }
 
-TEST_P(TransportOf, TicketsMayBeCompletedInAnyOrder) {
+TEST_P(TransportTest, TicketsMayBeCompletedInAnyOrder) {
   run(2, [&](Transport& transport) {
     const int other = 1 - transport.rank();
     std::vector<Bytes> outgoing;
@@ -100,7 +100,7 @@ TEST_P(TransportOf, TicketsMayBeCompletedInAnyOrder) {
   });
 }
 
-TEST_P(TransportOf, TicketsTellWhetherTheirMessagesHaveCome) {
+TEST_P(TransportTest, TicketsTellWhetherTheirMessagesHaveCome) {
   run(2, [&](Transport& transport) {
     const int other = 1 - transport.rank();
     constexpr std::size_t kLong = 3'000'000;
@@ -126,7 +126,7 @@ TEST_P(TransportOf, TicketsTellWhetherTheirMessagesHaveCome) {
   });
 }
 
-TEST_P(TransportOf, ReducesToTheSmallestValues) {
+TEST_P(TransportTest, ReducesToTheSmallestValues) {
   for (int workers = 1; workers <= 6; ++workers)
     run(workers, [&](Transport& transport) {
       for (int round = 0; round < 50; ++round) {
@@ -143,7 +143,7 @@ TEST_P(TransportOf, ReducesToTheSmallestValues) {
     });
 }
 
-TEST_P(TransportOf, BroadcastsFromEveryRoot) {
+TEST_P(TransportTest, BroadcastsFromEveryRoot) {
   for (int workers = 1; workers <= 5; ++workers)
     run(workers, [&](Transport& transport) {
       for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{Transport::kMaxBroadcast}})
@@ -155,7 +155,7 @@ TEST_P(TransportOf, BroadcastsFromEveryRoot) {
     });
 }
 
-TEST_P(TransportOf, WindowsAreSharedAndGrow) {
+TEST_P(TransportTest, WindowsAreSharedAndGrow) {
   constexpr int kWorkers = 4;
   run(kWorkers, [&](Transport& transport) {
     for (const std::int64_t bytes : {1, 64, 65, 1000, 100, 50000}) {
@@ -173,7 +173,7 @@ TEST_P(TransportOf, WindowsAreSharedAndGrow) {
   });
 }
 
-TEST_P(TransportOf, MessagesMayWaitForEachOtherInACircle) {
+TEST_P(TransportTest, MessagesMayWaitForEachOtherInACircle) {
   constexpr int kWorkers = 3;
   constexpr std::size_t kBytes = 300'000;
   run(kWorkers, [&](Transport& transport) {
@@ -193,7 +193,7 @@ TEST_P(TransportOf, MessagesMayWaitForEachOtherInACircle) {
   });
 }
 
-TEST_P(TransportOf, CountersAreOfAllWorkers) {
+TEST_P(TransportTest, CountersAreOfAllWorkers) {
   constexpr int kWorkers = 4;
   constexpr int kTimes = 1000;
   run(kWorkers, [&](Transport& transport) {
@@ -211,7 +211,7 @@ TEST_P(TransportOf, CountersAreOfAllWorkers) {
   });
 }
 
-TEST_P(TransportOf, NotesAreReadBetweenAgreements) {
+TEST_P(TransportTest, NotesAreReadBetweenAgreements) {
   run(3, [&](Transport& transport) {
     transport.note(transport.node_rank())[7] = static_cast<std::byte>(transport.rank() + 40);
     agree(transport, nullptr);

@@ -59,7 +59,7 @@ def test_arrays_of_many_windows(apart, shared):
             np.testing.assert_array_equal(np.load(path), whole)
 
 
-def nodes_of(apart, request):
+def node_numbers(apart, request):
     """The node of each rank."""
     size = request.node.callspec.params["apart"]
     return apart.allgather(socket.gethostname() if SEVERAL_HOSTS else apart.rank // size)
@@ -68,7 +68,7 @@ def nodes_of(apart, request):
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_fewer_readers_are_spread_over_the_nodes(apart, request, shared, order):
     """Each node has one of as many readers as there are nodes: no other rank touches the file."""
-    nodes = nodes_of(apart, request)
+    nodes = node_numbers(apart, request)
     count = len(set(nodes))
     if count < 2:
         pytest.skip("all ranks are on one node")
@@ -89,7 +89,7 @@ def test_fewer_readers_are_spread_over_the_nodes(apart, request, shared, order):
 @pytest.mark.parametrize("empty", [0, 1])
 def test_nodes_read_for_themselves(apart, request, shared, empty):
     """Few nodes read what their ranks want, and go on like that or not, as all ranks find; some ranks own nothing."""
-    nodes = nodes_of(apart, request)
+    nodes = node_numbers(apart, request)
     owners = max(apart.size - empty, 1)
     whole = np.random.default_rng(6).random((701, 503))
     layout = plait.Layout(whole.shape, "(*, cyclic)", grid=(owners,))

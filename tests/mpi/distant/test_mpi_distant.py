@@ -14,7 +14,7 @@ import plait
 from plait import distant
 
 
-def of(shared, rank):
+def disk_file(shared, rank):
     """The file on a rank's disk."""
     return shared / f"disk-{rank}"
 
@@ -26,7 +26,7 @@ def content(rank, server, count):
 @pytest.mark.parametrize("count", [1, 4096, 65536, 262145, 3_000_000])
 def test_every_rank_reaches_every_disk(apart, shared, count):
     apart.Barrier()
-    with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+    with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
         writes = [
             file.iwrite(apart.rank * count, content(apart.rank, server, count), server) for server in range(apart.size)
         ]
@@ -39,7 +39,7 @@ def test_every_rank_reaches_every_disk(apart, shared, count):
         assert file.size(writer) == count * apart.size
         file.sync(writer)
     # An ordinary file lies on the disk.
-    ours = np.fromfile(of(shared, apart.rank), "u1").reshape(apart.size, count)
+    ours = np.fromfile(disk_file(shared, apart.rank), "u1").reshape(apart.size, count)
     for writer in range(apart.size):
         np.testing.assert_array_equal(ours[writer], content(writer, apart.rank, count))
 
@@ -48,7 +48,7 @@ def test_random_readers_and_writers_agree_with_a_model(apart, shared):
     """Each rank has offsets of its own on all disks, several requests under way, and one offset with the others."""
     own, common = 200_000, 5_000
     apart.Barrier()
-    with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+    with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
         file.resize(common + own * apart.size, apart.rank)
         apart.Barrier()
         random = np.random.default_rng(apart.rank)
@@ -82,7 +82,7 @@ def test_random_readers_and_writers_agree_with_a_model(apart, shared):
 def test_a_storm_on_one_disk_is_served(apart, shared):
     count = 400
     apart.Barrier()
-    with distant.open(of(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
+    with distant.open(disk_file(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
         words = np.arange(count, dtype="i8") * 1000 + apart.rank
         distant.wait_all([file.iwrite((i * apart.size + apart.rank) * 8, words[i : i + 1], 0) for i in range(count)])
         apart.Barrier()
@@ -95,7 +95,7 @@ def test_a_rank_that_computes_is_read_from(apart, shared):
     """The server makes no call of Plait or MPI until the others say, through a file, that they have read."""
     apart.Barrier()
     done = shared / "done"
-    with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+    with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
         file.write(0, content(0, apart.rank, 100_000), apart.rank)
         apart.Barrier()
         if apart.rank == 0:
@@ -114,11 +114,11 @@ def test_names_lead_to_files(apart, shared):
     apart.Barrier()
     with distant.open(None, comm=apart):
         name = f"of rank {apart.rank}"
-        mine = distant.offer(name, of(shared, apart.rank), "w", comm=apart)
+        mine = distant.offer(name, disk_file(shared, apart.rank), "w", comm=apart)
         assert mine.home == apart.rank
         mine.write(0, name.encode())
         with pytest.raises(plait.ArgumentError, match="already"):
-            distant.offer(name, of(shared, apart.rank), "w", comm=apart)
+            distant.offer(name, disk_file(shared, apart.rank), "w", comm=apart)
         assert mine.size() == len(name)
         apart.Barrier()
         other = (apart.rank + 1) % apart.size
@@ -136,12 +136,12 @@ def test_names_lead_to_files(apart, shared):
 def test_errors_go_to_the_rank_that_asked(apart, shared):
     apart.Barrier()
     last = apart.size - 1
-    with distant.open(of(shared, last) if apart.rank == last else None, "w", comm=apart) as file:
+    with distant.open(disk_file(shared, last) if apart.rank == last else None, "w", comm=apart) as file:
         if apart.rank == last:
             file.write(0, bytes(100), last)
         apart.Barrier()
         if apart.rank == 0:
-            where = f"{of(shared, last)} on rank {last} \\(host .*\\): the file ends at 100"
+            where = f"{disk_file(shared, last)} on rank {last} \\(host .*\\): the file ends at 100"
             with pytest.raises(plait.StoreError, match=f"cannot read 11 bytes at offset 90 of {where}"):
                 file.read(90, 11, last)
             late = file.iread(1_000_000, 10, last)
@@ -160,7 +160,7 @@ def test_errors_go_to_the_rank_that_asked(apart, shared):
     with pytest.raises(plait.ArgumentError, match="has been closed"):
         file.read(0, 1, last)
     missing = shared / "none" / "x"
-    mine = missing if apart.rank == last else of(shared, apart.rank)
+    mine = missing if apart.rank == last else disk_file(shared, apart.rank)
     error_everywhere(apart, lambda: distant.open(mine, "w", comm=apart), plait.StoreError, f"cannot open {missing}")
     error_everywhere(apart, lambda: distant.open(None, "x" if apart.rank == last else "r", comm=apart),
                      plait.ArgumentError, 'mode "x" is not known')  # fmt: skip
@@ -171,7 +171,7 @@ def test_a_rank_that_fails_in_the_block_is_heard(apart, shared):
     last = apart.size - 1
 
     def use():
-        with distant.open(of(shared, apart.rank), "w", comm=apart):
+        with distant.open(disk_file(shared, apart.rank), "w", comm=apart):
             if apart.rank == last:
                 raise ValueError("mine")
 
@@ -192,7 +192,7 @@ def test_a_file_that_was_given_up_keeps_nobody_waiting(apart, shared):
     """The others have heard of it in another call, and close it, or give it up as well."""
     apart.Barrier()
     last = apart.size - 1
-    file = distant.open(of(shared, apart.rank), "w", comm=apart, temporary=True)
+    file = distant.open(disk_file(shared, apart.rank), "w", comm=apart, temporary=True)
     other = distant.open(None, comm=apart)
     if apart.rank == last:
         give_up(file)
@@ -205,14 +205,14 @@ def test_a_file_that_was_given_up_keeps_nobody_waiting(apart, shared):
         else:
             give_up(file)
     assert file.closed
-    assert not of(shared, apart.rank).exists()
+    assert not disk_file(shared, apart.rank).exists()
     with distant.open(None, comm=apart):
         pass
 
 
 def test_files_are_closed_in_one_order(apart, shared):
     apart.Barrier()
-    files = [distant.open(of(shared, f"{i}-{apart.rank}"), "w", comm=apart, temporary=True) for i in range(2)]
+    files = [distant.open(disk_file(shared, f"{i}-{apart.rank}"), "w", comm=apart, temporary=True) for i in range(2)]
     first = 1 if apart.rank == apart.size - 1 else 0
     if apart.size == 1:
         files[first].close()
@@ -233,7 +233,7 @@ def test_collective_calls_take_turns_with_those_that_were_started(apart, shared)
         for turn in range(6):
             write = field.iwrite(mine + turn, rows)
             read = field.iread(columns)
-            with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+            with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
                 file.write(0, bytes([turn]), apart.rank)
             error_everywhere(apart, lambda: distant.open(7, comm=apart), plait.ArgumentError, "pass a str or a path")
             write.wait()
@@ -248,7 +248,7 @@ def test_a_full_disk_is_told_to_the_writer(apart, shared):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, old[1]))
     try:
-        with distant.open(of(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
+        with distant.open(disk_file(shared, 0) if apart.rank == 0 else None, "w", comm=apart) as file:
             writable = file.direct(0) and apart.rank != 0  # without a message the limit is the writer's own
             if not writable:
                 file.write(0, bytes(100_000), 0)
@@ -263,12 +263,12 @@ def test_a_full_disk_is_told_to_the_writer(apart, shared):
 
 def test_a_removed_file_is_told(apart, shared):
     apart.Barrier()
-    with distant.open(of(shared, apart.rank), "w", comm=apart) as file:
+    with distant.open(disk_file(shared, apart.rank), "w", comm=apart) as file:
         other = (apart.rank + 1) % apart.size
         file.write(0, b"x", other)
         file.sync(other)
         apart.Barrier()
-        of(shared, apart.rank).unlink()
+        disk_file(shared, apart.rank).unlink()
         apart.Barrier()
         with pytest.raises(plait.StoreError, match="has been removed"):
             file.sync(other)
@@ -276,18 +276,18 @@ def test_a_removed_file_is_told(apart, shared):
 
 def test_offsets_beyond_two_gigabytes(apart, shared):
     apart.Barrier()
-    with distant.open(of(shared, apart.rank), "w", comm=apart, temporary=True) as file:
+    with distant.open(disk_file(shared, apart.rank), "w", comm=apart, temporary=True) as file:
         other = (apart.rank + 1) % apart.size
         for offset in (2**31 - 3, 2**32 - 3, 2**40):
             file.write(offset, b"over the edge", other)
             assert file.read(offset - 1, 14, other).tobytes() == b"\0over the edge"
             assert file.size(other) == offset + 13
-    assert not os.path.exists(of(shared, apart.rank))
+    assert not os.path.exists(disk_file(shared, apart.rank))
 
 
 def test_buffers_of_any_kind(comm, shared):
     comm.Barrier()
-    with distant.open(of(shared, comm.rank), "w", comm=comm) as file:
+    with distant.open(disk_file(shared, comm.rank), "w", comm=comm) as file:
         server = (comm.rank + 1) % comm.size
         file.write(0, memoryview(b"abc"), server)
         into = bytearray(3)

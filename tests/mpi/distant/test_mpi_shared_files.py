@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from nodes import SEVERAL_HOSTS
 from same import error_everywhere
-from shared_place import PLACES, UNITS, content, folder_of
+from shared_place import PLACES, UNITS, content, select_folder
 
 import plait
 from plait import shared as shared_files
@@ -17,7 +17,7 @@ from plait.shared import wait_all
 def test_every_rank_reads_what_others_wrote(apart, shared, disk, place, unit):
     apart.Barrier()
     sizes = (1, 99, 5000, 300_001, 2_000_003)
-    path = folder_of(place, disk, shared) / "data"
+    path = select_folder(place, disk, shared) / "data"
     with shared_files.open(path, "w", comm=apart, place=place, unit=unit) as file:
         assert file.one == (place == "one")
         assert file.components == (1 if file.one else apart.size)
@@ -41,7 +41,9 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
     random = np.random.default_rng(5)
     model = np.zeros(size, "u1")
     end = 0
-    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place, unit=unit) as file:
+    with shared_files.open(
+        select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=unit
+    ) as file:
         for phase in range(12):
             # All ranks draw the same cuts; rank r takes every r-th piece, some of which nobody writes.
             cuts = np.unique(random.integers(0, size + 1, 40))
@@ -82,7 +84,9 @@ def test_random_accesses_agree_with_a_model(apart, shared, disk, place, unit):
 def test_overlapping_writes_leave_bytes_of_the_writers(apart, shared, disk, place):
     apart.Barrier()
     size = 150_000
-    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place, unit=1000) as file:
+    with shared_files.open(
+        select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=1000
+    ) as file:
         file.resize(size)
         mark = np.full(size, apart.rank + 1, "u1")
         own = np.random.default_rng(apart.rank)
@@ -102,7 +106,7 @@ def test_overlapping_writes_leave_bytes_of_the_writers(apart, shared, disk, plac
 @pytest.mark.parametrize("place", PLACES)
 def test_what_nobody_wrote_is_zero(apart, shared, disk, place):
     apart.Barrier()
-    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place, unit=50) as file:
+    with shared_files.open(select_folder(place, disk, shared) / "data", "w", comm=apart, place=place, unit=50) as file:
         if apart.rank == apart.size - 1:
             file.write(3_000, b"far out")
         apart.Barrier()
@@ -120,7 +124,7 @@ def test_what_nobody_wrote_is_zero(apart, shared, disk, place):
 @pytest.mark.parametrize("place", PLACES)
 def test_offsets_beyond_two_gigabytes(apart, shared, disk, place):
     apart.Barrier()
-    with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=apart, place=place) as file:
+    with shared_files.open(select_folder(place, disk, shared) / "data", "w", comm=apart, place=place) as file:
         for offset in (2**31 - 3, 2**32 - 3, 2**40):
             if apart.rank == 0:
                 file.write(offset, b"over the edge")
@@ -155,7 +159,7 @@ def test_ranks_detect_whether_they_share_a_folder(apart, shared, disk):
 @pytest.mark.parametrize("place", PLACES)
 def test_limits_are_kept(comm, shared, disk, place):
     comm.Barrier()
-    path = folder_of(place, disk, shared) / "data"
+    path = select_folder(place, disk, shared) / "data"
     with shared_files.open(path, "w", comm=comm, place=place, limit=1000, unit=100) as file:
         file.write(999, b"x")
         with pytest.raises(plait.ArgumentError, match="limited to 1000 bytes, but should get 1001"):
@@ -216,7 +220,7 @@ def test_a_rank_that_fails_in_the_block_is_heard(comm, shared, disk, place, wait
     last = comm.size - 1
 
     def use():
-        with shared_files.open(folder_of(place, disk, shared) / "data", "w", comm=comm, place=place) as file:
+        with shared_files.open(select_folder(place, disk, shared) / "data", "w", comm=comm, place=place) as file:
             if comm.rank == last:
                 raise ValueError("mine")
             if waiting_in == "resize":
@@ -234,7 +238,7 @@ def test_a_rank_that_fails_in_the_block_is_heard(comm, shared, disk, place, wait
 @pytest.mark.parametrize("place", PLACES)
 def test_lacking_room_is_told(comm, shared, disk, place, capfd):
     comm.Barrier()
-    path = folder_of(place, disk, shared) / "data"
+    path = select_folder(place, disk, shared) / "data"
     with shared_files.open(path, "w", comm=comm, place=place, expected=2**60):
         pass
     with shared_files.open(path, "w", comm=comm, place=place, expected=1):

@@ -8,7 +8,7 @@ import pytest
 from mpi4py import MPI
 from nodes import SEVERAL_HOSTS
 from same import error_everywhere
-from shared_place import PLACES, UNITS, content, folder_of
+from shared_place import PLACES, UNITS, content, select_folder
 
 import plait
 from plait import shared as shared_files
@@ -36,7 +36,7 @@ def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, place,
     for writers, readers in pairs:
         if max(writers, readers) > size:
             continue
-        path = folder_of(place, disk, shared) / f"data-{writers}-{readers}"
+        path = select_folder(place, disk, shared) / f"data-{writers}-{readers}"
         with first_ranks(comm, writers) as part:
             if part:
                 with shared_files.open(path, "w", comm=part, place=place, unit=unit, persistent=True) as file:
@@ -53,7 +53,7 @@ def test_a_file_is_reopened_by_other_numbers_of_ranks(comm, shared, disk, place,
                     part.Barrier()
                     file.write(part.rank, whole[part.rank : part.rank + 1])
         comm.Barrier()
-    with shared_files.open(folder_of(place, disk, shared) / f"data-{size}-{pairs[0][1]}", "r", comm=comm) as file:
+    with shared_files.open(select_folder(place, disk, shared) / f"data-{size}-{pairs[0][1]}", "r", comm=comm) as file:
         np.testing.assert_array_equal(file.read(0, count), whole)
         with pytest.raises(plait.ArgumentError, match="is open only to read"):
             file.write(0, b"x")
@@ -98,7 +98,7 @@ def test_a_new_file_takes_the_place_of_the_old(comm, shared, disk):
 @pytest.mark.parametrize("ends", ["well", "abandoned"])
 def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, ends):
     comm.Barrier()
-    path = folder_of(place, disk, shared) / "data"
+    path = select_folder(place, disk, shared) / "data"
     with shared_files.open(path, "w", comm=comm, place=place, persistent=True) as file:
         file.write(comm.rank, b"o")
     file = shared_files.open(path, "w", comm=comm, place=place, persistent=True, atomic=True)
@@ -124,7 +124,7 @@ def test_an_atomic_file_appears_whole_or_not_at_all(comm, shared, disk, place, e
 @pytest.mark.parametrize("place", PLACES)
 def test_a_file_that_is_not_persistent_leaves_nothing(apart, shared, disk, place):
     apart.Barrier()
-    folder = folder_of(place, disk, shared)
+    folder = select_folder(place, disk, shared)
     with shared_files.open(folder / "data", "w", comm=apart, place=place) as file:
         apart.Barrier()
         if place == "striped":

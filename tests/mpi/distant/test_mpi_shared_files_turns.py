@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from same import error_everywhere
-from shared_place import folder_of
+from shared_place import select_folder
 
 import plait
 from plait import shared as shared_files
@@ -16,7 +16,7 @@ def test_a_file_that_was_given_up_is_closed_once_more(comm, shared, disk, place)
     """The others have heard of it in another call: none of them waits for that rank, and none keeps the file."""
     comm.Barrier()
     last = comm.size - 1
-    path = folder_of(place, disk, shared) / "data"
+    path = select_folder(place, disk, shared) / "data"
     file = shared_files.open(path, "w", comm=comm, place=place, persistent=True, atomic=True)
     other = shared_files.open(f"{path}2", "w", comm=comm, place=place)
     if comm.rank == last:
@@ -45,7 +45,7 @@ def test_collective_calls_take_turns_with_those_that_were_started(comm, shared, 
     columns = plait.Layout(shape, "(*, cyclic)", grid=(comm.size,))
     whole = np.arange(120_000.0).reshape(shape)
     mine = np.ascontiguousarray(whole[comm.rank :: comm.size])
-    path = folder_of(place, disk, shared) / "data"
+    path = select_folder(place, disk, shared) / "data"
     options = {"comm": comm, "shape": shape, "dtype": "f8", "strategy": "two-phase", "memory": 4096}
     with plait.open(shared / "field.npy", "w", **options) as field:
         for turn in range(6):

@@ -34,7 +34,7 @@ def numbers():
     return np.arange(SHAPE[0] * SHAPE[1], dtype="f8").reshape(SHAPE)
 
 
-def layout_of(comm, dist):
+def make_layout(comm, dist):
     distributed = [one for one in dist if one != "*"]
     grid = (comm.size,) if len(distributed) == 1 else (1, comm.size)
     return plait.Layout(SHAPE, list(dist), grid=grid, order="F")
@@ -51,7 +51,7 @@ def test_all_bytes_are_read(comm, path, monkeypatch, setting, strategy):
     monkeypatch.setenv("PLAIT_DIRECT_IO", setting)
     with plait.open(path, comm=comm, strategy=strategy) as file:
         for dist in LAYOUTS:
-            check(comm, file, layout_of(comm, dist), numbers())
+            check(comm, file, make_layout(comm, dist), numbers())
             comm.Barrier()
             if comm.rank == 0:
                 drop_file(path)
@@ -62,7 +62,7 @@ def test_finds_what_others_have_changed(comm, path, monkeypatch):
     monkeypatch.setenv("PLAIT_DIRECT_IO", "always")
     whole = numbers()
     with plait.open(path, comm=comm) as file:
-        layout = layout_of(comm, LAYOUTS[0])
+        layout = make_layout(comm, LAYOUTS[0])
         for change in range(3):
             check(comm, file, layout, whole)
             comm.Barrier()
@@ -77,7 +77,7 @@ def test_finds_what_others_have_changed(comm, path, monkeypatch):
 
 def test_says_how_it_reads(comm, path, monkeypatch):
     monkeypatch.setenv("PLAIT_DIRECT_IO", "auto")
-    layout = layout_of(comm, LAYOUTS[0])
+    layout = make_layout(comm, LAYOUTS[0])
     with plait.open(path, comm=comm) as file:
         cold = "two-phase, as the file was not cached when it was opened" in file.explain(layout)
         assert len(set(comm.allgather(cold))) == 1

@@ -11,7 +11,7 @@ from plait.patterns import GSA, GSI, GSP, GSSA, PATTERNS, drive
 SIZES = [(elements, request) for elements in (0, 1, 24, 101) for request in (1, 7, 1000)]
 
 
-class Found(list):
+class ReadResults(list):
     """What was read, with the requests."""
 
     def __call__(self, access, part):
@@ -36,7 +36,7 @@ def test_reads_bring_what_the_requests_say(comm, shared, name):
         expected = list(pattern.requests(comm.rank))
         with open_numbers(comm, shared / f"{elements}-{request}.bin", (elements,)) as file:
             for mode in pattern.modes:
-                found = Found()
+                found = ReadResults()
                 done = drive(pattern, file, comm, mode=mode, receive=found)
                 assert [access for access, _ in found] == expected
                 assert done == (len(expected), sum(access.count for access in expected))
@@ -97,7 +97,7 @@ def test_striped_files_are_driven_alike(comm, shared):
     with plait.open(url, "w", comm=comm, shape=(500,), dtype="i8") as file:
         drive(pattern, file, comm, fill=fill)
     with plait.open(name, comm=comm, shape=(500,), dtype="i8") as file:
-        found = Found()
+        found = ReadResults()
         drive(GSSA(500, comm.size, 9), file, comm, receive=found)
         together = [part for parts in comm.allgather(found) for _, part in parts]
         assert all(is_range(part) for part in together)

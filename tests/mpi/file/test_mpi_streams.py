@@ -30,7 +30,7 @@ def dawdle(random):
         time.sleep(random.integers(400) * 1e-6)
 
 
-def pieces_of(stream, random, started=False):
+def read_pieces(stream, random, started=False):
     """What this rank gets of a shared position, until there is nothing more."""
     pieces = []
     while True:
@@ -64,7 +64,7 @@ def test_own_positions(apart, path, random):
 def test_a_shared_position_hands_out_each_element_once(apart, path, random, started):
     with plait.open(path, comm=apart) as file:
         stream = file.stream(1)
-        pieces = pieces_of(stream, random, started)
+        pieces = read_pieces(stream, random, started)
         assert stream.tell() == COUNT
         everyone = sorted(piece for theirs in apart.allgather(pieces) for piece in theirs)
         ends = np.cumsum([size for _, size in everyone])
@@ -267,7 +267,7 @@ def test_streams_of_many_modes_side_by_side(apart, path, random):
         pending = [same.iread(1000), ordered.iread(apart.rank)]
         totals = []
         for stream in random.permutation(np.array(shared, dtype=object)):
-            pieces = pieces_of(stream, random)
+            pieces = read_pieces(stream, random)
             totals.append((shared.index(stream), sum(size for _, size in pieces)))
         assert pending[0].wait().size == 1000
         assert pending[1].wait().size == apart.rank

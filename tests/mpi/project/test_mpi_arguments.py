@@ -18,7 +18,7 @@ from plait.patterns import GSI, drive
 SHAPE = (6, 4)
 
 
-class Hostile:
+class HostileArgument:
     """Raises whatever is asked of it."""
 
     def __index__(self):
@@ -28,15 +28,15 @@ class Hostile:
         raise RuntimeError("no words either")
 
 
-NUMBERS = [2**70, -(2**70), 2**63, -(2**63) - 1, -(2**63), -1, 1.5, "4", None, b"1", [], object(), Hostile()]
+NUMBERS = [2**70, -(2**70), 2**63, -(2**63) - 1, -(2**63), -1, 1.5, "4", None, b"1", [], object(), HostileArgument()]
 NUMBERS += [np.array([1, 2]), np.float64(2), 1j]
-TEXTS = ["", "\udc80\udcff", "a\0b", b"\xff\0", 7, 1.5, [], object(), Hostile(), "x" * 5000]
-FLAGS = [2, "no", np.array([1, 2]), [], object(), Hostile()]
+TEXTS = ["", "\udc80\udcff", "a\0b", b"\xff\0", 7, 1.5, [], object(), HostileArgument(), "x" * 5000]
+FLAGS = [2, "no", np.array([1, 2]), [], object(), HostileArgument()]
 LAYOUTS = [
     4,
     (),
     object(),
-    Hostile(),
+    HostileArgument(),
     plait.Layout((5,), "(block)", grid=(1,)),
     plait.Layout(SHAPE, "(cyclic(2), *)", grid=(64,)),
 ]
@@ -46,7 +46,7 @@ ARRAYS = [
     [],
     [None],
     object(),
-    Hostile(),
+    HostileArgument(),
     np.zeros(0),
     np.zeros((3, 3)),
     np.zeros(SHAPE, "f4"),
@@ -60,11 +60,11 @@ REGIONS = [
     np.s_[::0],
     np.s_[0, 2**70],
     np.s_["a":"b"],
-    Hostile(),
+    HostileArgument(),
     [1, 2],
     np.s_[..., ...],
 ]
-DTYPES = ["f9", object, 5, Hostile(), "V0", np.dtype("(3,)f8"), [("a", object)]]
+DTYPES = ["f9", object, 5, HostileArgument(), "V0", np.dtype("(3,)f8"), [("a", object)]]
 
 
 def rows(comm):
@@ -111,7 +111,7 @@ def test_opening(comm, path, seed):
     bad = {
         "url": [*TEXTS, 5],
         "mode": TEXTS,
-        "shape": [*NUMBERS[:-6], (6, 2**70), (6, "a"), (-1, 4), (6, Hostile())],
+        "shape": [*NUMBERS[:-6], (6, 2**70), (6, "a"), (-1, 4), (6, HostileArgument())],
         "dtype": DTYPES,
         "order": TEXTS[1:],
         "offset": NUMBERS,
@@ -255,9 +255,20 @@ def test_accesses_of_distant_and_shared_files(comm, disk):
         refused(file.home, {"component": 0}, {"component": NUMBERS}, 8)
 
 
-NAMES = ["", "\udc80\udcff", "a\0b", b"\xff", 7, None, [], object(), Hostile(), np.array([1, 2])]
-ATTRIBUTES = [7, "a", [("a", 1)], {"": 1}, {1: 2}, {"a": None}, {"a": 2**70}, {"a": 1j}, {"a": []}, {"a": Hostile()}]
-ATTRIBUTES += [{"\udc80": 1}, {"a": "\udc80"}, {"a": object()}, object(), Hostile()]
+NAMES = ["", "\udc80\udcff", "a\0b", b"\xff", 7, None, [], object(), HostileArgument(), np.array([1, 2])]
+ATTRIBUTES = [
+    7,
+    "a",
+    [("a", 1)],
+    {"": 1},
+    {1: 2},
+    {"a": None},
+    {"a": 2**70},
+    {"a": 1j},
+    {"a": []},
+    {"a": HostileArgument()},
+]
+ATTRIBUTES += [{"\udc80": 1}, {"a": "\udc80"}, {"a": object()}, object(), HostileArgument()]
 
 
 @pytest.fixture
@@ -353,6 +364,6 @@ def test_patterns(comm, path):
            "mode": [*NUMBERS, 4, lambda: 1]}  # fmt: skip
     with plait.open(path, comm=comm) as file:
         assert tried(comm, lambda **given: drive(file=file, comm=comm, **given), good, bad, 0, 16) > 15
-        files = {"file": [None, 1, "a", object(), Hostile(), np.zeros(3), plait.open]}
+        files = {"file": [None, 1, "a", object(), HostileArgument(), np.zeros(3), plait.open]}
         assert tried(comm, lambda **given: drive(GSI(24, size, 5), comm=comm, **given), {"file": file}, files, 1, 8) > 6
         assert drive(GSI(24, size, 24), file, comm).elements == (24 if comm.rank == 0 else 0)

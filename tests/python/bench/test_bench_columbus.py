@@ -11,19 +11,19 @@ from launching import needs_mpi, run
 from rich.console import Console
 from several_hosts_here import needs_hosts_and_mpi, said
 
-from plait_bench.columbus.driver import ColumbusResults, ColumbusWay
+from plait_bench.columbus.driver import ColumbusLocation, ColumbusResults
 from plait_bench.columbus.table import columbus_table
 from plait_bench.machine import file_system
 from plait_bench.page_cache import Allowance, drop_files
 from plait_bench.records import (
     DamagedError,
     count_for,
+    expected_values,
     first_values,
     max_bytes,
     next_values,
     pack,
     unpack,
-    values_of,
 )
 
 directory = pytest.importorskip("plait_bench.directory", reason="mpi4py is not installed")
@@ -34,7 +34,7 @@ def test_records_come_back_and_change_size():
     for version in range(20):
         data = pack(7, version, values)
         np.testing.assert_array_equal(unpack(data, 7, version), values)
-        np.testing.assert_array_equal(values_of(7, version, 500), values)
+        np.testing.assert_array_equal(expected_values(7, version, 500), values)
         sizes.append(len(data))
         values = next_values(values, 7, version + 1)
     assert max(sizes) > 1.5 * min(sizes)
@@ -62,12 +62,12 @@ def test_damaged_and_other_records_are_noticed():
 @pytest.mark.parametrize("size", [200, 3000, 30_000])
 def test_records_have_the_size_that_was_asked_for(size):
     count = count_for(size)
-    sizes = [len(pack(record, 2, values_of(record, 2, count))) for record in range(40)]
+    sizes = [len(pack(record, 2, expected_values(record, 2, count))) for record in range(40)]
     assert np.mean(sizes) == pytest.approx(size, rel=0.1)
     assert len(pack(0, 0, np.random.default_rng(1).standard_normal(count))) <= max_bytes(count)
 
 
-class Together:
+class ThreadComm:
     """The calls of a communicator that the directory uses, for ranks that are threads."""
 
     def __init__(self, rank, met, parts):
@@ -90,9 +90,9 @@ def test_no_record_lies_on_another_one(ranks):
     moved = [0] * ranks
 
     def work(rank, tasks, sizes):
-        changes = directory.Changes(directories[rank], most, Together(rank, met, parts))
+        changes = directory.Changes(directories[rank], most, ThreadComm(rank, met, parts))
         for record in tasks[rank::ranks]:
-            assert changes.offset_of(record, sizes[record]) == directories[rank].offset[record]
+            assert changes.allocate_record(record, sizes[record]) == directories[rank].offset[record]
         np.testing.assert_array_equal(changes.share(), 1)
         moved[rank] += changes.moved
 
@@ -208,14 +208,14 @@ def test_rates_are_those_of_one_rank():
          "from_disk": 2.4e8, "moved": 2.0, "seconds": 3.0}
         for seconds in (10.0, 60.0, 30.0)
     ]  # fmt: skip
-    way = ColumbusWay("w", 3 * 10**8, rounds, 40)
+    way = ColumbusLocation("w", 3 * 10**8, rounds, 40)
     assert way.rate("read") == pytest.approx(1e7)
     assert way.rate("write") == pytest.approx(5e7)
     assert way.request == pytest.approx(3e7)
     assert way.from_disk == pytest.approx(0.8)
     machine = {"processor": "p", "cores": "2", "memory": "m", "system": "s", "file system": "f", "python": "3"}
     settings = {"ranks": 4, "records": 10, "memory": 5, "rounds": 3}
-    slow = ColumbusWay("w", 3 * 10**8, [one | {"read_seconds": 60.0} for one in rounds], 40)
+    slow = ColumbusLocation("w", 3 * 10**8, [one | {"read_seconds": 60.0} for one in rounds], 40)
     results = ColumbusResults({**machine, "plait": "1"}, settings, {"shared": way, "one": slow})
     console = Console(width=120, no_color=True)
     with console.capture() as capture:

@@ -5,7 +5,7 @@ import json
 import pytest
 from launching import run
 
-from plait_bench.orders.cases import Copy, Read, grid_of_cases, shape_of, some_of
+from plait_bench.orders.cases import Copy, Read, grid_of_cases, make_shape, select_evenly
 from plait_bench.orders.driver import OrdersResult, predicted_seconds
 
 
@@ -34,8 +34,8 @@ def test_the_grid_has_all_orders_formats_and_limits():
     }
     assert {one.axes for one in copies} == {(0, 1), (1, 0), (0, 1, 2), (2, 1, 0)}
     assert len(set(cases)) == len(cases)
-    assert some_of(cases, 3) == [cases[len(cases) // 6], cases[len(cases) // 2], cases[5 * len(cases) // 6]]
-    rows, columns = shape_of(16, 2, 8)
+    assert select_evenly(cases, 3) == [cases[len(cases) // 6], cases[len(cases) // 2], cases[5 * len(cases) // 6]]
+    rows, columns = make_shape(16, 2, 8)
     assert rows * columns * 8 == pytest.approx(16 << 20, rel=0.01)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 import plait
 from plait.cli.lists import Several, parse_bytes, parse_count
 from plait.patterns import GSI, GSO, GSSA, PATTERNS, Access
-from plait_bench.patterns.content import ReadCheck, content, fill, make_file, positions_of, tile, written
+from plait_bench.patterns.content import ReadCheck, content, decode_positions, fill, make_file, tile, written
 from plait_bench.patterns.driver import CellResult, PatternsResults, PatternsSettings
 from plait_bench.patterns.job import BURST, Cell, PatternsJob
 from plait_bench.patterns.table import patterns_table
@@ -137,7 +137,7 @@ def test_a_job_survives_its_file(tmp_path):
 
 def test_content_tells_its_position():
     part = content(10**12, 5, salt=3)
-    assert list(positions_of(part, 3)) == [10**12 + i for i in range(5)]
+    assert list(decode_positions(part, 3)) == [10**12 + i for i in range(5)]
     assert not np.any(content(0, 1000) == content(0, 1000, 1))
 
 

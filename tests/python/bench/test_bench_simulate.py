@@ -9,7 +9,7 @@ from rich.console import Console
 
 from plait import simulate
 from plait.cli import main
-from plait_bench.simulate.measure import Measured, SimulateResults, SimulateSettings, run_simulate, zipf_keys
+from plait_bench.simulate.measure import Measurement, SimulateResults, SimulateSettings, run_simulate, zipf_keys
 from plait_bench.simulate.table import simulate_table
 
 SMALL = ("--requests", "3k", "--objects", "200", "--cache", "20", "--rounds", "1")
@@ -60,7 +60,7 @@ def test_table_and_json(tmp_path):
 def test_the_bound(seconds, words):
     machine = {"processor": "p", "cores": "2", "memory": "1 GiB", "system": "s", "plait": "1", "python": "3"}
     settings = {"requests": 10**6, "objects": 10, "cache": 5, "skew": 1.0, "rounds": 1}
-    one = Measured("lru", 10**6, [seconds], 0.25)
+    one = Measurement("lru", 10**6, [seconds], 0.25)
     results = SimulateResults(machine, settings, [one], [], one, one)
     console = Console(width=200, no_color=True)
     with console.capture() as capture:

@@ -17,15 +17,15 @@ from plait_bench.strategies.job import (
     StrategiesJob,
     StrategyCase,
     grid_of_cases,
-    keywords_of,
-    some_of,
-    two_phase_of,
-    way_of,
+    open_keywords,
+    parse_plan,
+    select_evenly,
+    two_phase_name,
 )
 from plait_bench.strategies.programs import ProgramsResult, ProgramsResults, programs_table
-from plait_bench.strategies.ranks import file_is_correct, positions_of, values_at
+from plait_bench.strategies.ranks import file_is_correct, file_positions, values_at
 from plait_bench.strategies.table import strategies_table
-from plait_bench.strategies.verdict import interval_of, loss_of, repeats, verdict_of
+from plait_bench.strategies.verdict import judge_choice, median_interval, relative_loss, repeats
 
 
 @needs_mpi
@@ -87,18 +87,18 @@ def test_the_grid_has_every_kind_of_case():
 
 def test_some_cases_are_spread_over_the_grid():
     cases = grid_of_cases()
-    some = some_of(cases, 24)
+    some = select_evenly(cases, 24)
     assert len(some) == 24
     assert {case.ranks for case in some} == {1, 2, 3, 4}
     assert {case.dtype for case in some} == {"f8", "u1"}
-    assert some_of(cases, len(cases) + 1) == cases
+    assert select_evenly(cases, len(cases) + 1) == cases
 
 
 def test_ways_are_what_open_is_told():
     case = StrategyCase(("block", "*"), "F", 10, "f8", 4, "read")
     assert case.ways() == [CHOSEN, DIRECT, TWO_PHASE, "two-phase by 1", "two-phase by 2", "two-phase by 4"]
-    assert keywords_of(two_phase_of(2)) == {"strategy": "two-phase", "readers": 2}
-    assert keywords_of(CHOSEN) == {"strategy": "automatic", "readers": 0}
+    assert open_keywords(two_phase_name(2)) == {"strategy": "two-phase", "readers": 2}
+    assert open_keywords(CHOSEN) == {"strategy": "automatic", "readers": 0}
 
 
 def test_the_settings_make_the_grid():
@@ -109,7 +109,7 @@ def test_the_settings_make_the_grid():
 
 
 def test_a_job_survives_its_file(tmp_path):
-    job = StrategiesJob(some_of(grid_of_cases(), 5), "folder", 3, True, 1.0)
+    job = StrategiesJob(select_evenly(grid_of_cases(), 5), "folder", 3, True, 1.0)
     job.save(tmp_path / "job.json")
     assert StrategiesJob.load(tmp_path / "job.json") == job
 
@@ -129,23 +129,23 @@ def test_wrong_bytes_in_a_file_are_seen(tmp_path, dtype):
 def test_positions_are_those_of_fortran_order():
     layout = plait.Layout((4, 3), "(cyclic, *)", grid=(2,))
     whole = np.arange(12).reshape((4, 3), order="F")
-    assert np.array_equal(positions_of(layout, 1), whole[1::2])
+    assert np.array_equal(file_positions(layout, 1), whole[1::2])
 
 
-def result_of(chosen, samples, modelled=TWO_PHASE, in_the_end=None):
+def make_result(chosen, samples, modelled=TWO_PHASE, in_the_end=None):
     case = StrategyCase(("block", "*"), "F", 10, "f8", 2, "read")
     return CaseResult(case, modelled, chosen, in_the_end or chosen, samples)
 
 
 def test_what_the_choice_costs_follows_from_the_samples():
-    result = result_of(TWO_PHASE, {CHOSEN: [3.0, 5.0], TWO_PHASE: [5.0, 3.0], DIRECT: [2.0, 2.0]}, modelled=DIRECT)
+    result = make_result(TWO_PHASE, {CHOSEN: [3.0, 5.0], TWO_PHASE: [5.0, 3.0], DIRECT: [2.0, 2.0]}, modelled=DIRECT)
     assert result.taken() == [4.0, 4.0]  # the way that was measured twice, in each round
     assert result.best == DIRECT
     assert result.loss == pytest.approx(1.0)
     assert result.model_loss == 0.0
-    moved = result_of(TWO_PHASE, result.samples, in_the_end=DIRECT)
+    moved = make_result(TWO_PHASE, result.samples, in_the_end=DIRECT)
     assert moved.taken() == [3.0, 5.0]
-    good = result_of(DIRECT, {CHOSEN: [2.0], DIRECT: [2.0]})
+    good = make_result(DIRECT, {CHOSEN: [2.0], DIRECT: [2.0]})
     assert good.loss == 0.0
     assert good.model_loss == float("inf")  # two-phase was too slow to measure
     machine = {"processor": "p", "cores": "2", "memory": "m", "system": "s", "plait": "1", "python": "3"}
@@ -169,26 +169,26 @@ def test_noise_between_equal_ways_is_no_loss():
     losses = []
     for _ in range(400):
         ways = {str(way): list(random.normal(1, 0.2, 8)) for way in range(5)}
-        losses.append(loss_of(ways.pop("0"), ways))
+        losses.append(relative_loss(ways.pop("0"), ways))
     assert np.median(losses) < 0.05
-    real = [loss_of(list(random.normal(1.5, 0.2, 8)), {"a": list(random.normal(1, 0.2, 8))}) for _ in range(400)]
+    real = [relative_loss(list(random.normal(1.5, 0.2, 8)), {"a": list(random.normal(1, 0.2, 8))}) for _ in range(400)]
     assert np.median(real) == pytest.approx(0.5, abs=0.05)
 
 
 def test_intervals_hold_the_median_as_often_as_they_say():
     random = np.random.default_rng(4)
     for rounds in (6, 8, 15, 40):
-        found = [interval_of(list(random.lognormal(0, 1, rounds))) for _ in range(2000)]
+        found = [median_interval(list(random.lognormal(0, 1, rounds))) for _ in range(2000)]
         assert np.mean([lower <= 1 <= upper for lower, upper in found]) > 0.935
-    assert interval_of([3.0, 1.0, 2.0]) == (1.0, 3.0)
-    assert interval_of([2.0]) == (2.0, 2.0)
+    assert median_interval([3.0, 1.0, 2.0]) == (1.0, 3.0)
+    assert median_interval([2.0]) == (2.0, 2.0)
 
 
 def test_verdicts_say_what_noise_lets_nobody_tell():
     steady = [1.0] * 8
-    assert verdict_of(steady, {"a": [1.0] * 8, "b": [3.0] * 8}) == "near"
-    assert verdict_of([2.0] * 8, {"a": [1.0] * 8, "b": [3.0] * 8}) == "far"
-    assert verdict_of([1.0, 1.5] * 4, {"a": [1.0] * 8}) == "open"
+    assert judge_choice(steady, {"a": [1.0] * 8, "b": [3.0] * 8}) == "near"
+    assert judge_choice([2.0] * 8, {"a": [1.0] * 8, "b": [3.0] * 8}) == "far"
+    assert judge_choice([1.0, 1.5] * 4, {"a": [1.0] * 8}) == "open"
     assert repeats({"a": [1.0] * 4, "b": [2.0] * 4}) == 1.0
     assert repeats({"a": [1.0, 2.0] * 4, "b": [2.0, 1.0] * 4}) == 0.0
 
@@ -213,8 +213,8 @@ def test_the_way_is_read_from_the_plan(tmp_path):
         file.write(np.zeros((40, 40)))
     layout = plait.Layout((40, 40), "(block, *)", grid=(2,))
     with plait.open(tmp_path / "a.bin", shape=(40, 40), dtype="f8", strategy="two-phase") as file:
-        assert way_of(file.explain(layout)) == two_phase_of(1)
+        assert parse_plan(file.explain(layout)) == two_phase_name(1)
     with plait.open(tmp_path / "a.bin", shape=(40, 40), dtype="f8", strategy="direct") as file:
-        assert way_of(file.explain(layout)) == DIRECT
+        assert parse_plan(file.explain(layout)) == DIRECT
     with pytest.raises(plait.Error, match="no line"):
-        way_of("nothing")
+        parse_plan("nothing")

@@ -10,15 +10,15 @@ from rich.console import Console
 import plait
 from plait.cli import main
 from plait_bench.limited_disk import missing
-from plait_bench.stripe.driver import Striped, StripeResults, StripeSettings, run_stripe
+from plait_bench.stripe.driver import StripeRates, StripeResults, StripeSettings, run_stripe
 from plait_bench.stripe.table import stripe_table
 
 
 def test_the_table_stands_beside_that_of_1993():
     about = dict.fromkeys(("processor", "cores", "memory", "system", "plait", "python", "file system"), "x")
     runs = [
-        Striped(1, {"write": [19e6, 20e6, 30e6], "read": [10e6] * 3}),
-        Striped(4, {"write": [60e6] * 3, "read": [39e6] * 3}, wrong=True),
+        StripeRates(1, {"write": [19e6, 20e6, 30e6], "read": [10e6] * 3}),
+        StripeRates(4, {"write": [60e6] * 3, "read": [39e6] * 3}, wrong=True),
     ]
     settings = {"edge": 64, "ranks": 4, "limits": "20MB/s,100", "rounds": 3, "unit": 65536}
     results = StripeResults(about, settings, runs)

@@ -11,9 +11,9 @@ class Ranks:
     """Ranks that try the remaining cases, do not return from "slow", and fail in "broken"."""
 
     def __init__(self, left):
-        self.events = [event for name in left for event in self.events_of(name)]
+        self.events = [event for name in left for event in self.trial_events(name)]
 
-    def events_of(self, name):
+    def trial_events(self, name):
         yield {"event": "start", "cell": name}
         if name == "broken":
             yield {"event": "failed", "cell": name, "text": "no"}

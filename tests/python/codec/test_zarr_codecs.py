@@ -15,7 +15,7 @@ codecs = zarr.codecs
 SHAPE = (13, 7, 10)
 
 
-def array_of(dtype: str = "f4") -> np.ndarray:
+def make_array(dtype: str = "f4") -> np.ndarray:
     return np.random.default_rng(1).integers(0, 90, SHAPE).astype(dtype)
 
 
@@ -45,7 +45,7 @@ def has_blosc() -> bool:
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
 def test_transposed_chunks(location, order, packed, dtype):
-    array = array_of(dtype)
+    array = make_array(dtype)
     how = {"compressors": codecs.ZstdCodec()} if packed else {}
     path = made(location / "a.zarr", array, chunks=(4, 3, 10), filters=[codecs.TransposeCodec(order=order)], **how)
     check(path, array)
@@ -53,13 +53,13 @@ def test_transposed_chunks(location, order, packed, dtype):
 
 
 def test_transposed_twice(location):
-    array = array_of()
+    array = make_array()
     filters = [codecs.TransposeCodec(order=(1, 2, 0)), codecs.TransposeCodec(order=(0, 2, 1))]
     check(made(location / "a.zarr", array, chunks=(4, 3, 10), filters=filters), array)
 
 
 def test_check_sums(location):
-    array = array_of()
+    array = make_array()
     path = made(location / "a.zarr", array, chunks=(4, 3, 10), compressors=[codecs.ZstdCodec(), codecs.Crc32cCodec()])
     check(path, array)
     chunk = path / "c/1/1/0"
@@ -75,7 +75,7 @@ def test_check_sums(location):
 @pytest.mark.parametrize("name", ["lz4", "lz4hc", "zstd", "zlib", "blosclz"])
 @pytest.mark.parametrize("shuffle", ["noshuffle", "shuffle", "bitshuffle"])
 def test_blosc(location, version, name, shuffle):
-    array = array_of("i4")
+    array = make_array("i4")
     if version == 3:
         one = codecs.BloscCodec(cname=name, clevel=5, shuffle=shuffle)
     else:
@@ -98,7 +98,7 @@ def test_blosc(location, version, name, shuffle):
 @pytest.mark.skipif(not has_blosc(), reason="libblosc.so.1 is not there")
 @pytest.mark.parametrize("codec", ["blosc", "blosc:9", "blosc-zstd:1"])
 def test_blosc_in_new_arrays(location, codec):
-    array = array_of("i4")
+    array = make_array("i4")
     with plait.open(location / "a.zarr", "w", shape=array.shape, dtype="i4", chunks=(4, 3, 10), codec=codec) as file:
         file.write(array)
     stored = zarr.open_array(others(location / "a.zarr"), mode="r")
@@ -113,7 +113,7 @@ def test_blosc_in_new_arrays(location, codec):
 @pytest.mark.parametrize("packed", [None, "zstd", "gzip"])
 @pytest.mark.parametrize("index", ["end", "start"])
 def test_shards(location, inner, packed, index):
-    array = array_of("i2")
+    array = make_array("i2")
     coding = {"zstd": codecs.ZstdCodec(), "gzip": codecs.GzipCodec(), None: None}[packed]
     how = {"shape": (4, 6, 10), "index_location": index}
     path = made(location / "a.zarr", array, chunks=inner, shards=how, compressors=coding, fill_value=-1)
@@ -134,14 +134,14 @@ def test_shards_that_are_missing_or_have_gaps(location):
 
 
 def test_transposed_chunks_in_shards(location):
-    array = array_of()
+    array = make_array()
     for number, order in enumerate([(2, 1, 0), (1, 0, 2)]):
         filters = [codecs.TransposeCodec(order=order)]
         path = made(location / f"{number}.zarr", array, chunks=(2, 3, 5), shards=(4, 6, 10), filters=filters)
         check(path, array)
 
 
-def index_of(path: Location, entries: dict[int, tuple[int, int]]) -> bytes:
+def replace_index(path: Location, entries: dict[int, tuple[int, int]]) -> bytes:
     """Return the shard with other entries in its index, and the correct checksum."""
     whole = path.read_bytes()
     index = bytearray(whole[-68:-4])
@@ -170,7 +170,7 @@ def test_indices_that_are_damaged(location, entry, says):
     array = np.arange(4 * 6, dtype="i4").reshape(4, 6)
     path = made(location / "a.zarr", array, chunks=(2, 3), shards=(4, 6), compressors=codecs.ZstdCodec())
     shard = path / "c/0/0"
-    shard.write_bytes(index_of(shard, {1: entry}))
+    shard.write_bytes(replace_index(shard, {1: entry}))
     with pytest.raises(plait.StoreError) as told:
         plait.open(path).read()
     assert says in str(told.value)

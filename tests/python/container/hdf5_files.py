@@ -10,7 +10,7 @@ h5py = pytest.importorskip("h5py")
 SHAPE, CHUNK = (13, 7, 10), (4, 3, 10)
 
 
-def array_of(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
 
 

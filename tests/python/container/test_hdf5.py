@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from array_reads import check_parts, refused
-from hdf5_files import CHUNK, SHAPE, array_of, made
+from hdf5_files import CHUNK, SHAPE, made, make_array
 
 import plait
 
@@ -32,13 +32,13 @@ def check(url: object, array: np.ndarray) -> None:
 @pytest.mark.parametrize("endian", ["<", ">"])
 @pytest.mark.parametrize("chunks", [None, CHUNK])
 def test_types(tmp_path, dtype, endian, chunks):
-    array = array_of("u1").astype("S5").astype(dtype) if dtype in ("S5", "V3") else array_of(dtype)
+    array = make_array("u1").astype("S5").astype(dtype) if dtype in ("S5", "V3") else make_array(dtype)
     array = array.astype(np.dtype(dtype).newbyteorder(endian))
     check(made(tmp_path / "a.h5", array, chunks=chunks), array)
 
 
 def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
-    array = array_of("i2")
+    array = make_array("i2")
     brain = pytest.importorskip("ml_dtypes").bfloat16
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("e", data=array, dtype=h5py.enum_dtype({"RED": 0, "BLUE": 9}, basetype=">i2"))
@@ -68,7 +68,7 @@ def test_enumerations_are_numbers_and_bfloat16_bytes(tmp_path):
 @pytest.mark.parametrize("maxshape", [None, (None, 20, 10), (None, None, None)])
 def test_chunks(tmp_path, libver, filters, dtype, maxshape):
     """Read each kind of index that the library has, and chunks that do not divide the shape."""
-    array = array_of(dtype)
+    array = make_array(dtype)
     path = made(tmp_path / "a.h5", array, chunks=CHUNK, libver=libver, maxshape=maxshape, **filters)
     check(path, array)
 
@@ -76,7 +76,7 @@ def test_chunks(tmp_path, libver, filters, dtype, maxshape):
 @pytest.mark.parametrize("shape", [(), (0, 3), (1,), (5000,), (300, 200)])
 @pytest.mark.parametrize("chunked", [False, True])
 def test_shapes(tmp_path, shape, chunked):
-    array = array_of("f8", shape)
+    array = make_array("f8", shape)
     if chunked and not shape:
         return
     how = {"chunks": tuple(max(1, n // 3) for n in shape), "maxshape": tuple(None for _ in shape)} if chunked else {}
@@ -97,7 +97,7 @@ def test_chunks_that_are_not_there(tmp_path):
 
 
 def test_compact_datasets_and_user_blocks(tmp_path):
-    array = array_of("i4")
+    array = make_array("i4")
     with h5py.File(tmp_path / "a.h5", "w", userblock_size=1024) as file:
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_layout(h5py.h5d.COMPACT)
@@ -121,7 +121,7 @@ def test_incompressible_chunks_leave_filters_out(tmp_path):
 
 def test_zstd(tmp_path):
     zstandard = pytest.importorskip("zstandard")
-    array = array_of("f4", (8, 6))
+    array = make_array("f4", (8, 6))
     while h5py.h5pl.size():  # the filter of netCDF4 would check the invalid filter parameters
         h5py.h5pl.remove(0)
     with h5py.File(tmp_path / "a.h5", "w") as file:
@@ -178,7 +178,7 @@ def test_blosc(tmp_path):
     blosc = pytest.importorskip("numcodecs.blosc")
     if find_library("blosc") is None:
         pytest.skip("no libblosc")
-    array = array_of("f4", (8, 6))
+    array = make_array("f4", (8, 6))
     codec = blosc.Blosc(cname="lz4", shuffle=blosc.SHUFFLE)
     chunks = [bytes(codec.encode(array[first : first + 4].copy())) for first in (0, 4)]
     # This runs in a process without netCDF4, whose filter of this number would check the invalid parameters.
@@ -189,8 +189,8 @@ def test_blosc(tmp_path):
 
 def test_groups_and_links(tmp_path):
     path = tmp_path / "a.h5"
-    arrays = {"t": array_of("f4"), "group/inner/u": array_of("i2"), "group/v": array_of("f8", (3, 4, 5))}
-    made(tmp_path / "other.h5", array_of("i1"))
+    arrays = {"t": make_array("f4"), "group/inner/u": make_array("i2"), "group/v": make_array("f8", (3, 4, 5))}
+    made(tmp_path / "other.h5", make_array("i1"))
     with h5py.File(path, "w") as file:
         for name, array in arrays.items():
             file.create_dataset(name, data=array, chunks=(2, 2, 2), compression="gzip")
@@ -231,7 +231,7 @@ def test_what_is_not_read_is_listed_with_why(tmp_path):
         layout = h5py.VirtualLayout((13, 7, 10), "f4")
         layout[...] = h5py.VirtualSource("b.h5", "a", (13, 7, 10))
         file.create_virtual_dataset("virtual", layout)
-        file["good"] = array_of("f4")
+        file["good"] = make_array("f4")
     says = {
         "record": "its elements are records (x, n)",
         "text": "texts of any length",
@@ -250,11 +250,11 @@ def test_what_is_not_read_is_listed_with_why(tmp_path):
         assert why in listed[name]
         if why:
             assert why in refused(plait.ArgumentError, f"{tmp_path}/a.h5::{name}")
-    check(f"{tmp_path}/a.h5::good", array_of("f4"))
+    check(f"{tmp_path}/a.h5::good", make_array("f4"))
 
 
 def test_changes_in_place(tmp_path):
-    array = array_of("f4")
+    array = make_array("f4")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file["whole"] = array
         file.create_dataset("chunked", data=array, chunks=CHUNK)
@@ -282,7 +282,7 @@ def position_of_chunk(path: Path, number: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("filters", [{"compression": "gzip"}, {"fletcher32": True}, {"compression": "lzf"}])
 def test_chunks_that_are_damaged(tmp_path, filters):
-    array = array_of("f4")
+    array = make_array("f4")
     path = made(tmp_path / "a.h5", array, chunks=CHUNK, **filters)
     offset, size = position_of_chunk(path, 4)
     whole = path.read_bytes()
@@ -308,7 +308,7 @@ def test_bombs_are_bounded_by_the_chunk(tmp_path):
 
 
 def test_truncated_files(tmp_path):
-    array = array_of("f4", (40, 50))
+    array = make_array("f4", (40, 50))
     for options in ({}, {"chunks": (7, 9)}, {"chunks": (7, 9), "compression": "gzip"}):
         path = made(tmp_path / "a.h5", array, **options)
         whole = path.read_bytes()
@@ -318,22 +318,22 @@ def test_truncated_files(tmp_path):
 
 
 def test_files_that_are_being_written(tmp_path):
-    path = made(tmp_path / "a.h5", array_of("f4"))
+    path = made(tmp_path / "a.h5", make_array("f4"))
     with h5py.File(path, "r+"):
         assert "is open for writing in this process" in refused(plait.StoreError, path)
     with h5py.File(path):
-        check(path, array_of("f4"))
+        check(path, make_array("f4"))
 
 
 def test_names_and_formats(tmp_path):
-    path = made(tmp_path / "a.h5", array_of("f4"))
+    path = made(tmp_path / "a.h5", make_array("f4"))
     for ending in ("hdf5", "he5", "nc4", "nc"):
         os.link(path, tmp_path / f"a.{ending}")
-        check(tmp_path / f"a.{ending}", array_of("f4"))
+        check(tmp_path / f"a.{ending}", make_array("f4"))
     (tmp_path / "b.h5").write_bytes(bytes(1000))
     assert "cannot be opened as an HDF5 file" in refused(plait.StoreError, tmp_path / "b.h5")
     os.link(path, tmp_path / "a.npz")
-    check(tmp_path / "a.npz", array_of("f4"))
+    check(tmp_path / "a.npz", make_array("f4"))
     with pytest.raises(FileNotFoundError):
         plait.open(tmp_path / "missing.h5::/a")
     assert "holds an array 13x7x10, but the shape 3" in refused(plait.ArgumentError, path, shape=(3,))
@@ -343,7 +343,7 @@ def test_names_and_formats(tmp_path):
 
 def test_what_netcdf_writes(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
-    array = array_of("f4")
+    array = make_array("f4")
     with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
         for name, length in (("time", None), ("y", 7), ("x", 10)):
             file.createDimension(name, length)

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 from array_reads import refused
-from hdf5_files import CHUNK, array_of, made
+from hdf5_files import CHUNK, made, make_array
 
 import plait
 from plait._base.libraries.hdf5 import library as path_of_library
@@ -120,7 +120,7 @@ def test_files_of_netcdf4(tmp_path):
 
 
 def test_readers_see_the_old_chunks_until_the_end(tmp_path):
-    array = array_of("f4")
+    array = make_array("f4")
     path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
     before = path.read_bytes()
     reader = plait.open(path)
@@ -135,7 +135,7 @@ def test_readers_see_the_old_chunks_until_the_end(tmp_path):
 
 
 def test_what_is_given_up_changes_nothing(tmp_path):
-    array = array_of("f4")
+    array = make_array("f4")
     path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip")
     before = path.read_bytes()
     with pytest.raises(RuntimeError), plait.open(path, "r+") as file:
@@ -148,7 +148,7 @@ def test_what_is_given_up_changes_nothing(tmp_path):
 
 
 def test_one_writer_at_a_time(tmp_path):
-    path = made(tmp_path / "a.h5", array_of("f4"), chunks=CHUNK, compression="gzip")
+    path = made(tmp_path / "a.h5", make_array("f4"), chunks=CHUNK, compression="gzip")
     with plait.open(path, "r+") as file:
         assert "are being changed" in refused(plait.StoreError, path, mode="r+")
         with pytest.raises(OSError, match="lock"):
@@ -195,7 +195,7 @@ def test_nothing_is_lost_of_programs_that_change_a_file_in_turn(tmp_path):
 )
 def test_files_whose_chunks_stay_where_they_are(tmp_path, file, says):
     with h5py.File(tmp_path / "a.h5", "w", **file) as made:
-        made.create_dataset("a", data=array_of("f4"), chunks=CHUNK, compression="gzip")
+        made.create_dataset("a", data=make_array("f4"), chunks=CHUNK, compression="gzip")
     before = (tmp_path / "a.h5").read_bytes()
     assert says in refused(plait.ArgumentError, tmp_path / "a.h5", mode="r+")
     assert (tmp_path / "a.h5").read_bytes() == before
@@ -267,7 +267,7 @@ def test_kills_leave_the_old_chunks_or_the_new_ones(tmp_path, effort):
 
 def test_damage_is_found_before_anything_is_written(tmp_path):
     """Damaged metadata leave the file unchanged or with the complete change."""
-    array = array_of("i4")
+    array = make_array("i4")
     for track in (False, True):
         path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="gzip", track_times=False)
         if track:

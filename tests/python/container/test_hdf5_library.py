@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damaged import arrays_of_changed
-from hdf5_files import CHUNK, array_of, made
+from hdf5_files import CHUNK, made, make_array
 
 import plait
 
@@ -27,7 +27,7 @@ def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_library_is_found_when_it_is_needed(tmp_path):
-    path = made(tmp_path / "a.h5", array_of("f4"))
+    path = made(tmp_path / "a.h5", make_array("f4"))
     code = f"""
 import sys, plait
 assert "h5py" not in sys.modules
@@ -38,7 +38,7 @@ assert loaded() and "h5py" not in sys.modules
 """
     done = run(code)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) == array_of("f4").sum()
+    assert float(done.stdout) == make_array("f4").sum()
 
 
 def test_an_older_library(tmp_path):
@@ -46,7 +46,7 @@ def test_an_older_library(tmp_path):
     older = sorted(Path("/usr/lib").glob("*/libhdf5*.so.103"))
     if not older:
         pytest.skip("no HDF5 1.10 or 1.12 in /usr/lib")
-    array = array_of("f4")
+    array = make_array("f4")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("g/a", data=array, chunks=CHUNK, compression="gzip", shuffle=True)
         file["g/b"] = h5py.SoftLink("/g/a")
@@ -79,7 +79,7 @@ def test_a_dataset_that_an_older_library_cannot_read_hides_no_others(tmp_path):
     older = sorted(Path("/usr/lib").glob("*/libhdf5*.so.103"))
     if not older:
         pytest.skip("no HDF5 1.10 or 1.12 in /usr/lib")
-    array = array_of("i4")
+    array = make_array("i4")
     with h5py.File(tmp_path / "a.h5", "w", libver="latest") as file:
         file.create_dataset("g/new", (5, 7), "i4", chunks=(2, 3), compression="gzip")
         file.create_dataset("g/old", data=array)
@@ -100,7 +100,7 @@ except plait.Error as error: print(error)
 
 
 def test_a_library_that_cannot_be_used(tmp_path):
-    path = made(tmp_path / "a.h5", array_of("f4"))
+    path = made(tmp_path / "a.h5", make_array("f4"))
     code = f"import plait\ntry: plait.open({str(path)!r})\nexcept plait.StoreError as error: print(error)"
     (tmp_path / "libhdf5.so").write_bytes(b"")
     for library, says in ((str(tmp_path / "libhdf5.so"), "cannot be used: "), ("libz.so.1", "it has no H5open")):
@@ -115,7 +115,7 @@ def test_files_that_are_changed(tmp_path, libver):
     """Each changed file is rejected by an error that names it, or its arrays can be read, or each has an error."""
     path = tmp_path / "a.h5"
     with h5py.File(path, "w", libver=libver) as file:
-        file.create_dataset("g/a", data=array_of("f8"), chunks=CHUNK, compression="gzip", shuffle=True)
+        file.create_dataset("g/a", data=make_array("f8"), chunks=CHUNK, compression="gzip", shuffle=True)
         file.create_dataset("b", data=np.arange(50))
         file.create_dataset("c", data=np.arange(50), chunks=(9,), fletcher32=True, maxshape=(None,))
     whole = path.read_bytes()

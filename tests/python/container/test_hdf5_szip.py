@@ -5,7 +5,7 @@ from ctypes.util import find_library
 
 import numpy as np
 import pytest
-from hdf5_files import CHUNK, SHAPE, array_of, made
+from hdf5_files import CHUNK, SHAPE, made, make_array
 
 import plait
 
@@ -20,7 +20,7 @@ needs_library = pytest.mark.skipif(find_library("sz") is None, reason="libsz is 
 @pytest.mark.parametrize("more", [{}, {"shuffle": True, "fletcher32": True}], ids=["alone", "among others"])
 @pytest.mark.parametrize("dtype", ["u1", "i2", ">i4", "f4", ">f8", "i8"])
 def test_chunks(tmp_path, coding, more, dtype):
-    array = array_of(dtype)
+    array = make_array(dtype)
     path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="szip", compression_opts=coding, **more)
     with plait.open(path) as file:
         np.testing.assert_array_equal(file.read(), array)
@@ -41,7 +41,7 @@ def test_large_chunks_of_noise_and_of_one_number(tmp_path, dtype):
 
 @needs_library
 def test_changed_in_place(tmp_path):
-    array = array_of("i4")
+    array = make_array("i4")
     path = made(tmp_path / "a.h5", array, chunks=CHUNK, compression="szip")
     with plait.open(path, "r+") as file:
         file.write(np.full((2, 3, 4), -5, "i4"), region=np.s_[3:5, 2:5, 4:8])
@@ -92,7 +92,7 @@ def test_damage_is_an_error_that_names_the_chunk(tmp_path, values, packed, words
 
 @needs_library
 def test_damaged_bits_are_an_error_or_other_numbers_and_nothing_worse(tmp_path):
-    array = array_of("i2")
+    array = make_array("i2")
     path = made(tmp_path / "a.h5", array, chunks=SHAPE, compression="szip", compression_opts=("nn", 8))
     whole = path.read_bytes()
     with h5py.File(path) as file:

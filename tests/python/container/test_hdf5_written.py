@@ -40,7 +40,7 @@ TYPES = [
 ]
 
 
-def array_of(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+def make_array(dtype: str, shape: tuple[int, ...]) -> np.ndarray:
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     numbers = np.random.default_rng(3).integers(0, 90, size, dtype="u1")
     if dtype[1] in "SV":
@@ -58,7 +58,7 @@ def found_in(path: Path) -> dict[str, np.ndarray]:
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_types(tmp_path, dtype):
-    array = array_of(dtype, (5, 7))
+    array = make_array(dtype, (5, 7))
     with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype=dtype) as file:
         file.write(array)
     with h5py.File(tmp_path / "a.h5") as file:
@@ -73,7 +73,7 @@ def test_types(tmp_path, dtype):
 def test_many_arrays_in_groups(tmp_path):
     shapes = {f"group{n % 7}/inner/array{n:04}": (n % 5, 3, n % 11 + 1) for n in range(300)}
     shapes |= {"scalar": (), "empty": (0,), "Größe/数": (9, 1000)}
-    arrays = {name: array_of("<i4", shape) for name, shape in shapes.items()}
+    arrays = {name: make_array("<i4", shape) for name, shape in shapes.items()}
     path = tmp_path / "a.h5"
     with plait.open(path, "w", arrays={name: (shape, "i4") for name, shape in shapes.items()}) as file:
         for name in reversed(arrays):
@@ -88,7 +88,7 @@ def test_many_arrays_in_groups(tmp_path):
 
 
 def test_a_name_with_groups(tmp_path):
-    array = array_of("<f8", (30, 40))
+    array = make_array("<f8", (30, 40))
     for name in ("/a/b/c", "d"):
         with plait.open(f"{tmp_path}/a.hdf5::{name}", "w", shape=array.shape, dtype="f8") as file:
             file.write(array[::2], region=np.s_[::2])
@@ -99,7 +99,7 @@ def test_a_name_with_groups(tmp_path):
 
 
 def test_elements_begin_at_pages_and_files_have_no_gaps(tmp_path):
-    array = array_of("<f4", (1000, 100))
+    array = make_array("<f4", (1000, 100))
     with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype="f4") as file:
         file.write(array)
     (told,) = plait.arrays_in(tmp_path / "a.h5")
@@ -128,7 +128,7 @@ def test_what_hdf5s_own_tools_say(tmp_path):
 
 def test_what_netcdf_reads(tmp_path):
     netcdf = pytest.importorskip("netCDF4")
-    arrays = {"t2m": array_of("<f4", (13, 7, 10)), "group/u": array_of(">i2", (50,))}
+    arrays = {"t2m": make_array("<f4", (13, 7, 10)), "group/u": make_array(">i2", (50,))}
     with plait.open(
         tmp_path / "a.nc", "w", arrays={name: (one.shape, one.dtype) for name, one in arrays.items()}
     ) as file:
@@ -183,7 +183,7 @@ def test_a_file_that_is_not_finished_leaves_the_old_one(tmp_path):
 
 @pytest.mark.parametrize("target", ["b.npz", "b.safetensors", "b.hdf5"])
 def test_copies_there_and_back(tmp_path, target):
-    arrays = {"a": array_of("<f4", (30, 20)), "g/b": array_of("<i8", (7,)), "g/c": array_of("<i2", (5, 6, 7))}
+    arrays = {"a": make_array("<f4", (30, 20)), "g/b": make_array("<i8", (7,)), "g/c": make_array("<i2", (5, 6, 7))}
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name, array in arrays.items():
             file.create_dataset(name, data=array, chunks=tuple(min(4, n) for n in array.shape), compression="gzip")
@@ -204,7 +204,7 @@ FILTERS = {"none": "", "gzip:1": ", deflate 1", "shuffle,gzip:6": ", shuffle, de
 @pytest.mark.parametrize("shape", [(13,), (50, 37), (13, 7, 10), (3, 70, 90, 2)])
 def test_chunks(tmp_path, codec, shape):
     """Write more chunks than a node of the index holds, which do not divide the shape; h5py and Plait read them."""
-    array = array_of("<i4", shape)
+    array = make_array("<i4", shape)
     chunks = {1: (4,), 2: (4, 3), 3: (4, 3, 10), 4: (2, 5, 3, 1)}[len(shape)]
     with plait.open(f"{tmp_path}/a.h5::g/x", "w", shape=shape, dtype="i4", chunks=chunks, codec=codec) as file:
         assert file.chunks == chunks
@@ -226,7 +226,7 @@ def test_chunks(tmp_path, codec, shape):
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("codec", ["none", "gzip:1"])
 def test_many_chunks(tmp_path, codec):
-    array = array_of("u1", (300, 200))
+    array = make_array("u1", (300, 200))
     with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype="u1", chunks=(2, 3), codec=codec) as file:
         file.write(array)
     with h5py.File(tmp_path / "a.h5") as file:
@@ -272,7 +272,7 @@ def test_chunks_that_nobody_writes(tmp_path):
 
 
 def test_usual_chunks_hold_a_mebibyte(tmp_path):
-    array = array_of("<f8", (500, 1000))
+    array = make_array("<f8", (500, 1000))
     with plait.open(tmp_path / "a.h5", "w", shape=array.shape, dtype="f8", codec="shuffle,gzip:1") as file:
         assert file.chunks == (125, 1000)
         file.write(array)
@@ -300,7 +300,7 @@ def test_chunks_that_cannot_be(tmp_path, options, says):
 
 
 def test_copies_into_other_chunks(tmp_path):
-    array = array_of("<f4", (70, 60))
+    array = make_array("<f4", (70, 60))
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("x", data=array, chunks=(70, 1), compression="gzip")
     plait.copy(tmp_path / "a.h5", tmp_path / "b.h5", chunks=(1, 60), codec="shuffle,gzip:2", memory="16K")

@@ -13,7 +13,7 @@ CLASSIC = {"b": "i1", "c": "S1", "h": ">i2", "i": ">i4", "f": ">f4", "d": ">f8"}
 WIDE = {"ub": "u1", "uh": ">u2", "ui": ">u4", "l": ">i8", "ul": ">u8"}
 
 
-def array_of(dtype: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
+def make_array(dtype: str, shape: tuple[int, ...], seed: int) -> np.ndarray:
     numbers = np.random.default_rng(seed).integers(1, 100, shape)
     return numbers.astype("u1").view("S1") if dtype == "S1" else numbers.astype(dtype)
 
@@ -52,7 +52,7 @@ def test_what_the_library_writes(tmp_path, form, growing):
             grows = number < growing
             variable = file.createVariable(name, dtype, ("time", "y", "x") if grows else ("y", "x"))
             variable.units = "m"
-            arrays[name] = array_of(dtype, (7, 3, 5) if grows else (3, 5), number)
+            arrays[name] = make_array(dtype, (7, 3, 5) if grows else (3, 5), number)
             variable.set_auto_mask(False)
             variable[:] = arrays[name]
         scalar = file.createVariable("scalar", "f8", ())
@@ -71,7 +71,7 @@ def test_records_of_one_variable_are_not_filled_up(tmp_path, version, names):
         file.createDimension("x", 3)
         for number, name in enumerate(names):
             variable = file.createVariable(name, np.dtype(CLASSIC[name]).newbyteorder("="), ("time", "x"))
-            arrays[name] = array_of(CLASSIC[name], (9, 3), number)
+            arrays[name] = make_array(CLASSIC[name], (9, 3), number)
             variable[:] = arrays[name]
     check(tmp_path / "a.nc", arrays)
 
@@ -79,7 +79,7 @@ def test_records_of_one_variable_are_not_filled_up(tmp_path, version, names):
 def test_large_records(tmp_path):
     """Read rows that are separate requests, together with short rows that are read in one request."""
     scipy = pytest.importorskip("scipy.io")
-    large, small = array_of(">f8", (6, 40_000), 1), array_of(">i2", (6,), 2)
+    large, small = make_array(">f8", (6, 40_000), 1), make_array(">i2", (6,), 2)
     with scipy.netcdf_file(tmp_path / "a.nc", "w") as file:
         file.createDimension("time", None)
         file.createDimension("x", 40_000)
@@ -91,7 +91,7 @@ def test_large_records(tmp_path):
 def test_many_short_records(tmp_path, effort):
     scipy = pytest.importorskip("scipy.io")
     count = effort.choose(20_000, 200_000)
-    one, two = array_of(">i4", (count,), 1), array_of(">i4", (count, 3), 2)
+    one, two = make_array(">i4", (count,), 1), make_array(">i4", (count, 3), 2)
     with scipy.netcdf_file(tmp_path / "a.nc", "w") as file:
         file.createDimension("time", None)
         file.createDimension("x", 3)

@@ -157,7 +157,7 @@ def test_other_files_in_an_archive(tmp_path):
     assert refused(plait.StoreError, f"{path}::b")
 
 
-def archive_of(path: Path, array: np.ndarray, packed: bool = False) -> bytearray:
+def make_archive(path: Path, array: np.ndarray, packed: bool = False) -> bytearray:
     (np.savez_compressed if packed else np.savez)(path, a=array)
     return bytearray(path.read_bytes())
 
@@ -166,7 +166,7 @@ def archive_of(path: Path, array: np.ndarray, packed: bool = False) -> bytearray
 @pytest.mark.parametrize("packed", [False, True])
 def test_every_truncation_is_refused(tmp_path, packed):
     path = tmp_path / "a.npz"
-    whole = archive_of(path, np.arange(40), packed)
+    whole = make_archive(path, np.arange(40), packed)
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
         text = refused(plait.StoreError, path)
@@ -177,7 +177,7 @@ def test_every_truncation_is_refused(tmp_path, packed):
 def test_changed_bytes_are_an_error_or_nothing(tmp_path):
     path = tmp_path / "a.npz"
     array = np.arange(40)
-    whole = archive_of(path, array, packed=True)
+    whole = make_archive(path, array, packed=True)
     draw = np.random.default_rng(4)
     for _ in range(300):
         changed = whole.copy()
@@ -198,7 +198,7 @@ def test_changed_bytes_are_an_error_or_nothing(tmp_path):
 
 def test_lengths_that_lie(tmp_path):
     path = tmp_path / "a.npz"
-    whole = archive_of(path, np.arange(40))
+    whole = make_archive(path, np.arange(40))
     directory = whole.rindex(b"PK\x01\x02")
     end = whole.rindex(b"PK\x05\x06")
     for at, form, number, says in (
@@ -216,7 +216,7 @@ def test_lengths_that_lie(tmp_path):
 
 def test_more_content_than_the_directory_says(tmp_path):
     path = tmp_path / "a.npz"
-    whole = archive_of(path, np.zeros(100_000), packed=True)
+    whole = make_archive(path, np.zeros(100_000), packed=True)
     directory = whole.rindex(b"PK\x01\x02")
     changed = whole.copy()
     struct.pack_into("<I", changed, directory + 24, 1000)

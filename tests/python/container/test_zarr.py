@@ -21,7 +21,7 @@ zstd = pytest.importorskip("zstandard")
 SHAPE, CHUNK = (13, 7, 10), (4, 3, 10)
 
 
-def array_of(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+def make_array(dtype: str, shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
 
 
@@ -51,7 +51,7 @@ def compressor(name: str, version: int) -> object:
 )
 @pytest.mark.parametrize("endian", ["<", ">"])
 def test_types_of_version_3(location, dtype, endian):
-    array = array_of(dtype).astype(np.dtype(dtype).newbyteorder(endian))
+    array = make_array(dtype).astype(np.dtype(dtype).newbyteorder(endian))
     serializer = zarr.codecs.BytesCodec(endian="little" if endian == "<" else "big")
     check(made(location / "a.zarr", array.astype(dtype), serializer=serializer), array)
 
@@ -59,7 +59,7 @@ def test_types_of_version_3(location, dtype, endian):
 @pytest.mark.parametrize("dtype", ["|b1", "|i1", "<i2", ">i4", ">u8", "<f4", ">f8", "<c16"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_types_and_orders_of_version_2(location, dtype, order):
-    array = array_of(dtype)
+    array = make_array(dtype)
     path = made(location / "a.zarr", array, zarr_format=2, order=order)
     check(path, array)
     assert plait.open(path).order == order
@@ -67,7 +67,7 @@ def test_types_and_orders_of_version_2(location, dtype, order):
 
 @pytest.mark.parametrize(("version", "name"), [(2, "gzip"), (2, "zlib"), (2, "zstd"), (3, "gzip"), (3, "zstd")])
 def test_packed_chunks(location, version, name):
-    array = array_of("f4")
+    array = make_array("f4")
     path = made(location / "a.zarr", array, compressors=compressor(name, version), zarr_format=version)
     check(path, array)
     assert plait.arrays_in(path)[0].storage == f"chunks 4x3x10, {name}"
@@ -76,7 +76,7 @@ def test_packed_chunks(location, version, name):
 @pytest.mark.parametrize("separator", [".", "/"])
 @pytest.mark.parametrize("version", [2, 3])
 def test_names_of_chunks(location, version, separator):
-    array = array_of("i4")
+    array = make_array("i4")
     kind = "v2" if version == 2 else "default"
     encoding = {"name": kind, "separator": separator}
     check(made(location / "a.zarr", array, zarr_format=version, chunk_key_encoding=encoding), array)
@@ -114,7 +114,7 @@ def test_scalars_and_empty_arrays(location):
 def test_groups(tmp_path, location, version):
     path = location / "a.zarr"
     root = zarr.open_group(others(path), mode="w", zarr_format=version)
-    arrays = {"t": array_of("f4"), "group/inner/u": array_of("i2"), "group/v": array_of("f8", (3, 4, 5))}
+    arrays = {"t": make_array("f4"), "group/inner/u": make_array("i2"), "group/v": make_array("f8", (3, 4, 5))}
     for name, array in arrays.items():
         root.create_array(
             name, shape=array.shape, chunks=(2, 2, 2), dtype=array.dtype, compressors=compressor("gzip", version)
@@ -135,7 +135,7 @@ def test_groups(tmp_path, location, version):
 
 
 def test_an_array_alone_is_copied(tmp_path, location):
-    array = array_of("f4")
+    array = make_array("f4")
     path = made(location / "a.zarr", array, compressors=zarr.codecs.ZstdCodec())
     for target in ("b.npy", "c.npz", "d.safetensors"):
         plait.copy(path, tmp_path / target, memory="8K")
@@ -166,7 +166,7 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
 
 
 def test_names(location):
-    path = made(location / "a.zarr", array_of("f4"))
+    path = made(location / "a.zarr", make_array("f4"))
     assert plait.open(f"{path}/").shape == SHAPE
     assert '".." is no part of the name' in refused(plait.ArgumentError, f"{path}::/../a.zarr")
     with pytest.raises(FileNotFoundError):
@@ -245,7 +245,7 @@ def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> lis
     ],
 )
 def test_metadata_that_cannot_be_read(location, values, kind, says):
-    path = changed(made(location / "a.zarr", array_of("f4")), **values)
+    path = changed(made(location / "a.zarr", make_array("f4")), **values)
     text = refused(kind, path)
     assert says in text
     assert f"{path}/zarr.json" in text
@@ -253,7 +253,7 @@ def test_metadata_that_cannot_be_read(location, values, kind, says):
 
 @pytest.mark.parametrize("value", [{"a": 1}, {"must_understand": True}, {}, "text", 1, [], None])
 def test_extensions_that_readers_must_understand(location, value):
-    array = made(location / "a.zarr", array_of("f4"))
+    array = made(location / "a.zarr", make_array("f4"))
     group = location / "g.zarr"
     zarr.open_group(others(group), mode="w").create_array("b", shape=(2,), dtype="i4")
     for path in (array, group):
@@ -265,7 +265,7 @@ def test_extensions_that_readers_must_understand(location, value):
 
 
 def test_extensions_that_readers_may_ignore(location):
-    array = array_of("f4")
+    array = make_array("f4")
     path = changed(made(location / "a.zarr", array), ext={"must_understand": False, "a": 1})
     check(path, array)
     group = zarr.open_group(others(location / "g.zarr"), mode="w")
@@ -314,7 +314,7 @@ def test_arrays_that_cannot_be_opened_are_described(location, version, fault):
 
 
 def test_metadata_that_is_no_json(location):
-    path = made(location / "a.zarr", array_of("f4"))
+    path = made(location / "a.zarr", make_array("f4"))
     for text in ("", "{", "[" * 100_000, "3", '{"a": '):
         (path / "zarr.json").write_text(text)
         assert str(path) in refused(plait.StoreError, path)
@@ -322,7 +322,7 @@ def test_metadata_that_is_no_json(location):
 
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
 def test_chunks_that_are_damaged(location, name):
-    array = array_of("f4")
+    array = make_array("f4")
     path = made(location / "a.zarr", array, compressors=compressor(name, 3))
     chunk = path / "c" / "1" / "1" / "0"
     whole = chunk.read_bytes()
@@ -335,7 +335,7 @@ def test_chunks_that_are_damaged(location, name):
 
 
 def test_chunks_of_another_size(location):
-    path = made(location / "a.zarr", array_of("f4"))
+    path = made(location / "a.zarr", make_array("f4"))
     chunk = path / "c" / "1" / "1" / "0"
     chunk.write_bytes(chunk.read_bytes()[:-1])
     assert f"cannot read the chunk {chunk}: it has 479 bytes, but a chunk has 480" in refused(plait.StoreError, path)
@@ -343,7 +343,7 @@ def test_chunks_of_another_size(location):
 
 def test_zlib_is_what_version_2_says(location):
     pytest.importorskip("numcodecs")
-    path = made(location / "a.zarr", array_of("f4"), compressors=compressor("zlib", 2), zarr_format=2)
+    path = made(location / "a.zarr", make_array("f4"), compressors=compressor("zlib", 2), zarr_format=2)
     chunk = path / "0.0.0"
     assert len(zlib.decompress(chunk.read_bytes())) == 480
     chunk.write_bytes(gzip.compress(bytes(480)))
@@ -351,15 +351,15 @@ def test_zlib_is_what_version_2_says(location):
 
 
 def test_chunks_are_found_from_another_folder(tmp_path, monkeypatch):
-    made(tmp_path / "a.zarr", array_of("i4"))
+    made(tmp_path / "a.zarr", make_array("i4"))
     monkeypatch.chdir(tmp_path)
     with plait.open("a.zarr") as file:
         monkeypatch.chdir("/")
-        np.testing.assert_array_equal(file.read(), array_of("i4"))
+        np.testing.assert_array_equal(file.read(), make_array("i4"))
 
 
 def test_a_folder_that_has_gone_is_not_one_without_chunks(tmp_path):
-    path = made(tmp_path / "a.zarr", array_of("i4"))
+    path = made(tmp_path / "a.zarr", make_array("i4"))
     with plait.open(path) as file:
         shutil.rmtree(path)
         with pytest.raises(plait.StoreError, match="is no longer there; open it again"):
@@ -368,7 +368,7 @@ def test_a_folder_that_has_gone_is_not_one_without_chunks(tmp_path):
 
 @pytest.mark.parametrize("name", ["data_type", "fill_value", "attributes"])
 def test_metadata_that_is_nested_without_end(location, name):
-    path = made(location / "a.zarr", array_of("i4"))
+    path = made(location / "a.zarr", make_array("i4"))
     whole = json.loads((path / "zarr.json").read_text())
     whole[name] = "?"
     deep = 2_000_000
@@ -377,11 +377,11 @@ def test_metadata_that_is_nested_without_end(location, name):
 
 
 def test_attributes_that_json_cannot_say(location):
-    path = made(location / "a.zarr", array_of("f4"))
+    path = made(location / "a.zarr", make_array("f4"))
     whole = json.loads((path / "zarr.json").read_text())
     whole["attributes"] = {"a": float("nan"), "b": [float("inf"), -float("inf")], "NaN": 'a "NaN"'}
     (path / "zarr.json").write_text(json.dumps(whole))
-    check(path, array_of("f4"))
+    check(path, make_array("f4"))
 
 
 def test_arrays_beside_one_whose_metadata_is_damaged(location):

@@ -14,7 +14,7 @@ codecs = pytest.importorskip("zarr.codecs")
 SHAPE = (13, 7, 10)
 
 
-def array_of(dtype: str = "<f4", shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+def make_array(dtype: str = "<f4", shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 90, shape).astype(dtype)
 
 
@@ -27,7 +27,7 @@ def opened(path: object, array: np.ndarray, **options: object) -> plait.File:
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("chunks", [(2, 3, 5), (4, 6, 10), (1, 1, 1)])
 def test_shards(location, codec, order, chunks):
-    array = array_of()
+    array = make_array()
     path = location / "a.zarr"
     with opened(path, array, chunks=chunks, shards=(4, 6, 10), codec=codec, order=order) as file:
         file.write(array)
@@ -44,7 +44,7 @@ def drawn(chance):
     shape = tuple(chance.randint(1, 12) for _ in range(chance.randint(1, 4)))
     chunks = tuple(chance.randint(1, 4) for _ in shape)
     shards = tuple(size * chance.randint(1, 4) for size in chunks)
-    return shape, chunks, shards, array_of(chance.choice(["<i2", ">f8", "|u1"]), shape)
+    return shape, chunks, shards, make_array(chance.choice(["<i2", ">f8", "|u1"]), shape)
 
 
 def test_random_shards_and_regions(location, effort):
@@ -64,7 +64,7 @@ def test_random_shards_and_regions(location, effort):
 
 
 def test_chunks_that_are_written_again_take_their_old_room_where_they_fit(location):
-    array = array_of()
+    array = make_array()
     path = location / "a.zarr"
     with opened(path, array, chunks=(2, 3, 5), shards=(14, 9, 10)) as file:
         file.write(array * 0)
@@ -122,7 +122,7 @@ def test_random_changes_of_shards(location, effort):
 
 
 def test_a_shard_that_cannot_be_made_anew_stays(location):
-    array = array_of()
+    array = make_array()
     path = location / "a.zarr"
     with opened(path, array, chunks=(2, 3, 5), shards=(4, 6, 10), codec="zstd") as file:
         file.write(array)
@@ -139,7 +139,7 @@ def test_a_shard_that_cannot_be_made_anew_stays(location):
 
 
 def test_copies_into_and_out_of_shards(tmp_path, location):
-    array = array_of("f4", (40, 33, 24))
+    array = make_array("f4", (40, 33, 24))
     np.save(tmp_path / "a.npy", array)
     plait.copy(
         tmp_path / "a.npy", location / "b.zarr", chunks=(4, 4, 4), shards=(16, 32, 8), codec="zstd", memory="32K"

@@ -21,7 +21,7 @@ SHAPE = (13, 7, 10)
 TYPES = ["|b1", "|i1", "|u1", "<i2", ">u2", "<i4", ">u4", "<i8", ">u8", "<f2", ">f4", "<f8", "<c8", ">c16"]
 
 
-def array_of(dtype: str = "<f4", shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+def make_array(dtype: str = "<f4", shape: tuple[int, ...] = SHAPE) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 2 if "b" in dtype else 90, shape).astype(dtype)
 
 
@@ -44,7 +44,7 @@ def refused(*arguments: object, kind: type[plait.Error] = plait.ArgumentError, *
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("codec", [None, "zstd:3", "gzip"])
 def test_types_and_codecs(location, dtype, codec):
-    array = array_of(dtype)
+    array = make_array(dtype)
     for order in ("C", "F"):
         path = location / f"{order}.zarr"
         written(path, array, chunks=(4, 3, 10), codec=codec, order=order)
@@ -60,7 +60,7 @@ def test_types_and_codecs(location, dtype, codec):
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (0, 3), (3, 0), (6, 11), (2, 3, 4, 5)])
 @pytest.mark.parametrize("chunk", [1, 2, 5, 100])
 def test_chunk_edges_that_divide_nothing(location, shape, chunk):
-    array = array_of("<i4", shape)
+    array = make_array("<i4", shape)
     for codec in ("none", "zstd"):
         path = location / f"{codec}.zarr"
         written(path, array, chunks=(chunk,) * len(shape), codec=codec)
@@ -72,7 +72,7 @@ def test_random_arrays_and_layouts(location, effort):
     for number in range(effort.choose(10, 60)):
         shape = tuple(chance.randint(1, 9) for _ in range(chance.randint(1, 4)))
         chunks = tuple(chance.randint(1, 10) for _ in shape)
-        array = array_of(chance.choice(TYPES), shape)
+        array = make_array(chance.choice(TYPES), shape)
         path = location / f"{number}.zarr"
         how = [chance.choice(["block", "cyclic", "cyclic(2)", "*"]) for _ in shape]
         grid = tuple(chance.randint(1, 3) for one in how if one != "*")
@@ -124,14 +124,14 @@ def test_what_nobody_writes_has_the_fill_value(location, dtype, value, codec):
 
 def test_names_of_dimensions(location):
     path = location / "a.zarr"
-    written(path, array_of(), dimension_names=["time", "", "lat"])
+    written(path, make_array(), dimension_names=["time", "", "lat"])
     assert zarr.open_array(others(path), mode="r").metadata.dimension_names == ("time", None, "lat")
     assert plait.arrays_in(path)[0].dimension_names == ("time", "", "lat")
 
 
 def test_arrays_in_groups(location):
     path = location / "a.zarr"
-    arrays = {"group/inner/u": array_of("<i2"), "group/v": array_of("<f8"), "t": array_of()}
+    arrays = {"group/inner/u": make_array("<i2"), "group/v": make_array("<f8"), "t": make_array()}
     for name, array in arrays.items():
         written(f"{path}::/{name}", array, codec="zstd")
     root = zarr.open_group(others(path), mode="r")
@@ -150,7 +150,7 @@ def test_groups_keep_their_attributes_and_forget_what_they_know_of_all_arrays(lo
     root.create_array("one", shape=(2,), dtype="i4")
     zarr.consolidate_metadata(others(path))
     before = json.loads((path / "zarr.json").read_text())
-    written(f"{path}::/two", array_of())
+    written(f"{path}::/two", make_array())
     found = zarr.open_group(others(path), mode="r")
     assert sorted(found.array_keys()) == ["one", "two"]
     assert repr(dict(found.attrs)) == repr(attributes)
@@ -159,7 +159,7 @@ def test_groups_keep_their_attributes_and_forget_what_they_know_of_all_arrays(lo
 
 
 def test_arrays_of_version_2_are_written_in_place(location):
-    array = array_of()
+    array = make_array()
     path = location / "a.zarr"
     zarr.create_array(others(path), shape=SHAPE, dtype="f4", chunks=(4, 3, 10), zarr_format=2, order="F")[...] = 0
     with plait.open(path, "r+") as file:
@@ -169,12 +169,12 @@ def test_arrays_of_version_2_are_written_in_place(location):
 
 def test_an_array_replaces_another_one(tmp_path):
     path = tmp_path / "a.zarr"
-    written(path, array_of("<i4", (3, 3)))
+    written(path, make_array("<i4", (3, 3)))
     with plait.open(path) as old, plait.open(path, "w", shape=SHAPE, dtype="f4") as file:
-        file.write(array_of())
-        np.testing.assert_array_equal(read_by_others(path), array_of("<i4", (3, 3)))
+        file.write(make_array())
+        np.testing.assert_array_equal(read_by_others(path), make_array("<i4", (3, 3)))
         assert old.shape == (3, 3)
-    np.testing.assert_array_equal(read_by_others(path), array_of())
+    np.testing.assert_array_equal(read_by_others(path), make_array())
     assert os.listdir(tmp_path) == ["a.zarr"]
 
 
@@ -182,17 +182,17 @@ def test_one_that_is_given_up_leaves_nothing(tmp_path):
     path = tmp_path / "a.zarr"
     for old in (False, True):
         file = plait.open(path, "w", shape=SHAPE, dtype="f4")
-        file.write(array_of())
+        file.write(make_array())
         file.__exit__(KeyError, KeyError(), None)
         assert os.listdir(tmp_path) == (["a.zarr"] if old else [])
-        written(path, array_of())
+        written(path, make_array())
 
 
 def test_what_stays_in_the_way(tmp_path):
     path = tmp_path / "a.zarr"
     how = {"shape": (3,), "dtype": "f4"}
     path.mkdir()
-    written(path, array_of())  # an empty folder counts as absent
+    written(path, make_array())  # an empty folder counts as absent
     assert "is an array, which holds no other" in refused(f"{path}::/x", "w", **how)
     root = zarr.open_group(tmp_path / "b.zarr", mode="w")
     root.create_array("one", shape=(2,), dtype="i4")
@@ -211,24 +211,24 @@ def test_what_stays_in_the_way(tmp_path):
 def test_one_that_appears_meanwhile_stays(tmp_path):
     path = tmp_path / "a.zarr"
     file = plait.open(path, "w", shape=SHAPE, dtype="f4")
-    file.write(array_of())
+    file.write(make_array())
     zarr.create_array(path, shape=(2,), dtype="i4")
     with pytest.raises(plait.StoreError, match=r"has appeared there since .* the new data is in .*/a.zarr.kept-1"):
         file.close()
     assert zarr.open_array(path, mode="r").shape == (2,)
-    np.testing.assert_array_equal(read_by_others(tmp_path / "a.zarr.kept-1"), array_of())
+    np.testing.assert_array_equal(read_by_others(tmp_path / "a.zarr.kept-1"), make_array())
 
 
 def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
     path = tmp_path / "a.zarr"
     zarr.create_group(path)
     file = plait.open(path, "w", shape=SHAPE, dtype="f4")
-    file.write(array_of())
+    file.write(make_array())
     zarr.create_array(path, name="b", shape=(2,), dtype="i4")
     with pytest.raises(plait.StoreError, match=r"has appeared there since .* the new data is in .*/a.zarr.kept-1"):
         file.close()
     assert zarr.open_group(path, mode="r")["b"].shape == (2,)
-    np.testing.assert_array_equal(read_by_others(tmp_path / "a.zarr.kept-1"), array_of())
+    np.testing.assert_array_equal(read_by_others(tmp_path / "a.zarr.kept-1"), make_array())
 
 
 @pytest.mark.parametrize(
@@ -255,25 +255,25 @@ def test_options_that_cannot_be(location, options, says):
 def test_options_that_others_do_not_have(tmp_path):
     for options in ({"chunks": 2}, {"codec": "zstd"}, {"fill_value": 1}, {"dimension_names": ["x"]}):
         assert "stores its array in one piece" in refused(tmp_path / "a.npy", "w", shape=(3,), dtype="f4", **options)
-    written(tmp_path / "a.zarr", array_of())
+    written(tmp_path / "a.zarr", make_array())
     assert 'only a new file takes; leave it out, or use mode "w"' in refused(tmp_path / "a.zarr", chunks=(1, 1, 1))
 
 
 def test_chunks_that_are_damaged_are_not_written_in_part(location):
     path = location / "a.zarr"
-    written(path, array_of(), chunks=(4, 3, 10), codec="zstd")
+    written(path, make_array(), chunks=(4, 3, 10), codec="zstd")
     chunk = path / "c/1/1/0"
     chunk.write_bytes(b"nothing")
     with plait.open(path, "r+") as file:
         with pytest.raises(plait.StoreError, match=f"cannot read the chunk {chunk}"):
             file.write(np.zeros(10, "f4"), region=np.s_[5, 4])
-        file.write(array_of()[4:8, 3:6], region=np.s_[4:8, 3:6])  # as a whole
-    np.testing.assert_array_equal(read_by_others(path), array_of())
+        file.write(make_array()[4:8, 3:6], region=np.s_[4:8, 3:6])  # as a whole
+    np.testing.assert_array_equal(read_by_others(path), make_array())
 
 
 def test_what_is_read_in_r_plus_is_what_others_have_written(location):
     path = location / "a.zarr"
-    written(path, array_of(), chunks=(13, 7, 10), codec="gzip")
+    written(path, make_array(), chunks=(13, 7, 10), codec="gzip")
     with plait.open(path, "r+") as file, plait.open(path) as reader:
         for value in range(5):
             file.write(np.full((7, 10), value, "f4"), region=np.s_[4])
@@ -329,7 +329,7 @@ def test_kills_at_any_moment(tmp_path, mode, codec):
 
 def test_metadata_is_what_the_specification_says(location):
     path = location / "a.zarr"
-    written(path, array_of(), chunks=(4, 3, 10), codec="zstd:7", order="F")
+    written(path, make_array(), chunks=(4, 3, 10), codec="zstd:7", order="F")
     told = json.loads((path / "zarr.json").read_text())
     assert told["codecs"] == [
         {"name": "transpose", "configuration": {"order": [2, 1, 0]}},

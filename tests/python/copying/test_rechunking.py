@@ -22,7 +22,7 @@ from plait.cli import main
 SHAPE = (60, 45, 8)
 
 
-def array_of(dtype="f4", shape=SHAPE):
+def make_array(dtype="f4", shape=SHAPE):
     return np.random.default_rng(2).integers(0, 99, shape).astype(dtype)
 
 
@@ -35,7 +35,7 @@ def written(path, array, **options):
 @pytest.mark.parametrize("memory", [1 << 12, 1 << 14, 1 << 20])
 @pytest.mark.parametrize("codecs", list(itertools.product(["none", "zstd:1"], repeat=2)))
 def test_chunks_become_others(location, memory, codecs, effort):
-    array = array_of()
+    array = make_array()
     written(location / "a.zarr", array, chunks=(4, 45, 3), codec=codecs[0])
     for number, chunks in enumerate([(60, 2, 8), (7, 7, 7), *effort.choose([], [(1, 1, 1)]), (60, 45, 8)]):
         target = location / f"{number}.zarr"
@@ -49,7 +49,7 @@ def test_chunks_become_others(location, memory, codecs, effort):
 @pytest.mark.parametrize("orders", list(itertools.product("CF", repeat=2)))
 @pytest.mark.parametrize("ends", list(itertools.product([".npy", ".zarr"], repeat=2)))
 def test_orders_become_others(tmp_path, location, orders, ends):
-    array = array_of("<i2")
+    array = make_array("<i2")
     source, target = (
         (tmp_path if end == ".npy" else location) / f"{name}{end}" for name, end in zip("ab", ends, strict=True)
     )
@@ -61,14 +61,14 @@ def test_orders_become_others(tmp_path, location, orders, ends):
 
 
 def test_chunks_and_names_of_the_source_are_kept(location):
-    written(location / "a.zarr", array_of(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
+    written(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
     plait.copy(location / "a.zarr", location / "b.zarr", codec="zstd")
     (told,) = plait.arrays_in(location / "b.zarr")
     assert (told.chunks, told.dimension_names, told.packed) == ((7, 8, 3), ("t", "y", "x"), True)
 
 
 def test_chunks_by_names_of_dimensions(location):
-    written(location / "a.zarr", array_of(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
+    written(location / "a.zarr", make_array(), chunks=(7, 8, 3), dimension_names=["t", "y", "x"])
     run = CliRunner().invoke(main, ["copy", f"{location}/a.zarr", f"{location}/b.zarr", "--chunks", "t=16,x=4"])
     assert run.exit_code == 0, run.output
     assert plait.open(location / "b.zarr").chunks == (16, 45, 4)
@@ -88,7 +88,7 @@ def test_chunks_by_names_of_dimensions(location):
     ],
 )
 def test_options_that_cannot_be(location, options, says):
-    written(location / "a.zarr", array_of())
+    written(location / "a.zarr", make_array())
     with pytest.raises(plait.ArgumentError) as told:
         plait.copy(location / "a.zarr", location / "b.zarr", **options)
     assert says.replace("a.zarr", "data") in str(told.value)
@@ -96,7 +96,7 @@ def test_options_that_cannot_be(location, options, says):
 
 
 def test_targets_that_have_no_choice(tmp_path):
-    np.save(tmp_path / "a.npy", array_of())
+    np.save(tmp_path / "a.npy", make_array())
     for options, says in [({"chunks": (4, 4, 4)}, "in one piece"), ({"codec": "zstd"}, "in one piece")]:
         with pytest.raises(plait.ArgumentError, match=says):
             plait.copy(tmp_path / "a.npy", tmp_path / "b.npy", **options)
@@ -105,7 +105,7 @@ def test_targets_that_have_no_choice(tmp_path):
 
 
 def test_all_arrays_of_a_file(tmp_path, location):
-    arrays = {"t": array_of(), "group/u": array_of("i2", (9, 4)), "scalar": array_of("f8", ())}
+    arrays = {"t": make_array(), "group/u": make_array("i2", (9, 4)), "scalar": make_array("f8", ())}
     np.savez(tmp_path / "a.npz", **arrays)
     plait.copy(tmp_path / "a.npz", location / "b.zarr", codec="gzip:1")
     plait.copy(location / "b.zarr", tmp_path / "c.npz")

@@ -166,7 +166,7 @@ def random_file(path, choose):
                 made.create_dataset(name, shape=shape, dtype=dtype, maxshape=limits)
 
 
-def dimensions_of(group):
+def read_dimensions(group):
     """Return the dimensions of a group as netCDF's library knows them, without the invented ones."""
     found = [(name, len(one), one.isunlimited()) for name, one in group.dimensions.items()]
     return [one for one in found if not one[0].startswith("phony_dim_")]
@@ -182,7 +182,7 @@ def test_dimensions_of_random_files(tmp_path):
         with netcdf.Dataset(path) as file:
             for group in GROUPS:
                 own = [(one.name, one.length, one.unlimited) for one in own_groups[group].dimensions]
-                assert own == dimensions_of(file[group] if group else file), (seed, group)
+                assert own == read_dimensions(file[group] if group else file), (seed, group)
         for group in (group or None for group in GROUPS):
             with (
                 xarray.open_dataset(path, engine="netcdf4", group=group) as other,
@@ -220,9 +220,9 @@ def test_dimensions_without_variables(tmp_path, kind):
         for group in plait.groups_in(tmp_path / "a.nc")
     }
     with netcdf.Dataset(tmp_path / "a.nc") as file:
-        assert dimensions.pop("") == dimensions_of(file)
+        assert dimensions.pop("") == read_dimensions(file)
         for name, found in dimensions.items():
-            assert found == dimensions_of(file[name])
+            assert found == read_dimensions(file[name])
     assert compare(tmp_path / "a.nc").encoding["unlimited_dims"] == {"time"}
     if kind == "NETCDF4":
         assert set(dimensions) == {"g", "g/h"}

@@ -7,7 +7,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parents[2] / "stress"))
 from model import Model, joined, wrong_bytes
-from plan import Operation, Shape, bytes_of, plan
+from plan import Operation, Shape, expected_bytes, plan
 
 
 def write(tag, rank, offset, count, begun=0, waited=1):
@@ -18,20 +18,20 @@ def test_old_bytes_are_wrong_only_below_a_settled_write():
     one = write(1, 0, 10, 20)
     old = np.zeros(40, np.uint8)
     assert wrong_bytes(old, 0, old, [one], []).size == 0
-    bytes_ = bytes_of(1, 10, 20)
+    bytes_ = expected_bytes(1, 10, 20)
     np.testing.assert_array_equal(wrong_bytes(old, 0, old, [one], [one]), 10 + np.flatnonzero(bytes_ != 0))
 
 
 def test_each_byte_may_be_that_of_any_unordered_write():
     one, two = write(1, 0, 0, 64), write(2, 1, 32, 64)
-    found = np.concatenate([bytes_of(1, 0, 48), bytes_of(2, 48, 48)])
+    found = np.concatenate([expected_bytes(1, 0, 48), expected_bytes(2, 48, 48)])
     assert wrong_bytes(found, 0, np.zeros(96, np.uint8), [one, two], [one, two]).size == 0
     assert wrong_bytes(found, 0, np.zeros(96, np.uint8), [one], [one]).min() >= 48
 
 
 def test_moved_bytes_are_wrong():
     one = write(1, 0, 0, 1000)
-    moved = np.roll(bytes_of(1, 0, 1000), 1)
+    moved = np.roll(expected_bytes(1, 0, 1000), 1)
     assert wrong_bytes(moved, 0, np.zeros(1000, np.uint8), [one], [one]).size > 900
 
 
@@ -39,7 +39,7 @@ def test_what_the_same_rank_wrote_before_is_wrong_after_what_it_wrote_later():
     first, later = write(1, 0, 0, 100, 0, 1), write(2, 0, 50, 100, 2, 3)
     together = write(2, 0, 50, 100, 0, 3)
     old = np.zeros(150, np.uint8)
-    found = np.concatenate([bytes_of(1, 0, 100), bytes_of(2, 100, 50)])
+    found = np.concatenate([expected_bytes(1, 0, 100), expected_bytes(2, 100, 50)])
     assert wrong_bytes(found, 0, old, [first, together], [first, together]).size == 0
     wrong = wrong_bytes(found, 0, old, [first, later], [first, later])
     assert wrong.size > 40
@@ -48,7 +48,7 @@ def test_what_the_same_rank_wrote_before_is_wrong_after_what_it_wrote_later():
 
 def test_what_could_not_be_seen_is_wrong():
     one = write(1, 0, 0, 100)
-    assert wrong_bytes(bytes_of(1, 0, 100), 0, np.zeros(100, np.uint8), [one], [], lambda _: False).size > 90
+    assert wrong_bytes(expected_bytes(1, 0, 100), 0, np.zeros(100, np.uint8), [one], [], lambda _: False).size > 90
 
 
 def test_files_are_zero_outside_of_windows_and_after_they_were_shortened():

@@ -87,7 +87,7 @@ def test_a_large_dimension_is_shown_around_the_rank_in_question():
     assert "· 500 ·" in " ".join(shown(layout, View(rank=500)).split())
 
 
-def order_of(layout, rank):
+def element_order(layout, rank):
     """Return the numbers of a rank's elements in the order of its memory, and -1 for halo positions."""
     order = layout.dimension_order
     extents = [layout.shape[d] for d in order]
@@ -114,7 +114,7 @@ RUNS = [
 def test_runs_are_those_of_the_memory(text):
     layout = plait.Layout.parse(text)
     for rank in layout.rank_numbers:
-        memory = order_of(layout, rank)
+        memory = element_order(layout, rank)
         joints = (np.diff(memory) == 1) & (memory[1:] > 0)
         ends = [k + 1 for k in range(len(joints)) if not joints[k]]
         stretches = [part for part in np.split(memory, ends) if len(part) and part[0] >= 0]

@@ -12,12 +12,12 @@ import plait.shared
 
 
 def test_a_lack_of_memory_is_of_pythons_class_too(tmp_path):
-    class Exhausting:
+    class ExhaustedMemory:
         def __index__(self):
             raise MemoryError
 
     with plait.distant.open(str(tmp_path / "d.bin"), "w") as disk, pytest.raises(plait.StoreError) as caught:
-        disk.read(0, np.zeros(8, np.uint8), Exhausting())
+        disk.read(0, np.zeros(8, np.uint8), ExhaustedMemory())
     assert isinstance(caught.value, MemoryError)
     assert caught.value.errno == errno.ENOMEM
     assert "there is not enough memory" in str(caught.value)
@@ -27,7 +27,7 @@ def test_a_lack_of_memory_is_of_pythons_class_too(tmp_path):
 
 
 def test_a_lack_of_memory_is_one_in_collective_calls_too(tmp_path):
-    class Exhausting:
+    class ExhaustedMemory:
         def __array__(self, *ignored, **also):
             raise MemoryError
 
@@ -42,10 +42,10 @@ def test_a_lack_of_memory_is_one_in_collective_calls_too(tmp_path):
 
     layout = plait.Layout((4,), "(block) onto (1)")
     with plait.open(tmp_path / "a.npy", "w", shape=4, dtype="f8") as file:
-        check(lambda: file.write(Exhausting()))
-        check(lambda: file.iwrite(Exhausting()))
-        check(lambda: file.stream(Exhausting()))
-    check(lambda: plait.open(tmp_path / "b.npy", "w", shape=Exhausting(), dtype="f8"))
-    check(lambda: plait.redistribute(Exhausting(), layout, layout))
+        check(lambda: file.write(ExhaustedMemory()))
+        check(lambda: file.iwrite(ExhaustedMemory()))
+        check(lambda: file.stream(ExhaustedMemory()))
+    check(lambda: plait.open(tmp_path / "b.npy", "w", shape=ExhaustedMemory(), dtype="f8"))
+    check(lambda: plait.redistribute(ExhaustedMemory(), layout, layout))
     with plait.shared.open(tmp_path / "s", "w") as shared:
-        check(lambda: shared.resize(Exhausting()))
+        check(lambda: shared.resize(ExhaustedMemory()))

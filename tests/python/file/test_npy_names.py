@@ -33,7 +33,7 @@ def shown(name):
     return ascii(name[:12])
 
 
-def type_of(name):
+def make_type(name):
     return np.dtype([(name, ">i2"), (f"{name}2", "<f8", (2,)), ((f"title {name}", f"{name}3"), [(name, "|S3")])])
 
 
@@ -45,7 +45,7 @@ def version(path):
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", NAMES, ids=shown)
 def test_names_go_both_ways(tmp_path, name):
-    whole = np.zeros(4, dtype=type_of(name))
+    whole = np.zeros(4, dtype=make_type(name))
     whole.view("u1")[:] = np.arange(whole.nbytes)
     np.save(tmp_path / "numpy.npy", whole)
     with plait.open(tmp_path / "numpy.npy") as file:

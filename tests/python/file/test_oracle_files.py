@@ -7,9 +7,9 @@ import pytest
 from brute_force import numbered
 from hypothesis import given, note
 from hypothesis import strategies as st
-from oracle.library import layout_of
+from oracle.library import make_layout
 from oracle.model import Model
-from oracle.moves import expected, locals_of
+from oracle.moves import expected, make_locals
 from oracle.notation import to_text
 from oracle.strategies import examples, shapes, specs
 
@@ -41,8 +41,8 @@ def test_reads(folder, data):
     blank = [model.new_array(rank, whole.dtype, filler) for rank in model.rank_numbers]
     out = [array.copy(order="K") for array in blank]
     with plait.open(path, **how) as file:
-        file.read(layout_of(spec), out=out, fill_halo=fill)
-        new = file.read(layout_of(spec), fill_halo=fill)
+        file.read(make_layout(spec), out=out, fill_halo=fill)
+        new = file.read(make_layout(spec), fill_halo=fill)
     new = new if isinstance(new, list) else [new]
     for rank, mine, fresh, untouched in zip(model.rank_numbers, out, new, blank, strict=True):
         np.testing.assert_array_equal(mine, expected(model, rank, whole, untouched, fill))
@@ -58,14 +58,14 @@ def test_writes(folder, data):
     note(f"{to_text(spec)}\nfile order={order} {how}")
     model = Model(spec)
     whole = numbered(shape)
-    parts = locals_of(model, whole, -1)
+    parts = make_locals(model, whole, -1)
     # Only replica 0 is written; the values of the others must not reach the file.
     for rank, array in zip(model.rank_numbers, parts, strict=True):
         if model.parts[rank].replica:
             array[...] = -2
     path = folder / "write.npy"
     with plait.open(path, "w", shape=shape, dtype=whole.dtype, order=order, **how) as file:
-        file.write(parts, layout_of(spec))
+        file.write(parts, make_layout(spec))
     found = np.load(path)
     np.testing.assert_array_equal(found, whole)
     assert found.flags.f_contiguous if order == "F" else found.flags.c_contiguous
@@ -86,8 +86,8 @@ def test_round_trips_of_regions(folder, data):
     out = [target.new_array(rank, whole.dtype, 99) for rank in target.rank_numbers]
     blank = [array.copy() for array in out]
     with plait.open(path, "r+") as file:
-        file.write(locals_of(Model(spec), whole[region], -1), layout_of(spec), region=region)
-        file.read(layout_of(other), out=out, region=region, fill_halo=True)
+        file.write(make_locals(Model(spec), whole[region], -1), make_layout(spec), region=region)
+        file.read(make_layout(other), out=out, region=region, fill_halo=True)
     wanted = np.zeros(shape)
     wanted[region] = whole[region]
     np.testing.assert_array_equal(np.load(path), wanted)

@@ -41,7 +41,7 @@ def lines(said):
     return [line for line in said.splitlines() if line.startswith("plait: ")]
 
 
-def line_of(name):
+def unclosed_line(name):
     return f"plait: {name} was opened in mode w and never closed: nothing was written under that name; "
 
 
@@ -49,7 +49,7 @@ def line_of(name):
 @pytest.mark.parametrize("name", ["a.npy", "a", "stripe:a?disks=.", "distant:a.npy?folder=."])
 def test_the_end_of_a_program_tells_which_files_it_loses(tmp_path, name):
     said, left = run(f"file = new({name!r})", tmp_path)
-    assert said.startswith(line_of(name))
+    assert said.startswith(unclosed_line(name))
     assert len(said.splitlines()) == 1
     assert left == []
 
@@ -89,7 +89,7 @@ files[2].__exit__(KeyError, None, None)
 files.append(shared.open("not atomic", "w", persistent=True))
 """
     said, left = run(program, tmp_path)
-    assert [line[: len(line_of("lost"))] for line in lines(said)] == [line_of("lost")]
+    assert [line[: len(unclosed_line("lost"))] for line in lines(said)] == [unclosed_line("lost")]
     assert left == ["kept", "not atomic"]
 
 
@@ -97,7 +97,7 @@ def test_an_exception_leaves_what_was_there(tmp_path):
     np.save(tmp_path / "a.npy", np.ones(3))
     said, left = run("file = new('a.npy'); raise KeyError('mine')", tmp_path, status=1)
     assert "KeyError: 'mine'" in said
-    assert lines(said)[0].startswith(line_of("a.npy"))
+    assert lines(said)[0].startswith(unclosed_line("a.npy"))
     assert left == ["a.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.ones(3))
 
@@ -174,7 +174,7 @@ file.write(np.zeros(2), plait.Layout((6,), "(block)", grid=(3,)))
 {end}
 """
     said, left = run(program, tmp_path, "mpiexec", "-n", "3")
-    assert [line[: len(line_of("a.npy"))] for line in lines(said)] == [line_of("a.npy")]
+    assert [line[: len(unclosed_line("a.npy"))] for line in lines(said)] == [unclosed_line("a.npy")]
     assert left == []
 
 

@@ -40,7 +40,7 @@ def expect_well(*jobs):
     assert ([job.returncode for job in jobs], printed) == ([0] * len(jobs), [""] * len(jobs)), "".join(printed)
 
 
-def field_of(step):
+def make_field(step):
     """Return the array that both write: each element encodes its step, row and column, counted from 1."""
     return (1000 * step + 10 * np.arange(1, 8)[:, None] + np.arange(1, 5)).astype("i4")
 
@@ -71,10 +71,10 @@ def test_from_fortran_to_python(program, writers):
                 np.testing.assert_array_equal(file.read(variable="pressure"), np.array([count + 0.5, -1, 7.25], "f4"))
                 found = file.read()
                 assert found.flags.f_contiguous
-                np.testing.assert_array_equal(found, field_of(count))
+                np.testing.assert_array_equal(found, make_field(count))
             else:
                 assert step.attributes == {}
-                np.testing.assert_array_equal(file.read(), field_of(3))
+                np.testing.assert_array_equal(file.read(), make_field(3))
             numbers.append(step.number)
         assert numbers == [0, 1, 2, 3]
     expect_well(job)
@@ -87,7 +87,7 @@ def test_from_python_to_fortran(program, readers):
     rows = plait.Layout((7, 4), "(cyclic(2), *) onto (3)")
     with plait.open("pipe:flow", "w", shape=(7, 4), dtype="i4") as file:
         for count in (1, 2, 3, 3):
-            parts = [field_of(count)[rows.indices(rank)[0]] for rank in range(3)]
+            parts = [make_field(count)[rows.indices(rank)[0]] for rank in range(3)]
             file.begin_step(
                 {"count": count, "large": 2**40 + count, "half": 0.5 * count, "time": 0.1 * count, "name": "rank 0"}
             )

@@ -50,7 +50,7 @@ def start(command, ranks=1, **streams):
     )
 
 
-def said_of(name):
+def expected_output(name):
     return f"{STEPS} steps to {name}, the last one of time 9.5\n"
 
 
@@ -70,7 +70,7 @@ def test_files_keep_the_last_step(simulation, folder, name, how):
     for disk in ("d1", "d2", "d3"):
         (folder / disk).mkdir()
     done = launch_simulation(simulation, folder, name)
-    assert (done.returncode, done.stdout, done.stderr) == (0, said_of(name), "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected_output(name), "")
     there = (
         name.replace("disks=d1,d2,d3&unit=4K", "").replace("&place=striped", "").replace("&place=one", "").rstrip("?")
     )
@@ -94,7 +94,7 @@ def launch_simulation(program, folder, name):
 
 def test_memory_ends_with_the_program(simulation, folder):
     done = launch_simulation(simulation, folder, "memory:field")
-    assert (done.returncode, done.stdout, done.stderr) == (0, said_of("memory:field"), "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, expected_output("memory:field"), "")
 
 
 def test_a_pipe_hands_on_every_step(simulation):
@@ -110,7 +110,7 @@ def test_a_pipe_hands_on_every_step(simulation):
             numbers.append(step.number)
     assert numbers == list(range(STEPS))
     printed, _ = job.communicate(timeout=300)
-    assert (job.returncode, printed) == (0, said_of("pipe:field"))
+    assert (job.returncode, printed) == (0, expected_output("pipe:field"))
 
 
 def test_without_a_reader_it_says_who_is_missing(simulation, folder):
@@ -125,7 +125,7 @@ def test_the_plotter_draws_the_simulation(simulation, folder):
     plotter = start([sys.executable, ROOT / "examples/python/plot_pipe.py", "pipe:field", "--save", "pictures"])
     job = start([simulation, "pipe:field"], ranks=4)
     printed = [job.communicate(timeout=300)[0], plotter.communicate(timeout=300)[0]]
-    assert printed == [said_of("pipe:field"), f"{STEPS} steps of pipe:field: pictures in pictures\n"]
+    assert printed == [expected_output("pipe:field"), f"{STEPS} steps of pipe:field: pictures in pictures\n"]
     assert sorted(path.name for path in (folder / "pictures").iterdir()) == [
         f"step-{step:05}.png" for step in range(STEPS)
     ]

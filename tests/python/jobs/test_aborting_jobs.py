@@ -64,7 +64,7 @@ other = plait.Layout((6,), "(cyclic)", grid=(comm.size,))
 def fail(*ignored, **also):
     raise KeyboardInterrupt if kind == "interrupt" else MemoryError if kind == "memory" else KeyError("the reason")
 
-class Raising:
+class FailingArray:
     __array__ = fail
 
 class RaisingArray(np.ndarray):  # what is read is put into arrays only
@@ -73,7 +73,7 @@ class RaisingArray(np.ndarray):  # what is read is put into arrays only
 with plait.open(path, "r+", comm=comm) as file:
     array = np.zeros(2)
     if comm.rank == 1:
-        array = array.view(RaisingArray) if call == "read" else Raising()
+        array = array.view(RaisingArray) if call == "read" else FailingArray()
     calls = {
         "read": lambda: file.read(layout, out=array),
         "write": lambda: file.write(array, layout),

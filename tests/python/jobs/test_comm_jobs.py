@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="no mpiexec was found")
 NODES = pytest.mark.parametrize("node", ["", "1"], ids=["one node", "nodes of 1"])
 
 
-def output_of(ranks, program, *arguments, **environment):
+def run_ranks(ranks, program, *arguments, **environment):
     job = launch(ranks, sys.executable, "-c", program, *arguments, **environment)
     assert job.returncode == 0, job.stdout
     return job.stdout
@@ -65,7 +65,7 @@ with plait.open(sys.argv[1], comm=comm) as file:
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("level", ["single", "funneled", "serialized", "multiple"])
 def test_started_accesses_at_every_thread_level(tmp_path, level, node):
-    output = output_of(3, STARTED, tmp_path / "a.npy", level, PLAIT_NODE_SIZE=node)
+    output = run_ranks(3, STARTED, tmp_path / "a.npy", level, PLAIT_NODE_SIZE=node)
     assert output.count("right") == 3, output
     np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.arange(60.0).reshape(12, 5))
 
@@ -109,4 +109,4 @@ def test_many_communicators(tmp_path, effort):
     np.save(tmp_path / "a.npy", np.arange(4.0))
     # MPICH has 2048 contexts: each communicator takes one for the program and one for Plait.
     counts = effort.choose((30, 20), (980, 540))
-    assert "right" in output_of(2, MANY, tmp_path / "a.npy", *counts)
+    assert "right" in run_ranks(2, MANY, tmp_path / "a.npy", *counts)

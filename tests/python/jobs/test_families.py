@@ -44,7 +44,7 @@ def tell_abi(major):
     ],
 )
 def test_the_family_of_a_library(found, family):
-    assert families.family_of(found) == family
+    assert families.find_family(found) == family
 
 
 def test_modules_beside_the_package_are_found(tmp_path):
@@ -71,7 +71,7 @@ PROGRAM = """
 from mpi4py import MPI
 from plait._base.libraries import families
 found = families._library_in_use()
-print(families.version_of(found) == MPI.Get_library_version().rstrip("\\0\\n "), families.family_of(found))
+print(families.read_version(found) == MPI.Get_library_version().rstrip("\\0\\n "), families.find_family(found))
 print(len(list(families.loaded_libraries())))
 """
 

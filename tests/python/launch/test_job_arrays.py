@@ -13,7 +13,7 @@ ORACLE = """
 import random
 chance = random.Random(SEED)
 
-def layout_of(shape, ranks):
+def make_layout(shape, ranks):
     grid, dist, left = [], [], ranks
     for _ in shape:
         whole = [d for d in range(1, left + 1) if left % d == 0]
@@ -25,7 +25,7 @@ def layout_of(shape, ranks):
         dist.append(chance.choice(["block", "balanced", "cyclic", "cyclic(2)", "cyclic(5)", "block(50)"]))
     return plait.Layout(shape, dist, grid=tuple(grid), order=chance.choice("CF"))
 
-def part_of(whole, layout):
+def local_part(whole, layout):
     return np.asarray(whole[np.ix_(*layout.indices(rank))], order="F" if layout.order == "F" else "C")
 
 def same(found, expected):
@@ -48,13 +48,13 @@ for case in range(25):
     shape = chance.choice(SHAPES)
     whole = (np.arange(np.prod(shape)) * 1.5 + case).reshape(shape).astype(chance.choice(["f8", "i4", "u1", "c16"]))
     options = dict(strategy=chance.choice(["direct", "two-phase", None]), memory=chance.choice([0, 200, 4096]))
-    first, second = layout_of(shape, size), layout_of(shape, size)
+    first, second = make_layout(shape, size), make_layout(shape, size)
     name = os.path.join(FOLDER, f"{case}.npy")
     with plait.open(name, "w", comm=comm, shape=shape, dtype=whole.dtype, order=chance.choice("CF"), **options) as file:
-        file.write(part_of(whole, first), first)
+        file.write(local_part(whole, first), first)
     same(np.load(name), whole)
     with plait.open(name, comm=comm, **options) as file:
-        same(file.read(second), part_of(whole, second))
+        same(file.read(second), local_part(whole, second))
     comm.barrier()
 print("well")
 """.replace("FOLDER", repr(str(tmp_path)))
@@ -68,17 +68,17 @@ def test_redistributions_in_every_layout(ranks):
 for case in range(25):
     shape = chance.choice(SHAPES)
     whole = (np.arange(np.prod(shape)) + case).reshape(shape).astype(chance.choice(["f8", "i2"]))
-    first, second = layout_of(shape, size), layout_of(shape, size)
+    first, second = make_layout(shape, size), make_layout(shape, size)
     options = dict(memory=chance.choice([None, 64, 4096]))
-    same(plait.redistribute(part_of(whole, first), first, second, comm, **options), part_of(whole, second))
+    same(plait.redistribute(local_part(whole, first), first, second, comm, **options), local_part(whole, second))
     shared = plait.empty(first, whole.dtype, comm=comm)  # whose memory all ranks see
-    shared[...] = part_of(whole, first)
+    shared[...] = local_part(whole, first)
     target = plait.empty(second, whole.dtype, comm=comm)
     plait.redistribute(shared, first, second, comm, out=target)
-    same(target, part_of(whole, second))
+    same(target, local_part(whole, second))
     plan = plait.Redistribution(first, second, whole.dtype, comm)
-    plan.source[...] = part_of(whole, first)
-    same(plan.run(), part_of(whole, second))
+    plan.source[...] = local_part(whole, first)
+    same(plan.run(), local_part(whole, second))
 print("well")
 """
     assert jobs.check(ranks, oracle(10 + ranks, source)) == "well\n" * ranks

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from brute_force import LayoutModel, models, position_of, shapes
+from brute_force import LayoutModel, find_position, models, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -236,7 +236,7 @@ def test_positions_agree_with_brute_force(data):
     assert total == layout.elements == int(np.prod(model.shape))
     everywhere = list(np.ndindex(*model.shape))
     for index in everywhere[:: max(len(everywhere) // 7, 1)]:
-        rank, position = position_of(model, index)
+        rank, position = find_position(model, index)
         assert layout.owners(index) == (rank,)
         local = layout.to_local(index, rank)
         shape = layout.local_shape(rank)

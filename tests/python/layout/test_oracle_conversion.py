@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
-from oracle.library import layout_of
+from oracle.library import make_layout
 from oracle.model import Model, UnfitError
-from oracle.moves import block_of, locals_of, messages, owned_view
+from oracle.moves import longest_run, make_locals, messages, owned_view
 from oracle.notation import to_text
 from oracle.spec import Spec, Stage
 from oracle.strategies import examples, flattened, halos, shapes, specs
@@ -23,7 +23,7 @@ def pairs(draw, count=2, **options):
     return tuple(draw(specs(shape, **options)) for _ in range(count))
 
 
-def traffic_of(conversion, source, target):
+def collect_traffic(conversion, source, target):
     """Return the messages that each rank sends, and those that each one receives, by sender and receiver."""
     sent = {
         (rank, message.rank): (message.elements, message.runs)
@@ -56,10 +56,10 @@ def check_messages(a, b):
     """Compare everything that a conversion reports with the model."""
     note(f"{to_text(a)}\n{to_text(b)}")
     source, target = Model(a), Model(b)
-    conversion = plait.compose(layout_of(a), layout_of(b))
+    conversion = plait.compose(make_layout(a), make_layout(b))
     traffic = messages(source, target)
     wanted = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
-    sent, received = traffic_of(conversion, source, target)
+    sent, received = collect_traffic(conversion, source, target)
     assert sent == wanted
     assert received == wanted
     for rank in source.rank_numbers:
@@ -70,8 +70,8 @@ def check_messages(a, b):
         assert [message.rank for message in found] == sorted({message.rank for message in found})
         # Each element reaches each of its holders exactly once.
         assert sum(message.elements for message in found) == int(np.prod(target.local_shape(rank), dtype=int))
-    assert conversion.block == block_of(traffic)
-    assert str(conversion.source) == str(layout_of(a))
+    assert conversion.block == longest_run(traffic)
+    assert str(conversion.source) == str(make_layout(a))
     assert str(conversion.target) in conversion.explain()
 
 
@@ -111,22 +111,22 @@ def test_every_halo_of_one_short_dimension(size):
 def check_filling(a, b):
     """Messages that fill halos as well, against the model."""
     source, target = Model(a), Model(b)
-    conversion = plait.compose(layout_of(a), layout_of(b), fill_halo=True)
+    conversion = plait.compose(make_layout(a), make_layout(b), fill_halo=True)
     assert conversion.fills_halo
     traffic = messages(source, target, fill_halo=True)
     wanted = {pair: (len(message.elements), len(message.runs)) for pair, message in traffic.items()}
-    sent, received = traffic_of(conversion, source, target)
+    sent, received = collect_traffic(conversion, source, target)
     what = f"{to_text(a)}  to  {to_text(b)}"
     assert sent == wanted, what
     assert received == wanted, what
-    assert conversion.block == block_of(traffic), what
+    assert conversion.block == longest_run(traffic), what
 
 
 @given(pairs())
 @examples(150)
 def test_ranks_that_are_in_no_set(drawn):
     a, b = drawn
-    conversion = plait.compose(layout_of(a), layout_of(b))
+    conversion = plait.compose(make_layout(a), make_layout(b))
     for model, call in ((Model(a), conversion.sends), (Model(b), conversion.receives)):
         outside = [rank for rank in range(max(model.parts) + 2) if rank not in model.parts]
         for rank in [-1, *outside]:
@@ -141,10 +141,10 @@ def test_equal_layouts_convert_equally(drawn):
     other_a, other_b = flattened(a), flattened(b)
     note("\n".join(map(to_text, (a, b, other_a, other_b))))
     source, target = Model(a), Model(b)
-    first = plait.compose(layout_of(a), layout_of(b))
-    second = plait.compose(layout_of(other_a), layout_of(other_b))
+    first = plait.compose(make_layout(a), make_layout(b))
+    second = plait.compose(make_layout(other_a), make_layout(other_b))
     assert first.block == second.block
-    assert traffic_of(first, source, target) == traffic_of(second, source, target)
+    assert collect_traffic(first, source, target) == collect_traffic(second, source, target)
 
 
 def test_ranks_without_elements_are_no_copies():
@@ -161,7 +161,7 @@ def test_ranks_without_elements_are_no_copies():
 def test_a_layout_to_itself_moves_nothing_between_ranks(drawn):
     spec, _ = drawn
     note(to_text(spec))
-    layout, model = layout_of(spec), Model(spec)
+    layout, model = make_layout(spec), Model(spec)
     conversion = plait.compose(layout, layout)
     for rank in model.rank_numbers:
         elements = int(np.prod(model.local_shape(rank), dtype=int))
@@ -180,9 +180,9 @@ def moved(arrays, source, target):
 def test_steps_and_ways_back(drawn):
     note("\n".join(map(to_text, drawn)))
     models = [Model(spec) for spec in drawn]
-    a, b, c = [layout_of(spec) for spec in drawn]
+    a, b, c = [make_layout(spec) for spec in drawn]
     whole = np.arange(1, a.elements + 1, dtype=np.int32).reshape(a.shape)
-    start = locals_of(models[0], whole, 0)
+    start = make_locals(models[0], whole, 0)
     middle = moved(start, a, b)
     end = moved(middle, b, c)
     direct = moved(start, a, c)

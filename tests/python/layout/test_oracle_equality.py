@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracle.library import layout_of
+from oracle.library import make_layout
 from oracle.model import Model, UnfitError
 from oracle.notation import to_text
 from oracle.spec import Expression, Spec, Stage
@@ -122,7 +122,7 @@ def check_groups(every):
             key = Model(spec).key()
         except UnfitError:
             continue
-        layout = layout_of(spec)
+        layout = make_layout(spec)
         text = str(layout)
         known = texts.setdefault(key, (text, layout, spec))
         assert known[0] == text, f"equal, but printed apart: {to_text(known[2])} and {to_text(spec)}"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
-from oracle.library import layout_by_keywords, layout_of
+from oracle.library import layout_by_keywords, make_layout
 from oracle.model import Model
 from oracle.notation import to_text
 from oracle.strategies import distributed_specs, examples, flattened, shapes, specs
@@ -21,7 +21,7 @@ from plait import Layout
 @examples(400)
 def test_ranks_and_shapes(spec):
     note(to_text(spec))
-    layout, model = layout_of(spec), Model(spec)
+    layout, model = make_layout(spec), Model(spec)
     assert layout.shape == spec.shape
     assert layout.size == len(model.parts)
     assert layout.elements == int(np.prod(spec.shape, dtype=np.int64))
@@ -48,7 +48,7 @@ def test_ranks_and_shapes(spec):
 def test_positions_of_elements(data):
     spec = data.draw(distributed_specs())
     note(to_text(spec))
-    layout, model = layout_of(spec), Model(spec)
+    layout, model = make_layout(spec), Model(spec)
     everywhere = list(np.ndindex(*spec.shape))
     for index in data.draw(st.lists(st.sampled_from(everywhere), max_size=6)) if everywhere else []:
         owners = model.owners(index)
@@ -75,7 +75,7 @@ def test_positions_of_elements(data):
 @examples(400)
 def test_one_layout_in_many_spellings(spec):
     note(to_text(spec))
-    layout = layout_of(spec)
+    layout = make_layout(spec)
     others = [
         layout_by_keywords(spec),
         Layout.parse(to_text(spec, shape=False), spec.shape),
@@ -100,7 +100,7 @@ def test_one_layout_in_many_spellings(spec):
 
 def check_equality(specs_):
     """Layouts that mean the same, and no others, are equal, print equally and have equal hashes."""
-    layouts = [layout_of(spec) for spec in specs_]
+    layouts = [make_layout(spec) for spec in specs_]
     keys = [Model(spec).key() for spec in specs_]
     for (a, key_a), (b, key_b) in itertools.combinations(zip(layouts, keys, strict=True), 2):
         note(f"{a}   {b}")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
-from oracle.library import layout_of
+from oracle.library import make_layout
 from oracle.model import Model
 from oracle.notation import to_text
 from oracle.strategies import examples, flattened, shapes, specs
@@ -23,7 +23,7 @@ def held(model):
 
 def check_renaming(a, b):
     one, other = Model(a), Model(b)
-    names = plait.same_up_to_ranks(layout_of(a), layout_of(b))
+    names = plait.same_up_to_ranks(make_layout(a), make_layout(b))
     # Shape, order and halo are the entries of a model's key other than the parts.
     same = [key for i, key in enumerate(one.key()) if i != 1] == [key for i, key in enumerate(other.key()) if i != 1]
     if not same or held(one) != held(other):
@@ -65,8 +65,8 @@ def test_the_best_names(data):
     a, b = (data.draw(specs(shape, max_ranks=4)) for _ in range(2))
     note("\n".join(map(to_text, (a, b))))
     source, target = Model(a), Model(b)
-    found = plait.relabel(layout_of(a), layout_of(b))
-    assert plait.same_up_to_ranks(found, layout_of(b)) is not None
+    found = plait.relabel(make_layout(a), make_layout(b))
+    assert plait.same_up_to_ranks(found, make_layout(b)) is not None
     assert found.rank_numbers.tolist() == target.rank_numbers
     elements = {rank: set(source.local_positions(rank)[0].tolist()) for rank in source.parts}
     wanted = {rank: set(target.local_positions(rank)[0].tolist()) for rank in target.parts}

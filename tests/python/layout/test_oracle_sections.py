@@ -4,9 +4,9 @@ import numpy as np
 from brute_force import numbered
 from hypothesis import given, note
 from hypothesis import strategies as st
-from oracle.library import layout_of
+from oracle.library import make_layout
 from oracle.model import Model
-from oracle.moves import expected, halo_indices, locals_of, messages
+from oracle.moves import expected, halo_indices, make_locals, messages
 from oracle.notation import to_text
 from oracle.strategies import examples, shapes, specs
 
@@ -56,9 +56,9 @@ def test_sections(data):
     moved[as_slices(to_region)] = True
     out = [target.new_array(rank, "i4", -7) for rank in target.rank_numbers]
     plait.redistribute(
-        locals_of(source, here, -1),
-        layout_of(a),
-        layout_of(b),
+        make_locals(source, here, -1),
+        make_layout(a),
+        make_layout(b),
         out=out,
         source_region=from_region,
         target_region=to_region,
@@ -76,13 +76,13 @@ def test_plans_used_again(data):
     fill = data.draw(st.booleans())
     note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
     source, target = Model(a), Model(b)
-    plan = plait.Redistribution(layout_of(a), layout_of(b), "i4", fill_halo=fill)
+    plan = plait.Redistribution(make_layout(a), make_layout(b), "i4", fill_halo=fill)
     for turn in range(2):
         whole = numbered(shape, "i4") + turn
         out = [target.new_array(rank, "i4", -7) for rank in target.rank_numbers]
-        before = locals_of(source, whole, -1)
+        before = make_locals(source, whole, -1)
         if turn:
-            plait.iredistribute(before, layout_of(a), layout_of(b), out=out, fill_halo=fill).wait()
+            plait.iredistribute(before, make_layout(a), make_layout(b), out=out, fill_halo=fill).wait()
         else:
             plan.run(before, out)
         for rank, mine in zip(target.rank_numbers, out, strict=True):
@@ -96,7 +96,7 @@ def test_conversions_made_of_others(data):
     shape = data.draw(shapes())
     a, b, c = (data.draw(specs(shape)) for _ in range(3))
     note("\n".join(map(to_text, (a, b, c))))
-    first, second = plait.compose(layout_of(a), layout_of(b)), plait.compose(layout_of(b), layout_of(c))
+    first, second = plait.compose(make_layout(a), make_layout(b)), plait.compose(make_layout(b), make_layout(c))
     for conversion, source, target in (
         (first.inverse(), b, a),
         (first.inverse().inverse(), a, b),
@@ -104,8 +104,8 @@ def test_conversions_made_of_others(data):
         (first.then(first.inverse()), a, a),
     ):
         from_, to = Model(source), Model(target)
-        assert conversion.source == layout_of(source)
-        assert conversion.target == layout_of(target)
+        assert conversion.source == make_layout(source)
+        assert conversion.target == make_layout(target)
         wanted = {pair: (len(m.elements), len(m.runs)) for pair, m in messages(from_, to).items()}
         found = {(rank, m.rank): (m.elements, m.runs) for rank in from_.rank_numbers for m in conversion.sends(rank)}
         assert found == wanted

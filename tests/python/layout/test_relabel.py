@@ -60,7 +60,7 @@ def test_no_order_of_the_ranks_leaves_more_in_position(data):
     target = plait.Layout.parse(f"{'x'.join(map(str, source.shape))} ({dist}) {onto}")
     better = plait.relabel(source, target)
     best = max(
-        staying(source, _relabel.table_of(target).renamed(dict(zip(numbers(target), order, strict=True))))
+        staying(source, _relabel.make_table(target).renamed(dict(zip(numbers(target), order, strict=True))))
         for order in itertools.permutations(numbers(target))
     )
     assert staying(source, better) == best
@@ -119,7 +119,7 @@ def test_shapes_must_agree():
 def test_renamed_layouts_are_recognised(layout, seed):
     ranks = numbers(layout)
     order = np.random.default_rng(seed).permutation(np.array(ranks) + 5).tolist()
-    other = _relabel.table_of(layout).renamed(dict(zip(ranks, order, strict=True)))
+    other = _relabel.make_table(layout).renamed(dict(zip(ranks, order, strict=True)))
     names = plait.same_up_to_ranks(layout, other)
     assert names is not None
     assert sorted(names) == ranks

@@ -30,7 +30,7 @@ def expected(layout: plait.Layout, rank: int, array: np.ndarray) -> list[int]:
     return array[np.ix_(*layout.indices(rank))].ravel(order=layout.order).tolist()
 
 
-def distributions_of(size: int, extent: int) -> list[str]:
+def list_distributions(size: int, extent: int) -> list[str]:
     """Return the distributions of a dimension that a darray can express."""
     least = -(-size // extent)
     return ["*"] if extent == 1 else ["block", f"block({least + 1})", "cyclic", "cyclic(2)", "cyclic(3)"]
@@ -40,7 +40,7 @@ def darrays() -> int:
     """Compare darrays: made here and by hand, read back and packed."""
     count = 0
     for shape, grid in CASES:
-        for texts in itertools.product(*(distributions_of(n, p) for n, p in zip(shape, grid, strict=True))):
+        for texts in itertools.product(*(list_distributions(n, p) for n, p in zip(shape, grid, strict=True))):
             extents = [p for p in grid if p > 1]
             for order in "CF":
                 layout = plait.Layout(shape, texts, grid=extents, order=order)

@@ -8,7 +8,7 @@ from notation_layouts import layouts, numbers, owned
 
 import plait
 from plait.notations import chunks, dask, distarray, dtensor, jax, mpi, pencil, scalapack
-from plait.notations._table import table_of
+from plait.notations._table import make_table
 
 
 def through_scalapack(layout):
@@ -172,7 +172,7 @@ def test_what_is_too_large_to_be_looked_at():
 
 
 def check_table(layout):
-    table = table_of(layout)
+    table = make_table(layout)
     found = {}
     for position in np.ndindex(table.ranks.shape):
         sets = [d.indices(c).tolist() for d, c in zip(table.dimensions, position, strict=False)]
@@ -198,7 +198,7 @@ def check_table(layout):
 def test_no_chunk_has_two_owners_and_none_could_be_larger(layout):
     found = chunks.to_chunks(layout)
     for d, (size, chunk) in enumerate(zip(layout.shape, found, strict=True)):
-        owners = table_of(layout).dimensions[d].owners()
+        owners = make_table(layout).dimensions[d].owners()
 
         def single(length, owners=owners, size=size):
             return all(len(set(owners[at : at + length].tolist())) < 2 for at in range(0, size, length))

@@ -12,7 +12,7 @@ class UnfitError(ValueError):
     """Parts of a layout that do not fit together."""
 
 
-def blocks_of(stage: Stage, size: int, coordinates: int) -> list[int]:
+def block_numbers(stage: Stage, size: int, coordinates: int) -> list[int]:
     """Return the block of each index; blocks are distributed to the coordinates in turn."""
     if stage.kind == "block":
         length = stage.block if stage.block is not None else max(math.ceil(size / coordinates), 1)
@@ -32,7 +32,7 @@ def blocks_of(stage: Stage, size: int, coordinates: int) -> list[int]:
     return [block for block, length in enumerate(lengths) for _ in range(length)]
 
 
-def owners_of(stage: Stage, size: int, coordinates: int, source: int = 0, reverse: bool = False) -> list[int]:
+def find_owners(stage: Stage, size: int, coordinates: int, source: int = 0, reverse: bool = False) -> list[int]:
     """Return the coordinate that owns each index."""
     if stage.kind == "indirect":
         owners = [owner for owner, count in stage.owners for _ in range(count)]
@@ -42,7 +42,7 @@ def owners_of(stage: Stage, size: int, coordinates: int, source: int = 0, revers
             raise UnfitError(f"indirect map of {len(owners)} for {size} indices on {coordinates} coordinates")
         return owners
     step = -1 if reverse else 1
-    return [(source + step * block) % coordinates for block in blocks_of(stage, size, coordinates)]
+    return [(source + step * block) % coordinates for block in block_numbers(stage, size, coordinates)]
 
 
 def owners_nested(
@@ -55,7 +55,7 @@ def owners_nested(
     if not stages:
         return [()] * size
     first = stages[0]
-    owners = owners_of(first, size, math.prod(grid[axis] for axis in first.axes), source, reverse)
+    owners = find_owners(first, size, math.prod(grid[axis] for axis in first.axes), source, reverse)
     result: list[tuple[int, ...]] = [()] * size
     for coordinate in range(math.prod(grid[axis] for axis in first.axes)):
         positions = [index for index, owner in enumerate(owners) if owner == coordinate]

@@ -8,7 +8,7 @@ from .notation import to_keywords, to_text
 from .spec import Spec
 
 
-def layout_of(spec: Spec) -> plait.Layout:
+def make_layout(spec: Spec) -> plait.Layout:
     """Make a layout from text."""
     return plait.Layout.parse(to_text(spec))
 

@@ -102,11 +102,11 @@ class Model:
             if any(image < 0 or image >= extent for image in images):
                 raise UnfitError(f"an image outside the template: {expression} in {extent}")
 
-    def _holder_of(self, d: int, position: tuple[int, ...]) -> tuple[int, ...]:
+    def _find_holder(self, d: int, position: tuple[int, ...]) -> tuple[int, ...]:
         stages: tuple[Stage, ...] = self.spec.dist[d]
         return tuple(linear(position, stage.axes, self.spec.grid) for stage in stages)
 
-    def _set_of(self, d: int, expression: Expression, here: tuple[int, ...]) -> Indices:
+    def _index_set(self, d: int, expression: Expression, here: tuple[int, ...]) -> Indices:
         """Return the array indices whose template index belongs to these coordinates."""
         images = [expression.scale * i + expression.shift for i in range(self.spec.shape[expression.dimension or 0])]
         return np.array([i for i, image in enumerate(images) if self._owners[d][image] == here], dtype=np.int64)
@@ -117,13 +117,13 @@ class Model:
         for d, expression in enumerate(self.expressions):
             if expression.star:
                 continue
-            here = self._holder_of(d, position)
+            here = self._find_holder(d, position)
             if expression.dimension is None:
                 if self._owners[d][expression.shift] != here:
                     return None
                 continue
             if (d, here) not in self._sets:
-                self._sets[d, here] = self._set_of(d, expression, here)
+                self._sets[d, here] = self._index_set(d, expression, here)
             indices[expression.dimension] = self._sets[d, here]
         return tuple(indices)
 

@@ -27,7 +27,7 @@ def replica_wanted(source: Model, receiver: int) -> int:
     return receiver % source.replicas
 
 
-def runs_of(from_positions: Indices, to_positions: Indices, turns: Indices) -> tuple[int, ...]:
+def run_lengths(from_positions: Indices, to_positions: Indices, turns: Indices) -> tuple[int, ...]:
     """Return the lengths of the longest stretches in which both positions increase by one.
 
     A part that wraps around in a dimension is a separate box: its runs do not continue in the elements after it.
@@ -36,7 +36,7 @@ def runs_of(from_positions: Indices, to_positions: Indices, turns: Indices) -> t
     return tuple(sorted(len(run) for run in np.split(from_positions, breaks)))
 
 
-def block_of(traffic: dict[tuple[int, int], Traffic]) -> int:
+def longest_run(traffic: dict[tuple[int, int], Traffic]) -> int:
     """Return the longest run that holds everywhere: no message has a shorter one; 0 if nothing is moved."""
     return min((message.runs[0] for message in traffic.values()), default=0)
 
@@ -96,7 +96,7 @@ def messages(source: Model, target: Model, fill_halo: bool = False) -> dict[tupl
             mine = np.flatnonzero(senders == sender)
             mine = mine[np.argsort(to_positions[mine])]
             found[sender, receiver] = Traffic(
-                elements[mine], runs_of(from_positions[mine], to_positions[mine], turns[mine])
+                elements[mine], run_lengths(from_positions[mine], to_positions[mine], turns[mine])
             )
     return found
 
@@ -118,6 +118,6 @@ def owned_view(model: Model, array: Array) -> Array:
     return array[tuple(inner)]
 
 
-def locals_of(model: Model, whole: Array, halo_value: object) -> list[Array]:
+def make_locals(model: Model, whole: Array, halo_value: object) -> list[Array]:
     """Return the padded local arrays of all ranks with the elements of a whole array; halo positions have one value."""
     return [expected(model, rank, whole, model.new_array(rank, whole.dtype, halo_value)) for rank in model.rank_numbers]

@@ -59,7 +59,7 @@ def ranks_text(ranks: tuple[int, ...]) -> str:
     return tuple_text(tuple(f"{first}:{end}" if end > first + 1 else str(first) for first, end in items))
 
 
-def options_of(spec: Spec) -> dict[str, str]:
+def option_texts(spec: Spec) -> dict[str, str]:
     """Return the text of each option that is not at its default."""
     options: dict[str, str] = {}
     if spec.ranks != "C":
@@ -83,7 +83,7 @@ def to_text(spec: Spec, shape: bool = True, backwards: bool = False) -> str:
     text += tuple_text(tuple(dist_texts(spec)))
     if spec.grid:
         text += f" onto {tuple_text(spec.grid)}"
-    options = list(options_of(spec).items())
+    options = list(option_texts(spec).items())
     return " ".join([text, *(f"{name}={value}" for name, value in (options[::-1] if backwards else options))])
 
 

@@ -8,7 +8,7 @@ from plait.patterns import GDP, GSA, GSI, GSO, GSSA, PATTERNS, drive
 from plait.patterns._drive import carry_out, turns
 
 
-class Found(list):
+class ReadResults(list):
     """The data that was read, with the requests."""
 
     def __call__(self, access, part):

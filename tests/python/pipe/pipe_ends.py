@@ -12,7 +12,7 @@ def whole(shape, step, dtype="f8"):
     return (np.arange(np.prod(shape, dtype=int)).reshape(shape) + 1000 * step).astype(dtype)
 
 
-def parts_of(array, layout):
+def split_array(array, layout):
     """Return the local arrays of all ranks of a layout, with unchanged halos."""
     parts = []
     for rank in layout.rank_numbers:
@@ -34,7 +34,7 @@ def given(parts):
     return parts[0] if len(parts) == 1 else parts
 
 
-class Beside(threading.Thread):
+class BackgroundThread(threading.Thread):
     """Runs a function in a thread during the test, and passes on its result or its exception."""
 
     def __init__(self, body, *arguments, **keywords):
@@ -61,13 +61,13 @@ class Beside(threading.Thread):
 def write_steps(url, layout, count, dtype="f8"):
     with plait.open(url, "w", shape=layout.shape, dtype=dtype) as file:
         for step in range(count):
-            file.write(given(parts_of(whole(layout.shape, step, dtype), layout)), layout)
+            file.write(given(split_array(whole(layout.shape, step, dtype), layout)), layout)
 
 
 def check_steps(found, expected, layout):
     """Compare the local arrays of all ranks in each step with `expected(step)`, the whole array."""
     for step, arrays in enumerate(found):
-        for mine, wanted in zip(arrays, parts_of(expected(step), layout), strict=True):
+        for mine, wanted in zip(arrays, split_array(expected(step), layout), strict=True):
             np.testing.assert_array_equal(mine, wanted)
 
 

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 from launching import find_launcher, needs_mpi
-from pipe_ends import Beside
+from pipe_ends import BackgroundThread
 
 import plait
 
@@ -153,7 +153,7 @@ def test_a_lock_that_cannot_be_seen_is_told_to_both(meeting_folder):
             for _ in range(5):
                 file.write(np.zeros(3))
 
-    beside = Beside(write)
+    beside = BackgroundThread(write)
     while not (meeting_folder / "flow.pipe").exists():
         time.sleep(0.01)
     shutil.copy(meeting_folder / "flow.pipe", meeting_folder / "copy.pipe")
@@ -198,7 +198,7 @@ def test_a_rank_that_dies_while_its_program_waits_for_a_step():
                 file.write(np.zeros(4))
             raise RuntimeError(f"{gone:.2f} {error.value}")
 
-    beside = Beside(write)
+    beside = BackgroundThread(write)
     # The launcher is not to end the other rank.
     words = [find_launcher(), "-n", "2", "sh", "-c", '"$@"; sleep 3', "sh", sys.executable, "-c"]
     words += [PROGRAM.format(body=WAITS)]

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from launching import find_launcher, needs_mpi
-from pipe_ends import Beside, write_steps
+from pipe_ends import BackgroundThread, write_steps
 
 import plait
 from plait import Layout
@@ -35,7 +35,7 @@ def test_a_mistaken_reader_does_not_end_a_writer_that_has_its_readers():
             for number in range(3):
                 file.write(np.full(3, float(number)))
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     with plait.open("pipe:flow") as file:
         with pytest.raises(plait.ArgumentError, match="the two ends differ"):
             plait.open("pipe:flow", shape=(4,))
@@ -58,7 +58,7 @@ def test_readers_that_stand_still_do_not_stop_a_writer_that_drops():
 
 
 def test_a_reader_that_leaves_within_a_step_has_had_it():
-    writer = Beside(write_steps, "pipe:flow?queue=1", LINE, 1)
+    writer = BackgroundThread(write_steps, "pipe:flow?queue=1", LINE, 1)
     with plait.open("pipe:flow") as file:
         for _ in file:
             file.read()
@@ -71,7 +71,7 @@ def test_a_reader_that_has_come_hears_why_the_writer_could_not_begin():
         with plait.open("pipe:flow?readers=2&timeout=1", "w", shape=(3,), dtype="f8"):
             pass
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     with plait.open("pipe:flow") as file, pytest.raises(plait.StoreError, match="only 1 of 2 readers have come"):
         file.read()
     with pytest.raises(plait.StoreError, match="only 1 of 2 readers have come"):
@@ -95,7 +95,7 @@ def test_a_type_that_changes_is_refused_by_who_has_not_looked():
             file.write(np.arange(3, dtype="f8"))
             file.write(np.arange(3, dtype="f8"))
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     with plait.open("pipe:flow") as file:
         assert file.read().dtype == np.dtype("f4")
         with pytest.raises(
@@ -121,7 +121,7 @@ def test_the_type_that_a_reader_expects_is_that_of_every_step(url, dtype):
             for _ in file:
                 np.testing.assert_array_equal(file.read(), np.arange(3.0))
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     told = rf"step 1 has elements of type .*S8, but this reader expects .*{dtype}"
     with pytest.raises(plait.ArgumentError, match=told):
         read()
@@ -141,8 +141,8 @@ def test_a_reader_that_fails_while_the_writer_closes_is_named_to_the_other_reade
             file.write(np.zeros(3))
 
     failing = threading.Event()
-    reader = Beside(fail)
-    writer = Beside(write)
+    reader = BackgroundThread(fail)
+    writer = BackgroundThread(write)
     with plait.open("pipe:flow") as other:
         while plait.pipe_status("pipe:flow").held == 0:
             time.sleep(0.01)
@@ -164,7 +164,7 @@ def test_what_is_defined_anew_is_written_anew():
                 file.write(np.full(size, size, "f4"), variable="p")
                 file.end_step()
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     sizes = []
     with plait.open("pipe:flow") as file:
         for _ in file:

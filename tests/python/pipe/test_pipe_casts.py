@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from pipe_ends import Beside, parts_of, whole
+from pipe_ends import BackgroundThread, split_array, whole
 
 import plait
 from plait import Layout
@@ -14,7 +14,7 @@ TYPES = ["?", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f4", "f8", "c8", 
 
 def write(array, layout, **how):
     with plait.open("pipe:flow", "w", shape=array.shape, dtype=array.dtype, **how) as file:
-        parts = parts_of(array, layout)
+        parts = split_array(array, layout)
         file.write(parts[0] if len(parts) == 1 else parts, layout)
 
 
@@ -28,7 +28,7 @@ def values(dtype):
 @pytest.mark.parametrize(("source", "target"), list(itertools.product(TYPES, TYPES)))
 def test_what_numpy_converts(source, target, casting):
     array = values(source)
-    writer = Beside(write, array, Layout(array.shape, "(*, cyclic) onto (2)"))
+    writer = BackgroundThread(write, array, Layout(array.shape, "(*, cyclic) onto (2)"))
     url = f"pipe:flow?casting={casting}"
     if np.can_cast(source, target, casting):
         with plait.open(url, dtype=target) as file:
@@ -49,7 +49,7 @@ def test_conversions_of_every_layout():
     """Halos that are not filled stay, gaps in the target too, and regions count."""
     array = whole((40, 30), 1)
     array[3, 5] = 1e300
-    writer = Beside(write, array, Layout(array.shape, "(block, cyclic(3)) onto (2, 2)"))
+    writer = BackgroundThread(write, array, Layout(array.shape, "(block, cyclic(3)) onto (2, 2)"))
     with plait.open("pipe:flow?casting=same_kind", dtype="f4") as file:
         for _ in file:
             layout = Layout((20, 30), "(block, *) onto (3)", halo=[(1, 1), (0, 0)], order="F")
@@ -68,11 +68,11 @@ def test_conversions_of_every_layout():
 
 def test_narrower_whole_numbers_are_cut_and_reals_rounded():
     array = np.array([2**40 + 5, -1, 300])
-    writer = Beside(write, array, Layout((3,), "(block) onto (3)"))
+    writer = BackgroundThread(write, array, Layout((3,), "(block) onto (3)"))
     with plait.open("pipe:flow?casting=same_kind", dtype="i1") as file:
         np.testing.assert_array_equal(file.read(), array.astype("i1"))
     writer.result()
-    writer = Beside(write, np.array([1e300, 0.1, np.nan]), Layout((3,), "(block) onto (3)"))
+    writer = BackgroundThread(write, np.array([1e300, 0.1, np.nan]), Layout((3,), "(block) onto (3)"))
     with plait.open("pipe:flow?casting=same_kind", dtype="f4") as file:
         np.testing.assert_array_equal(file.read(), np.array([np.inf, 0.1, np.nan], "f4"))
     writer.result()
@@ -82,7 +82,7 @@ def test_narrower_whole_numbers_are_cut_and_reals_rounded():
 def test_the_order_of_bytes_can_be_another_one(dtype):
     array = np.array([1.5, -2, 300]).astype(dtype)
     other = array.dtype.newbyteorder()
-    writer = Beside(write, array, Layout((3,), "(block) onto (3)"))
+    writer = BackgroundThread(write, array, Layout((3,), "(block) onto (3)"))
     with plait.open("pipe:flow?casting=safe", dtype=other) as file:
         found = file.read()
     assert found.dtype == other
@@ -92,14 +92,14 @@ def test_the_order_of_bytes_can_be_another_one(dtype):
 
 def test_wider_elements_come_in_pieces_that_are_converted_by_themselves():
     array = whole((700, 300), 2, "u1")
-    writer = Beside(write, array, Layout(array.shape, "(block, cyclic) onto (2, 2)"))
+    writer = BackgroundThread(write, array, Layout(array.shape, "(block, cyclic) onto (2, 2)"))
     with plait.open("pipe:flow?casting=safe", dtype="c16") as file:
         np.testing.assert_array_equal(file.read(), array)
     writer.result()
 
 
 def test_another_type_is_no_conversion_unless_that_is_said():
-    writer = Beside(write, np.zeros(3), Layout((3,), "(block) onto (3)"))
+    writer = BackgroundThread(write, np.zeros(3), Layout((3,), "(block) onto (3)"))
     told = r"writes 3 <f8, but .* reads 3 <f4.*let the reader open pipe:flow\?casting=same_kind"
     with pytest.raises(plait.ArgumentError, match=told):
         plait.open("pipe:flow", dtype="f4")
@@ -118,7 +118,7 @@ def test_other_arrays_of_a_step_stay_what_they_are():
                 file.write(np.arange(4.0), variable="u")
                 file.end_step()
 
-    writer = Beside(both)
+    writer = BackgroundThread(both)
     with plait.open("pipe:flow?casting=same_kind", dtype="f4", shape=(3,)) as file:
         for step in file:
             assert file.read(variable="u").dtype == np.dtype("f8")

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 import pytest
-from pipe_ends import Beside, whole
+from pipe_ends import BackgroundThread, whole
 
 import plait
 
@@ -40,7 +40,7 @@ def names(folder):
 @pytest.mark.parametrize("order", [None, "F"])
 @pytest.mark.parametrize("memory", [256 << 20, 300])
 def test_each_step_becomes_a_file(tmp_path, order, memory):
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     done = plait.copy("pipe:flow", tmp_path / "a-{step:03}.npy", order=order, memory=memory)
     writer.result()
     assert (done.steps, done.bytes, done.shape, done.dtype) == (3, 3 * 35 * 8, SHAPE, np.dtype("f8"))
@@ -53,7 +53,7 @@ def test_each_step_becomes_a_file(tmp_path, order, memory):
 
 
 def test_the_only_step_becomes_the_file(tmp_path):
-    writer = Beside(write, 1, dtype=">i4")
+    writer = BackgroundThread(write, 1, dtype=">i4")
     plait.copy("pipe:flow", tmp_path / "a.npy")
     writer.result()
     found = np.load(tmp_path / "a.npy")
@@ -63,7 +63,7 @@ def test_the_only_step_becomes_the_file(tmp_path):
 
 def test_a_second_step_needs_a_name_of_its_own(tmp_path):
     (tmp_path / "a.npy").write_bytes(b"old")
-    writer = Beside(write, 3)
+    writer = BackgroundThread(write, 3)
     with pytest.raises(
         plait.ArgumentError, match=r"put \{step\} into its name, .* or copy only the first with steps=1"
     ):
@@ -76,7 +76,7 @@ def test_a_second_step_needs_a_name_of_its_own(tmp_path):
 
 
 def test_some_steps_are_taken_and_the_others_left(tmp_path):
-    writer = Beside(write, 5)
+    writer = BackgroundThread(write, 5)
     assert plait.copy("pipe:flow", tmp_path / "a.npy", steps=1).steps == 1
     assert plait.copy("pipe:flow", tmp_path / "a-{step}.npy", steps=2).steps == 2
     assert [step[0] for step in read()] == [3, 4]
@@ -85,12 +85,12 @@ def test_some_steps_are_taken_and_the_others_left(tmp_path):
 
 
 def test_arrays_of_a_step(tmp_path):
-    writer = Beside(write, 2, second=True)
+    writer = BackgroundThread(write, 2, second=True)
     plait.copy("pipe:flow", tmp_path / "{variable}-{step}.npy")
     writer.result()
     assert names(tmp_path) == ["data-0.npy", "data-1.npy", "pressure-0.npy", "pressure-1.npy"]
     np.testing.assert_array_equal(np.load(tmp_path / "pressure-1.npy"), np.full(3, 1, "i2"))
-    writer = Beside(write, 2, second=True)
+    writer = BackgroundThread(write, 2, second=True)
     plait.copy("pipe:flow", tmp_path / "p{step}.npy", variable="pressure")
     writer.result()
     assert np.load(tmp_path / "p1.npy").dtype == "i2"
@@ -107,7 +107,7 @@ def test_arrays_of_a_step(tmp_path):
     ],
 )
 def test_what_has_no_room_is_refused(tmp_path, target, variable, text):
-    writer = Beside(write, 2, second=True)
+    writer = BackgroundThread(write, 2, second=True)
     with pytest.raises(plait.ArgumentError, match=text):
         plait.copy("pipe:flow", tmp_path / target, variable=variable)
     assert names(tmp_path) == []
@@ -123,7 +123,7 @@ def test_a_name_of_an_array_leads_nowhere_else(tmp_path):
 
     folder = tmp_path / "a"
     folder.mkdir()
-    writer = Beside(write_badly)
+    writer = BackgroundThread(write_badly)
     with pytest.raises(plait.ArgumentError, match="has a name that cannot be the name of a file"):
         plait.copy("pipe:flow", folder / "{variable}")
     assert (names(tmp_path), names(folder)) == (["a"], [])
@@ -132,8 +132,8 @@ def test_a_name_of_an_array_leads_nowhere_else(tmp_path):
 
 
 def test_a_relay_hands_everything_on():
-    writer = Beside(write, 3, second=True)
-    reader = Beside(read, "pipe:next")
+    writer = BackgroundThread(write, 3, second=True)
+    reader = BackgroundThread(read, "pipe:next")
     done = plait.copy("pipe:flow", "pipe:next")
     writer.result()
     assert done.steps == 3
@@ -149,7 +149,7 @@ def test_files_become_steps(tmp_path):
     for number in range(3):
         np.save(tmp_path / f"a-{number}.npy", np.asfortranarray(whole(SHAPE, number)))
     sources = [tmp_path / f"a-{number}.npy" for number in range(3)]
-    reader = Beside(read)
+    reader = BackgroundThread(read)
     assert plait.copy(sources, "pipe:flow").steps == 3
     for number, (_, _, arrays) in enumerate(reader.result()):
         np.testing.assert_array_equal(arrays["data"], whole(SHAPE, number))
@@ -176,7 +176,7 @@ def test_files_become_steps(tmp_path):
 def test_streams_of_npy_files(tmp_path, order, memory):
     arrays = [np.array(whole(SHAPE, number, ">f4"), order=order) for number in range(3)]
     stream = io.BytesIO()
-    writer = Beside(write, 3)
+    writer = BackgroundThread(write, 3)
     assert plait.copy("pipe:flow", stream, order=order, memory=memory).steps == 3
     writer.result()
     stream.seek(0)
@@ -189,7 +189,7 @@ def test_streams_of_npy_files(tmp_path, order, memory):
     for array in arrays:
         np.save(stream, array)
     stream.seek(0)
-    reader = Beside(read)
+    reader = BackgroundThread(read)
     plait.copy(stream, "pipe:flow")
     for array, (_, _, found) in zip(arrays, reader.result(), strict=True):
         assert found["data"].dtype == ">f4"
@@ -205,7 +205,7 @@ def test_streams_of_npy_files(tmp_path, order, memory):
 
 def test_streams_of_elements_alone(tmp_path):
     stream = io.BytesIO()
-    writer = Beside(write, 2)
+    writer = BackgroundThread(write, 2)
     plait.copy("pipe:flow", stream, raw=True)
     writer.result()
     assert stream.getvalue() == whole(SHAPE, 0).tobytes() + whole(SHAPE, 1).tobytes()
@@ -273,7 +273,7 @@ def test_an_ordinary_file_gets_whole_arrays_only(tmp_path):
 def test_a_stream_that_nobody_reads_leaves_the_writer_going():
     ours, theirs = os.pipe()
     os.close(ours)
-    writer = Beside(write, 2)
+    writer = BackgroundThread(write, 2)
     with open(theirs, "wb") as stream, pytest.raises(BrokenPipeError):
         plait.copy("pipe:flow", stream)
     assert [step[0] for step in read()] == [1]
@@ -281,7 +281,7 @@ def test_a_stream_that_nobody_reads_leaves_the_writer_going():
 
 
 def test_a_full_disk_is_told_at_both_ends():
-    writer = Beside(write, 100)
+    writer = BackgroundThread(write, 100)
     with open("/dev/full", "wb") as stream, pytest.raises(OSError, match="/dev/full, step 0: No space left on device"):
         plait.copy("pipe:flow", stream)
     with pytest.raises(plait.StoreError, match=r"the reader .* has failed"):
@@ -289,7 +289,7 @@ def test_a_full_disk_is_told_at_both_ends():
 
 
 def test_a_pipe_without_steps(tmp_path):
-    writer = Beside(write, 0)
+    writer = BackgroundThread(write, 0)
     with pytest.raises(plait.StoreError, match="its writer has closed it without a step; nothing was copied"):
         plait.copy("pipe:flow", tmp_path / "a.npy")
     writer.result()
@@ -302,7 +302,7 @@ def test_a_writer_that_fails_leaves_no_file(tmp_path):
             file.write(whole(SHAPE, 0))
             raise ZeroDivisionError
 
-    writer = Beside(write_and_fail)
+    writer = BackgroundThread(write_and_fail)
     with pytest.raises(plait.StoreError):
         plait.copy("pipe:flow", tmp_path / "a.npy")
     with pytest.raises(ZeroDivisionError):

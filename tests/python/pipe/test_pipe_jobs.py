@@ -10,7 +10,7 @@ import pytest
 from launching import needs_mpi
 
 sys.path.append(str(Path(__file__).parents[2] / "stress"))
-from pipe_plan import Fault, Program, round_of
+from pipe_plan import Fault, Program, draw_round
 from pipe_storm import Run, carry_out
 
 pytestmark = needs_mpi
@@ -27,7 +27,7 @@ def carried_out(programs, rounds, seed=1, **options):
     return said
 
 
-def errors_of(said):
+def collect_errors(said):
     return {name.removeprefix("done-"): told["errors"][0] for name, told in said.items() if told["errors"]}
 
 
@@ -53,7 +53,7 @@ def test_readers_that_come_late_and_leave_early():
     seed = next(
         seed
         for seed in range(1000)
-        if (habits := round_of(seed, 0, programs, Fault()).habits) and habits[2].late and habits[3].leaves >= 0
+        if (habits := draw_round(seed, 0, programs, Fault()).habits) and habits[2].late and habits[3].leaves >= 0
     )
     carried_out(programs, 1, seed=seed)
 
@@ -62,7 +62,7 @@ def test_readers_that_come_late_and_leave_early():
 @pytest.mark.parametrize(("program", "rank"), [(0, 1), (1, 0)])
 def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank):
     """The same programs can open pipes afterwards."""
-    errors = errors_of(carried_out((2, 2), 2, fault=Fault("raise", program, rank, 0, 0)))
+    errors = collect_errors(carried_out((2, 2), 2, fault=Fault("raise", program, rank, 0, 0)))
     assert errors.pop(f"{program}-{rank}")["text"] == "the model blew up"
     other = {error["text"] for name, error in errors.items() if not name.startswith(str(program))}
     assert len(errors) == 3
@@ -76,7 +76,7 @@ def test_an_exception_on_one_rank_is_told_to_all_of_both_programs(program, rank)
 )
 def test_a_killed_rank_is_told_of(program, rank, outlive):
     said = carried_out((2, 2), 1, fault=Fault("kill", program, rank, 0, 0), outlive=outlive)
-    errors = errors_of(said)
+    errors = collect_errors(said)
     assert {name for name in errors if not name.startswith(str(program))} == {f"{1 - program}-0", f"{1 - program}-1"}
     for name, error in errors.items():
         assert error["after"] < 18, (name, error)  # some hundredths of a second on a machine that rests

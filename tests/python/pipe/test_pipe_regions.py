@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from pipe_ends import Beside, check_steps, parts_of, read_steps, whole, write_steps
+from pipe_ends import BackgroundThread, check_steps, read_steps, split_array, whole, write_steps
 
 import plait
 from plait import Layout
@@ -10,7 +10,7 @@ from plait import Layout
 
 def test_a_region_is_read():
     shape = (10, 12)
-    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 2)
+    writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 2)
     region = (slice(2, 9), slice(3, 4))
     layout = Layout((7, 1), "(cyclic, *) onto (3)")
     found = read_steps("pipe:flow", layout, region=region)
@@ -20,21 +20,21 @@ def test_a_region_is_read():
 
 def test_only_what_a_region_with_steps_takes_is_sent():
     layout = Layout((100, 90), "(block, cyclic(4)) onto (2, 3)")
-    writer = Beside(write_steps, "pipe:flow", layout, 1)
+    writer = BackgroundThread(write_steps, "pipe:flow", layout, 1)
     region = np.s_[::2, 5:90:3]
     with plait.open("pipe:flow") as file:
         for _ in file:
             wanted = Layout((50, 29), "(*, cyclic) onto (5)")
             assert "11.3 KiB in 1450 runs" in file.explain(wanted, region)
             found = file.read(wanted, region=region)
-            for mine, expected in zip(found, parts_of(whole((100, 90), 0)[region], wanted), strict=True):
+            for mine, expected in zip(found, split_array(whole((100, 90), 0)[region], wanted), strict=True):
                 np.testing.assert_array_equal(mine, expected)
     writer.result()
 
 
 def test_halos_of_a_region_are_filled():
     layout = Layout((6,), "(block)", grid=(2,), halo=[(1, 1)], periodic=[0])
-    writer = Beside(write_steps, "pipe:flow", Layout((12, 3), "(cyclic, block) onto (2, 2)"), 1)
+    writer = BackgroundThread(write_steps, "pipe:flow", Layout((12, 3), "(cyclic, block) onto (2, 2)"), 1)
     (arrays,) = read_steps("pipe:flow", layout, region=np.s_[::2, 1], fill_halo=True)
     writer.result()
     np.testing.assert_array_equal(arrays, [[31, 1, 7, 13, 19], [13, 19, 25, 31, 1]])
@@ -60,7 +60,7 @@ def refused(opened, *how, **given):
 def test_regions_are_what_they_are_to_files(tmp_path, region):
     shape = (10, 4)
     np.save(tmp_path / "a.npy", whole(shape, 0))
-    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(cyclic(3), block) onto (2, 2)"), 1)
+    writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(cyclic(3), block) onto (2, 2)"), 1)
     with plait.open(tmp_path / "a.npy") as file, plait.open("pipe:flow") as pipe:
         for _ in pipe:
             found = [answer(one, region) for one in (file, pipe)]
@@ -72,7 +72,7 @@ def test_regions_are_what_they_are_to_files(tmp_path, region):
 
 def test_steps_are_indexed_like_arrays(meeting_folder):
     shape = (10, 12)
-    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 3)
+    writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(block, cyclic) onto (2, 3)"), 3)
     with plait.open("pipe:flow") as file:
         assert "begin a step first" in index_refused(file, [1, 2])
         for step in file:
@@ -97,7 +97,7 @@ def test_a_step_is_assigned_like_an_array(meeting_folder):
         with plait.open("pipe:flow", "w", shape=(6, 4), dtype="f8") as file:
             file[:, ::-1] = np.arange(4)
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     ((found,),) = read_steps("pipe:flow", Layout((6, 4), "(*, *)"))
     writer.result()
     np.testing.assert_array_equal(found, expected)

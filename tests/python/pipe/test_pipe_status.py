@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from pipe_ends import Beside
+from pipe_ends import BackgroundThread
 
 import plait
 
@@ -44,7 +44,7 @@ def test_readers_are_seen_and_asking_takes_nothing_from_them():
             for _ in range(3):
                 file.write(np.zeros(2))
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     with plait.open("pipe:flow") as file:
         numbers = []
         for step in file:
@@ -74,7 +74,7 @@ def test_what_is_not_there(meeting_folder):
             call()
 
 
-class Interrupted:
+class SignalTimer:
     """Sends a signal to this process soon, whose handler raises an exception."""
 
     def __enter__(self):
@@ -97,9 +97,9 @@ def write_on(file):
 
 
 def test_a_signal_ends_the_wait_for_another_program():
-    with pytest.raises(KeyboardInterrupt, match="stop"), Interrupted():
+    with pytest.raises(KeyboardInterrupt, match="stop"), SignalTimer():
         plait.open("pipe:flow")
-    with pytest.raises(KeyboardInterrupt), Interrupted():
+    with pytest.raises(KeyboardInterrupt), SignalTimer():
         plait.open("pipe:flow", "w", shape=(2,), dtype="f8")
     assert plait.pipe_names() == []
 
@@ -120,8 +120,8 @@ def test_a_signal_ends_the_wait_for_a_step():
             for _ in file:
                 pass
 
-    writer = Beside(write)
-    with pytest.raises(KeyboardInterrupt), Interrupted():
+    writer = BackgroundThread(write)
+    with pytest.raises(KeyboardInterrupt), SignalTimer():
         read()
     ready.set()
     read()
@@ -145,8 +145,8 @@ def test_a_signal_ends_the_wait_for_room():
             write_on(file)
 
     ended = threading.Event()
-    reader = Beside(read)
-    with pytest.raises(KeyboardInterrupt), Interrupted():
+    reader = BackgroundThread(read)
+    with pytest.raises(KeyboardInterrupt), SignalTimer():
         write()
     ended.set()
     reader.result()

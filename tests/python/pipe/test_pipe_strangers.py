@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pipe_ends import Beside, read_steps
+from pipe_ends import BackgroundThread, read_steps
 
 import plait
 from plait import Layout
@@ -48,7 +48,7 @@ def test_strangers_delay_no_reader_and_take_no_memory(meeting_folder):
     draw = random.Random(5)
     layout = Layout((5000,), "(cyclic(3)) onto (2)")
     with plait.open("pipe:flow?network=lo&readers=0&queue=1", "w", shape=(5000,), dtype="f8") as file:
-        reader = Beside(read_steps, "pipe:flow", layout)
+        reader = BackgroundThread(read_steps, "pipe:flow", layout)
         before = after = 0
         for number in range(ROUNDS):
             strangers = []

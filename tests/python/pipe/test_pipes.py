@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given as hypothesis_given
 from hypothesis import settings
 from hypothesis import strategies as st
-from pipe_ends import Beside, check_steps, given, read_steps, whole, write_steps
+from pipe_ends import BackgroundThread, check_steps, given, read_steps, whole, write_steps
 
 import plait
 from plait import Layout
@@ -27,7 +27,7 @@ PAIRS = [
 @pytest.mark.parametrize("dtype", ["f8", "u1", "S3", "c16"])
 def test_each_step_arrives_in_the_readers_layout(source, target, dtype):
     shape = (13, 11)
-    writer = Beside(write_steps, "pipe:flow", Layout(shape, source), 4, dtype)
+    writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, source), 4, dtype)
     layout = Layout(shape, target)
     found = read_steps("pipe:flow", layout)
     writer.result()
@@ -46,7 +46,7 @@ def layouts(draw, shape):
     return Layout(shape, f"({', '.join(dists)})", grid=tuple(grid), order=draw(st.sampled_from("CF")))
 
 
-def regions_of(size):
+def region_strategy(size):
     """Draw a stretch of indices with a step, or one index; all indices in about half of the cases."""
     ends = st.lists(st.integers(-size - 2, size + 2), min_size=2, max_size=2)
     some = st.tuples(ends, st.integers(1, 5)).map(lambda given: slice(*given[0], given[1]))
@@ -58,9 +58,9 @@ def regions_of(size):
 def test_any_layouts(data):
     shape = tuple(data.draw(st.lists(st.integers(0, 12), min_size=1, max_size=3)))
     source = data.draw(layouts(shape))
-    region = tuple(data.draw(regions_of(size)) for size in shape)
+    region = tuple(data.draw(region_strategy(size)) for size in shape)
     target = data.draw(layouts(whole(shape, 0)[region].shape))
-    writer = Beside(write_steps, "pipe:flow", source, 2)
+    writer = BackgroundThread(write_steps, "pipe:flow", source, 2)
     found = read_steps("pipe:flow", target, region=region)
     writer.result()
     check_steps(found, lambda step: whole(shape, step)[region], target)
@@ -68,7 +68,7 @@ def test_any_layouts(data):
 
 def test_halos_are_filled():
     layout = Layout((12,), "(block)", grid=(3,), halo=[(1, 2)])
-    writer = Beside(write_steps, "pipe:flow", Layout((12,), "(cyclic) onto (2)"), 1)
+    writer = BackgroundThread(write_steps, "pipe:flow", Layout((12,), "(cyclic) onto (2)"), 1)
     (arrays,) = read_steps("pipe:flow", layout, fill_halo=True)
     writer.result()
     np.testing.assert_array_equal(arrays[1], np.arange(3.0, 10.0))
@@ -83,7 +83,7 @@ def test_attributes_and_variables_of_a_step():
                 file.write(np.arange(6, dtype="i2").reshape(2, 3) + number, variable="pressure")
                 file.end_step()
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     with plait.open("pipe:flow", shape=(4,), dtype="f4") as file:
         assert (file.shape, file.dtype) == ((4,), np.dtype("f4"))
         seen = []
@@ -114,7 +114,7 @@ def test_what_steps_say_may_change_each_time(queue):
                 file.write(np.full(4, number, "f4"))
                 file.end_step()
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     with plait.open("pipe:flow") as file:
         found = []
         for step in file:
@@ -134,7 +134,7 @@ def test_two_that_wait_for_each_other_in_turn():
                 time.sleep(0.002 * (number % 3))
                 file.write(np.full(3, float(number)))
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     with plait.open("pipe:flow") as file:
         for step in file:
             time.sleep(0.002 * (step.number % 4))
@@ -144,7 +144,7 @@ def test_two_that_wait_for_each_other_in_turn():
 
 
 def test_steps_can_be_left_unread_and_reading_can_stop():
-    writer = Beside(write_steps, "pipe:flow?queue=1", Layout((5,), "(*) onto ()"), 10)
+    writer = BackgroundThread(write_steps, "pipe:flow?queue=1", Layout((5,), "(*) onto ()"), 10)
     with plait.open("pipe:flow") as file:
         for step in file:
             if step.number == 3:
@@ -158,7 +158,7 @@ def test_steps_can_be_left_unread_and_reading_can_stop():
 
 def test_each_of_several_readers_gets_every_step():
     layout = Layout((6,), "(block) onto (2)")
-    readers = [Beside(read_steps, "pipe:flow", layout) for _ in range(3)]
+    readers = [BackgroundThread(read_steps, "pipe:flow", layout) for _ in range(3)]
     write_steps("pipe:flow?readers=3", Layout((6,), "(cyclic) onto (3)"), 7)
     for reader in readers:
         found = reader.result()
@@ -170,7 +170,7 @@ def test_each_of_several_readers_gets_every_step():
 def test_a_reader_that_has_left_again_has_come():
     """A writer waits for `readers` readers to come, even if they leave early."""
     layout = Layout((6,), "(*) onto ()")
-    writer = Beside(write_steps, "pipe:flow?readers=2&timeout=10", layout, 3)
+    writer = BackgroundThread(write_steps, "pipe:flow?readers=2&timeout=10", layout, 3)
     with plait.open("pipe:flow"):
         pass
     assert len(read_steps("pipe:flow", layout)) == 3
@@ -200,7 +200,7 @@ def test_the_writer_waits_while_the_queue_is_full():
                 file.write(np.full(2, float(step)))
                 written.append(step)
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     with plait.open("pipe:flow") as file:
         time.sleep(0.2)
         assert written == [0, 1]
@@ -220,7 +220,7 @@ def test_ends_that_differ_are_told_so_both(what):
         with plait.open("pipe:flow?timeout=20", "w", shape=(5,), dtype="f8"):
             raise AssertionError
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     texts = []
     with pytest.raises(plait.ArgumentError, match="the two ends differ") as error:
         plait.open("pipe:flow", **what)
@@ -262,7 +262,7 @@ def test_an_abort_arrives_with_its_reason():
             for _ in range(3):
                 file.read()
 
-    writer = Beside(write)
+    writer = BackgroundThread(write)
     with pytest.raises(plait.StoreError, match=r"given up: .*ZeroDivisionError: the model blew up"):
         read()
     with pytest.raises(ZeroDivisionError):
@@ -275,7 +275,7 @@ def test_a_reader_that_fails_is_an_error_of_its_writer():
             file.read()
             raise ZeroDivisionError
 
-    reader = Beside(read)
+    reader = BackgroundThread(read)
     with pytest.raises(plait.StoreError, match=r"the reader .* has failed: ZeroDivisionError"):
         write_steps("pipe:flow", Layout((3,), "(*) onto ()"), 10)
     with pytest.raises(ZeroDivisionError):
@@ -330,7 +330,7 @@ def predicted(text):
 
 def test_explaining_a_pipe():
     shape = (1200, 4000)
-    writer = Beside(write_steps, "pipe:flow", Layout(shape, "(block, *) onto (3)"), 1)
+    writer = BackgroundThread(write_steps, "pipe:flow", Layout(shape, "(block, *) onto (3)"), 1)
     with plait.open("pipe:flow") as file:
         for _ in file:
             layout = Layout(shape, "(*, block) onto (2)")

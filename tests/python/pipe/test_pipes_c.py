@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from launching import WELCOME, needs_mpi
-from pipe_ends import parts_of
+from pipe_ends import split_array
 
 import plait
 from plait.launch import find_mpiexec
@@ -67,7 +67,7 @@ def test_between_two_programs(program, writer, reader):
     expect_well(*[start(ranks, program, role, "pipe:flow", *layout) for role, ranks, *layout in ends])
 
 
-def field_of(step):
+def make_field(step):
     return 1000.0 * step + np.arange(54.0).reshape(SHAPE)
 
 
@@ -80,7 +80,7 @@ def test_from_c_to_python(program, writer):
         for count, step in enumerate(file):
             assert step.attributes == {"n": count, "time": 0.25 * count, "name": "flow"}
             assert step.variables == ("data", "count")
-            for found, expected in zip(file.read(mine), parts_of(field_of(count), mine), strict=True):
+            for found, expected in zip(file.read(mine), split_array(make_field(count), mine), strict=True):
                 np.testing.assert_array_equal(found, expected)
             np.testing.assert_array_equal(file.read(variable="count"), np.array([count, -count, 7], "i4"))
         assert count == STEPS - 1
@@ -95,7 +95,7 @@ def test_from_python_to_c(program, reader):
     with plait.open("pipe:flow", "w", shape=SHAPE, dtype="f8") as file:
         for count in range(STEPS):
             file.begin_step({"n": count, "time": 0.25 * count, "name": "flow"})
-            file.write(parts_of(field_of(count), mine), mine)
+            file.write(split_array(make_field(count), mine), mine)
             file.write(np.array([count, -count, 7], "i4"), variable="count")
             file.end_step()
     expect_well(job)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pipe_ends import Beside
+from pipe_ends import BackgroundThread
 
 import plait
 
@@ -39,7 +39,7 @@ def plot(folder, *arguments, expected=0):
     return done.stderr if expected else done.stdout
 
 
-def middle_of(picture, colour):
+def find_middle(picture, colour):
     """Return the position of a color in a picture, as shares of its height and width, without the color bar."""
     pixels = (image.imread(picture)[:, :, :3] * 255).round().astype(int)
     height, width, _ = pixels.shape
@@ -65,12 +65,12 @@ def square(step):
 
 @pytest.mark.long
 def test_a_picture_shows_each_element_in_its_position(tmp_path):
-    writer = Beside(write, square, 3, (40, 40), time=1.5, name="flow")
+    writer = BackgroundThread(write, square, 3, (40, 40), time=1.5, name="flow")
     assert plot(tmp_path, "--save", "pictures") == "3 steps of pipe:field: pictures in pictures\n"
     writer.result()
     names = [f"step-0000{step}.png" for step in range(3)]
     assert sorted(path.name for path in (tmp_path / "pictures").iterdir()) == names
-    rows, columns = zip(*(middle_of(tmp_path / "pictures" / name, BRIGHT) for name in names), strict=True)
+    rows, columns = zip(*(find_middle(tmp_path / "pictures" / name, BRIGHT) for name in names), strict=True)
     assert max(rows) - min(rows) < 0.01
     assert 0.5 < rows[0] < 0.8
     assert columns[1] - columns[0] > 0.1
@@ -89,7 +89,7 @@ def test_a_picture_shows_each_element_in_its_position(tmp_path):
     ],
 )
 def test_any_numbers_are_drawn(tmp_path, array, arguments):
-    writer = Beside(write, lambda _: array, 2, array.shape, array.dtype)
+    writer = BackgroundThread(write, lambda _: array, 2, array.shape, array.dtype)
     assert plot(tmp_path, "pipe:field", "--save", "here", *arguments).startswith("2 steps")
     writer.result()
     assert len(list((tmp_path / "here").iterdir())) == 2
@@ -104,16 +104,16 @@ def test_another_variable_is_drawn(tmp_path):
             file.write(square(0), variable="heat")
             file.end_step()
 
-    writer = Beside(write_two)
+    writer = BackgroundThread(write_two)
     plot(tmp_path, "--save", "here", "--variable", "heat")
     writer.result()
-    row, _ = middle_of(tmp_path / "here/step-00000.png", BRIGHT)
+    row, _ = find_middle(tmp_path / "here/step-00000.png", BRIGHT)
     assert row > 0.5
 
 
 @pytest.mark.long
 def test_without_a_display_pictures_are_kept(tmp_path):
-    writer = Beside(write, square, 1, (40, 40))
+    writer = BackgroundThread(write, square, 1, (40, 40))
     assert plot(tmp_path) == "1 steps of pipe:field: pictures in pictures\n"
     writer.result()
 
@@ -124,7 +124,7 @@ def test_without_a_display_pictures_are_kept(tmp_path):
     [((2, 2, 2), "f8", "it takes 1 or 2 dimensions"), ((3,), "S4", "must be numbers"), ((0, 3), "f8", "shape (0, 3)")],
 )
 def test_what_cannot_be_drawn_is_told_and_the_writer_is_not_harmed(tmp_path, shape, dtype, words):
-    writer = Beside(write, lambda _: np.zeros(shape, dtype), 1, shape, dtype)
+    writer = BackgroundThread(write, lambda _: np.zeros(shape, dtype), 1, shape, dtype)
     assert words in plot(tmp_path, "--save", "here", expected=1)
     writer.result()
 

@@ -20,7 +20,7 @@ DRAWS = 60
 SECONDS = 60
 
 
-class Hostile:
+class HostileArgument:
     """Raises an exception in every method."""
 
     def __index__(self) -> int:
@@ -52,7 +52,7 @@ VALUES += [
     (-1, 2),
     (2**70,),
 ]
-VALUES += [object(), Hostile(), np.array([1, 2]), np.zeros((2, 2)), range(3), slice(1, 5, 2), lambda: 1, LAYOUT]
+VALUES += [object(), HostileArgument(), np.array([1, 2]), np.zeros((2, 2)), range(3), slice(1, 5, 2), lambda: 1, LAYOUT]
 VALUES += [plait.Layout((5,), "(block)", grid=(2,))]
 
 # Functions of the core, which have no Python signature, with the maximum number of their arguments.

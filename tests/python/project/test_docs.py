@@ -58,7 +58,7 @@ class Block:
     output: str | None = None
 
 
-def blocks_of(path: Path) -> list[Block]:
+def fenced_blocks(path: Path) -> list[Block]:
     """Return the fenced blocks of a document."""
     found: list[Block] = []
     block: Block | None = None
@@ -175,7 +175,7 @@ def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     names: dict[str, object] = {"__name__": "example"}
     checker = doctest.OutputChecker()
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    for block in blocks_of(path):
+    for block in fenced_blocks(path):
         if block.language not in RUN:
             continue
         where = f"{path.relative_to(ROOT)}:{block.line}"
@@ -214,7 +214,7 @@ def options(command: click.Command) -> set[str]:
 def test_shown_commands_exist() -> None:
     known = dict(commands())
     for path in DOCUMENTS:
-        text = "".join(block.text for block in blocks_of(path) if block.language == "console")
+        text = "".join(block.text for block in fenced_blocks(path) if block.language == "console")
         for line in re.findall(r"^\$ (plait .*?)(?:\s+#.*)?$", text, re.MULTILINE):
             name = next((name for name in known if line.startswith(name)), None)
             if name is None:

@@ -55,7 +55,7 @@ def symbols() -> Iterator[tuple[Path, str, str]]:
             yield Path(path), kind, name
 
 
-def layer_of(path: Path) -> str:
+def find_layer(path: Path) -> str:
     if "src" in path.parts:
         return path.parts[path.parts.index("src") + 1]
     # The unit of a folder, for example unity_src_layout_normal_cxx.cxx.o.
@@ -70,7 +70,7 @@ def test_no_object_needs_a_later_layer() -> None:
     layers: dict[str, set[str]] = {}
     for path, kind, name in found:
         if kind in "TDBRC":  # inline functions are defined by everybody who uses them
-            layers.setdefault(name, set()).add(layer_of(path))
+            layers.setdefault(name, set()).add(find_layer(path))
     late = sorted(
         {
             f"{path.relative_to(BUILD)} needs {name} of {min(layers[name], key=LAYERS.index)}"
@@ -78,7 +78,7 @@ def test_no_object_needs_a_later_layer() -> None:
             if kind in "Uw"
             and "plait" in name  # the recording library replaces calls of the C library
             and name in layers
-            and min(map(LAYERS.index, layers[name])) > LAYERS.index(layer_of(path))
+            and min(map(LAYERS.index, layers[name])) > LAYERS.index(find_layer(path))
         }
     )
     assert not late, late
@@ -88,8 +88,8 @@ def test_no_object_needs_a_later_layer() -> None:
 def test_tracing_links_to_the_base_and_to_new_files() -> None:
     """Of the core library, the library of traces uses only `base` and the code for new files."""
     found = list(symbols())
-    layers = {name: layer_of(path) for path, kind, name in found if kind in "TDBR"}
-    needed = {name for path, kind, name in found if kind == "U" and layer_of(path) == "trace" and name in layers}
+    layers = {name: find_layer(path) for path, kind, name in found if kind in "TDBR"}
+    needed = {name for path, kind, name in found if kind == "U" and find_layer(path) == "trace" and name in layers}
     others = sorted(name for name in needed if layers[name] not in {"base", "trace"})
     assert len(others) == 1, others
     assert "make_new_file" in others[0]

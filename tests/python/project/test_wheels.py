@@ -84,7 +84,7 @@ def test_an_mpi_that_is_insisted_on_and_folders_of_the_builder_are_found(tmp_pat
 
 def test_interpreters_are_found_that_start() -> None:
     found = wheel.found_pythons()
-    versions = [wheel.version_of(python) for python in found]
+    versions = [wheel.python_version(python) for python in found]
     assert len(versions) == len(set(versions))
     assert sys.version_info[:2] in versions or sys.version_info[:2] > wheel.STABLE
 

@@ -5,9 +5,9 @@ import pytest
 from brute_force import numbered
 from hypothesis import given, note
 from hypothesis import strategies as st
-from oracle.library import layout_of
+from oracle.library import make_layout
 from oracle.model import Model
-from oracle.moves import expected, locals_of, owned_view
+from oracle.moves import expected, make_locals, owned_view
 from oracle.notation import to_text
 from oracle.strategies import examples, shapes, specs
 
@@ -50,12 +50,12 @@ def test_into_arrays_of_the_callers(data):
     note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
     source, target = Model(a), Model(b)
     whole = numbered(shape, data.draw(st.sampled_from(DTYPES)))
-    before = [anywhere(data.draw, array) for array in locals_of(source, whole, filler(whole.dtype))]
+    before = [anywhere(data.draw, array) for array in make_locals(source, whole, filler(whole.dtype))]
     kept = [array.copy() for array in before]
     blank = [target.new_array(rank, whole.dtype, filler(whole.dtype)) for rank in target.rank_numbers]
     out = [anywhere(data.draw, array) for array in blank]
     plait.redistribute(
-        as_given(before, data.draw), layout_of(a), layout_of(b), out=as_given(out, data.draw), fill_halo=fill
+        as_given(before, data.draw), make_layout(a), make_layout(b), out=as_given(out, data.draw), fill_halo=fill
     )
     for rank, mine, untouched in zip(target.rank_numbers, out, blank, strict=True):
         np.testing.assert_array_equal(mine, expected(target, rank, whole, untouched, fill))
@@ -72,8 +72,8 @@ def test_into_new_arrays(data):
     note(f"{to_text(a)}\n{to_text(b)}\nfill_halo={fill}")
     source, target = Model(a), Model(b)
     whole = numbered(shape)
-    before = [anywhere(data.draw, array) for array in locals_of(source, whole, -1)]
-    found = plait.redistribute(as_given(before, data.draw), layout_of(a), layout_of(b), fill_halo=fill)
+    before = [anywhere(data.draw, array) for array in make_locals(source, whole, -1)]
+    found = plait.redistribute(as_given(before, data.draw), make_layout(a), make_layout(b), fill_halo=fill)
     found = found if isinstance(found, list) else [found]
     assert len(found) == len(target.parts)
     for rank, mine in zip(target.rank_numbers, found, strict=True):
@@ -100,7 +100,9 @@ def test_with_little_memory(data):
     whole = numbered(shape, "c16")
     out = [target.new_array(rank, whole.dtype, 99) for rank in target.rank_numbers]
     blank = [array.copy() for array in out]
-    plait.redistribute(locals_of(source, whole, -1), layout_of(a), layout_of(b), out=out, memory=memory, fill_halo=True)
+    plait.redistribute(
+        make_locals(source, whole, -1), make_layout(a), make_layout(b), out=out, memory=memory, fill_halo=True
+    )
     for rank, mine, untouched in zip(target.rank_numbers, out, blank, strict=True):
         np.testing.assert_array_equal(mine, expected(target, rank, whole, untouched, True))
 

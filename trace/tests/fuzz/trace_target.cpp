@@ -22,7 +22,7 @@ using namespace plait::trace;
 const Format* chosen = nullptr;
 
 /// What reading came to.
-struct Reading {
+struct ReadResult {
   std::vector<Event> events;
   Description description;
   std::string error;
@@ -37,9 +37,9 @@ void demand(bool holds, const char* what) {
   if (!holds) fail(what);
 }
 
-Reading read_all(const Format& format, std::string_view text, std::size_t buffer_size,
-                 const ReadOptions& options = {}) {
-  Reading found;
+ReadResult read_all(const Format& format, std::string_view text, std::size_t buffer_size,
+                    const ReadOptions& options = {}) {
+  ReadResult found;
   // An event takes at least some bits of a trace; what yields more than this makes events of nothing.
   const std::size_t most = 64 * (text.size() + 16);
   try {
@@ -64,7 +64,7 @@ bool same_beside_events(const Description& one, const Description& other) {
          one.missed == other.missed && one.notes == other.notes;
 }
 
-std::string written(const Format& format, const Reading& whole, const WriteOptions& options) {
+std::string written(const Format& format, const ReadResult& whole, const WriteOptions& options) {
   std::string text;
   const std::unique_ptr<Writer> writer = format.create(sink_to(text), options);
   for (const Process& process : whole.description.processes) writer->add(process);
@@ -75,7 +75,7 @@ std::string written(const Format& format, const Reading& whole, const WriteOptio
 }
 
 /// What was read can be written, and is read back the same.
-void round_trip(const Reading& whole) {
+void round_trip(const ReadResult& whole) {
   bool ordered = true;
   for (std::size_t i = 1; i < whole.events.size(); ++i)
     ordered = ordered && whole.events[i - 1].start <= whole.events[i].start;
@@ -86,7 +86,7 @@ void round_trip(const Reading& whole) {
     options.tick = 1;
     options.base = whole.events.size() % 2 == 0 ? 16 : 10;
     const std::string text = written(format, whole, options);
-    const Reading again = read_all(format, text, 5);
+    const ReadResult again = read_all(format, text, 5);
     if (!again.error.empty()) fail("what was written cannot be read: " + again.error + "\n" + text);
     if (again.events != whole.events) fail(std::string("other events came back from ") + name + "\n" + text);
     if (!same_beside_events(again.description, whole.description))
@@ -96,7 +96,7 @@ void round_trip(const Reading& whole) {
   // Rounded and plain traces are read back as well, though not the same.
   WriteOptions plain;
   plain.plain = true;
-  const Reading rounded = read_all(find_format("1992"), written(find_format("1992"), whole, plain), 64);
+  const ReadResult rounded = read_all(find_format("1992"), written(find_format("1992"), whole, plain), 64);
   if (!rounded.error.empty()) fail("what was written plain cannot be read: " + rounded.error);
 }
 
@@ -104,8 +104,8 @@ void run_reader(const Format& format, std::string_view text) {
   chosen = &format;
   for (const Format& one : formats())
     if (one.recognise != nullptr) (void)one.recognise(text);
-  const Reading first = read_all(format, text, 256);
-  const Reading second = read_all(format, text, 3);
+  const ReadResult first = read_all(format, text, 256);
+  const ReadResult second = read_all(format, text, 3);
   demand(first.error == second.error, "a second reading ends otherwise");
   if (!first.error.empty()) return;
   demand(first.events == second.events, "a second reading gives other events");
@@ -118,7 +118,7 @@ void run_reader(const Format& format, std::string_view text) {
 std::vector<std::string> right_traces(const Format& format) {
   std::vector<std::string> inputs;
   for (std::uint64_t seed = 0; format.create != nullptr && seed < 12; ++seed) {
-    Whole whole = seed < 4 ? sequential_trace(4 + 8 * seed, 4096) : random_trace(seed, 3 * seed);
+    RandomTrace whole = seed < 4 ? sequential_trace(4 + 8 * seed, 4096) : random_trace(seed, 3 * seed);
     if (seed >= 4) whole.description.files.resize(4);
     WriteOptions options;
     options.tick = seed % 2 == 0 ? 1 : 0;
@@ -138,9 +138,9 @@ std::vector<std::string> right_traces(const Format& format) {
 
 }  // namespace
 
-const std::vector<Received>& received() {
-  static const std::vector<Received> kAll = [] {
-    std::vector<Received> all;
+const std::vector<MessageKind>& received() {
+  static const std::vector<MessageKind> kAll = [] {
+    std::vector<MessageKind> all;
     for (const Format& format : formats())
       if (format.open != nullptr)
         all.push_back({format.name, [&format](std::string_view text) { run_reader(format, text); },

@@ -42,7 +42,7 @@ def _meeting(comm, shared, monkeypatch):
     pclose_all()
 
 
-def rows_of(comm, size, dtype="i4"):
+def map_rows(comm, size, dtype="i4"):
     """A mapping by blocks of rows, its descriptor, and this rank's indices."""
     mapping = Mapping(
         size, (BLOCK,) + (0,) * (len(size) - 1), (-1,) * len(size), (comm.size, *[1] * (len(size) - 1)), 0, ()
@@ -93,7 +93,7 @@ def test_other_programs_learn_the_type_with_each_step(comm):
     fields = [numbered((9, 5), "f8"), numbered((4, 3, 2), "c16", 1), numbered((6,), "i2", 2)]
     with plait.open("pipe:flow", comm=comm) as file:
         for whole in fields:
-            mapping, descriptor = rows_of(comm, whole.shape, whole.dtype.str[1:])
+            mapping, descriptor = map_rows(comm, whole.shape, whole.dtype.str[1:])
             array, sizes = share(mapping, whole, comm.rank)
             check(pwrite(array, sizes, descriptor, 1))
         with pytest.raises(plait.ArgumentError, match=r"call begin_step\(\) first"):
@@ -116,7 +116,7 @@ def test_what_python_writes_is_read(comm):
             file.begin_step({"factor": factor})
             file.write(whole[layout.indices(comm.rank)[0]] * factor, layout)
             file.end_step()
-        mapping, descriptor = rows_of(comm, whole.shape, "f8")
+        mapping, descriptor = map_rows(comm, whole.shape, "f8")
         for factor in (1, 2):
             array, sizes = share(mapping, np.zeros_like(whole), comm.rank)
             expected, _ = share(mapping, whole * factor, comm.rank)
@@ -141,7 +141,7 @@ def test_mistakes(comm, shared, monkeypatch):
     assert row.tolist() == [2, 0, 0, OLD, 0, comm.size]
 
     whole = numbered((7, 4), "i4")
-    mapping, descriptor = rows_of(comm, whole.shape)
+    mapping, descriptor = map_rows(comm, whole.shape)
     array, sizes = share(mapping, whole, comm.rank)
     assert pread(array, sizes, descriptor, 1) == ARGUMENT
     assert "open for writing" in message()
@@ -149,11 +149,11 @@ def test_mistakes(comm, shared, monkeypatch):
     assert "open for reading" in message()
     for _ in range(3):
         check(pwrite(array, sizes, descriptor, 1))
-    other, wider = rows_of(comm, whole.shape, "f8")
+    other, wider = map_rows(comm, whole.shape, "f8")
     double, sizes_of_double = share(other, whole.astype("f8"), comm.rank)
     assert pread(double, sizes_of_double, wider, 2) == ARGUMENT
     assert "is 7x4 elements of 4 bytes (<i4), but the read expected 7x4 elements of 8 bytes" in message()
-    smaller, shorter = rows_of(comm, (7, 3))
+    smaller, shorter = map_rows(comm, (7, 3))
     _, sizes_of_smaller = share(smaller, whole[:, :3], comm.rank)
     assert pread(array, sizes_of_smaller, shorter, 2) == ARGUMENT
     assert "the read expected 7x3 elements of 4 bytes" in message()

@@ -49,10 +49,10 @@ def _built(folder: Path = Path(__file__).parents[2]) -> dict[str, Path]:
 def _loaded(built: dict[str, Path]) -> ModuleType:
     """Load the module for the MPI library in use, and link it to the functions of that library."""
     library = _library_in_use()
-    family = family_of(library)
+    family = find_family(library)
     if family not in built:
         raise ArgumentError(
-            f"{version_of(library)!r} is no MPI that this wheel is made for, which are {', '.join(sorted(built))}; "
+            f"{read_version(library)!r} is no MPI that this wheel is made for, which are {', '.join(sorted(built))}; "
             f"build Plait for it, with MPICC set to its compiler wrapper: pip install --no-binary plait plait"
         )
     spec = importlib.util.spec_from_file_location("plait._mpi", built[family])
@@ -69,7 +69,7 @@ def _library_in_use() -> ctypes.CDLL:
     mpi4py = sys.modules.get("mpi4py.MPI")
     libraries = list(loaded_libraries())
     own = mpi4py.Get_library_version().rstrip("\0\n ") if mpi4py is not None else None
-    matching = [library for library in libraries if own is None or version_of(library) == own]
+    matching = [library for library in libraries if own is None or read_version(library) == own]
     if not matching:
         raise ArgumentError(
             "no MPI library was found in this process, so that Plait cannot work with it; build Plait for your MPI, "
@@ -93,14 +93,14 @@ def loaded_libraries() -> Iterator[ctypes.CDLL]:
             yield library
 
 
-def version_of(library: ctypes.CDLL) -> str:
+def read_version(library: ctypes.CDLL) -> str:
     """Return the version text of an MPI library."""
     text, length = ctypes.create_string_buffer(_LONGEST), ctypes.c_int()
     library.MPI_Get_library_version(text, ctypes.byref(length))
     return text.value.decode(errors="replace").rstrip("\n ")
 
 
-def family_of(library: ctypes.CDLL) -> str | None:
+def find_family(library: ctypes.CDLL) -> str | None:
     """Return the family of an MPI library: openmpi, abi (the standard interface of MPI 5), mpich; else None."""
     if hasattr(library, "MPI_Abi_get_version"):
         major, minor = ctypes.c_int(), ctypes.c_int()
@@ -108,4 +108,4 @@ def family_of(library: ctypes.CDLL) -> str | None:
             return "abi"
     if hasattr(library, "ompi_mpi_comm_self"):
         return "openmpi"
-    return "mpich" if LIKE_MPICH.search(version_of(library)) else None
+    return "mpich" if LIKE_MPICH.search(read_version(library)) else None

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import _core
-from ..._calls.guard import agreed_already, checks
+from ..._calls.guard import agreed_errors, checks
 from ..._file.location import local_path, locate
 from ..leftovers import temporary_prefix
 
@@ -37,7 +37,7 @@ def consolidate(target: str, comm: _core.Comm) -> None:
     with checks(partial(_core.fail, comm=comm)):
         if comm.rank == 0:
             consolidate_here(Path(locate(target).path))
-        with agreed_already():
+        with agreed_errors():
             _core.broadcast_text(f"finish {target}", "", 0, comm)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from ... import _core
 from ..._base.errors import Error, store_error
-from ..._calls.guard import agreed_already, checks
+from ..._calls.guard import agreed_errors, checks
 from ..._file.location import locate_new
 from ..leftovers import remove_leftovers, temporary_prefix
 from .additions import Additions, holds_entries
@@ -52,7 +52,7 @@ class Stage:
                 self._root = Path(os.path.realpath(path))
             if comm.rank == 0 and not _is_there(self._root):
                 self._make()
-            with agreed_already():
+            with agreed_errors():
                 encoded = _core.broadcast_text(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
         folder = json.loads(encoded)
         self._made = Path(folder) / self._root.name if folder else None
@@ -89,7 +89,7 @@ class Stage:
                     self._rename(self._made)
                 finally:
                     self._remove_folder()
-            with agreed_already():
+            with agreed_errors():
                 _core.broadcast_text(f"finish {self._target}", "", 0, self._comm)
 
     def discard(self, error: BaseException | None) -> None:

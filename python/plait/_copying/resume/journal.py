@@ -21,10 +21,21 @@ from ... import _core
 from ..._base.errors import ArgumentError, Error
 from ..._calls.guard import Reporter, checks
 from ..._file.file import File
-from ..._file.open import Unfinished
+from ..._file.open import UnfinishedPolicy
 from ..boxes import Boxes, Storage, make_storage
 from ..plans import Route
-from .journal_lines import boot_id, busy, cannot_open, lock, make_durable, route_of, to_fields, valid, was, whole_lines
+from .journal_lines import (
+    boot_id,
+    busy,
+    cannot_open,
+    lock,
+    make_durable,
+    parse_route,
+    to_fields,
+    valid,
+    was,
+    whole_lines,
+)
 from .units import Units
 
 _VERSION = 1
@@ -33,7 +44,7 @@ _SYNCING_SHARE = 0.1  # of the time, at most
 
 
 @dataclass
-class _Known:
+class _ArrayRecord:
     """The entries of the journal for one array."""
 
     file: list[int] | None = None
@@ -56,7 +67,7 @@ class Journal:
         self._comm, self._fail, self._path = comm, fail, path
         self._first = comm.rank == 0
         self._file = -1
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _ArrayRecord] = {}
         self._opened: dict[str, tuple[File, bool]] = {}
         self._names: list[str] = []
         self._job: dict[str, Any] = job
@@ -126,9 +137,9 @@ class Journal:
         for line in json.loads(text):
             if "key" not in line:
                 continue
-            known = self._known.setdefault(line["key"], _Known())
+            known = self._known.setdefault(line["key"], _ArrayRecord())
             if "route" in line:
-                self._known[line["key"]] = _Known(line["file"], line["route"])
+                self._known[line["key"]] = _ArrayRecord(line["file"], line["route"])
             elif "window" in line:
                 known.done.setdefault(line["pass"], set()).add(line["window"])
             elif "finished" in line:
@@ -144,7 +155,7 @@ class Journal:
         """Return True if removing the journal would lose completed work."""
         return any(known.finished or any(known.done.values()) for known in self._known.values())
 
-    def open(self, keys: list[str], name: str, make: Callable[[Unfinished], File]) -> File:
+    def open(self, keys: list[str], name: str, make: Callable[[UnfinishedPolicy], File]) -> File:
         """Open a new file for arrays with these keys.
 
         name  by which its unfinished bytes can be removed
@@ -160,7 +171,7 @@ class Journal:
             file = make("continue")
             same = False
             if self._first:
-                number = _number_of(file._core.unfinished_path)
+                number = _file_identity(file._core.unfinished_path)
                 same = bool(file._core.continued) and all(one.file == number for one in known)
             if not self._broadcast("same" if same else ""):
                 file._core.abandon("it is begun anew")
@@ -188,9 +199,9 @@ class Journal:
                 if self._first:
                     self._write({"key": key, "file": known.file, "route": known.route})
         assert known.route is not None
-        return Entry(self, key, route_of(known.route), stored)
+        return Entry(self, key, parse_route(known.route), stored)
 
-    def enter_scratch(self, key: str, name: str, make: Callable[[Unfinished], File]) -> File:
+    def enter_scratch(self, key: str, name: str, make: Callable[[UnfinishedPolicy], File]) -> File:
         """Open the intermediate array of two passes; if that of the earlier copy is gone, both passes begin anew."""
         scratch = scratch_key(key)
         file = self.open([scratch], name, make)
@@ -202,12 +213,12 @@ class Journal:
                     self._rewrite()
         return file
 
-    def _begin_array(self, key: str, file: File, route: dict[str, Any] | None) -> _Known:
+    def _begin_array(self, key: str, file: File, route: dict[str, Any] | None) -> _ArrayRecord:
         number = ""
         with checks(self._fail):
             if self._first:
-                number = json.dumps(_number_of(file._core.unfinished_path))
-        known = self._known[key] = _Known(json.loads(self._broadcast(number)), route)
+                number = json.dumps(_file_identity(file._core.unfinished_path))
+        known = self._known[key] = _ArrayRecord(json.loads(self._broadcast(number)), route)
         return known
 
     def windows(self, key: str, file_key: str, number: int, ends: tuple[Boxes, Storage | None]) -> set[int]:
@@ -219,7 +230,7 @@ class Journal:
         parts, stored = ends
         done = self._known[key].done.setdefault(number, set())
         file, continued = self._opened[file_key]
-        units = Units.of(file, stored, lost=self._lost) if continued else None
+        units = Units.from_file(file, stored, lost=self._lost) if continued else None
         if units is not None:
             again, broken = units.unfinished(parts, done)
             done -= again
@@ -263,7 +274,7 @@ class Journal:
         with checks(self._fail):
             for key in keys:
                 self._opened.pop(key, None)
-                self._known.setdefault(key, _Known()).finished = True
+                self._known.setdefault(key, _ArrayRecord()).finished = True
                 if self._first:
                     self._write({"key": key, "finished": True})
 
@@ -364,7 +375,7 @@ def scratch_key(key: str) -> str:
     return f"{key} in between"
 
 
-def _number_of(path: str) -> list[int]:
+def _file_identity(path: str) -> list[int]:
     # The number of the device is another one on each host, and after each start.
     found = os.stat(path)
     # The metadata of a folder is written once; an array by itself and in its group has two journals.

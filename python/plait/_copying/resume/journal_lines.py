@@ -113,7 +113,7 @@ def to_fields(route: Route) -> dict[str, Any]:
     }
 
 
-def route_of(encoded: dict[str, Any]) -> Route:
+def parse_route(encoded: dict[str, Any]) -> Route:
     """Return the route of plain values."""
     passes = tuple(
         Boxes(tuple(shape), tuple(window), order, seconds) for shape, window, order, seconds in encoded["passes"]

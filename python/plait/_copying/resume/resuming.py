@@ -33,12 +33,12 @@ def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
     assert job.name is not None
     described: dict[str, Any] = {}
     with checks(fail):
-        path = _path_of(job.name.text)
+        path = _journal_path(job.name.text)
         if path is None:
             return None
         resumes = (
             job.resume
-            and locate_new(job.name.of(0, "data") if "{" in job.name.text else job.name.text).keeps_unfinished
+            and locate_new(job.name.expand(0, "data") if "{" in job.name.text else job.name.text).keeps_unfinished
         )
         if resumes and comm.rank == 0:
             described = _described(job)
@@ -49,12 +49,12 @@ def open_journal(job: Job, comm: _core.Comm, fail: Reporter) -> Journal | None:
 
 def settle_stopped(target: str) -> None:
     """Make durable what a copy to a target has done before it was ended on this host."""
-    path = _path_of(target)
+    path = _journal_path(target)
     if path is not None and path.exists():
         settle(path)
 
 
-def _path_of(target: str) -> Path | None:
+def _journal_path(target: str) -> Path | None:
     """Return the path of the journal of a target: next to it, or next to the hierarchy that it is in, one for each
     array.
 

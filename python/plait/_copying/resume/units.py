@@ -29,7 +29,7 @@ class Units:
         self._grid = () if shards is None else tuple(-(-size // one) for size, one in zip(shape, shards, strict=True))
 
     @classmethod
-    def of(cls, file: File, stored: Storage | None, *, lost: bool) -> Units | None:
+    def from_file(cls, file: File, stored: Storage | None, *, lost: bool) -> Units | None:
         """Return the units of a new file; None if its elements are stored in one piece, where any can be written again.
 
         lost  True if the host may have lost parts of written files

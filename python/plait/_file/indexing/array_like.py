@@ -9,21 +9,21 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..._arguments.region import Slices
-from ..._arguments.values import Array, value_of
+from ..._arguments.values import Array, to_value
 from ..._arguments.words import shape_text
 from ..._base.errors import ArgumentError, ArgumentTypeError
 from ..._calls.guard import alone
 from ..._core import Comm, File, Layout
 from ..attributes import FileAttributes
-from .index import Index, index_of
-from .measured import Measured
+from .index import Index, parse_index
 from .moving import read_index, write_index
+from .readable_array import ReadableArray
 
 _PIECE = 32 << 20
 """Bytes of a piece that `chunks` proposes."""
 
 
-class ArrayLike(Measured):
+class ArrayLike(ReadableArray):
     """The common interface of a File with arrays of NumPy, h5py and zarr.
 
     It is indexed as NumPy's arrays are, for reading and assignment, if one process alone has opened the file. These
@@ -96,7 +96,7 @@ class ArrayLike(Measured):
         plait.StoreError.
         """
         meant = self._meant(index)
-        given = value_of(value, self._dtype, "value")
+        given = to_value(value, self._dtype, "value")
         try:
             write_index(meant, given, self._core.order, self._write_region)
         except ValueError as error:
@@ -119,7 +119,7 @@ class ArrayLike(Measured):
                 "ranks, or open the file without comm"
             )
         self._select_data()
-        meant = index_of(index, self._core.shape, self._core.order)
+        meant = parse_index(index, self._core.shape, self._core.order)
         if meant.points is not None and self._loses_steps():
             raise ArgumentError(
                 "a list or a mask is read or written in several parts, each of which would be a step of the pipe; "
@@ -137,13 +137,13 @@ class ArrayLike(Measured):
 
     def _read_region(self, slices: Slices, out: Array) -> None:
         parts = [(out.__array_interface__["data"][0], out.strides)]
-        self._core.read(_layout_of(out.shape, self._core.order), parts, self._region_of(slices, out), False)
+        self._core.read(_single_rank_layout(out.shape, self._core.order), parts, self._core_region(slices, out), False)
 
     def _write_region(self, slices: Slices, array: Array) -> None:
         parts = [(array.__array_interface__["data"][0], array.strides)]
-        self._core.write(_layout_of(array.shape, self._core.order), parts, self._region_of(slices, array))
+        self._core.write(_single_rank_layout(array.shape, self._core.order), parts, self._core_region(slices, array))
 
-    def _region_of(self, slices: Slices, array: Array) -> Slices:
+    def _core_region(self, slices: Slices, array: Array) -> Slices:
         """Return the slices for the core: an empty list for the whole array, which is all that may be written to a
         pipe.
         """
@@ -162,6 +162,6 @@ def pieces(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]
 
 
 @lru_cache(maxsize=64)
-def _layout_of(shape: tuple[int, ...], order: str) -> Layout:
+def _single_rank_layout(shape: tuple[int, ...], order: str) -> Layout:
     """Return the layout of one rank that has the whole region; it is cached, because programs repeat shapes."""
     return Layout(shape, [None] * len(shape), order=order)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..._arguments.region import Slices, bounds_of, whole_number, wrapped
+from ..._arguments.region import Slices, slice_bounds, whole_number, wrapped
 from ..._arguments.words import shape_text, shown
 from ..._base.errors import ArgumentError, ArgumentIndexError
 
@@ -69,7 +69,7 @@ class Index(NamedTuple):
         return found.shape
 
 
-def index_of(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
+def parse_index(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
     """Return the meaning of an index for an array of this shape, stored in C or Fortran order.
 
     errors  ArgumentIndexError: an index is outside of the array, or has a type that NumPy's arrays do not accept
@@ -146,7 +146,7 @@ def _basic(items: list[Any], shape: tuple[int, ...]) -> Index:
         if item is None or item is Ellipsis:
             after.append(item)
         elif isinstance(item, slice):
-            start, count, step = bounds_of(item, shape[d], "index", d)
+            start, count, step = slice_bounds(item, shape[d], "index", d)
             slices.append(_forwards(start, count, step))
             box.append(count)
             after.append(_BACKWARDS if step < 0 else _WHOLE)
@@ -170,20 +170,20 @@ def _with_points(items: list[Any], shape: tuple[int, ...], order: str) -> Index:
     for item in items:
         d = len(slices)
         if isinstance(item, np.ndarray):
-            for numbers in _numbers_of(item, shape, d):
+            for numbers in _to_numbers(item, shape, d):
                 lists[len(slices)] = numbers
                 slices.append((0, shape[len(slices)], 1, False))
                 after.append(0)
         elif item is None or item is Ellipsis:
             after.append(item)
         elif isinstance(item, slice):
-            start, count, step = bounds_of(item, shape[d], "index", d)
+            start, count, step = slice_bounds(item, shape[d], "index", d)
             slices.append(_forwards(start, count, step))
             after.append(_BACKWARDS if step < 0 else _WHOLE)
         else:
             slices.append((wrapped(item, shape[d], "index", d), 1, 1, False))
             after.append(0)
-    points, which = _points_of(lists, shape, order)
+    points, which = _to_points(lists, shape, order)
     first = points.dimensions[0]
     box = [points.count if d == first else 1 if d in lists else slices[d][1] for d in range(len(shape))]
     slot = next(i for i, d in enumerate(_dimension_numbers(after)) if d == first)
@@ -204,7 +204,7 @@ def _dimension_numbers(after: list[Any]) -> list[int]:
     return numbers
 
 
-def _numbers_of(item: npt.NDArray[Any], shape: tuple[int, ...], dimension: int) -> list[Numbers]:
+def _to_numbers(item: npt.NDArray[Any], shape: tuple[int, ...], dimension: int) -> list[Numbers]:
     """Return the indices, from 0, of a list or a mask: one array for each dimension."""
     if item.dtype.kind == "b":
         covered = shape[dimension : dimension + item.ndim]
@@ -222,7 +222,7 @@ def _numbers_of(item: npt.NDArray[Any], shape: tuple[int, ...], dimension: int) 
     return [numbers]
 
 
-def _points_of(
+def _to_points(
     lists: dict[int, Numbers], shape: tuple[int, ...], order: str
 ) -> tuple[Points, npt.NDArray[np.intp] | None]:
     """Return each point once, in the file's order, and the index that restores the order and shape of the lists.

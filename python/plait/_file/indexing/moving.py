@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..._arguments.recycled import new_array
 from ..._arguments.region import Slices
 from .index import Index
-from .pieces import pieces_of
+from .pieces import split_index
 
 Array = npt.NDArray[Any]
 #: Reads a region into an array, or writes it from one, of any strides.
@@ -24,7 +24,7 @@ def read_index(index: Index, dtype: np.dtype[Any], order: str, read: Move) -> An
     if index.points is None:
         read(index.slices, box)
     else:
-        for piece in pieces_of(index, dtype.itemsize, order, exact=False):
+        for piece in split_index(index, dtype.itemsize, order, exact=False):
             if piece.taken is None:
                 read(piece.slices, piece.view(box))
             else:
@@ -64,7 +64,7 @@ def write_index(index: Index, value: Array, order: str, write: Move) -> None:
         return
     box = np.empty(index.box, value.dtype, "F" if order == "F" else "C")
     box[index.after] = value
-    for piece in pieces_of(index, value.dtype.itemsize, order, exact=True):
+    for piece in split_index(index, value.dtype.itemsize, order, exact=True):
         write(piece.slices, piece.view(box))
 
 

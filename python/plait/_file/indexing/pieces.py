@@ -47,7 +47,7 @@ class Piece:
         return part[tuple(0 if single else slice(None) for _, _, _, single in self.slices)]
 
 
-def pieces_of(index: Index, element_bytes: int, order: str, exact: bool) -> Iterator[Piece]:
+def split_index(index: Index, element_bytes: int, order: str, exact: bool) -> Iterator[Piece]:
     """Divide the elements of an index with points into regions.
 
     exact  True if no region may hold an unrequested element, as for writing
@@ -81,7 +81,7 @@ class _Cutter:
         indices = [numbers[begin:end] for numbers in points.indices]
         lows = [int(numbers.min()) for numbers in indices]
         counts = [int(numbers.max()) - low + 1 for numbers, low in zip(indices, lows, strict=True)]
-        line = _line_of(indices, counts)
+        line = _find_line(indices, counts)
         if line is not None:
             along, start, step = line
             exactly = [*slices]
@@ -126,7 +126,7 @@ class _Cutter:
         return next((d for d in dimensions if d not in self._points.dimensions and around[d][1] > 1), -1)
 
 
-def _line_of(indices: list[Numbers], counts: list[int]) -> tuple[int, int, int] | None:
+def _find_line(indices: list[Numbers], counts: list[int]) -> tuple[int, int, int] | None:
     """Return along which of the dimensions the points follow each other in equal steps, from where, and the step."""
     number = len(indices[0])
     moving = [d for d, count in enumerate(counts) if count > 1]

@@ -10,7 +10,7 @@ from xarray.core import indexing
 
 from ..._file.file import File
 from ..._file.open import open
-from .found import Found
+from .variables import DatasetVariable
 
 
 def _opened(url: str, mode: Literal["r"], **options: Any) -> File:
@@ -27,7 +27,7 @@ class LazyArray(BackendArray):
     again by a read. xarray limits the number of open files, as its own options say.
     """
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: DatasetVariable) -> None:
         """Store the description; the file is opened by the first read."""
         self.shape = found.shape
         self.dtype = found.dtype

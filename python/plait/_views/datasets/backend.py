@@ -15,7 +15,7 @@ from xarray.core.indexing import LazilyIndexedArray
 from ..._base.errors import ArgumentError
 from ..._file.location import format_at, local_path
 from .arrays import LazyArray
-from .found import Group, group_in, names_of_groups
+from .variables import Group, group_in, names_of_groups
 
 _OWN = ("npy", "npz", "safetensors")
 """Formats that no other backend reads; files of other formats need ``engine="plait"``."""

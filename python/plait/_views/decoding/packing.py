@@ -38,7 +38,9 @@ class Packing:
     """True if `stored` is signed and the type in the file is not, or the other way around."""
 
     @classmethod
-    def of(cls, stored: np.dtype[Any], attributes: Mapping[str, Any], fill: Any, name: str) -> Packing | None:
+    def from_attributes(
+        cls, stored: np.dtype[Any], attributes: Mapping[str, Any], fill: Any, name: str
+    ) -> Packing | None:
         """Return the packing that an array's attributes define; None if it is not packed.
 
         fill  the element for missing values if no attribute defines one

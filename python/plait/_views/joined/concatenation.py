@@ -13,29 +13,29 @@ from typing import Any
 import numpy as np
 
 from ... import _core
-from ..._arguments.accessed import Accessed
 from ..._arguments.arrays import Arrays, ranks_held
+from ..._arguments.collective_array import CollectiveArray
 from ..._arguments.layouts import LayoutLike
-from ..._arguments.region import Region, Slices, slices_of
+from ..._arguments.region import Region, Slices, to_slices
 from ..._arguments.values import Array
 from ..._arguments.words import shape_text
 from ..._base.errors import ArgumentError, ArgumentTypeError
-from ..._calls.comm import CommLike, comm_of
+from ..._calls.comm import CommLike, to_core_comm
 from ..._calls.guard import alone, checks
 from ..._calls.request import Request
 from ..._core import Layout
 from ..._file.attributes import Attributes
 from ..._file.file import File
-from ..._file.indexing.index import index_of
-from ..._file.indexing.measured import Measured
+from ..._file.indexing.index import parse_index
 from ..._file.indexing.moving import read_index
+from ..._file.indexing.readable_array import ReadableArray
 from .decoding import owned
-from .parts import JoinedParts, OpenParts, Part, Piece, pieces_of
+from .parts import JoinedParts, OpenParts, Part, Piece, split_region
 from .request import JointRequest
-from .sections import dimension_of, sections_of
+from .sections import make_sections, region_dimension
 
 
-class Concatenation(Measured, Accessed):
+class Concatenation(ReadableArray, CollectiveArray):
     """Several arrays, joined along a dimension, that are read as one array. Made by :func:`plait.concat`.
 
     Methods are collective unless their text says otherwise, as those of a :class:`plait.File`. A read goes through the
@@ -47,7 +47,7 @@ class Concatenation(Measured, Accessed):
         """Objects are made by :func:`plait.concat`."""
         self._axis, self._parts, self._files = axis, parts.parts, files
         self._decodings, self._attributes = parts.decodings, parts.attributes
-        self._comm, self._alone = comm_of(comm), comm is None
+        self._comm, self._alone = to_core_comm(comm), comm is None
         self._shape = (*first.shape[:axis], self._parts[-1].end, *first.shape[axis + 1 :])
         self._dtype, self._order = self._decodings[0].dtype, first.order
         self._chunks = (
@@ -136,7 +136,7 @@ class Concatenation(Measured, Accessed):
     def explain(self, layout: LayoutLike | None = None, region: Region | None = None) -> str:
         """Describe what :meth:`read` would do, part by part, as :meth:`plait.File.explain`. Collective."""
         with checks(self._fail):
-            slices = slices_of(region, self._shape)
+            slices = to_slices(region, self._shape)
             wanted = self._layout_for(layout, slices)
         with self._turn:
             lines = [
@@ -153,7 +153,7 @@ class Concatenation(Measured, Accessed):
                 f"the parts are open on {self._comm.size} ranks, and indexing is for one process that has them for "
                 "itself; read with read(layout, region=...) on all ranks, or join them without comm"
             )
-        meant = index_of(index, self._shape, self._order)
+        meant = parse_index(index, self._shape, self._order)
         with self._turn:
             self._check_open()
             return read_index(meant, self._dtype, self._order, self._read_region)
@@ -221,13 +221,13 @@ class Concatenation(Measured, Accessed):
         """
         full = self._full(slices)
         ranks = ranks_held(layout, self._comm, self._alone)
-        pieces = pieces_of(self._parts, self._axis, full)
-        for piece, section, windows in sections_of(pieces, layout, dimension_of(self._axis, full), ranks):
+        pieces = split_region(self._parts, self._axis, full)
+        for piece, section, windows in make_sections(pieces, layout, region_dimension(self._axis, full), ranks):
             views = [
                 array if window is None else array[window]
                 for array, window in zip(arrays or [], windows if arrays else [], strict=True)
             ]
-            yield piece, self._files.get(piece.part), section, views, _region_of(piece.slices)
+            yield piece, self._files.get(piece.part), section, views, _to_region(piece.slices)
 
     def _given(self, arrays: list[Array]) -> Any:
         """Return local arrays in the form that accesses of parts take: a list, or one array."""
@@ -252,8 +252,8 @@ class Concatenation(Measured, Accessed):
     def _read_region(self, slices: Slices, out: Array) -> None:
         """Read a region into an array of its shape, in this process alone."""
         full = self._full(slices)
-        before = [slice(None)] * dimension_of(self._axis, full)
-        for piece in pieces_of(self._parts, self._axis, full):
+        before = [slice(None)] * region_dimension(self._axis, full)
+        for piece in split_region(self._parts, self._axis, full):
             window = out
             if piece.count is not None:
                 window = out[(*before, slice(piece.first, piece.first + piece.count))]
@@ -267,7 +267,7 @@ class Concatenation(Measured, Accessed):
         return slices or [(0, size, 1, False) for size in self._shape]
 
 
-def _region_of(slices: Slices) -> Region:
+def _to_region(slices: Slices) -> Region:
     return tuple(
         start if single else slice(start, start + (count - 1) * step + 1, step) for start, count, step, single in slices
     )

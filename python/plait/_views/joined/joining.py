@@ -14,17 +14,17 @@ import numpy.typing as npt
 
 from ... import _core
 from ..._arguments.buffers import whole
-from ..._arguments.sizes import bytes_of
+from ..._arguments.sizes import parse_bytes
 from ..._arguments.words import shape_text, shown
 from ..._base.errors import ArgumentError
-from ..._calls.comm import CommLike, comm_of
+from ..._calls.comm import CommLike, to_core_comm
 from ..._calls.guard import checks
 from ..._file.arrays_in import arrays_in
 from ..._file.attributes import Attributes, given_attributes
 from ..._file.file import File
 from ..._file.location import comes_in_steps, locate
 from ..._file.open import open
-from ..._redistribution.held import flag_of
+from ..._redistribution.held import check_flag
 from ..decoding import TimeConversion
 from .concatenation import Concatenation
 from .decoding import PartDecoding
@@ -69,14 +69,14 @@ def concat(
     plait.ArgumentError for arrays that do not fit together, with the name of the first one that differs, and
     plait.StoreError for one that cannot be opened.
     """
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     fail = partial(_core.fail, comm=own)
     names = names_of_parts(sources, own)
     with checks(fail):
         for name in names:
             if comes_in_steps(name):
                 raise ArgumentError(f"{name} is a pipe, whose arrays come once; join arrays in files")
-        unpacks = flag_of(unpack, "unpack")
+        unpacks = check_flag(unpack, "unpack")
     options: dict[str, Any] = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": memory}
     joined = _joined(names, axis, comm, options, unpack=unpacks)
     if comm is None:
@@ -87,7 +87,7 @@ def concat(
 def _joined(
     names: list[str], axis: int | str, comm: CommLike, options: dict[str, Any], *, unpack: bool
 ) -> Concatenation:
-    own = comm_of(comm)
+    own = to_core_comm(comm)
     fail = partial(_core.fail, comm=own)
     first = open(names[0], comm=comm, **options)
     seen: list[tuple[tuple[int, ...], np.dtype[Any]]] = []
@@ -100,7 +100,7 @@ def _joined(
         return file
 
     with checks(fail):
-        most = _max_open(first, whole(bytes_of(options["memory"], "memory"), "memory"))
+        most = _max_open(first, whole(parse_bytes(options["memory"], "memory"), "memory"))
     files = OpenParts(opened, most)
     files.keep(0, first)
     meanings, types = Meanings(unpack=unpack), ElementTypes()
@@ -108,7 +108,7 @@ def _joined(
     decodings: list[PartDecoding] = []
     try:
         with checks(fail):
-            along = _axis_of(axis, first, names[0])
+            along = _find_axis(axis, first, names[0])
         for number, name in enumerate(names):
             found = files.get(number)
             with checks(fail):
@@ -126,7 +126,7 @@ def _joined(
         files.close()
         raise
     if own.rank == 0:
-        _warn_of(meanings.differing, names[0])
+        _warn_differences(meanings.differing, names[0])
     return Concatenation(along, joined, files, first, comm)
 
 
@@ -150,7 +150,7 @@ def _needed(time: TimeConversion | None) -> TimeConversion | None:
     return None if time is None or time.is_identity else time
 
 
-def _warn_of(differing: dict[str, str], first: str) -> None:
+def _warn_differences(differing: dict[str, str], first: str) -> None:
     if differing:
         listed = ", ".join(f"{name} ({url})" for name, url in differing.items())
         warnings.warn(
@@ -178,7 +178,7 @@ def _max_open(first: File, memory: int) -> int:
     return min(max(kept // max(math.prod(chunk) * first.dtype.itemsize, 1), 2), _MAX_OPEN)
 
 
-def _axis_of(axis: Any, first: File, name: str) -> int:
+def _find_axis(axis: Any, first: File, name: str) -> int:
     """Return the number of a dimension.  errors  ArgumentError"""
     dimensions = len(first.shape)
     if isinstance(axis, str):

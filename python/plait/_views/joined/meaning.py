@@ -88,7 +88,7 @@ class Meanings:
 
         errors  ArgumentError: an attribute that changes the meaning of elements differs from that of the first part
         """
-        part = self._meaning_of(url, attributes, dtype, may_be_bounds=len(shape) > 1 and shape[-1] == 2)
+        part = self._read_meaning(url, attributes, dtype, may_be_bounds=len(shape) > 1 and shape[-1] == 2)
         if self._first is None:
             self._first = part
             return part.packing, None
@@ -104,7 +104,7 @@ class Meanings:
             return attributes
         return {**self.first.attributes, **({"_FillValue": np.nan} if parts_missing else {})}
 
-    def _meaning_of(
+    def _read_meaning(
         self, url: str, attributes: Attributes, dtype: np.dtype[Any], *, may_be_bounds: bool
     ) -> PartMeaning:
         for name, why in attributes.unreadable.items():
@@ -115,7 +115,7 @@ class Meanings:
                 )
         its = {name: _plain(value) for name, value in attributes.items() if name not in _OF_FORMATS}
         fill = _fill_of_zarr_2(url, attributes)
-        packing = Packing.of(dtype, its, fill, url) if self._unpack else None
+        packing = Packing.from_attributes(dtype, its, fill, url) if self._unpack else None
         if packing is not None:
             its = packing.decoded_attributes(its)
         elif fill is not None:
@@ -131,7 +131,7 @@ class Meanings:
         name = name.strip("/")
         if not between or not name:
             return {}
-        parent = _parent_of(name, arrays_in(path)) or self._parent
+        parent = _find_parent(name, arrays_in(path)) or self._parent
         self._parent = parent
         return arrays_in(f"{path}{BETWEEN}{parent}")[0].attributes if parent else {}
 
@@ -190,7 +190,7 @@ def _default_missing(part: PartMeaning) -> tuple[Any, ...]:
     return (default,) if is_netcdf else ()
 
 
-def _parent_of(bounds: str, arrays: Iterable[ArrayInfo]) -> str:
+def _find_parent(bounds: str, arrays: Iterable[ArrayInfo]) -> str:
     """Return the name of the coordinate that names an array of its group as its bounds; empty if there is none."""
     group, own = posixpath.split(bounds)
     for one in arrays:

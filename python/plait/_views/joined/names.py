@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 from ... import _core
-from ..._arguments.buffers import path_of
+from ..._arguments.buffers import to_path_text
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
-from ..._calls.guard import agreed_already, checks
+from ..._calls.guard import agreed_errors, checks
 from ..._file.arrays_in import BETWEEN
 
 Name = str | os.PathLike[str]
@@ -37,11 +37,11 @@ def names_of_parts(sources: Any, comm: _core.Comm) -> list[str]:
             raise ArgumentError(
                 f"the sources are {shown(given)}; pass a list of names, or a pattern such as 'run-*.npy'"
             )
-        names = [path_of(name, "a source") for name in given]
+        names = [to_path_text(name, "a source") for name in given]
         if not any(map(_is_pattern, names)):
             return _some(names)
         found = [one for name in names for one in _matching(name)] if comm.rank == 0 else []
-        with agreed_already():
+        with agreed_errors():
             encoded = _core.broadcast_text(f"look for the files of {shown(names)}", json.dumps(found), 0, comm)
         return _some(json.loads(encoded))
 

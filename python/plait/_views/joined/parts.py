@@ -53,7 +53,7 @@ class Piece:
     count: int | None
 
 
-def pieces_of(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator[Piece]:
+def split_region(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator[Piece]:
     """Cut a region of the whole into regions of parts, in their order.
 
     slices  one for each dimension

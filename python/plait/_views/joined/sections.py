@@ -12,12 +12,12 @@ Window = tuple[slice, ...]
 """The part of a local array that a section fills."""
 
 
-def dimension_of(axis: int, slices: Slices) -> int:
+def region_dimension(axis: int, slices: Slices) -> int:
     """Return the dimension of a region's layout that corresponds to an axis of the whole array."""
     return sum(not single for _, _, _, single in slices[:axis])
 
 
-def sections_of(
+def make_sections(
     pieces: Iterable[Piece], layout: Layout, dimension: int, ranks: Sequence[int]
 ) -> Iterator[tuple[Piece, Layout, list[Window | None]]]:
     """Yield for each piece its layout, and the window that it fills in the local array of each of `ranks`.

@@ -8,12 +8,12 @@ from plait._base.amounts import count, seconds, shown, size
 from plait.cli.support import output
 
 if TYPE_CHECKING:
-    from plait.cli.copying.running import CopyResult
+    from plait.cli.copying.running import CopySummary
 
 _HEAD = ("array", "pass", "windows", "of", "reads", "read", "writes", "written", "predicted")
 
 
-def print_plan(job: dict[str, Any], result: CopyResult) -> None:
+def print_plan(job: dict[str, Any], result: CopySummary) -> None:
     """Print a line for each pass over each array, then the memory and the transfers of all passes."""
     source = job["source"] if isinstance(job["source"], str) else f"{job['source'][0]} and more"
     rows = [_HEAD]

@@ -20,7 +20,7 @@ from typing import Any
 from mpi4py import MPI
 
 import plait
-from plait.cli.copying.running import StoppedError, has_steps, result_of, stopped_text, with_notes
+from plait.cli.copying.running import StoppedError, has_steps, stopped_text, to_summary, with_notes
 from plait.launch.ranks import report
 
 _LOOK = 0.2  # seconds
@@ -62,7 +62,7 @@ def main() -> None:
             report("failed", text=with_notes(error), argument=isinstance(error, plait.ArgumentError))
         return
     if comm.rank == 0:
-        report("copied", **asdict(result_of(done)))
+        report("copied", **asdict(to_summary(done)))
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ class EndedError(StoppedError):
 
 
 @dataclass(frozen=True)
-class CopyResult:
+class CopySummary:
     """The totals of a finished copy."""
 
     bytes: int
@@ -66,9 +66,9 @@ class CopyResult:
     skipped: list[dict[str, str]] = field(default_factory=list)
 
 
-def result_of(done: plait.Copied) -> CopyResult:
+def to_summary(done: plait.CopyResult) -> CopySummary:
     """Return it as plain values."""
-    return CopyResult(
+    return CopySummary(
         done.bytes,
         done.seconds,
         done.rate,
@@ -91,7 +91,7 @@ def world() -> Any:
     return comm if comm.size > 1 else None
 
 
-class _Asked:
+class _StopRequest:
     """The state of interruption: set once a signal has asked this process to end."""
 
     def __init__(self, at_once: bool, message: str) -> None:
@@ -123,13 +123,13 @@ class _Asked:
 
 
 @contextlib.contextmanager
-def _stoppable(at_once: bool = False, message: str = _NOTHING) -> Iterator[_Asked]:
+def _stoppable(at_once: bool = False, message: str = _NOTHING) -> Iterator[_StopRequest]:
     """Record whether a signal asks this process to end, so that files are left in a consistent state.
 
     told     the message of a copy that was interrupted
     at_once  raise KeyboardInterrupt in a wait for another program, which may be endless
     """
-    asked = _Asked(at_once, message)
+    asked = _StopRequest(at_once, message)
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     wanted = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, asked.note) for number in wanted}
@@ -140,7 +140,7 @@ def _stoppable(at_once: bool = False, message: str = _NOTHING) -> Iterator[_Aske
             signal.signal(number, handler)
 
 
-def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
+def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopySummary:
     """Copy in this process, or as one of the ranks of `comm`.  errors  plait.Error, StoppedError"""
     waits = has_steps(job) or job["target"] == "-"
     try:
@@ -166,7 +166,7 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopyResult:
                     if ends
                     else contextlib.nullcontext()
                 ):
-                    return result_of(plait.copy(**given, comm=comm, progress=advance))
+                    return to_summary(plait.copy(**given, comm=comm, progress=advance))
     except StoppedError as stopped:
         raise StoppedError(with_notes(stopped)) from stopped
     except KeyboardInterrupt as stopped:
@@ -227,7 +227,7 @@ def standard_streams(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield given
 
 
-def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopyResult:
+def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopySummary:
     """Start ranks that copy.  errors  plait.Error: also the errors of the ranks.  StoppedError"""
     require_mpi()
     try:
@@ -241,7 +241,7 @@ def copy_by_ranks(job: dict[str, Any], ranks: int, progress: Progress) -> CopyRe
         raise
 
 
-def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Progress, _Asked]) -> CopyResult:
+def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Progress, _StopRequest]) -> CopySummary:
     progress, asked = listening
     stop = folder / "stop"
     ended = _ended_text(job)
@@ -261,8 +261,10 @@ def _by_ranks(job: dict[str, Any], folder: Path, ranks: int, listening: tuple[Pr
                 raise StoppedError(_KEPT if has_steps(job) else str(error)) from error
 
 
-def _listen(program: RankProgram, progress: Progress, asked: _Asked, stopping: float | None = None) -> CopyResult:
-    result: CopyResult | None = None
+def _listen(
+    program: RankProgram, progress: Progress, asked: _StopRequest, stopping: float | None = None
+) -> CopySummary:
+    result: CopySummary | None = None
     with asked.waiting():
         for event in program.events(_PATIENCE if stopping is None else stopping):
             if event["event"] == "progress":
@@ -274,7 +276,7 @@ def _listen(program: RankProgram, progress: Progress, asked: _Asked, stopping: f
             elif event["event"] == "failed":
                 raise (plait.ArgumentError if event["argument"] else plait.StoreError)(event["text"])
             elif event["event"] == "copied":
-                result = CopyResult(**{key: value for key, value in event.items() if key != "event"})
+                result = CopySummary(**{key: value for key, value in event.items() if key != "event"})
     if result is None:
         raise LaunchError("the ranks ended without a result")
     return result

@@ -59,7 +59,7 @@ void change_stored_attributes(store::Store& store, const std::string& path, cons
     const auto changed = changes_in_image(store, path, file.number(), dataset, changes);
     if (changed && write_through_journal(file.number(), path, *changed)) return;
   }
-  HdfFile(store, path, HdfFile::For::kChanging).change_attributes(dataset, changes);
+  HdfFile(store, path, HdfFile::Access::kChanging).change_attributes(dataset, changes);
 }
 
 }  // namespace plait::container::hdf5

@@ -19,7 +19,7 @@ void GroupDimensions::add(hid_t dataset, haddr_t address, const std::string& pat
       hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0)
     return;
   const std::size_t slash = path.rfind('/');
-  Defined defined;
+  DimensionDefinition defined;
   if (slash != std::string::npos) defined.group = path.substr(0, slash);
   defined.dimension = {path.substr(slash + 1), static_cast<std::int64_t>(extents[0]), most[0] == H5S_UNLIMITED};
   defined.scale = address;
@@ -31,8 +31,8 @@ void GroupDimensions::add(hid_t dataset, haddr_t address, const std::string& pat
 void GroupDimensions::assign(std::vector<GroupAttributes>& groups, ScaleTable& scales) {
   std::map<std::string, GroupAttributes*> by_name;
   for (GroupAttributes& group : groups) by_name.emplace(group.group, &group);
-  std::ranges::stable_sort(defined_, {}, &Defined::number);
-  for (Defined& one : defined_) {
+  std::ranges::stable_sort(defined_, {}, &DimensionDefinition::number);
+  for (DimensionDefinition& one : defined_) {
     const auto found = by_name.find(one.group);
     if (found == by_name.end()) continue;
     if (one.dimension.unlimited) one.dimension.length = std::max(one.dimension.length, scales.records(one.scale));

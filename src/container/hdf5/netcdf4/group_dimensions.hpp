@@ -24,7 +24,7 @@ class GroupDimensions {
   void assign(std::vector<GroupAttributes>& groups, ScaleTable& scales);
 
  private:
-  struct Defined {
+  struct DimensionDefinition {
     std::string group;
     GroupDimension dimension;
     haddr_t scale = 0;
@@ -32,7 +32,7 @@ class GroupDimensions {
   };
 
   const Library& hdf5_;
-  std::vector<Defined> defined_;
+  std::vector<DimensionDefinition> defined_;
   std::int64_t next_number_ = 0;
 };
 

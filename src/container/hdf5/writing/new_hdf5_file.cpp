@@ -135,7 +135,7 @@ Handle make_creation_list(const Library& hdf5, const Member& member, hid_t type)
 }
 
 /// Returns all groups, with those above them.
-std::set<std::string> groups_in(const WantedFile& wanted) {
+std::set<std::string> groups_in(const NewFileSpec& wanted) {
   std::set<std::string> groups;
   const auto add = [&](std::string group) {
     for (; !group.empty(); group = parent_group(group)) groups.insert(group);
@@ -146,9 +146,9 @@ std::set<std::string> groups_in(const WantedFile& wanted) {
 }
 
 /// Describes a new file to the library, which writes it.
-class Describing {
+class FileDescriber {
  public:
-  Describing(const Library& hdf5, const WantedFile& wanted, const std::string& file)
+  FileDescriber(const Library& hdf5, const NewFileSpec& wanted, const std::string& file)
       : hdf5_(hdf5), wanted_(wanted), scales_(plan_scales(wanted.members, wanted.groups, wanted.of_netcdf)) {
     const Handle access = make_list(hdf5, hdf5->H5P_CLS_FILE_ACCESS_ID_g);
     const Handle creation = make_list(hdf5, hdf5->H5P_CLS_FILE_CREATE_ID_g);
@@ -316,7 +316,7 @@ class Describing {
   }
 
   const Library& hdf5_;
-  const WantedFile& wanted_;
+  const NewFileSpec& wanted_;
   const Scales scales_;
   Handle linked_;
   Handle grouped_;
@@ -327,7 +327,7 @@ class Describing {
 
 }  // namespace
 
-NewFile make_file(const WantedFile& wanted) {
+NewFile make_file(const NewFileSpec& wanted) {
   const std::set<std::string> groups = groups_in(wanted);
   for (const Member& one : wanted.members) check_name(one.name, text(wanted.path, "::", one.name));
   for (const std::string& group : groups) check_name(group, text(wanted.path, "::", group));
@@ -344,7 +344,7 @@ NewFile make_file(const WantedFile& wanted) {
   NewFile made;
   std::vector<std::int64_t> headers;
   {
-    Describing describing(hdf5, wanted, memory.path());
+    FileDescriber describing(hdf5, wanted, memory.path());
     memory.unlink();
     headers = describing.describe();
   }

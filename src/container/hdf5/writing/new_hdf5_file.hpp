@@ -12,7 +12,7 @@
 namespace plait::container::hdf5 {
 
 /// The description of a new file.
-struct WantedFile {
+struct NewFileSpec {
   std::string path;             ///< path in error messages
   std::vector<Member> members;  ///< the arrays; all of their content except the offset is used
   std::vector<GroupAttributes> groups;
@@ -32,6 +32,6 @@ struct NewFile {
 /// errors  kArgument: HDF5 does not support a type, a name or an attribute, or the name of one array is that of
 ///         another's group. kSystem: there is no library, or it fails.
 /// cost  About 1 KiB of memory for each dataset.
-NewFile make_file(const WantedFile& wanted);
+NewFile make_file(const NewFileSpec& wanted);
 
 }  // namespace plait::container::hdf5

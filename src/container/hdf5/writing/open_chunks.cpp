@@ -50,7 +50,7 @@ void OpenChunks::add(std::int64_t number, std::span<const store::WriteSegment> p
   if (found == open_.end()) {
     const std::int64_t bytes = chunks_.chunk_bytes(number);
     while (open_.size() >= kMinOpen && open_bytes_ + bytes > kMaxOpenBytes) close(open_.begin());
-    Open one;
+    OpenChunk one;
     one.bytes.resize(static_cast<std::size_t>(bytes));
     chunks_.read_old(number, one.bytes);
     found = open_.emplace(number, std::move(one)).first;

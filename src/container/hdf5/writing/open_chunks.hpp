@@ -47,11 +47,11 @@ class OpenChunks {
   void forget() noexcept;
 
  private:
-  struct Open {
+  struct OpenChunk {
     std::vector<std::byte> bytes;
     std::int64_t written = 0;
   };
-  using Entry = std::map<std::int64_t, Open>::iterator;
+  using Entry = std::map<std::int64_t, OpenChunk>::iterator;
   void add(std::int64_t number, std::span<const store::WriteSegment> parts);
   // The caller of the functions below holds the mutex.
   void close(Entry one);
@@ -59,7 +59,7 @@ class OpenChunks {
 
   WholeChunks& chunks_;
   std::mutex mutex_;
-  std::map<std::int64_t, Open> open_;
+  std::map<std::int64_t, OpenChunk> open_;
   std::int64_t open_bytes_ = 0;
 };
 

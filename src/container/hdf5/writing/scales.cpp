@@ -35,9 +35,9 @@ bool is_unlimited(const Content& content, std::size_t d) {
   return std::ranges::find(content.unlimited, static_cast<std::int64_t>(d)) != content.unlimited.end();
 }
 
-class Planning {
+class ScalePlanner {
  public:
-  Planning(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf)
+  ScalePlanner(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf)
       : members_(members), of_netcdf_(of_netcdf) {
     const auto add_groups = [&](std::string group) {
       for (; !group.empty(); group = parent_group(group)) groups_.insert(group);
@@ -110,7 +110,7 @@ std::string parent_group(const std::string& name) {
 }
 
 Scales plan_scales(const std::vector<Member>& members, const std::vector<GroupAttributes>& groups, bool of_netcdf) {
-  Planning planning(members, groups, of_netcdf);
+  ScalePlanner planning(members, groups, of_netcdf);
   planning.result().of_members.resize(members.size());
   // Arrays of upper groups come first, so that their dimensions are available to those of lower groups.
   std::vector<std::size_t> order(members.size());

@@ -95,7 +95,7 @@ bool ChunkObjects::read_part(std::int64_t number, const ReadSegment& part) {
   return true;
 }
 
-void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, ChunkDone done) {
+void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, ChunkCallback done) {
   std::vector<store::GetRequest> requests;
   std::vector<ChunkRequest*> asked;  // by the index of the request
   const auto has_new = [this](std::int64_t number) {
@@ -131,7 +131,8 @@ void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, 
       });
 }
 
-ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartOf part, const ChunkReadOptions& options) {
+ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartMemory part,
+                                          const ChunkReadOptions& options) {
   if (writes_shards_in_place()) return read_in_place(location, part);
   if (read_new(location, part)) return {ChunkStatus::kRead, {}};
   const std::string object = names_.object(location);
@@ -156,7 +157,7 @@ ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartOf 
   }
 }
 
-ChunkResult ChunkObjects::read_in_place(const ChunkLocation& location, PartOf part) {
+ChunkResult ChunkObjects::read_in_place(const ChunkLocation& location, PartMemory part) {
   const std::string object = names_.object(location);
   ShardEntry entry;
   {

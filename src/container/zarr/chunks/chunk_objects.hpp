@@ -86,8 +86,8 @@ class ChunkObjects {
   /// done: is called when the result of a chunk is set.
   /// errors  Those of read() and read_part(); exceptions of the callbacks.
   using ChunkMemory = base::FunctionRef<std::span<std::byte>(ChunkRequest&, std::int64_t)>;
-  using ChunkDone = base::FunctionRef<void(ChunkRequest&)>;
-  void read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, ChunkDone done);
+  using ChunkCallback = base::FunctionRef<void(ChunkRequest&)>;
+  void read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, ChunkCallback done);
 
   /// Writes a whole chunk. In a shard it is appended, unless it has the size of its last version.
   /// from: the identity from read(), if the chunk contains elements that read() has returned.
@@ -132,13 +132,13 @@ class ChunkObjects {
     std::int64_t put_end = 0;  ///< end of the chunks that were put; retained chunks follow
   };
   /// Returns memory for a part of a chunk with the given size; the offset is relative to the chunk.
-  using PartOf = base::FunctionRef<store::ReadSegment(std::int64_t)>;
+  using PartMemory = base::FunctionRef<store::ReadSegment(std::int64_t)>;
   bool writes_shards_in_place() const { return fresh_ && objects_->writes_in_place(); }
   std::shared_ptr<OpenShard> open_shard(std::int64_t number);
-  ChunkResult read_from_shard(const ChunkLocation& location, PartOf part, const ChunkReadOptions& options);
+  ChunkResult read_from_shard(const ChunkLocation& location, PartMemory part, const ChunkReadOptions& options);
   /// Reads a chunk that was put into a new content since the last flush(). Returns false if it was not.
-  bool read_new(const ChunkLocation& location, PartOf part);
-  ChunkResult read_in_place(const ChunkLocation& location, PartOf part);
+  bool read_new(const ChunkLocation& location, PartMemory part);
+  ChunkResult read_in_place(const ChunkLocation& location, PartMemory part);
   /// Reads the index again if another process may have changed it. The caller holds the shard's lock.
   void refresh(OpenShard& shard, const std::string& object) const;
   void put_in_shard(const ChunkLocation& location, std::span<const std::byte> packed, const store::Condition& from);

@@ -97,7 +97,7 @@ void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const s
   shard->end += bytes;
 }
 
-bool ChunkObjects::read_new(const ChunkLocation& location, PartOf part) {
+bool ChunkObjects::read_new(const ChunkLocation& location, PartMemory part) {
   std::shared_ptr<OpenShard> shard;
   {
     const std::scoped_lock lock(mutex_);

@@ -70,7 +70,7 @@ void ChangesFolder::make_folder() {
     posix::remove_abandoned(all, posix::without_host(prefix), made.st_mtime, remove);
 }
 
-ChangesFolder::Made ChangesFolder::make(const std::string& file) {
+ChangesFolder::CreatedFile ChangesFolder::make(const std::string& file) {
   std::string made;
   {
     const std::scoped_lock lock(mutex_);

@@ -24,12 +24,12 @@ class ChangesFolder {
   ChangesFolder(const ChangesFolder&) = delete;
   ChangesFolder& operator=(const ChangesFolder&) = delete;
 
-  struct Made {
+  struct CreatedFile {
     std::string path;
     posix::Descriptor file;  ///< open for reading and writing
   };
   /// Makes an empty file, with the permissions of `file` if that exists.  errors  kSystem.
-  Made make(const std::string& file);
+  CreatedFile make(const std::string& file);
   /// Notes that a file has been renamed or removed.
   void release() noexcept;
   /// Removes the files that were made and not renamed.

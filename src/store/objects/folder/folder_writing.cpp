@@ -67,7 +67,7 @@ class NewFile : public NewObject {
   NewFile(FolderObjects& objects, const std::string& object)
       : objects_(objects), path_(objects.object_location(object)), shared_(objects.sharing_ == Sharing::kShared) {
     if (objects.sharing_ == Sharing::kPrivate && make_in_place()) return;
-    ChangesFolder::Made made = objects.changes_.make(path_);
+    ChangesFolder::CreatedFile made = objects.changes_.make(path_);
     made_ = std::move(made.path);
     empty_ = std::make_unique<PosixStore>(made_, std::move(made.file));
   }

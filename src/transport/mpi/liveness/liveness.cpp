@@ -48,7 +48,7 @@ void PeerLiveness::check_interruption() {
 }
 
 void PeerLiveness::check_uninterrupted() const {
-  shared_memory::Departed own;
+  shared_memory::DepartureRecord own;
   if (interrupted_ && departures_[static_cast<std::size_t>(node_rank_)].known(own))
     shared_memory::check(own, progress_);
 }
@@ -56,7 +56,7 @@ void PeerLiveness::check_uninterrupted() const {
 void PeerLiveness::check_node() {
   // Processes that have left come first, because more is known about them than that they have ended.
   shared_memory::Departure& own = departures_[static_cast<std::size_t>(node_rank_)];
-  shared_memory::Departed departed;
+  shared_memory::DepartureRecord departed;
   if (shared_memory::find_fewest(departures_, departed)) shared_memory::check(departed, progress_, own);
   for (std::size_t i = 0; i < peers_.size(); ++i)
     if (peers_[i] && peers_[i]->ended()) shared_memory::check_ended(workers_[i], progress_, own);

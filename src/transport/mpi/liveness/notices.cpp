@@ -69,7 +69,7 @@ void Notices::take() {
 }
 
 void Notices::send_on() {
-  shared_memory::Departed departed;
+  shared_memory::DepartureRecord departed;
   if (!shared_memory::find_fewest(board_, departed)) return;
   std::int64_t sent_calls = sent_calls_;
   do {

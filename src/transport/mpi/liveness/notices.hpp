@@ -57,7 +57,7 @@ class Notices {
  private:
   struct Wire {
     std::int64_t cookie = 0;
-    shared_memory::Departed departed;
+    shared_memory::DepartureRecord departed;
   };
   /// The result of testing operations.
   enum class TestResult : std::uint8_t { kNothing, kProgress, kEnd };

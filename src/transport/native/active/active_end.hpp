@@ -14,7 +14,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/process.hpp"
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 #include "transport/losses.hpp"
 #include "transport/native/active/callee.hpp"
 #include "transport/native/active/caller.hpp"
@@ -27,7 +27,7 @@
 
 namespace plait::transport::native {
 
-class ActiveEnd : public Active, public PeerEvents {
+class ActiveEnd : public ActiveMessages, public PeerEvents {
  public:
   ActiveEnd(std::shared_ptr<CallService> service, std::shared_ptr<Losses> losses)
       : service_(std::move(service)), losses_(std::move(losses)) {}
@@ -54,7 +54,7 @@ class ActiveEnd : public Active, public PeerEvents {
   /// Handles answers while no thread waits for them.
   class Answers;
   /// The connections to one rank, which may be this process.
-  struct OfRank {
+  struct PeerConnections {
     std::unique_ptr<Caller> caller;  // guarded by mutex_, as callee; never reset
     std::shared_ptr<Callee> callee;
     PeerRecord record;  // used by the server's thread, as attempt
@@ -94,9 +94,9 @@ class ActiveEnd : public Active, public PeerEvents {
   void end_peer(int rank);
   void report_loss_to_all(int lost);
   // Lookups:
-  OfRank& rank_record(int rank);
+  PeerConnections& rank_record(int rank);
   Caller* get_caller(int rank);
-  std::vector<std::pair<int, OfRank*>> all_ranks();
+  std::vector<std::pair<int, PeerConnections*>> all_ranks();
   Connections connections();
   std::vector<int> lost();
 
@@ -118,7 +118,7 @@ class ActiveEnd : public Active, public PeerEvents {
 
   std::mutex mutex_;  // guards stopped_ and ranks_; no callback is called under it
   bool stopped_ = false;
-  std::map<int, OfRank> ranks_;  // entries are never erased
+  std::map<int, PeerConnections> ranks_;  // entries are never erased
 
   // Used by the server's thread.
   bool over_ = false;

@@ -44,8 +44,8 @@ PeerEvent to_event(const ConnectionAttempt& attempt, bool here) {
 
 }  // namespace
 
-ActiveEnd::OfRank& ActiveEnd::rank_record(int rank) {
-  return base::retry_allocation("take note of a rank", [&]() -> OfRank& {
+ActiveEnd::PeerConnections& ActiveEnd::rank_record(int rank) {
+  return base::retry_allocation("take note of a rank", [&]() -> PeerConnections& {
     const std::scoped_lock lock(mutex_);
     return ranks_[rank];
   });
@@ -56,8 +56,8 @@ Caller* ActiveEnd::get_caller(int rank) {
   return base::retry_allocation("take note of a rank", [&] { return find_caller(rank); });
 }
 
-std::vector<std::pair<int, ActiveEnd::OfRank*>> ActiveEnd::all_ranks() {
-  std::vector<std::pair<int, OfRank*>> all;
+std::vector<std::pair<int, ActiveEnd::PeerConnections*>> ActiveEnd::all_ranks() {
+  std::vector<std::pair<int, PeerConnections*>> all;
   const std::scoped_lock lock(mutex_);
   base::retry_allocation("look at all ranks", [&] { all.reserve(ranks_.size()); });
   for (auto& [rank, one] : ranks_) all.emplace_back(rank, &one);
@@ -87,7 +87,7 @@ std::vector<int> ActiveEnd::lost() {
 }
 
 PeerTransition ActiveEnd::decide(int rank, PeerEvent event, Clock::time_point now) {
-  OfRank& one = rank_record(rank);
+  PeerConnections& one = rank_record(rank);
   const PeerTransition transition = next_state(one.record, event, {now, led_away_, find_callee(rank) != nullptr});
   one.record = transition.after;
   return transition;
@@ -118,7 +118,7 @@ void ActiveEnd::taken(base::Descriptor socket, bool near) {
 bool ActiveEnd::introduced(const std::shared_ptr<Callee>& callee, int rank) {
   if (rank < 0 || rank >= size_) return false;
   if (decide(rank, PeerEvent::kIntroduced, Clock::now()).act != PeerAction::kServe) return false;
-  OfRank& one = rank_record(rank);
+  PeerConnections& one = rank_record(rank);
   {
     const std::scoped_lock lock(mutex_);
     one.callee = callee;
@@ -146,7 +146,7 @@ void ActiveEnd::ended(const Callee* callee, int rank, bool took_leave) {
 void ActiveEnd::connect(int rank) {
   if (over_) return;
   const Endpoints& to = endpoints_[static_cast<std::size_t>(rank)];
-  OfRank& one = rank_record(rank);
+  PeerConnections& one = rank_record(rank);
   base::retry_allocation("connect to a rank", [&] {
     auto attempt = std::make_shared<ConnectionAttempt>(
         *loop_, leading_to(to), key_, [this, rank](ConnectionAttempt& changed) { attempted(rank, changed); });
@@ -215,7 +215,7 @@ void ActiveEnd::watch_others() {
 }
 
 void ActiveEnd::end_peer(int rank) {
-  OfRank& one = rank_record(rank);
+  PeerConnections& one = rank_record(rank);
   if (const auto attempt = std::exchange(one.attempt, nullptr)) attempt->end();
   if (Caller* const caller = get_caller(rank))
     caller->end(base::retry_allocation("tell that a rank has gone", [&] { return failure_gone(rank); }));

@@ -18,16 +18,16 @@ namespace plait::transport::native {
 namespace {
 
 /// The description of a worker for its node.
-struct Card {
+struct WorkerDescription {
   std::int32_t worker = 0;
   std::int32_t trouble = 0;  // nonzero: the text explains why there are no endpoints
   std::array<char, Transport::kNoteBytes - 2 * sizeof(std::int32_t)> text{};
 };
-static_assert(sizeof(Card) <= Transport::kNoteBytes);
-constexpr std::size_t kCardsAtOnce = Transport::kMaxBroadcast / sizeof(Card);
+static_assert(sizeof(WorkerDescription) <= Transport::kNoteBytes);
+constexpr std::size_t kCardsAtOnce = Transport::kMaxBroadcast / sizeof(WorkerDescription);
 
-Card own_card(int rank, const Endpoints& own, const std::string& trouble) {
-  Card card;
+WorkerDescription own_card(int rank, const Endpoints& own, const std::string& trouble) {
+  WorkerDescription card;
   card.worker = rank;
   card.trouble = trouble.empty() ? 0 : 1;
   std::string text = trouble;
@@ -47,29 +47,30 @@ std::int64_t least(Transport& transport, std::int64_t mine) {
 }
 
 /// Gathers the cards of this node's workers.
-std::vector<Card> cards_of_node(Transport& transport, const Card& own) {
+std::vector<WorkerDescription> cards_of_node(Transport& transport, const WorkerDescription& own) {
   std::memcpy(transport.note(transport.node_rank()).data(), &own, sizeof own);
   least(transport, 0);
-  std::vector<Card> cards(static_cast<std::size_t>(transport.node_size()));
+  std::vector<WorkerDescription> cards(static_cast<std::size_t>(transport.node_size()));
   for (std::size_t i = 0; i < cards.size(); ++i)
-    std::memcpy(&cards[i], transport.note(static_cast<int>(i)).data(), sizeof(Card));
+    std::memcpy(&cards[i], transport.note(static_cast<int>(i)).data(), sizeof(WorkerDescription));
   least(transport, 0);  // after this the notes may change
   return cards;
 }
 
 /// Gathers the cards of all nodes, each from its first worker.
-std::vector<Card> cards_of_all(Transport& transport, std::vector<Card> mine) {
+std::vector<WorkerDescription> cards_of_all(Transport& transport, std::vector<WorkerDescription> mine) {
   if (!transport.nodes_apart()) return mine;
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   const std::int64_t first = transport.worker_on_node(0);
-  std::vector<Card> all;
+  std::vector<WorkerDescription> all;
   for (std::int64_t speaker = -1; std::ssize(all) < transport.size();) {
     const std::int64_t before = speaker;
     speaker = least(transport, first > before ? first : kNone);
     const bool own = speaker == first;
     std::int64_t count = own ? std::ssize(mine) : 0;
     transport.broadcast(std::as_writable_bytes(std::span(&count, 1)), static_cast<int>(speaker));
-    std::vector<Card> theirs = own ? mine : std::vector<Card>(static_cast<std::size_t>(count));
+    std::vector<WorkerDescription> theirs =
+        own ? mine : std::vector<WorkerDescription>(static_cast<std::size_t>(count));
     for (std::size_t at = 0; at < theirs.size(); at += kCardsAtOnce) {
       const auto some = std::span(theirs).subspan(at, std::min(kCardsAtOnce, theirs.size() - at));
       transport.broadcast(std::as_writable_bytes(some), static_cast<int>(speaker));
@@ -95,14 +96,15 @@ Key agree_on_key(Transport& transport) {
 }
 
 std::vector<Endpoints> exchange_endpoints(Transport& transport, const Endpoints& own, const std::string& trouble) {
-  const Card card = own_card(transport.rank(), own, trouble);
+  const WorkerDescription card = own_card(transport.rank(), own, trouble);
   const auto cards = cards_of_all(transport, cards_of_node(transport, card));
   std::vector<Endpoints> all(static_cast<std::size_t>(transport.size()));
-  const Card* first = nullptr;
-  for (const Card& one : cards)
+  const WorkerDescription* first = nullptr;
+  for (const WorkerDescription& one : cards)
     if (one.trouble != 0 && (first == nullptr || one.worker < first->worker)) first = &one;
   if (first != nullptr) base::throw_system_error(0, "rank ", first->worker, ": ", first->text.data());
-  for (const Card& one : cards) all[static_cast<std::size_t>(one.worker)] = Endpoints::parse(one.text.data());
+  for (const WorkerDescription& one : cards)
+    all[static_cast<std::size_t>(one.worker)] = Endpoints::parse(one.text.data());
   return all;
 }
 

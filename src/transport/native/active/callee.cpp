@@ -146,7 +146,7 @@ void Callee::answer(std::uint64_t call, std::span<const std::byte> data, std::fu
 }
 
 void Callee::reject(std::uint64_t call, const CallFailure& failure) {
-  const WireRefusal wire{static_cast<std::int32_t>(failure.kind), failure.code};
+  const WireRejection wire{static_cast<std::int32_t>(failure.kind), failure.code};
   auto body = std::make_shared<std::string>(reinterpret_cast<const char*>(&wire), sizeof wire);
   body->append(failure.text, 0, kMaxPrefix - sizeof wire);
   FrameLine line = make_frame(ActiveFrame::kRefusal, call, std::as_bytes(std::span(*body)));

@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 #include "transport/native/active/connection.hpp"
 #include "transport/native/active/peer_events.hpp"
 #include "transport/native/active/wire.hpp"
@@ -24,7 +24,7 @@ class Callee : public EventHandler, private FrameTaker, public std::enable_share
   /// Members that all callees of an end share.
   struct Common {
     PeerEvents& events;
-    Active& active;
+    ActiveMessages& active;
     CallService& service;
     EventLoop& loop;
   };

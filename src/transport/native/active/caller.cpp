@@ -206,7 +206,7 @@ std::optional<std::size_t> Caller::prefix_bytes(const FrameHead& head) {
       return 0;
     }
     case ActiveFrame::kRefusal:
-      if (head.bytes < sizeof(WireRefusal)) return std::nullopt;
+      if (head.bytes < sizeof(WireRejection)) return std::nullopt;
       return head.bytes;
     case ActiveFrame::kWelcome:
     case ActiveFrame::kLeaving:
@@ -222,7 +222,7 @@ std::optional<std::span<std::byte>> Caller::begun(const FrameHead& head, std::sp
   if (found == under_way_.end()) return std::span<std::byte>();
   if (kind == ActiveFrame::kAnswer) return found->call.output;
   if (kind != ActiveFrame::kRefusal) return std::span<std::byte>();
-  WireRefusal wire;
+  WireRejection wire;
   std::memcpy(&wire, prefix.data(), sizeof wire);
   const auto text = prefix.subspan(sizeof wire);
   base::retry_allocation("take in why a call failed", [&] {

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 #include "transport/native/active/connection.hpp"
 #include "transport/native/active/peer_events.hpp"
 
@@ -23,7 +23,7 @@ class Caller : private FrameTaker {
 
   Caller(PeerEvents& events, int rank, int max_slots) : events_(events), rank_(rank), max_slots_(max_slots) {}
 
-  /// Fails the calls of a request, as Active::cancel.
+  /// Fails the calls of a request, as ActiveMessages::cancel.
   void cancel(const void* request, const CallFailure& why) noexcept;
   /// Queues a call.  Returns true if the owner is to begin a connection.  errors  std::bad_alloc: nothing has changed.
   bool call(Call call);

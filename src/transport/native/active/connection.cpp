@@ -26,8 +26,8 @@ constexpr std::size_t kMaxParts = 24;
 constexpr std::chrono::milliseconds kLastFrames{100};
 
 /// Returns the unsent parts of the first frames of a queue.
-struct Gathered {
-  explicit Gathered(FrameLine& line) {
+struct FrameParts {
+  explicit FrameParts(FrameLine& line) {
     for (auto frame = line.begin(); frame != line.end() && count + 3 <= kMaxParts; ++frame) {
       std::size_t skip = frame->done;
       const auto add = [&](const std::byte* data, std::size_t size) {
@@ -90,7 +90,7 @@ bool Connection::replace_body(std::uint64_t tag, std::span<const std::byte> body
 /// The caller holds mutex_.  An error of the socket is handled by the receiving thread.
 void Connection::flush_into(FrameLine& ended) {
   for (std::size_t sent = 0; !line_.empty() && sent < kTurnBytes;) {
-    Gathered gathered(line_);
+    FrameParts gathered(line_);
     msghdr message{};
     message.msg_iov = gathered.parts.data();
     message.msg_iovlen = gathered.count;

@@ -37,10 +37,10 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
     kUnanswered,  ///< no address answers
     kUnable,      ///< this process could create no socket, or knows no address
   };
-  using Changed = std::function<void(ConnectionAttempt&)>;
+  using ChangeCallback = std::function<void(ConnectionAttempt&)>;
 
   /// changed: called by go_on() when the state has changed.
-  ConnectionAttempt(EventLoop& loop, std::vector<Address> addresses, const Key& key, Changed changed)
+  ConnectionAttempt(EventLoop& loop, std::vector<Address> addresses, const Key& key, ChangeCallback changed)
       : loop_(loop), addresses_(std::move(addresses)), key_(key), changed_(std::move(changed)) {}
 
   /// Continues.  Called by events and by timers.
@@ -72,7 +72,7 @@ class ConnectionAttempt : public EventHandler, public std::enable_shared_from_th
   EventLoop& loop_;
   const std::vector<Address> addresses_;
   const Key key_;
-  const Changed changed_;
+  const ChangeCallback changed_;
   State state_ = State::kTrying;
   std::size_t at_ = 0;
   base::Descriptor socket_;

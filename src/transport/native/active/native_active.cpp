@@ -7,8 +7,8 @@
 
 namespace plait::transport::native {
 
-std::shared_ptr<Active> make_native_active(Transport& transport, std::shared_ptr<CallService> service,
-                                           std::shared_ptr<Losses> losses) {
+std::shared_ptr<ActiveMessages> make_native_active(Transport& transport, std::shared_ptr<CallService> service,
+                                                   std::shared_ptr<Losses> losses) {
   auto made = base::make_owned<ActiveEnd>(std::move(service), std::move(losses));
   made->start(transport);
   return made;

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 #include "transport/losses.hpp"
 #include "transport/transport.hpp"
 
@@ -17,7 +17,7 @@ namespace plait::transport::native {
 /// be nullptr.  The end stops at EndingStage::kThreads at the latest (transport/ending.hpp).  A child of a fork has
 /// none of it.  Collective over all workers of the transport, which may go before the end does.
 /// errors  kSystem, on all: a process can make no socket or thread; says which.
-std::shared_ptr<Active> make_native_active(Transport& transport, std::shared_ptr<CallService> service,
-                                           std::shared_ptr<Losses> losses);
+std::shared_ptr<ActiveMessages> make_native_active(Transport& transport, std::shared_ptr<CallService> service,
+                                                   std::shared_ptr<Losses> losses);
 
 }  // namespace plait::transport::native

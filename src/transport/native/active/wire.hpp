@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/active.hpp"
+#include "transport/active_messages.hpp"
 #include "transport/native/frame.hpp"
 
 namespace plait::transport::native {
@@ -14,7 +14,7 @@ enum class ActiveFrame : std::uint32_t {
   kIntroduction = 1,  ///< first, of who made the connection; tag: its rank
   kCall,              ///< tag: of the caller; a WireCall, then the payload
   kAnswer,            ///< tag: the call's; what fills its room
-  kRefusal,           ///< tag: the call's; a WireRefusal, then a text
+  kRefusal,           ///< tag: the call's; a WireRejection, then a text
   kLeaving,           ///< the sender hangs up, and has not been lost
   kWelcome,           ///< of who has been called: it serves the rank
   kLost,              ///< tag: a rank that has ended without taking leave, by what the sender knows
@@ -25,7 +25,7 @@ struct WireCall {
   std::int64_t output_bytes = 0;
 };
 
-struct WireRefusal {
+struct WireRejection {
   std::int32_t kind = 0;
   std::int32_t code = 0;
 };

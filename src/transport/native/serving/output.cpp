@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kTurn = 8 * kMaxStream;
 
 /// The unsent part of a frame.
-struct Rest {
-  Rest(const FrameHead& head, std::span<const std::byte> body, std::size_t done) {
+struct UnsentFrame {
+  UnsentFrame(const FrameHead& head, std::span<const std::byte> body, std::size_t done) {
     const std::size_t of_head = std::min(done, sizeof head);
     const std::size_t of_body = done - of_head;
     // sendmsg() only reads.
@@ -45,7 +45,7 @@ Output::Frame Output::kept(const FrameHead& head, std::span<const std::byte> bod
 }
 
 std::ptrdiff_t Output::put(const Frame& frame, int descriptor) const {
-  Rest rest(frame.head, frame.body, frame.done);
+  UnsentFrame rest(frame.head, frame.body, frame.done);
   msghdr message{};
   message.msg_iov = rest.parts.data();
   message.msg_iovlen = rest.parts.size();
@@ -121,7 +121,7 @@ Output::Outcome Output::send_now(Lock& lock, const FrameHead& head, std::span<co
   return waiting() ? Outcome::kFull : Outcome::kIdle;
 }
 
-Output::Outcome Output::stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, Ended& ended) {
+Output::Outcome Output::stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, EndCallback& ended) {
   const Lock lock(mutex_);
   if (closed_ || broken_) return Outcome::kBroken;
   streams_.push_back({head, bytes, 0, {}, {}});

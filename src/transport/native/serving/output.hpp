@@ -23,7 +23,7 @@ namespace plait::transport::native {
 class Output {
  public:
   using Produce = Peer::Produce;
-  using Ended = std::function<void(bool)>;
+  using EndCallback = std::function<void(bool)>;
 
   enum class Outcome : std::uint8_t {
     kIdle,    ///< the queue is empty
@@ -39,7 +39,7 @@ class Output {
   std::size_t queued();
   Outcome send(const FrameHead& head, std::span<const std::byte> body, int descriptor);
   /// Moves from both functions, unless it returns kBroken.
-  Outcome stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, Ended& ended);
+  Outcome stream(const FrameHead& head, std::uint64_t bytes, Produce& produce, EndCallback& ended);
   /// Sends from the queue until the socket accepts no more, but at most a few MiB, because other peers wait for this
   /// thread.
   Outcome flush();
@@ -64,7 +64,7 @@ class Output {
     std::uint64_t bytes = 0;
     std::uint64_t produced = 0;
     Produce produce;
-    Ended ended;
+    EndCallback ended;
   };
   using Lock = std::unique_lock<std::mutex>;
 

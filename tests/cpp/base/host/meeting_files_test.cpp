@@ -20,12 +20,12 @@ namespace host = plait::base::host;
 using plait::base::Descriptor;
 
 /// PLAIT_MEET for one test.
-class Named {
+class MeetingVariable {
  public:
-  explicit Named(const std::string& folder) { ::setenv("PLAIT_MEET", folder.c_str(), 1); }
-  ~Named() { ::unsetenv("PLAIT_MEET"); }
-  Named(const Named&) = delete;
-  Named& operator=(const Named&) = delete;
+  explicit MeetingVariable(const std::string& folder) { ::setenv("PLAIT_MEET", folder.c_str(), 1); }
+  ~MeetingVariable() { ::unsetenv("PLAIT_MEET"); }
+  MeetingVariable(const MeetingVariable&) = delete;
+  MeetingVariable& operator=(const MeetingVariable&) = delete;
 };
 
 std::string refusal() {
@@ -36,22 +36,22 @@ std::string refusal() {
   }
 }
 
-using MeetingFolder = plait_test::InFolder;
+using MeetingFolder = plait_test::FolderTest;
 
 TEST_F(MeetingFolder, IsOneThatNobodyElseSees) {
   const std::string name = path("meet");
-  const Named named(name);
+  const MeetingVariable named(name);
   EXPECT_NE(refusal().find(name + " in which programs are to meet: No such file"), std::string::npos) << refusal();
   ASSERT_EQ(::mkdir(name.c_str(), 0700), 0);
   EXPECT_EQ(host::meeting_folder(), name);
   ASSERT_EQ(::chmod(name.c_str(), 0750), 0);
   EXPECT_NE(refusal().find("say chmod 700 " + name), std::string::npos) << refusal();
-  const Named file(path("file"));
+  const MeetingVariable file(path("file"));
   Descriptor(::open(path("file").c_str(), O_CREAT | O_RDWR, 0600));
   EXPECT_NE(refusal().find("Not a directory"), std::string::npos) << refusal();
 }
 
-class MeetingLocks : public plait_test::InFolder {
+class MeetingLocks : public plait_test::FolderTest {
  protected:
   Descriptor opened() const { return Descriptor(::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)); }
 

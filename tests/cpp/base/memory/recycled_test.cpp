@@ -27,10 +27,10 @@ using plait::base::waiting_recycled;
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
-class Recycled : public testing::Test {
+class RecycledBlocks : public testing::Test {
  protected:
-  Recycled() : before_(set_max_recycled(0)) { set_max_recycled(64 * kMiB); }
-  ~Recycled() override {
+  RecycledBlocks() : before_(set_max_recycled(0)) { set_max_recycled(64 * kMiB); }
+  ~RecycledBlocks() override {
     set_max_recycled(0);
     set_max_recycled(before_);
   }
@@ -45,7 +45,7 @@ class Recycled : public testing::Test {
   std::int64_t before_;
 };
 
-TEST_F(Recycled, TheNextBlockOfItsSizeIsTheSameMemory) {
+TEST_F(RecycledBlocks, TheNextBlockOfItsSizeIsTheSameMemory) {
   std::byte* const first = once(9 * kMiB);
   EXPECT_GE(waiting_recycled(), 9 * kMiB);
   const RecycledBlock next(9 * kMiB - 5);
@@ -55,7 +55,7 @@ TEST_F(Recycled, TheNextBlockOfItsSizeIsTheSameMemory) {
   EXPECT_NE(other.data(), first);
 }
 
-TEST_F(Recycled, BlocksHaveTheBytesAskedForAndLittleMore) {
+TEST_F(RecycledBlocks, BlocksHaveTheBytesAskedForAndLittleMore) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   for (const std::int64_t bytes : {std::int64_t{1}, kMinRecycled, kMinRecycled + 1, 3 * kMiB - 7, 33 * kMiB}) {
     const RecycledBlock block(bytes);
@@ -66,7 +66,7 @@ TEST_F(Recycled, BlocksHaveTheBytesAskedForAndLittleMore) {
   }
 }
 
-TEST_F(Recycled, WhatWaitsIsBoundedAndTheOldestGoesFirst) {
+TEST_F(RecycledBlocks, WhatWaitsIsBoundedAndTheOldestGoesFirst) {
   set_max_recycled(20 * kMiB);
   once(8 * kMiB);
   std::byte* const middle = once(9 * kMiB);
@@ -83,7 +83,7 @@ TEST_F(Recycled, WhatWaitsIsBoundedAndTheOldestGoesFirst) {
   EXPECT_EQ(waiting_recycled(), 0);
 }
 
-TEST_F(Recycled, ManySmallOnesAreBoundedAsWell) {
+TEST_F(RecycledBlocks, ManySmallOnesAreBoundedAsWell) {
   set_max_recycled(1024 * kMiB);
   std::vector<std::unique_ptr<RecycledBlock>> blocks;
   for (int i = 0; i < 100; ++i) blocks.push_back(std::make_unique<RecycledBlock>(kMiB));
@@ -92,7 +92,7 @@ TEST_F(Recycled, ManySmallOnesAreBoundedAsWell) {
   EXPECT_LE(waiting_recycled(), 64 * kMiB);
 }
 
-TEST_F(Recycled, ThreadsGetBlocksOfTheirOwn) {
+TEST_F(RecycledBlocks, ThreadsGetBlocksOfTheirOwn) {
   std::vector<std::thread> threads;
   for (int t = 1; t <= 4; ++t)
     threads.emplace_back([t] {
@@ -106,7 +106,7 @@ TEST_F(Recycled, ThreadsGetBlocksOfTheirOwn) {
   EXPECT_LE(waiting_recycled(), 64 * kMiB);
 }
 
-TEST_F(Recycled, AChildHasNothingOfWhatWaitsAndMayDropWhatItsParentHolds) {
+TEST_F(RecycledBlocks, AChildHasNothingOfWhatWaitsAndMayDropWhatItsParentHolds) {
   auto held = std::make_unique<RecycledBlock>(8 * kMiB);
   std::memset(held->data(), 7, 8U << 20);
   std::byte* const waits = once(16 * kMiB);
@@ -133,7 +133,7 @@ TEST_F(Recycled, AChildHasNothingOfWhatWaitsAndMayDropWhatItsParentHolds) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(Recycled, MoreThanThereIsIsRefused) {
+TEST_F(RecycledBlocks, MoreThanThereIsIsRefused) {
   once(8 * kMiB);
   for (const std::int64_t bytes :
        {std::int64_t{1} << 60, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max()})
@@ -142,7 +142,7 @@ TEST_F(Recycled, MoreThanThereIsIsRefused) {
   EXPECT_THROW(set_max_recycled(-1), plait::Error);
 }
 
-TEST_F(Recycled, NothingWaitsWhereAddressesAreLimited) {
+TEST_F(RecycledBlocks, NothingWaitsWhereAddressesAreLimited) {
   for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
     once(8 * kMiB);
     auto held = std::make_unique<RecycledBlock>(16 * kMiB);

@@ -20,30 +20,30 @@ namespace {
 using namespace object_case;
 using store::Sharing;
 
-enum class Stored : std::uint8_t { kPlain, kPacked, kPlainShards, kPackedShards };
+enum class StorageMode : std::uint8_t { kPlain, kPacked, kPlainShards, kPackedShards };
 
-using Parameter = std::tuple<Kind, Stored>;
+using Parameter = std::tuple<Kind, StorageMode>;
 using Bytes = std::vector<std::byte>;
 
 /// Arrays of 6 x 8 numbers of 4 bytes with the fill value 7, in chunks of 2 x 4 and shards of 6 x 4.
 constexpr std::int64_t kChunks = 6;
 constexpr std::int64_t kChunkBytes = 32;
 
-class ChunksInObjects : public WithObjects, public testing::WithParamInterface<Parameter> {
+class ChunksInObjects : public ObjectStoreTest, public testing::WithParamInterface<Parameter> {
  protected:
-  ChunksInObjects() : WithObjects(std::get<Kind>(GetParam())) {
+  ChunksInObjects() : ObjectStoreTest(std::get<Kind>(GetParam())) {
     FileOptions options;
     options.shape = Extents{6, 8};
     options.dtype = "<i4";
     options.chunk = Extents{2, 4};
     options.fill_value = "7";
     if (has_shards()) options.shard = Extents{6, 4};
-    if (stored() == Stored::kPacked || stored() == Stored::kPackedShards) options.codec = "zstd:1";
+    if (stored() == StorageMode::kPacked || stored() == StorageMode::kPackedShards) options.codec = "zstd:1";
     const NewContent made = new_array("a.zarr", options);
     text_.assign(reinterpret_cast<const char*>(made.head.data()), made.head.size());
   }
-  static Stored stored() { return std::get<Stored>(GetParam()); }
-  static bool has_shards() { return stored() == Stored::kPlainShards || stored() == Stored::kPackedShards; }
+  static StorageMode stored() { return std::get<StorageMode>(GetParam()); }
+  static bool has_shards() { return stored() == StorageMode::kPlainShards || stored() == StorageMode::kPackedShards; }
 
   /// The array as a program opens it that makes it, or that finds it.
   std::unique_ptr<ChunkStore> opened(bool fresh, Sharing sharing = Sharing::kShared) const {
@@ -91,14 +91,15 @@ std::string case_name(const testing::TestParamInfo<Parameter>& info) {
   constexpr std::array<const char*, 4> kKinds{"Folder", "Memory", "MemoryInPlace", "Concurrent"};
   constexpr std::array<const char*, 4> kStored{"Plain", "Packed", "PlainShards", "PackedShards"};
   return std::string(kKinds[static_cast<std::size_t>(std::get<Kind>(info.param))]) +
-         kStored[static_cast<std::size_t>(std::get<Stored>(info.param))];
+         kStored[static_cast<std::size_t>(std::get<StorageMode>(info.param))];
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Kinds, ChunksInObjects,
-    testing::Combine(testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace, Kind::kConcurrent),
-                     testing::Values(Stored::kPlain, Stored::kPacked, Stored::kPlainShards, Stored::kPackedShards)),
-    case_name);
+INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInObjects,
+                         testing::Combine(testing::Values(Kind::kFolder, Kind::kMemory, Kind::kMemoryInPlace,
+                                                          Kind::kConcurrent),
+                                          testing::Values(StorageMode::kPlain, StorageMode::kPacked,
+                                                          StorageMode::kPlainShards, StorageMode::kPackedShards)),
+                         case_name);
 
 TEST_P(ChunksInObjects, NewArraysAreReadBack) {
   for (const Sharing sharing : {Sharing::kPrivate, Sharing::kResumable}) {
@@ -187,7 +188,7 @@ TEST_P(ChunksInObjects, TheSecondOfTwoProgramsIsToldNotToOverwriteParts) {
   write_part(*one, 0, {2});
   write_part(*other, 4, {3});
   one->flush();
-  const bool in_place = stored() == Stored::kPlain && one->objects().writes_in_place();
+  const bool in_place = stored() == StorageMode::kPlain && one->objects().writes_in_place();
   const std::string error = catch_error([&] { other->flush(); });
   if (in_place) {
     EXPECT_EQ(error, "no error");
@@ -228,7 +229,7 @@ TEST_P(ChunksInObjects, DamagedObjectsAreErrorsThatNameThem) {
   if (has_shards()) {
     EXPECT_NE(error.find("it has 5 bytes, less than its index, which has 52"), std::string::npos) << error;
   }
-  if (stored() == Stored::kPlain) {
+  if (stored() == StorageMode::kPlain) {
     EXPECT_NE(error.find("it has 5 bytes, but a chunk has 32"), std::string::npos) << error;
   }
 }
@@ -251,8 +252,8 @@ class ChunksInMemory : public ChunksInObjects {};
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ChunksInMemory,
                          testing::Combine(testing::Values(Kind::kMemory, Kind::kMemoryInPlace),
-                                          testing::Values(Stored::kPlain, Stored::kPacked, Stored::kPlainShards,
-                                                          Stored::kPackedShards)),
+                                          testing::Values(StorageMode::kPlain, StorageMode::kPacked,
+                                                          StorageMode::kPlainShards, StorageMode::kPackedShards)),
                          case_name);
 
 TEST_P(ChunksInMemory, ChunksAreReadByOneRequestEach) {

@@ -18,9 +18,9 @@ namespace {
 using namespace object_case;
 using store::Sharing;
 
-class NewHierarchies : public WithObjects, public testing::WithParamInterface<Kind> {
+class NewHierarchies : public ObjectStoreTest, public testing::WithParamInterface<Kind> {
  protected:
-  NewHierarchies() : WithObjects(GetParam()) { (void)objects(""); }
+  NewHierarchies() : ObjectStoreTest(GetParam()) { (void)objects(""); }
   /// Makes an array of 8 numbers in chunks of 4, whose elements are `value`.
   void make(const std::string& array, int value) const {
     FileOptions options;

@@ -24,9 +24,9 @@ using namespace object_case;
 using nlohmann::json;
 using store::Sharing;
 
-class AttributesInObjects : public WithObjects, public testing::WithParamInterface<Kind> {
+class AttributesInObjects : public ObjectStoreTest, public testing::WithParamInterface<Kind> {
  protected:
-  AttributesInObjects() : WithObjects(GetParam()) {}
+  AttributesInObjects() : ObjectStoreTest(GetParam()) {}
   static AttributeChanges change(const std::string& name, const std::string& value) {
     ArrayAttribute attribute;
     attribute.name = name;

@@ -107,7 +107,7 @@ class Setting {
   std::optional<std::string> before_;
 };
 
-class CostFiles : public plait_test::InFolder {
+class CostFiles : public plait_test::FolderTest {
  protected:
   std::string put(const std::string& name, const std::string& content) {
     const std::string at = path(name);

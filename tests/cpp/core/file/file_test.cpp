@@ -33,7 +33,7 @@ using plait::Mode;
 using plait::Order;
 using plait::Request;
 
-class FileInFolder : public plait_test::InFolder {
+class FileInFolder : public plait_test::FolderTest {
  protected:
   Bytes content(const std::string& name) const {
     std::ifstream in(path(name), std::ios::binary);

@@ -28,7 +28,7 @@ using plait::Mode;
 using plait::MutablePart;
 using plait::Order;
 
-class SeveralArrays : public plait_test::InFolder {
+class SeveralArrays : public plait_test::FolderTest {
  protected:
   SeveralArrays() {
     for (const char* disk : {"d1", "d2"}) fs::create_directory(folder_ / disk);

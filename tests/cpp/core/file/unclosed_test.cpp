@@ -19,7 +19,7 @@ namespace {
 using plait::File;
 using plait::Mode;
 
-class Unclosed : public plait_test::InFolder {
+class UnclosedFileTest : public plait_test::FolderTest {
  protected:
   File make() const {
     plait::FileOptions options;
@@ -36,13 +36,13 @@ class Unclosed : public plait_test::InFolder {
   }
 };
 
-TEST_F(Unclosed, IsTold) {
+TEST_F(UnclosedFileTest, IsTold) {
   const std::string text = said([&] { const File file = make(); });
   EXPECT_TRUE(text.starts_with("plait: " + path("a.npy") + " was opened in mode w and never closed: ")) << text;
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
-TEST_F(Unclosed, IsToldOnceOfAFileThatMoves) {
+TEST_F(UnclosedFileTest, IsToldOnceOfAFileThatMoves) {
   const std::string text = said([&] {
     File file = make();
     File other = std::move(file);
@@ -52,7 +52,7 @@ TEST_F(Unclosed, IsToldOnceOfAFileThatMoves) {
   EXPECT_FALSE(text.empty());
 }
 
-TEST_F(Unclosed, IsNotToldWhereThereIsNothingToTell) {
+TEST_F(UnclosedFileTest, IsNotToldWhereThereIsNothingToTell) {
   EXPECT_EQ(said([&] { make().abandon(); }), "");
   EXPECT_EQ(said([&] {
               try {
@@ -68,7 +68,7 @@ TEST_F(Unclosed, IsNotToldWhereThereIsNothingToTell) {
 }
 
 /// What one file removes at the end of the program may end what is watched for another one.
-TEST_F(Unclosed, IsRemovedAtTheEndWhateverThatEnds) {
+TEST_F(UnclosedFileTest, IsRemovedAtTheEndWhateverThatEnds) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);

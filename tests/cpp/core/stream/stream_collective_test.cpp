@@ -39,8 +39,8 @@ TEST_F(CollectiveStreams, OrderedStretchesFollowEachOtherByRank) {
       SCOPED_TRACE(print(ranks));
       Meeting meeting;
       on_ranks(ranks, [&](const Comm& comm) {
-        Dawdler common(4, 99);  // the same on all ranks
-        Dawdler own(4, comm.rank());
+        RandomDelay common(4, 99);  // the same on all ranks
+        RandomDelay own(4, comm.rank());
         File file = File::open(name, Mode::kRead, whole_numbers(kCount, kHead), comm);
         Stream stream(file, StreamMode::kOrdered);
         std::int64_t position = 0;
@@ -88,7 +88,7 @@ TEST_F(CollectiveStreams, OrderedWritesFollowEachOtherByRank) {
     const std::int64_t each = static_cast<std::int64_t>(ranks.count) * (ranks.count - 1) / 2;
     const std::int64_t count = kSteps * each + ranks.count * kSteps * (kSteps - 1) / 2;
     on_ranks(ranks, [&](const Comm& comm) {
-      Dawdler own(5, comm.rank());
+      RandomDelay own(5, comm.rank());
       File file = File::open(path("new"), Mode::kWrite, whole_numbers(count, 0), comm);
       Stream stream(file, StreamMode::kOrdered);
       for (std::int64_t step = 0; step < kSteps; ++step) {
@@ -119,8 +119,8 @@ TEST_F(CollectiveStreams, EqualStretchesFollowEachOtherByRank) {
     SCOPED_TRACE(print(ranks));
     Meeting meeting;
     on_ranks(ranks, [&](const Comm& comm) {
-      Dawdler common(6, 99);
-      Dawdler own(6, comm.rank());
+      RandomDelay common(6, 99);
+      RandomDelay own(6, comm.rank());
       File file = File::open(path(), Mode::kReadWrite, whole_numbers(kCount, kHead), comm);
       Stream stream(file, StreamMode::kEqual);
       std::int64_t position = 0;
@@ -170,8 +170,8 @@ TEST_F(CollectiveStreams, AllRanksReadTheSame) {
       SCOPED_TRACE(print(ranks) + ", memory " + std::to_string(memory));
       Meeting meeting;
       on_ranks(ranks, [&](const Comm& comm) {
-        Dawdler common(7, static_cast<int>(memory));
-        Dawdler own(7, comm.rank());
+        RandomDelay common(7, static_cast<int>(memory));
+        RandomDelay own(7, comm.rank());
         File file = File::open(path(), Mode::kReadWrite, whole_numbers(kCount, kHead, memory), comm);
         Stream stream(file, StreamMode::kSame);
         std::int64_t position = 0;

@@ -29,7 +29,7 @@ TEST_F(Streams, OwnPositionsAreIndependent) {
   for (const Ranks& ranks : all_ranks()) {
     SCOPED_TRACE(print(ranks));
     on_ranks(ranks, [&](const Comm& comm) {
-      Dawdler random(1, comm.rank());
+      RandomDelay random(1, comm.rank());
       File file = File::open(name, Mode::kRead, whole_numbers(kCount, kHead), comm);
       Stream stream(file, StreamMode::kOwn);
       EXPECT_EQ(stream.tell(), 0);
@@ -81,7 +81,7 @@ TEST_F(Streams, ASharedPositionHandsOutEachElementOnce) {
       std::mutex mutex;
       std::vector<Numbers> stretches;
       on_ranks(ranks, [&](const Comm& comm) {
-        Dawdler random(2, comm.rank());
+        RandomDelay random(2, comm.rank());
         File file = File::open(name, Mode::kRead, whole_numbers(kCount, kHead), comm);
         Stream stream(file, StreamMode::kShared);
         while (true) {
@@ -121,7 +121,7 @@ TEST_F(Streams, ASharedPositionTakesEachWriteOnce) {
     std::filesystem::remove(path("new"));
     std::vector<std::int64_t> written(static_cast<std::size_t>(ranks.count));
     on_ranks(ranks, [&](const Comm& comm) {
-      Dawdler random(3, comm.rank());
+      RandomDelay random(3, comm.rank());
       File file = File::open(path("new"), Mode::kWrite, whole_numbers(kCount, 0), comm);
       Stream stream(file, StreamMode::kShared);
       std::int64_t& mine = written[static_cast<std::size_t>(comm.rank())];

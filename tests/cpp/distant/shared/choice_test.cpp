@@ -20,10 +20,10 @@ using plait::distant::shared::Choice;
 using plait::distant::shared::choose;
 using plait::distant::shared::component_suffix;
 using plait::distant::shared::Description;
+using plait::distant::shared::NameView;
 using plait::distant::shared::parse;
 using plait::distant::shared::recognise;
-using plait::distant::shared::Seen;
-using plait::distant::shared::Sight;
+using plait::distant::shared::StripedFile;
 using plait::store::Identity;
 
 const std::string kOld = "0123456789abcdef";
@@ -34,7 +34,7 @@ Description file(const std::string& id, std::vector<std::string> replaced = {}) 
   return {id, 4, 1000, 0, {{0, 1, "here"}, {2, 3, "over there"}}, std::move(replaced), 0};
 }
 
-std::string catch_error(const std::vector<Sight>& sights, SharedFilePlace place = SharedFilePlace::kDetect) {
+std::string catch_error(const std::vector<NameView>& sights, SharedFilePlace place = SharedFilePlace::kDetect) {
   try {
     choose("/disk/x", place, sights);
   } catch (const plait::Error& error) {
@@ -48,16 +48,16 @@ void expect_part(const std::string& text, const std::string& part) {
 }
 
 TEST(SharedChoice, ComponentsAreServedWhereTheyAreSeen) {
-  const Seen front{file(kOld), {0, 1}};
-  const Seen back{file(kOld), {2, 3}};
-  const std::vector<Sight> sights{{{}, {front}}, {{}, {front}}, {{}, {back}}, {{}, {back}}};
+  const StripedFile front{file(kOld), {0, 1}};
+  const StripedFile back{file(kOld), {2, 3}};
+  const std::vector<NameView> sights{{{}, {front}}, {{}, {front}}, {{}, {back}}, {{}, {back}}};
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, sights), (Choice{false, kOld, 1000, {0, 1, 2, 3}}));
   // Fewer ranks: one serves several.
   EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {sights[3], sights[0]}).servers, (std::vector<int>{1, 1, 0, 0}));
   EXPECT_EQ(choose("x", SharedFilePlace::kStriped, {{{}, {{file(kOld), {0, 1, 2, 3}}}}}).servers,
             (std::vector<int>{0, 0, 0, 0}));
   // More: as evenly as what they see lets it be.
-  const Seen all{file(kOld), {0, 1, 2, 3}};
+  const StripedFile all{file(kOld), {0, 1, 2, 3}};
   std::vector<int> servers =
       choose("x", SharedFilePlace::kDetect, {{{}, {front}}, {{}, {all}}, {}, {{}, {all}}}).servers;
   EXPECT_EQ(std::ranges::count(servers, 2), 0);
@@ -65,7 +65,7 @@ TEST(SharedChoice, ComponentsAreServedWhereTheyAreSeen) {
 }
 
 TEST(SharedChoice, MissingComponentsAreListedWithTheirHosts) {
-  const std::vector<Sight> sights{{{}, {{file(kOld), {1}}}}, {}};
+  const std::vector<NameView> sights{{{}, {{file(kOld), {1}}}}, {}};
   expect_part(catch_error(sights), "no rank sees 0, written on host here; 2 to 3, written on host over there");
   expect_part(catch_error({{}, {}}), "there is no such file, and no rank sees a component");
   expect_part(catch_error({{}, {}}, SharedFilePlace::kStriped), "no rank sees a component of it");
@@ -73,11 +73,11 @@ TEST(SharedChoice, MissingComponentsAreListedWithTheirHosts) {
 }
 
 TEST(SharedChoice, ANewFileStandsForThoseThatItReplaces) {
-  const Seen old{file(kOld), {0, 1, 2, 3}};
-  const Seen rest{file(kOld), {0}};
-  const Seen fresh{file(kNew), {0, 1, 2, 3}};
-  const Seen begun{file(kNew, {kOld}), {1, 2}};
-  const Seen done{file(kNew, {kOld}), {0, 1, 2, 3}};
+  const StripedFile old{file(kOld), {0, 1, 2, 3}};
+  const StripedFile rest{file(kOld), {0}};
+  const StripedFile fresh{file(kNew), {0, 1, 2, 3}};
+  const StripedFile begun{file(kNew, {kOld}), {1, 2}};
+  const StripedFile done{file(kNew, {kOld}), {0, 1, 2, 3}};
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {old, begun}}}).id, kOld);
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {old, done}}}).id, kNew);
   EXPECT_EQ(choose("x", SharedFilePlace::kDetect, {{{}, {rest, done}}}).id, kNew);
@@ -93,8 +93,8 @@ TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
   EXPECT_TRUE(choose("x", SharedFilePlace::kDetect, {{plain, {}}, {plain, {}}}).one);
   expect_part(catch_error({{plain, {}}, {plain, {}}, {other, {}}}), "ranks 0 and 2 do not see the same ordinary file");
   expect_part(catch_error({{{}, {}}, {plain, {}}}, SharedFilePlace::kOne), "ranks 0 and 1 do not see the same");
-  const Seen striped{file(kOld), {0, 1, 2, 3}};
-  const std::vector<Sight> both{{plain, {striped}}};
+  const StripedFile striped{file(kOld), {0, 1, 2, 3}};
+  const std::vector<NameView> both{{plain, {striped}}};
   expect_part(catch_error(both), "an ordinary file and a striped one");
   EXPECT_TRUE(choose("x", SharedFilePlace::kOne, both).one);
   EXPECT_FALSE(choose("x", SharedFilePlace::kStriped, both).one);
@@ -103,13 +103,13 @@ TEST(SharedChoice, OrdinaryFilesAreOneWhereAllSeeTheSame) {
 }
 
 TEST(SharedChoice, SightsAndChoicesTravel) {
-  const Sight sight{Identity{~0ULL, 5, -7, 8}, {{file(kOld), {0, 3}}, {file(kNew, {kOld, "aaaaaaaaaaaaaaaa"}), {}}}};
+  const NameView sight{Identity{~0ULL, 5, -7, 8}, {{file(kOld), {0, 3}}, {file(kNew, {kOld, "aaaaaaaaaaaaaaaa"}), {}}}};
   const auto sent = [](const auto& value) {
     return plait::base::decode<std::remove_cvref_t<decltype(value)>>(plait::base::encode(value),
                                                                      plait::base::kAnotherRank);
   };
   EXPECT_EQ(sent(sight), sight);
-  EXPECT_EQ(sent(Sight{}), Sight{});
+  EXPECT_EQ(sent(NameView{}), NameView{});
   const Choice choice{false, kOld, 4096, {3, 0, 0}};
   EXPECT_EQ(sent(choice), choice);
   const Choice one{true, {}, 0, {0}, 0};

@@ -36,7 +36,7 @@ void barrier(const Comm& comm) {
 }
 
 /// (ranks, ranks on a node)
-class Shared : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
+class SharedFileTest : public plait_test::DistantTest, public testing::WithParamInterface<std::pair<int, int>> {
  protected:
   void everywhere(const std::function<void(const Comm&)>& body) const {
     on_ranks(GetParam().first, GetParam().second, body);
@@ -53,7 +53,7 @@ class Shared : public plait_test::DistantTest, public testing::WithParamInterfac
 
 /// Every rank writes stretches of its own, of sizes that divide nothing, with several requests under way; all is read
 /// by each.
-TEST_P(Shared, RequestsOfAllSizesReachTheirStripes) {
+TEST_P(SharedFileTest, RequestsOfAllSizesReachTheirStripes) {
   for (const std::int64_t unit : {7, 4096, 300000})
     everywhere([&](const Comm& comm) {
       SharedFile file = SharedFile::open(striped(unit), comm);
@@ -91,7 +91,7 @@ TEST_P(Shared, RequestsOfAllSizesReachTheirStripes) {
     });
 }
 
-TEST_P(Shared, TheEndIsThatOfTheFurthestComponent) {
+TEST_P(SharedFileTest, TheEndIsThatOfTheFurthestComponent) {
   everywhere([&](const Comm& comm) {
     SharedFile file = SharedFile::open(striped(10), comm);
     const std::int64_t position = std::int64_t{5} << 40;
@@ -126,7 +126,7 @@ TEST_P(Shared, TheEndIsThatOfTheFurthestComponent) {
   });
 }
 
-TEST_P(Shared, WhatIsOpenToReadIsNotWritten) {
+TEST_P(SharedFileTest, WhatIsOpenToReadIsNotWritten) {
   everywhere([&](const Comm& comm) {
     SharedFileOptions options = striped(1000);
     options.persistent = true;
@@ -150,7 +150,7 @@ TEST_P(Shared, WhatIsOpenToReadIsNotWritten) {
 }
 
 /// On full disks a request fails in several positions at once, in any order.
-TEST_P(Shared, ErrorsNameTheFirstPositionThatFailed) {
+TEST_P(SharedFileTest, ErrorsNameTheFirstPositionThatFailed) {
   rlimit old{};
   ASSERT_EQ(0, ::getrlimit(RLIMIT_FSIZE, &old));
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -179,7 +179,7 @@ TEST_P(Shared, ErrorsNameTheFirstPositionThatFailed) {
   std::signal(SIGXFSZ, handler);
 }
 
-TEST_P(Shared, FilesAreReopenedByAnyNumberOfRanks) {
+TEST_P(SharedFileTest, FilesAreReopenedByAnyNumberOfRanks) {
   const Bytes whole = make_bytes(250001, 4);
   SharedFileOptions options = striped(999);
   options.persistent = true;
@@ -206,7 +206,7 @@ TEST_P(Shared, FilesAreReopenedByAnyNumberOfRanks) {
 }
 
 /// Without a message the error is the system's; by messages it comes from the server.
-TEST_P(Shared, ALostComponentFailsWhatNeedsIt) {
+TEST_P(SharedFileTest, ALostComponentFailsWhatNeedsIt) {
   SharedFileOptions options = striped(100);
   options.persistent = true;
   everywhere([&](const Comm& comm) {
@@ -226,7 +226,7 @@ TEST_P(Shared, ALostComponentFailsWhatNeedsIt) {
 }
 
 /// What a kill between the steps of a replacement leaves is the old file or the new one.
-TEST_P(Shared, LeftOversOfKilledRanksDoNoHarm) {
+TEST_P(SharedFileTest, LeftOversOfKilledRanksDoNoHarm) {
   SharedFileOptions options = striped(100);
   options.persistent = true;
   const auto written = [&](const char* text) {
@@ -277,7 +277,7 @@ TEST_P(Shared, LeftOversOfKilledRanksDoNoHarm) {
   EXPECT_EQ(all_files().size(), 2 * static_cast<std::size_t>(GetParam().first) + 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Shared,
+INSTANTIATE_TEST_SUITE_P(Ranks, SharedFileTest,
                          testing::Values(std::pair(1, 1), std::pair(2, 1), std::pair(2, 2), std::pair(3, 1),
                                          std::pair(4, 2), std::pair(6, 1)),
                          [](const auto& each) {

@@ -24,7 +24,7 @@ using plait::driver::distant::Name;
 using plait::driver::distant::parse_name;
 using plait::driver::distant::resolve_path;
 
-using DistantArrays = plait_test::InFolder;
+using DistantArrays = plait_test::FolderTest;
 
 TEST(DistantNames, AreTakenApart) {
   const Name all = parse_name("distant:x/a?place=striped&unit=3m&folder=/d%3F e");

@@ -302,12 +302,13 @@ TEST_F(NewStriped, DisksAreFoundAsTheSystemFindsThem) {
 }
 
 /// Carries `event` out before the first broadcast of worker 0.
-class Disturbed : public wrapped::Wrapped {
+class InterferingTransport : public wrapped::WrappedTransport {
  public:
-  Disturbed(Transport& inner, std::function<void()> event) : Wrapped(inner), event_(std::move(event)) {}
+  InterferingTransport(Transport& inner, std::function<void()> event)
+      : WrappedTransport(inner), event_(std::move(event)) {}
   void broadcast(std::span<std::byte> bytes, int root) override {
     if (rank() == 0 && event_) std::exchange(event_, nullptr)();
-    Wrapped::broadcast(bytes, root);
+    WrappedTransport::broadcast(bytes, root);
   }
 
  private:
@@ -321,7 +322,8 @@ TEST_F(NewStriped, MayBeReplacedWhileItIsOpened) {
     plait::FileOptions options;
     options.shape = {50};
     options.element_bytes = 1;
-    const plait::Comm comm = plait::core::comm_over(std::make_shared<Disturbed>(own, [&] { make("a", 3, "8", 50); }));
+    const plait::Comm comm =
+        plait::core::comm_over(std::make_shared<InterferingTransport>(own, [&] { make("a", 3, "8", 50); }));
     plait::File file = plait::File::open(named("a"), plait::Mode::kRead, options, comm);
     Bytes mine(50, std::byte{1});
     const plait::MutablePart part{mine.data(), {}};

@@ -57,7 +57,7 @@ class PipeControl : public testing::Test {
     writer.received(from, {static_cast<std::uint32_t>(kind), 0, 0, body.size()}, std::as_bytes(std::span(body)));
   }
   static std::int64_t write(WriterControl& writer) {
-    const Schedule::Begun begun = writer.begin();
+    const Schedule::BegunStep begun = writer.begin();
     StepDescription step;
     step.number = begun.step;
     step.slot = begun.slot;

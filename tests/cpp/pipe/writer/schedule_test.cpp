@@ -9,8 +9,8 @@
 
 namespace {
 
+using plait::pipe::FullQueuePolicy;
 using plait::pipe::Schedule;
-using plait::pipe::WhenFull;
 
 std::int64_t write(Schedule& schedule) {
   const auto begun = schedule.begin();
@@ -20,7 +20,7 @@ std::int64_t write(Schedule& schedule) {
 }
 
 TEST(PipeSchedule, NumbersStepsAndFillsItsSlots) {
-  Schedule schedule(2, WhenFull::kWait);
+  Schedule schedule(2, FullQueuePolicy::kWait);
   const auto first = schedule.begin();
   EXPECT_EQ(first->step, 0);
   schedule.publish();
@@ -33,7 +33,7 @@ TEST(PipeSchedule, NumbersStepsAndFillsItsSlots) {
 }
 
 TEST(PipeSchedule, HoldsWhatNobodyHasReadUntilSomebodyComes) {
-  Schedule schedule(2, WhenFull::kWait);
+  Schedule schedule(2, FullQueuePolicy::kWait);
   write(schedule);
   write(schedule);
   const auto reader = schedule.attach();
@@ -45,7 +45,7 @@ TEST(PipeSchedule, HoldsWhatNobodyHasReadUntilSomebodyComes) {
 }
 
 TEST(PipeSchedule, AReaderMayTellAfterwardsHowFarItHasCome) {
-  Schedule schedule(3, WhenFull::kWait);
+  Schedule schedule(3, FullQueuePolicy::kWait);
   const auto asks = schedule.attach();
   const auto tells = schedule.attach();
   for (int i = 0; i < 3; ++i) write(schedule);
@@ -67,7 +67,7 @@ TEST(PipeSchedule, AReaderMayTellAfterwardsHowFarItHasCome) {
 
 TEST(PipeSchedule, WhoLeavesWithinAStepThatItHasBegunHasHadIt) {
   for (const bool content : {false, true}) {
-    Schedule schedule(2, WhenFull::kWait);
+    Schedule schedule(2, FullQueuePolicy::kWait);
     const auto reader = schedule.attach();
     write(schedule);
     schedule.progressed(reader, -1, 0);
@@ -77,7 +77,7 @@ TEST(PipeSchedule, WhoLeavesWithinAStepThatItHasBegunHasHadIt) {
 }
 
 TEST(PipeSchedule, EachReaderGetsEveryStepFromItsFirstOne) {
-  Schedule schedule(3, WhenFull::kWait);
+  Schedule schedule(3, FullQueuePolicy::kWait);
   const auto fast = schedule.attach();
   write(schedule);
   EXPECT_EQ(schedule.next(fast)->step, 0);
@@ -92,7 +92,7 @@ TEST(PipeSchedule, EachReaderGetsEveryStepFromItsFirstOne) {
 }
 
 TEST(PipeSchedule, WhatALeavingReaderHasNotReadIsForTheNextOne) {
-  Schedule schedule(2, WhenFull::kWait);
+  Schedule schedule(2, FullQueuePolicy::kWait);
   const auto one = schedule.attach();
   write(schedule);
   EXPECT_EQ(schedule.next(one)->step, 0);
@@ -102,7 +102,7 @@ TEST(PipeSchedule, WhatALeavingReaderHasNotReadIsForTheNextOne) {
 }
 
 TEST(PipeSchedule, WhatALeavingReaderHasHadEnoughOfIsRead) {
-  Schedule schedule(1, WhenFull::kWait);
+  Schedule schedule(1, FullQueuePolicy::kWait);
   const auto reader = schedule.attach();
   write(schedule);
   EXPECT_EQ(schedule.next(reader)->step, 0);
@@ -113,7 +113,7 @@ TEST(PipeSchedule, WhatALeavingReaderHasHadEnoughOfIsRead) {
 }
 
 TEST(PipeSchedule, AStepThatNeverBecameOneTakesNoSlot) {
-  Schedule schedule(2, WhenFull::kWait);
+  Schedule schedule(2, FullQueuePolicy::kWait);
   for (int i = 0; i < 5; ++i) {
     const auto begun = schedule.begin();
     ASSERT_TRUE(begun.has_value());
@@ -124,7 +124,7 @@ TEST(PipeSchedule, AStepThatNeverBecameOneTakesNoSlot) {
 }
 
 TEST(PipeSchedule, ReadersThatStandStillNeverStopAWriterThatDrops) {
-  Schedule schedule(3, WhenFull::kDropOldest);
+  Schedule schedule(3, FullQueuePolicy::kDropOldest);
   std::vector<std::uint64_t> readers;
   int given = 0;
   for (int i = 0; i < 6; ++i) {
@@ -137,7 +137,7 @@ TEST(PipeSchedule, ReadersThatStandStillNeverStopAWriterThatDrops) {
 }
 
 TEST(PipeSchedule, DropsTheOldestThatNobodyReads) {
-  Schedule schedule(2, WhenFull::kDropOldest);
+  Schedule schedule(2, FullQueuePolicy::kDropOldest);
   const auto reader = schedule.attach();
   write(schedule);
   const auto reading = schedule.next(reader);
@@ -154,7 +154,7 @@ TEST(PipeSchedule, DropsTheOldestThatNobodyReads) {
 }
 
 TEST(PipeSchedule, EndsOnceAllHasBeenRead) {
-  Schedule schedule(2, WhenFull::kWait);
+  Schedule schedule(2, FullQueuePolicy::kWait);
   const auto reader = schedule.attach();
   write(schedule);
   schedule.end();
@@ -167,14 +167,14 @@ TEST(PipeSchedule, EndsOnceAllHasBeenRead) {
 }
 
 TEST(PipeSchedule, ACancelledStepGivesItsSlotAndItsNumberBack) {
-  Schedule schedule(1, WhenFull::kWait);
+  Schedule schedule(1, FullQueuePolicy::kWait);
   EXPECT_EQ(schedule.begin()->step, 0);
   schedule.cancel();
   EXPECT_EQ(write(schedule), 0);
 }
 
 TEST(PipeSchedule, EndsAlsoWhereTheNewestStepWasDroppedForOneThatFailed) {
-  Schedule schedule(1, WhenFull::kDropOldest);
+  Schedule schedule(1, FullQueuePolicy::kDropOldest);
   const auto reader = schedule.attach();
   write(schedule);
   EXPECT_TRUE(schedule.begin().has_value());
@@ -189,14 +189,14 @@ TEST(PipeSchedule, KeepsItsPromisesInAnyOrderOfEvents) {
     std::mt19937 random(seed);
     const auto pick = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
     const bool dropping = pick(2) == 1;
-    Schedule schedule((dropping ? 2 : 1) + pick(4), dropping ? WhenFull::kDropOldest : WhenFull::kWait);
-    struct Seen {
+    Schedule schedule((dropping ? 2 : 1) + pick(4), dropping ? FullQueuePolicy::kDropOldest : FullQueuePolicy::kWait);
+    struct ReaderProgress {
       std::int64_t last = -1;
       std::int64_t reading = -1;
       int slot = -1;
       bool any = false;
     };
-    std::map<std::uint64_t, Seen> readers;
+    std::map<std::uint64_t, ReaderProgress> readers;
     std::map<int, std::int64_t> slots;  // what lies there
     for (int event = 0; event < 300; ++event) {
       const int kind = pick(8);

@@ -23,8 +23,8 @@ void write(StepStore& steps, std::int64_t step, std::int64_t bytes, std::byte va
   steps.add(layout, 1, local);
 }
 
-Wanted wanted(std::int64_t step, const char* layout) {
-  Wanted made;
+ElementRequest wanted(std::int64_t step, const char* layout) {
+  ElementRequest made;
   made.step = step;
   made.layout = layout;
   return made;

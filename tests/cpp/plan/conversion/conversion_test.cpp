@@ -20,14 +20,14 @@ using plait::Layout;
 using plait::Message;
 using plait::Order;
 
-struct Mapped {
+struct MappedLayout {
   Layout layout;
   oracle::ArrayMap map;
-  explicit Mapped(Layout given) : layout(std::move(given)), map(oracle::make_map(layout)) {}
+  explicit MappedLayout(Layout given) : layout(std::move(given)), map(oracle::make_map(layout)) {}
 };
 
 /// sends, receives and block of one pair.
-void check(const Mapped& source, const Mapped& target) {
+void check(const MappedLayout& source, const MappedLayout& target) {
   const oracle::Conversion expected = oracle::conversion(source.map, target.map);
   const plait::Conversion conversion = plait::compose(source.layout, target.layout);
   const auto trace = [&] { return oracle::spelled(source.layout) + "  to  " + oracle::spelled(target.layout); };
@@ -60,13 +60,13 @@ void check(const Mapped& source, const Mapped& target) {
 
 TEST(Conversion, EveryPairOfOneDimensionalLayouts) {
   for (std::int64_t size = 0; size <= 12; ++size) {
-    std::vector<Mapped> layouts{Mapped(Layout({size}, {Distribution::collapsed()}, {}))};
+    std::vector<MappedLayout> layouts{MappedLayout(Layout({size}, {Distribution::collapsed()}, {}))};
     for (std::int64_t extent = 1; extent <= 6; ++extent)
       for (const Distribution& distribution : oracle::distributions_for(size, extent, 5))
         layouts.emplace_back(Layout({size}, {distribution}, {extent}));
     std::int64_t count = size;
-    for (const Mapped& source : layouts) {
-      for (const Mapped& target : layouts) {
+    for (const MappedLayout& source : layouts) {
+      for (const MappedLayout& target : layouts) {
         if (++count % oracle::kThinning != 0) continue;
         check(source, target);
         if (testing::Test::HasFatalFailure()) return;
@@ -88,8 +88,8 @@ std::vector<Distribution> kinds(std::int64_t size, std::int64_t extent) {
           Distribution::gen_block(sizes)};
 }
 
-std::vector<Mapped> make_layouts(const Extents& shape, std::int64_t max_ranks) {
-  std::vector<Mapped> result;
+std::vector<MappedLayout> make_layouts(const Extents& shape, std::int64_t max_ranks) {
+  std::vector<MappedLayout> result;
   std::vector<Distribution> chosen;
   Extents grid;
   const std::function<void(std::int64_t)> choose = [&](std::int64_t left) {
@@ -121,12 +121,12 @@ std::vector<Mapped> make_layouts(const Extents& shape, std::int64_t max_ranks) {
 
 void check_pairs(const Extents& shape, std::int64_t max_ranks, std::int64_t max_pairs) {
   SCOPED_TRACE(testing::PrintToString(shape));
-  const std::vector<Mapped> layouts = make_layouts(shape, max_ranks);
+  const std::vector<MappedLayout> layouts = make_layouts(shape, max_ranks);
   const std::size_t all = layouts.size() * layouts.size();
   max_pairs /= oracle::kThinning;
   if (all <= at(max_pairs)) {
-    for (const Mapped& source : layouts)
-      for (const Mapped& target : layouts) {
+    for (const MappedLayout& source : layouts)
+      for (const MappedLayout& target : layouts) {
         check(source, target);
         if (testing::Test::HasFatalFailure()) return;
       }
@@ -157,7 +157,7 @@ TEST(Conversion, PairsOfThreeDimensionalLayouts) {
 }
 
 TEST(Conversion, ScalarsAndShapesThatDiffer) {
-  const Mapped scalar{Layout()};
+  const MappedLayout scalar{Layout()};
   check(scalar, scalar);
   EXPECT_EQ(plait::compose(Layout(), Layout()).block(), 1);
   oracle::expect_rejected([] { plait::compose(Layout::parse("8x12 (*, *)"), Layout::parse("12x8 (*, *)")); },
@@ -228,7 +228,7 @@ std::vector<std::vector<int>> move_through(const Layout& source, const Layout& t
   return result;
 }
 
-std::vector<std::vector<int>> make_parts(const Mapped& mapped) {
+std::vector<std::vector<int>> make_parts(const MappedLayout& mapped) {
   std::vector<std::vector<int>> parts;
   for (std::int64_t rank = 0; rank < mapped.layout.size(); ++rank)
     parts.emplace_back(at(mapped.layout.local_elements(rank)), -1);
@@ -240,11 +240,11 @@ std::vector<std::vector<int>> make_parts(const Mapped& mapped) {
 TEST(Conversion, MovingInTwoStepsIsMovingInOne) {
   std::mt19937_64 random(3);
   for (const Extents& shape : {Extents{11}, Extents{5, 4}, Extents{3, 4, 2}, Extents{0, 3}}) {
-    const std::vector<Mapped> layouts = make_layouts(shape, 6);
+    const std::vector<MappedLayout> layouts = make_layouts(shape, 6);
     for (std::int64_t n = 0; n < 1500 / oracle::kThinning; ++n) {
-      const Mapped& a = layouts[random() % layouts.size()];
-      const Mapped& b = layouts[random() % layouts.size()];
-      const Mapped& c = layouts[random() % layouts.size()];
+      const MappedLayout& a = layouts[random() % layouts.size()];
+      const MappedLayout& b = layouts[random() % layouts.size()];
+      const MappedLayout& c = layouts[random() % layouts.size()];
       SCOPED_TRACE(oracle::spelled(a.layout) + "  to  " + oracle::spelled(b.layout) + "  to  " +
                    oracle::spelled(c.layout));
       const auto at_b = move_through(a.layout, b.layout, make_parts(a));

@@ -24,8 +24,8 @@ using plait::plan::AccessPlan;
 using plait::plan::Box;
 using plait::plan::Chunks;
 using plait::plan::FileRun;
-using plait::plan::Holding;
 using plait::plan::PositionRange;
+using plait::plan::RankElements;
 using plait::plan::Section;
 using plait::plan::Strategy;
 
@@ -144,7 +144,7 @@ void check_shards(const AccessPlan& plan, const Elements& elements, std::int64_t
 
 void check_owners(const AccessPlan& plan, const Elements& elements) {
   for (std::int64_t rank = 0; rank < plan.layout().size(); ++rank) {
-    for (const Holding& own : plan.owners().holdings(rank)) {
+    for (const RankElements& own : plan.owners().holdings(rank)) {
       std::int64_t owned = plan.section().elements;
       std::int64_t position = plan.section().elements;
       for (auto element = elements.rbegin(); element != elements.rend(); ++element) {

@@ -36,14 +36,14 @@ std::int64_t linear_index(const Extents& index, const Extents& shape) {
   return number;
 }
 
-struct Local {
+struct LocalPart {
   std::vector<std::int64_t> elements;
   copy::LocalArray array;
 };
 
-Local make_local(const Layout& layout, std::int64_t rank) {
+LocalPart make_local(const Layout& layout, std::int64_t rank) {
   const Extents shape = layout.padded_shape(rank);
-  Local local;
+  LocalPart local;
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   local.elements.assign(static_cast<std::size_t>(count), -1);
@@ -53,7 +53,7 @@ Local make_local(const Layout& layout, std::int64_t rank) {
   return local;
 }
 
-std::int64_t& element(Local& local, const Layout& layout, const Extents& position) {
+std::int64_t& element(LocalPart& local, const Layout& layout, const Extents& position) {
   std::int64_t at = 0;
   for (std::size_t d = 0; d < position.size(); ++d)
     at += (position[d] + layout.halo(static_cast<int>(d)).lo) * local.array.strides[d] / 8;
@@ -63,16 +63,16 @@ std::int64_t& element(Local& local, const Layout& layout, const Extents& positio
 /// Each element of the region comes once, from where it is to where it is wanted.
 void check(const Layout& source, const Layout& target, const Region& region) {
   SCOPED_TRACE(to_string(source) + " -> " + to_string(target) + " " + to_string(region));
-  std::map<std::int64_t, Local> sources;
+  std::map<std::int64_t, LocalPart> sources;
   for (const std::int64_t rank : source.rank_numbers()) {
-    Local& local = sources[rank] = make_local(source, rank);
+    LocalPart& local = sources[rank] = make_local(source, rank);
     for_each_index(source.local_shape(rank), [&](const Extents& position) {
       element(local, source, position) = linear_index(source.to_global(position, rank), source.shape());
     });
   }
   const RegionPairs pairs(source, target, region, false);
   for (const std::int64_t rank : target.rank_numbers()) {
-    Local local = make_local(target, rank);
+    LocalPart local = make_local(target, rank);
     const copy::LocalArray to{rank, local.array.data, pairs.with_dropped(local.array.strides, 0)};
     std::int64_t taken = 0;
     for (const std::int64_t sender : pairs.senders(rank)) {

@@ -20,17 +20,17 @@ using plait::plan::for_each_file_run;
 using plait::plan::Section;
 
 /// File position of each element of a region in C order of the layout's index, single indices left out.
-struct Listed {
+struct RegionListing {
   Extents layout_shape;
   Extents files;
 };
 
-Listed list_section(const Extents& shape, Order order, const Region& region) {
+RegionListing list_section(const Extents& shape, Order order, const Region& region) {
   Region slices = region;
   if (slices.empty())
     for (const std::int64_t size : shape) slices.push_back({0, size, 1, false});
   Extents counts;
-  Listed result;
+  RegionListing result;
   for (const Slice& slice : slices) {
     counts.push_back(slice.count);
     if (!slice.single) result.layout_shape.push_back(slice.count);
@@ -47,7 +47,7 @@ void check(const Extents& shape, Order order, const Region& region) {
   SCOPED_TRACE(testing::Message() << plait::shape_to_string(shape) << (order == Order::kC ? " C " : " F ")
                                   << to_string(region));
   const Section section(shape, order, region);
-  const Listed listed = list_section(shape, order, region);
+  const RegionListing listed = list_section(shape, order, region);
   ASSERT_EQ(section.layout_shape, listed.layout_shape);
   ASSERT_EQ(section.elements, static_cast<std::int64_t>(listed.files.size()));
   // Positions count the same elements in file order.

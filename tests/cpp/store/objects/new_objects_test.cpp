@@ -18,9 +18,9 @@ using plait::store::make_new_objects;
 using plait::store::NewObjects;
 using plait::store::open_objects;
 
-class NewObjectsTogether : public WithObjects, public testing::WithParamInterface<Kind> {
+class NewObjectsTogether : public ObjectStoreTest, public testing::WithParamInterface<Kind> {
  protected:
-  NewObjectsTogether() : WithObjects(GetParam()) { (void)objects(""); }
+  NewObjectsTogether() : ObjectStoreTest(GetParam()) { (void)objects(""); }
   std::unique_ptr<NewObjects> begun(const std::string& array_text = "array") const {
     return make_new_objects({target(), target(), "a", {{"zarr.json", "group"}, {"a/zarr.json", array_text}}}, {});
   }

@@ -26,9 +26,9 @@ using plait::store::NewObject;
 using plait::store::ObjectIdentity;
 using plait::store::Part;
 
-class ObjectStores : public WithObjects, public testing::WithParamInterface<Kind> {
+class ObjectStores : public ObjectStoreTest, public testing::WithParamInterface<Kind> {
  protected:
-  ObjectStores() : WithObjects(GetParam()) {}
+  ObjectStores() : ObjectStoreTest(GetParam()) {}
   std::vector<std::string> listed(const std::string& prefix, ListDepth depth) {
     std::vector<std::string> names;
     objects_->list(prefix, depth, [&](const ListedObject& one) {

@@ -20,9 +20,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace store_case;
 using plait::store::posix::Replacement;
-using Replacing = StoreInFolder;
+using ReplacementTest = StoreInFolder;
 
-TEST_F(Replacing, AppearsWholeWhenCommitted) {
+TEST_F(ReplacementTest, AppearsWholeWhenCommitted) {
   put("a", "old");
   const Bytes head = to_bytes("head");
   {
@@ -37,7 +37,7 @@ TEST_F(Replacing, AppearsWholeWhenCommitted) {
   EXPECT_EQ(names(), std::set<std::string>{"a"});
 }
 
-TEST_F(Replacing, DiscardedNothingHappens) {
+TEST_F(ReplacementTest, DiscardedNothingHappens) {
   put("a", "old");
   {
     Replacement replacement(path("a"), 10, {});
@@ -51,7 +51,7 @@ TEST_F(Replacing, DiscardedNothingHappens) {
   EXPECT_EQ(content("a"), "old");
 }
 
-TEST_F(Replacing, TwoAtOnceDoNotMeet) {
+TEST_F(ReplacementTest, TwoAtOnceDoNotMeet) {
   put("a", "0");
   Replacement one(path("a"), 1, to_bytes("1"));
   Replacement two(path("a"), 1, to_bytes("2"));
@@ -61,7 +61,7 @@ TEST_F(Replacing, TwoAtOnceDoNotMeet) {
   EXPECT_EQ(content("a"), "2");
 }
 
-TEST_F(Replacing, KeepsPermissionsAndLinks) {
+TEST_F(ReplacementTest, KeepsPermissionsAndLinks) {
   put("a", "old");
   ASSERT_EQ(::chmod(path("a").c_str(), 0640), 0);
   fs::create_symlink("a", path("link"));
@@ -74,7 +74,7 @@ TEST_F(Replacing, KeepsPermissionsAndLinks) {
   EXPECT_EQ(names(), (std::set<std::string>{"a", "link"}));
 }
 
-TEST_F(Replacing, ALinkToNothingGetsItsTarget) {
+TEST_F(ReplacementTest, ALinkToNothingGetsItsTarget) {
   fs::create_directory(path("elsewhere"));
   fs::create_symlink("elsewhere/a", path("link"));
   Replacement(path("link"), 3, to_bytes("new")).commit();
@@ -82,7 +82,7 @@ TEST_F(Replacing, ALinkToNothingGetsItsTarget) {
   EXPECT_EQ(content("elsewhere/a"), "new");
 }
 
-TEST_F(Replacing, CannotBeInAFolderThatIsNotThere) {
+TEST_F(ReplacementTest, CannotBeInAFolderThatIsNotThere) {
   EXPECT_SAYS(failure([&] { Replacement(path("no/a"), 1, {}); }).first, "folder");
   fs::create_directory(path("folder"));
   EXPECT_EQ(failure([&] { Replacement(path("folder"), 1, {}); }).second, EISDIR);
@@ -91,7 +91,7 @@ TEST_F(Replacing, CannotBeInAFolderThatIsNotThere) {
   EXPECT_EQ(names(), (std::set<std::string>{"folder", "file"}));
 }
 
-TEST_F(Replacing, RefusesMoreThanTheDiskHolds) {
+TEST_F(ReplacementTest, RefusesMoreThanTheDiskHolds) {
   const auto [text, code] = failure([&] { Replacement(path("a"), std::int64_t{1} << 60, {}); });
   EXPECT_TRUE(code == ENOSPC || code == EFBIG) << text;
   EXPECT_SAYS(text, path("a"));
@@ -112,7 +112,7 @@ pid_t dead_process() {
   return child;
 }
 
-TEST_F(Replacing, RemovesWhatDeadProcessesLeft) {
+TEST_F(ReplacementTest, RemovesWhatDeadProcessesLeft) {
   const std::string prefix = ".a.plait-" + host() + "-";
   const std::string dead = std::to_string(dead_process());
   const std::set<std::string> stay{

@@ -11,9 +11,9 @@ namespace {
 
 using namespace store_case;
 using namespace plait::store::posix;
-using Unfinished = StoreInFolder;
+using UnfinishedFileTest = StoreInFolder;
 
-TEST_F(Unfinished, LocksAreHeldByOne) {
+TEST_F(UnfinishedFileTest, LocksAreHeldByOne) {
   put("a", "");
   const Descriptor first = open_file(path("a"), O_RDWR);
   const Descriptor second = open_file(path("a"), O_RDWR);
@@ -22,12 +22,12 @@ TEST_F(Unfinished, LocksAreHeldByOne) {
   EXPECT_FALSE(lock_at_once(second.number(), "a"));
 }
 
-TEST_F(Unfinished, WhatCannotBeLockedIsGoneOnWith) {
+TEST_F(UnfinishedFileTest, WhatCannotBeLockedIsGoneOnWith) {
   // As NFS answers for a folder, which is not open for writing.
   EXPECT_TRUE(lock_at_once(-1, "a"));
 }
 
-TEST_F(Unfinished, ArraysOfAHierarchyHaveNamesOfTheirOwn) {
+TEST_F(UnfinishedFileTest, ArraysOfAHierarchyHaveNamesOfTheirOwn) {
   EXPECT_EQ(sibling_path("/x/h.zarr", ""), "/x/h.zarr");
   EXPECT_EQ(sibling_path("/x/h.zarr", "/"), "/x/h.zarr");
   EXPECT_EQ(sibling_path("/x/h.zarr", "/a/b/"), "/x/h.zarr::a%2Fb");

@@ -20,9 +20,9 @@ using store::ReadSegment;
 using store::WriteSegment;
 using stripe::StripedStore;
 
-using Striped = Stripes;
+using StripedStoreTest = Stripes;
 
-TEST_F(Striped, ReadsAndWritesWhatBytesInMemoryWould) {
+TEST_F(StripedStoreTest, ReadsAndWritesWhatBytesInMemoryWould) {
   std::mt19937 random(7);
   const auto below = [&random](std::int64_t end) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
@@ -70,7 +70,7 @@ TEST_F(Striped, ReadsAndWritesWhatBytesInMemoryWould) {
   }
 }
 
-TEST_F(Striped, MovesASegmentOfManyStripesInRounds) {
+TEST_F(StripedStoreTest, MovesASegmentOfManyStripesInRounds) {
   // More pieces than one call takes, and more bytes than one round.
   for (const auto& [unit, bytes] :
        std::vector<std::pair<std::string, std::int64_t>>{{"7", 200'003}, {"64K", 30'000'001}}) {
@@ -87,7 +87,7 @@ TEST_F(Striped, MovesASegmentOfManyStripesInRounds) {
   }
 }
 
-TEST_F(Striped, ReachesBytesPast32Bits) {
+TEST_F(StripedStoreTest, ReachesBytesPast32Bits) {
   const std::int64_t bytes = (std::int64_t{5} << 31) + 17;
   for (const std::int64_t unit : {std::int64_t{1'000'003}, std::int64_t{65536}, std::int64_t{3} << 30}) {
     Description description{unit, bytes, "0", {}};
@@ -120,7 +120,7 @@ TEST_F(Striped, ReachesBytesPast32Bits) {
   }
 }
 
-TEST_F(Striped, WhatLiesOutsideIsRefusedAndChangesNothing) {
+TEST_F(StripedStoreTest, WhatLiesOutsideIsRefusedAndChangesNothing) {
   StripedStore striped(make("a", 2, "4", 10), StripedStore::Access::kReadWrite, "stripe:a");
   Bytes word(12, std::byte{'x'});
   for (const auto& [offset, bytes] :
@@ -135,7 +135,7 @@ TEST_F(Striped, WhatLiesOutsideIsRefusedAndChangesNothing) {
   EXPECT_TRUE(found == Bytes(10));
 }
 
-TEST_F(Striped, AFailureNamesTheComponent) {
+TEST_F(StripedStoreTest, AFailureNamesTheComponent) {
   const Description description = make("a", 3, "4", 100);
   StripedStore striped(description, StripedStore::Access::kRead, "stripe:a");
   fs::resize_file(description.components[1], 5);
@@ -149,7 +149,7 @@ TEST_F(Striped, AFailureNamesTheComponent) {
   EXPECT_EQ(write.system_code(), EBADF);
 }
 
-TEST_F(Striped, ManyThreadsShareAStore) {
+TEST_F(StripedStoreTest, ManyThreadsShareAStore) {
   constexpr std::int64_t kEach = 30'001;
   StripedStore striped(make("a", 3, "17", 4 * kEach), StripedStore::Access::kReadWrite, "a");
   std::vector<std::thread> threads;

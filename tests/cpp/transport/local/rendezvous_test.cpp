@@ -30,16 +30,16 @@ using plait::transport::local::remove_leftovers;
 using plait::transport::local::Rendezvous;
 using Seconds = Rendezvous::Seconds;
 
-struct Told {
+struct ReportedError {
   std::string text;
   int code = 0;
   ErrorKind kind = ErrorKind::kSystem;
 };
 
 /// What each of these is told, which come at the same time.
-std::vector<Told> tell(
+std::vector<ReportedError> tell(
     const std::vector<Job>& jobs, double seconds, const std::function<void(Rendezvous&)>& body = [](Rendezvous&) {}) {
-  std::vector<Told> told(jobs.size());
+  std::vector<ReportedError> told(jobs.size());
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < jobs.size(); ++i)
     threads.emplace_back([&, i] {
@@ -71,14 +71,14 @@ TEST(Rendezvous, AllAgreeOnceTheyHaveCome) {
       EXPECT_EQ(values, (std::array<std::int64_t, 2>{size - 1, 0}));
       EXPECT_EQ(all.all(all.node_rank() != 2), size <= 2);
     });
-    for (const Told& one : told) EXPECT_EQ(one.text, "");
+    for (const ReportedError& one : told) EXPECT_EQ(one.text, "");
   }
 }
 
 TEST(Rendezvous, AFileThatNobodyHoldsIsMadeAnew) {
   const job_case::Meeting meeting;
   std::ofstream(meeting.folder() / "case.plait-job") << "plait-job 0 left by a job that was killed";
-  for (const Told& one : tell({{"case", 2, 0}, {"case", 2, 1}}, 60)) EXPECT_EQ(one.text, "");
+  for (const ReportedError& one : tell({{"case", 2, 0}, {"case", 2, 1}}, 60)) EXPECT_EQ(one.text, "");
 }
 
 TEST(Rendezvous, AFileOfSomethingElseIsRefused) {
@@ -113,7 +113,7 @@ TEST(Rendezvous, ATurnThatDoesNotComeIsAnErrorInTime) {
   ASSERT_TRUE(plait::base::host::take_lock(file, {0, 1}));
   EXPECT_EQ(plait::base::host::locker(file, {0, 1}), 0);
   const auto begin = std::chrono::steady_clock::now();
-  const Told told = tell({{"case", 2, 0}}, 0.1)[0];
+  const ReportedError told = tell({{"case", 2, 0}}, 0.1)[0];
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   EXPECT_EQ(told.code, ETIMEDOUT);
   EXPECT_NE(told.text.find("some rank of the job holds its lock, and may be stopped"), std::string::npos) << told.text;
@@ -124,7 +124,7 @@ TEST(Rendezvous, ATurnThatDoesNotComeIsAnErrorInTime) {
 TEST(Rendezvous, MissingRanksAreNamed) {
   const job_case::Meeting meeting;
   const auto told = tell({{"case", 4, 3}, {"case", 4, 1}}, 0.3);
-  for (const Told& one : told) {
+  for (const ReportedError& one : told) {
     EXPECT_EQ(one.code, ETIMEDOUT);
     EXPECT_TRUE(one.text.starts_with("ranks 0, 2 of the job case (4 ranks) have not come within 0.3 s")) << one.text;
   }
@@ -132,7 +132,7 @@ TEST(Rendezvous, MissingRanksAreNamed) {
 
 TEST(Rendezvous, SizesThatDifferAreAnErrorOfAll) {
   const job_case::Meeting meeting;
-  for (const Told& one : tell({{"case", 2, 0}, {"case", 3, 1}}, 60)) {
+  for (const ReportedError& one : tell({{"case", 2, 0}, {"case", 3, 1}}, 60)) {
     EXPECT_EQ(one.kind, ErrorKind::kArgument);
     EXPECT_NE(one.text.find("give all of them the same PLAIT_SIZE"), std::string::npos);
   }
@@ -140,13 +140,13 @@ TEST(Rendezvous, SizesThatDifferAreAnErrorOfAll) {
 
 TEST(Rendezvous, ARankThatIsThereTwiceIsAnErrorOfAll) {
   const job_case::Meeting meeting;
-  for (const Told& one : tell({{"case", 3, 1}, {"case", 3, 1}}, 60)) EXPECT_EQ(one.code, EADDRINUSE);
+  for (const ReportedError& one : tell({{"case", 3, 1}, {"case", 3, 1}}, 60)) EXPECT_EQ(one.code, EADDRINUSE);
 }
 
 TEST(Rendezvous, OneThatHasGivenUpMayComeAgain) {
   const job_case::Meeting meeting;
   EXPECT_EQ(tell({{"case", 2, 1}}, 0.1)[0].code, ETIMEDOUT);
-  for (const Told& one : tell({{"case", 2, 1}, {"case", 2, 0}}, 60)) EXPECT_EQ(one.text, "");
+  for (const ReportedError& one : tell({{"case", 2, 1}, {"case", 2, 0}}, 60)) EXPECT_EQ(one.text, "");
 }
 
 TEST(Rendezvous, LeftoversAreWhatNobodyHolds) {

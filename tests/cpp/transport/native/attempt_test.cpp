@@ -19,9 +19,9 @@ namespace plait::transport::native {
 namespace {
 
 /// Proves itself to `callers` of them, one after the other, and accepts the last one only, if `accepts`.
-class Serving {
+class AuthenticatingServer {
  public:
-  Serving(const Key& key, int callers, bool accepts) : key_(key) {
+  AuthenticatingServer(const Key& key, int callers, bool accepts) : key_(key) {
     const base::host::LocalAddress name(local);
     EXPECT_EQ(::bind(socket_.number(), name.name(), name.length), 0);
     EXPECT_EQ(::listen(socket_.number(), 8), 0);
@@ -29,9 +29,9 @@ class Serving {
       for (int caller = 1; caller <= callers; ++caller) serve(caller == callers && accepts);
     });
   }
-  ~Serving() { thread_.join(); }
-  Serving(const Serving&) = delete;
-  Serving& operator=(const Serving&) = delete;
+  ~AuthenticatingServer() { thread_.join(); }
+  AuthenticatingServer(const AuthenticatingServer&) = delete;
+  AuthenticatingServer& operator=(const AuthenticatingServer&) = delete;
 
   const std::string local = "plait-attempt-" + std::to_string(::getpid());
 
@@ -61,14 +61,14 @@ class Serving {
 /// A server that has many strangers lets go of those who prove themselves late.
 TEST(NativeAttempt, IsMadeAnewWhereAServerLetsGo) {
   const Key key = Key::random();
-  const Serving server(key, 3, true);
+  const AuthenticatingServer server(key, 3, true);
   const Attempt made = attempt(Address{Address::Local{server.local}}, key, soon());
   EXPECT_GE(made.socket.number(), 0) << made.why;
 }
 
 TEST(NativeAttempt, EndsWhereAServerNeverAccepts) {
   const Key key = Key::random();
-  const Serving server(key, 10, false);
+  const AuthenticatingServer server(key, 10, false);
   const Attempt made = attempt(Address{Address::Local{server.local}}, key, soon());
   EXPECT_LT(made.socket.number(), 0);
   EXPECT_EQ(made.code, ECONNRESET);

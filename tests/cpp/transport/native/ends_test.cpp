@@ -54,7 +54,7 @@ std::string ends_name(const ::testing::TestParamInfo<std::string>& one) {
 INSTANTIATE_TEST_SUITE_P(Carriers, NativeEnds, ::testing::Values("local:", "tcp:127."), ends_name);
 
 TEST_P(NativeEnds, AClientThatIsKilledIsMissedAtOnce) {
-  Served served;
+  TestServer served;
   // It connects by itself: a child has nothing of its parent's.
   Child child([&] {
     const auto link = Link::connect(served.only(GetParam()), served.key, soon());
@@ -76,7 +76,7 @@ TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const Key key = Key::random();
   Child child([&] {
-    const Served served;  // with a key of its own
+    const TestServer served;  // with a key of its own
     const auto server = Server::start(key, served.ears, {.network = "lo"});
     const std::string text = server->endpoints().text() + '\n';
     (void)!::write(pipe[1], text.data(), text.size());
@@ -106,7 +106,7 @@ TEST_P(NativeEnds, AServerThatIsKilledIsMissedAtOnce) {
 }
 
 TEST_P(NativeEnds, AChildHoldsNoConnectionOpen) {
-  Served served;
+  TestServer served;
   auto link = served.connect(GetParam());
   ASSERT_TRUE(served.peer());
   std::array<int, 2> pipe{};
@@ -134,7 +134,7 @@ TEST_P(NativeEnds, AChildHoldsNoConnectionOpen) {
 }
 
 TEST_P(NativeEnds, AServerStopsWithFramesInLine) {
-  Served served;
+  TestServer served;
   const auto link = served.connect(GetParam());
   const auto peer = served.peer();
   ASSERT_TRUE(peer);
@@ -167,7 +167,7 @@ TEST_P(NativeEnds, AServerStopsWithFramesInLine) {
 }
 
 TEST_P(NativeEnds, APeerThatDoesNotReadIsClosedAllTheSame) {
-  Served served;
+  TestServer served;
   const auto link = served.connect(GetParam());
   const auto peer = served.peer();
   ASSERT_TRUE(peer);
@@ -181,7 +181,7 @@ TEST_P(NativeEnds, APeerThatDoesNotReadIsClosedAllTheSame) {
 }
 
 TEST_P(NativeEnds, ManyComeAndGo) {
-  Served served;
+  TestServer served;
   served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
   std::vector<std::thread> threads;
   for (unsigned thread = 0; thread < 3; ++thread)

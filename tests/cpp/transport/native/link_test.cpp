@@ -31,7 +31,7 @@ class NativeLink : public ::testing::TestWithParam<std::string> {
   // What the server's thread uses goes after it.
   Bytes all;
   bool told = false;
-  Served served;
+  TestServer served;
   std::unique_ptr<Link> link;
 };
 

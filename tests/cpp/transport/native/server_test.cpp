@@ -31,7 +31,7 @@ std::uint16_t parse_port(const std::string& address) {
 }
 
 TEST(NativeServer, SaysWhereItIs) {
-  const Served everywhere("");
+  const TestServer everywhere("");
   const Endpoints found = everywhere.server->endpoints();
   EXPECT_TRUE(found.near());
   ASSERT_FALSE(found.addresses.empty());
@@ -49,7 +49,7 @@ TEST(NativeServer, SaysWhereItIs) {
 }
 
 TEST(NativeServer, OfAnotherHostIsNotReachedLocally) {
-  const Served served;
+  const TestServer served;
   Endpoints far = served.server->endpoints();
   far.host = "another";
   EXPECT_FALSE(far.near());
@@ -62,7 +62,7 @@ TEST(NativeServer, OfAnotherHostIsNotReachedLocally) {
 TEST(NativeServer, IsReachedByTheChosenNetworkOnly) {
   if (base::host::own_addresses().empty())
     GTEST_SKIP() << "this host has no address but those of the loopback interface";
-  Served served("127.0.0.0/8");
+  TestServer served("127.0.0.0/8");
   Endpoints other = served.only("tcp:");
   ASSERT_EQ(other.addresses.size(), 1U);
   EXPECT_NO_THROW(Link::connect(other, served.key, soon()));
@@ -74,7 +74,7 @@ TEST(NativeServer, IsReachedByTheChosenNetworkOnly) {
 }
 
 TEST(NativeServer, SaysWhichAddressesThereAre) {
-  const std::string error = catch_error([] { Served("eth99"); });
+  const std::string error = catch_error([] { TestServer("eth99"); });
   EXPECT_NE(error.find("'eth99' is no interface"), std::string::npos) << error;
   EXPECT_NE(error.find("lo 127.0.0.1"), std::string::npos) << error;
 }
@@ -82,14 +82,14 @@ TEST(NativeServer, SaysWhichAddressesThereAre) {
 TEST(NativeServer, TakesAPortOfTheRange) {
   Server::Options options;
   options.network = "127.0.0.1";
-  std::vector<std::unique_ptr<Served>> both;
+  std::vector<std::unique_ptr<TestServer>> both;
   // Somewhere there are two free ports beside each other.
   for (std::uint16_t first = 40000; first < 60000 && both.size() < 2; first = static_cast<std::uint16_t>(first + 17)) {
     both.clear();
     options.first_port = first;
     options.last_port = static_cast<std::uint16_t>(first + 1);
     try {
-      for (int i = 0; i < 2; ++i) both.push_back(std::make_unique<Served>(options));
+      for (int i = 0; i < 2; ++i) both.push_back(std::make_unique<TestServer>(options));
     } catch (const Error&) {
     }
   }
@@ -99,27 +99,27 @@ TEST(NativeServer, TakesAPortOfTheRange) {
     EXPECT_TRUE(port == options.first_port || port == options.last_port);
     EXPECT_NO_THROW(one->connect("tcp:"));
   }
-  const std::string error = catch_error([&] { Served third(options); });
+  const std::string error = catch_error([&] { TestServer third(options); });
   EXPECT_TRUE(error.starts_with(std::to_string(EADDRINUSE))) << error;
   EXPECT_NE(error.find("all ports from " + std::to_string(options.first_port)), std::string::npos) << error;
   // Those of one that has ended are free at once.
   both.clear();
-  EXPECT_NO_THROW(Served{options});
+  EXPECT_NO_THROW(TestServer{options});
 }
 
 TEST(NativeServer, RefusesHalfARange) {
   Server::Options options;
   options.first_port = 5000;
-  EXPECT_NE(catch_error([&] { Served{options}; }).find("no range of ports"), std::string::npos);
+  EXPECT_NE(catch_error([&] { TestServer{options}; }).find("no range of ports"), std::string::npos);
   options.last_port = 4999;
-  EXPECT_NE(catch_error([&] { Served{options}; }).find("5000 to 4999"), std::string::npos);
+  EXPECT_NE(catch_error([&] { TestServer{options}; }).find("5000 to 4999"), std::string::npos);
 }
 
 TEST(NativeServer, NothingThereNamesEachAddress) {
   Endpoints gone;
   Key key = Key::random();
   {
-    const Served served;
+    const TestServer served;
     gone = served.server->endpoints();
     key = served.key;
   }
@@ -133,7 +133,7 @@ TEST(NativeServer, NothingThereNamesEachAddress) {
 }
 
 TEST(NativeServer, AnAddressThatDoesNotAnswerTakesItsShareOfTheTime) {
-  Served served;
+  TestServer served;
   // Its listener is there, and has room for none.
   const int full = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in any{};
@@ -152,7 +152,7 @@ TEST(NativeServer, AnAddressThatDoesNotAnswerTakesItsShareOfTheTime) {
 }
 
 TEST(NativeServer, CallsBodiesOnItsThread) {
-  Served served;
+  TestServer served;
   std::thread::id first;
   std::vector<int> order;
   bool blocked = false;
@@ -176,7 +176,7 @@ TEST(NativeServer, CallsBodiesOnItsThread) {
 }
 
 TEST(NativeServer, GoesOnWithoutDescriptors) {
-  Served served;
+  TestServer served;
   served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
   const auto link = served.connect();
   ASSERT_TRUE(served.peer());
@@ -206,7 +206,7 @@ TEST(NativeServer, WhoAsksAndDoesNotTakeIsHeldBack) {
     Server::Options options;
     options.network = "lo";
     options.max_queued = 8;
-    const Served served(options);
+    const TestServer served(options);
     constexpr std::uint64_t kAnswer = 300'000;
     served.ears->on_frame = [](const std::shared_ptr<Peer>& peer, const FrameHead& head, std::span<const std::byte>) {
       const auto produce = [](std::uint64_t offset, std::span<std::byte> into) {

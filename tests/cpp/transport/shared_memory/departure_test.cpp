@@ -21,12 +21,12 @@
 namespace {
 
 using plait::Error;
-using plait::transport::shared_memory::Departed;
 using plait::transport::shared_memory::Departure;
+using plait::transport::shared_memory::DepartureRecord;
 using plait::transport::shared_memory::Progress;
 
-Departed departed(std::int64_t worker, std::int64_t calls, std::string_view why = "has left the program") {
-  Departed made;
+DepartureRecord departed(std::int64_t worker, std::int64_t calls, std::string_view why = "has left the program") {
+  DepartureRecord made;
   made.worker = worker;
   made.calls = calls;
   explain(made, {why});
@@ -45,7 +45,7 @@ void make_calls(Progress& progress, int calls) {
 std::string told(std::span<const Departure> departures, int calls) {
   Progress progress;
   make_calls(progress, calls);
-  Departed first;
+  DepartureRecord first;
   try {
     if (find_fewest(departures, first)) check(first, progress);
   } catch (const Error& error) {
@@ -57,7 +57,7 @@ std::string told(std::span<const Departure> departures, int calls) {
 
 TEST(Departure, NobodyHasLeftAtFirst) {
   const std::array<Departure, 3> departures{};
-  Departed nobody;
+  DepartureRecord nobody;
   EXPECT_FALSE(departures[0].known(nobody));
   EXPECT_FALSE(find_fewest(departures, nobody));
   EXPECT_EQ(told(departures, 7), "");
@@ -68,7 +68,7 @@ TEST(Departure, WhoLeavesBecauseAnotherHasLeftTellsOfTheOther) {
   departures[1].record(departed(1, 4));
   Progress progress;
   make_calls(progress, 4);
-  Departed first;
+  DepartureRecord first;
   ASSERT_TRUE(find_fewest(departures, first));
   EXPECT_THROW(check(first, progress, departures[0]), Error);
   departures[0].record(departed(0, progress.calls()));
@@ -90,7 +90,7 @@ TEST(Departure, WhoCanDoWithoutTheOtherTellsOfItself) {
   departures[1].record(departed(1, 4));
   Progress progress;
   make_calls(progress, 3);
-  Departed first;
+  DepartureRecord first;
   ASSERT_TRUE(find_fewest(departures, first));
   check(first, progress, departures[0]);
   departures[0].record(departed(0, progress.calls()));
@@ -102,7 +102,7 @@ TEST(Departure, TheOneWithTheFewestCallsStays) {
   departure.record(departed(1, 8));
   departure.record(departed(2, 5));
   departure.record(departed(3, 6));
-  Departed found;
+  DepartureRecord found;
   ASSERT_TRUE(departure.known(found));
   EXPECT_EQ(found.worker, 2);
   EXPECT_EQ(found.calls, 5);
@@ -113,7 +113,7 @@ TEST(Departure, OfEqualsTheFirstOneStays) {
   Departure departure;
   departure.record(departed(1, 5, "has left the program (KeyError)"));
   departure.record(departed(1, 5));
-  Departed found;
+  DepartureRecord found;
   ASSERT_TRUE(departure.known(found));
   EXPECT_STREQ(found.why.data(), "has left the program (KeyError)");
 }
@@ -143,7 +143,7 @@ TEST(Departure, IsNeverSeenHalfWritten) {
   const auto look = [&] {
     std::int64_t least = 1000;
     while (!done) {
-      Departed found;
+      DepartureRecord found;
       if (!departure.known(found)) continue;
       const std::string number = std::to_string(found.calls);
       if (found.worker != found.calls || found.why.data() != number || found.calls > least) ++wrong;
@@ -161,7 +161,7 @@ TEST(Departure, IsNeverSeenHalfWritten) {
   done = true;
   looker.join();
   EXPECT_EQ(wrong, 0);
-  Departed found;
+  DepartureRecord found;
   ASSERT_TRUE(departure.known(found));
   EXPECT_EQ(found.calls, 1);
 }
@@ -179,7 +179,7 @@ TEST(Departure, AControlBlockHasOneForEachMember) {
   members[2].departure().record(departed(7, 3));
   const auto departures = members[0].departures();
   ASSERT_EQ(departures.size(), 3U);
-  Departed found;
+  DepartureRecord found;
   EXPECT_FALSE(departures[0].known(found));
   EXPECT_FALSE(departures[1].known(found));
   ASSERT_TRUE(departures[2].known(found));

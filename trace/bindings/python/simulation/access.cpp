@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "gil_release.hpp"
 #include "module.hpp"
 #include "plait/layout.hpp"
 #include "plan/access/explain_access.hpp"
 #include "simulation/access/simulated_access.hpp"
 #include "simulation_values.hpp"
 #include "string.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -117,7 +117,7 @@ nb::dict run(const Layout& layout, const nb::dict& given, const nb::dict& machin
   const auto store = get<std::string>(given, "store");
   std::string explained;
   {
-    const Unlocked unlocked;
+    const GilRelease unlocked;
     explained = plan::explain(plan_on(asked, settings), store);
     outcome = simulate_access(asked, settings, [&](double share) {
       const nb::gil_scoped_acquire locked;

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "gil_release.hpp"
 #include "module.hpp"
 #include "plait/trace.hpp"
 #include "simulation/cache/lru_curve.hpp"
 #include "simulation/cache/request_counter.hpp"
 #include "string.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -27,9 +27,9 @@ static_assert(sizeof(Event) == 72, "plait.trace.EVENT describes the same bytes")
 
 /// Passes the requests of a trace to a target, in batches of NumPy arrays.
 template <typename Target>
-class Fed {
+class BatchFeed {
  public:
-  Fed(Target target, std::int64_t block) : target_(std::move(target)), block_(block) {}
+  BatchFeed(Target target, std::int64_t block) : target_(std::move(target)), block_(block) {}
 
   const Target& target() const { return target_; }
 
@@ -41,7 +41,7 @@ class Fed {
   /// Adds the events of one level, among `count` events at an address.
   void add_events(std::uintptr_t address, std::size_t count, bool logical) {
     const std::span<const Event> events(reinterpret_cast<const Event*>(address), count);
-    const Unlocked release;
+    const GilRelease release;
     for (const Event& event : events) {
       simulation::FileRequest request;
       if (((event.flags & trace::flag::kLogical) != 0) == logical && requests_.read(event, request)) take(request);
@@ -52,12 +52,12 @@ class Fed {
   void add_keys(std::uintptr_t keys, std::uintptr_t sizes, std::size_t count) {
     const std::span<const std::uint64_t> all(reinterpret_cast<const std::uint64_t*>(keys), count);
     const auto* bytes = reinterpret_cast<const std::int64_t*>(sizes);
-    const Unlocked release;
+    const GilRelease release;
     for (std::size_t k = 0; k < count; ++k) target_.add(all[k], bytes == nullptr ? 0 : bytes[k]);
   }
 
   void finish() {
-    const Unlocked release;
+    const GilRelease release;
     target_.finish();
   }
 
@@ -85,22 +85,22 @@ class Fed {
   simulation::RequestReader requests_;
 };
 
-using FedCounter = Fed<simulation::RequestCounter>;
-using FedCurve = Fed<simulation::LruCurve>;
+using CounterFeed = BatchFeed<simulation::RequestCounter>;
+using CurveFeed = BatchFeed<simulation::LruCurve>;
 
 template <typename Target>
-nb::class_<Fed<Target>> bind_fed(nb::module_& module, const char* name) {
-  nb::class_<Fed<Target>> made(module, name);
-  made.def("add_files", &Fed<Target>::add_files,
+nb::class_<BatchFeed<Target>> bind_fed(nb::module_& module, const char* name) {
+  nb::class_<BatchFeed<Target>> made(module, name);
+  made.def("add_files", &BatchFeed<Target>::add_files,
            nb::sig("def add_files(self, files: collections.abc.Sequence[tuple[int, int, str]]) -> None"), "files"_a)
-      .def("add_events", &Fed<Target>::add_events, "address"_a, "count"_a, "logical"_a)
-      .def("add_keys", &Fed<Target>::add_keys, "keys"_a, "sizes"_a, "count"_a)
-      .def("finish", &Fed<Target>::finish)
-      .def("oddities", &Fed<Target>::oddities, nb::sig("def oddities(self) -> dict[str, int]"));
+      .def("add_events", &BatchFeed<Target>::add_events, "address"_a, "count"_a, "logical"_a)
+      .def("add_keys", &BatchFeed<Target>::add_keys, "keys"_a, "sizes"_a, "count"_a)
+      .def("finish", &BatchFeed<Target>::finish)
+      .def("oddities", &BatchFeed<Target>::oddities, nb::sig("def oddities(self) -> dict[str, int]"));
   return made;
 }
 
-nb::tuple to_tuple(const simulation::Found& found) {
+nb::tuple to_tuple(const simulation::CurvePoint& found) {
   return nb::make_tuple(found.size, found.requests, found.blocks, found.bytes);
 }
 
@@ -120,23 +120,23 @@ void bind_counting(nb::module_& module) {
   bind_fed<simulation::RequestCounter>(module, "Counter")
       .def(
           "__init__",
-          [](FedCounter* self, const std::string& policy, std::uint32_t slots, std::int64_t block, bool outcomes) {
+          [](CounterFeed* self, const std::string& policy, std::uint32_t slots, std::int64_t block, bool outcomes) {
             const simulation::CacheShape shape{slots, block, 0};
-            new (self) FedCounter({simulation::NamedPolicy(policy), shape, outcomes}, block);
+            new (self) CounterFeed({simulation::NamedPolicy(policy), shape, outcomes}, block);
           },
           "policy"_a, "slots"_a, "block"_a, "outcomes"_a)
       .def(
           "counts",
-          [](const FedCounter& self) {
+          [](const CounterFeed& self) {
             const simulation::Counts& counts = self.target().counts();
             return nb::make_tuple(counts.requests, counts.hits, counts.blocks, counts.block_hits, counts.bytes,
                                   counts.byte_hits);
           },
           nb::sig("def counts(self) -> tuple[int, int, int, int, int, int]"))
-      .def("outcome_count", [](const FedCounter& self) { return self.target().outcomes().size(); })
+      .def("outcome_count", [](const CounterFeed& self) { return self.target().outcomes().size(); })
       .def(
           "copy_outcomes",
-          [](const FedCounter& self, std::uintptr_t address) {
+          [](const CounterFeed& self, std::uintptr_t address) {
             const std::span<const std::uint8_t> all = self.target().outcomes();
             if (!all.empty()) std::memcpy(reinterpret_cast<void*>(address), all.data(), all.size());
           },
@@ -144,27 +144,27 @@ void bind_counting(nb::module_& module) {
   bind_fed<simulation::LruCurve>(module, "Curve")
       .def(
           "__init__",
-          [](FedCurve* self, double rate, std::uint32_t blocks, std::int64_t block) {
-            new (self) FedCurve(simulation::LruCurve(simulation::Sampling{rate, blocks}), block);
+          [](CurveFeed* self, double rate, std::uint32_t blocks, std::int64_t block) {
+            new (self) CurveFeed(simulation::LruCurve(simulation::Sampling{rate, blocks}), block);
           },
           "rate"_a, "blocks"_a, "block"_a)
       .def(
-          "all", [](const FedCurve& self) { return to_tuple(self.target().all()); },
+          "all", [](const CurveFeed& self) { return to_tuple(self.target().all()); },
           nb::sig("def all(self) -> tuple[int, float, float, float]"))
       .def(
-          "seen", [](const FedCurve& self) { return to_tuple(self.target().seen()); },
+          "seen", [](const CurveFeed& self) { return to_tuple(self.target().seen()); },
           nb::sig("def seen(self) -> tuple[int, float, float, float]"))
       .def(
           "found",
-          [](const FedCurve& self) {
+          [](const CurveFeed& self) {
             nb::list all;
-            for (const simulation::Found& one : self.target().found()) all.append(to_tuple(one));
+            for (const simulation::CurvePoint& one : self.target().found()) all.append(to_tuple(one));
             return all;
           },
           nb::sig("def found(self) -> list[tuple[int, float, float, float]]"))
-      .def_prop_ro("single", [](const FedCurve& self) { return self.target().single(); })
-      .def_prop_ro("rate", [](const FedCurve& self) { return self.target().rate(); })
-      .def_prop_ro("blocks", [](const FedCurve& self) { return self.target().blocks(); });
+      .def_prop_ro("single", [](const CurveFeed& self) { return self.target().single(); })
+      .def_prop_ro("rate", [](const CurveFeed& self) { return self.target().rate(); })
+      .def_prop_ro("blocks", [](const CurveFeed& self) { return self.target().blocks(); });
 }
 
 }  // namespace plait::python

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "gil_release.hpp"
 #include "module.hpp"
 #include "simulation/replay/replay.hpp"
 #include "simulation_values.hpp"
 #include "string.hpp"
 #include "trace_reader.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -170,7 +170,7 @@ nb::dict run_replay(const Recording& recording, const nb::dict& given, const nb:
   const ReplaySettings settings = to_replay_settings(given);
   ReplayOutcome outcome;
   {
-    const Unlocked unlocked;
+    const GilRelease unlocked;
     Replay replay(recording, settings);
     outcome = replay.run([&](double share) {
       const nb::gil_scoped_acquire locked;

@@ -34,7 +34,7 @@ nb::list list_counters(const trace::Description& known) {
     row["process"] = one.process;
     row["rank"] = rank == ranks.end() ? -1 : rank->second;
     row["file"] = name == names.end() ? nb::none() : to_str(*name->second);
-    const auto foreign = name == names.end() ? trace::report::Foreign::kNone : trace::report::foreign(*name->second);
+    const auto foreign = name == names.end() ? trace::report::FileClass::kNone : trace::report::foreign(*name->second);
     row["foreign"] = to_str(trace::report::foreign_name(foreign));
     row["interface"] = to_str(trace::interface_word(one.interface));
     row["level"] = (one.flags & trace::flag::kLogical) != 0 ? "logical" : "physical";

@@ -10,13 +10,13 @@
 
 #include "bind.hpp"
 #include "described.hpp"
+#include "gil_release.hpp"
 #include "module.hpp"
 #include "report.hpp"
 #include "string.hpp"
 #include "trace/report/analysis.hpp"
 #include "trace/report/filter.hpp"
 #include "trace/words.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -276,7 +276,7 @@ nb::dict analyse(const nb::str& path, const std::string& format, int base, const
   const std::string name = to_bytes(path);
   Report report;
   {
-    const Unlocked released;
+    const GilRelease released;
     const auto reader = trace::open_trace(name, reading);
     report = trace::report::analyse(*reader, options);
   }

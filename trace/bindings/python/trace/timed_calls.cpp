@@ -11,9 +11,9 @@
 #include <string>
 
 #include "base/errors.hpp"
+#include "gil_release.hpp"
 #include "module.hpp"
 #include "string.hpp"
-#include "unlocked.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -68,7 +68,7 @@ double time_calls(const std::string& call, const std::string& path, std::size_t 
 }  // namespace
 
 void bind_timed_calls(nb::module_& module) {
-  module.def("time_calls", &time_calls, "call"_a, "path"_a, "size"_a, "count"_a, nb::call_guard<Unlocked>());
+  module.def("time_calls", &time_calls, "call"_a, "path"_a, "size"_a, "count"_a, nb::call_guard<GilRelease>());
 }
 
 }  // namespace plait::python

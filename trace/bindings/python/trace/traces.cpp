@@ -13,12 +13,12 @@
 
 #include "base/errors.hpp"
 #include "bind.hpp"
+#include "gil_release.hpp"
 #include "module.hpp"
 #include "plait/trace.hpp"
 #include "string.hpp"
-#include "trace/between.hpp"
 #include "trace/formats/registry.hpp"
-#include "unlocked.hpp"
+#include "trace/interval_reader.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -155,7 +155,7 @@ TraceReader open_reader(const nb::str& path, const std::string& format, int base
   options.columns = columns;
   options.shown = to_bytes(shown);
   const std::string name = to_bytes(path);
-  const Unlocked release;
+  const GilRelease release;
   TraceReader opened;
   opened.reader = trace::open_trace(name, options);
   if (begin || end)
@@ -170,7 +170,7 @@ nb::object read(const TraceReader& self, std::int64_t count) {
   const std::span<Event> output(reinterpret_cast<Event*>(data_address(array)), static_cast<std::size_t>(count));
   std::size_t done = 0;
   {
-    const Unlocked release;
+    const GilRelease release;
     while (done < output.size()) {
       const std::size_t got = reader.read(output.subspan(done));
       if (got == 0) break;
@@ -186,7 +186,7 @@ void write(const TraceWriter& self, const nb::object& events) {
   const auto count = nb::cast<std::size_t>(array.attr("size"));
   const std::span<const Event> all(reinterpret_cast<const Event*>(data_address(array)), count);
   trace::Writer& writer = self.open();
-  const Unlocked release;
+  const GilRelease release;
   writer.write(all);
 }
 
@@ -195,7 +195,7 @@ TraceWriter open_writer(const nb::str& path, const std::string& format, int base
   auto options = make_options<trace::WriteOptions>({format, base, separator, comment, tick, block});
   options.plain = plain;
   const std::string name = to_bytes(path);
-  const Unlocked release;
+  const GilRelease release;
   TraceWriter created;
   created.writer = trace::create_trace(name, options);
   return created;
@@ -213,7 +213,7 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
   description.counters = to_counters(counters);
   for (const nb::handle note : notes) description.notes.push_back(to_bytes(note));
   trace::Writer& writer = self.open();
-  const Unlocked release;
+  const GilRelease release;
   writer.finish(description);
   self.bytes = writer.bytes_written();
   self.lost = writer.lost();
@@ -225,7 +225,7 @@ void finish(TraceWriter& self, std::int64_t zero, std::int64_t tick, bool comple
 std::int64_t copy_events(const TraceReader& from, const TraceWriter& to, const nb::object& progress) {
   trace::Reader& reader = from.open();
   trace::Writer& writer = to.open();
-  const Unlocked release;
+  const GilRelease release;
   std::vector<Event> output(4096);
   std::size_t processes = 0;
   std::size_t files = 0;
@@ -314,7 +314,7 @@ void bind_traces(nb::module_& module) {
       [](const TraceReader& from, const TraceWriter& to) {
         trace::Reader& reader = from.open();
         trace::Writer& writer = to.open();
-        const Unlocked release;
+        const GilRelease release;
         return trace::copy(reader, writer);
       },
       "source"_a, "target"_a);

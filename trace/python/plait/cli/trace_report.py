@@ -123,7 +123,7 @@ def _add_gains(document: Report, machine: str, limit: float, options: dict[str, 
     except plait.Error as error:
         messages().print(f"gains are not predicted: {error}", soft_wrap=True)
         return
-    from plait.simulate._gains import choice_of
+    from plait.simulate._gains import make_filter
     from plait.trace.recording.choice import Choice, kept
 
     choice = Choice(list(options["include"]), list(options["exclude"]), options["everything"])
@@ -136,7 +136,7 @@ def _add_gains(document: Report, machine: str, limit: float, options: dict[str, 
             machine,
             limit=limit,
             reading=reading,
-            on_device=choice_of(options["file"], choice.include, choice.exclude, choice.all),
+            on_device=make_filter(options["file"], choice.include, choice.exclude, choice.all),
             progress=progress,
         ),
         "predicting gains",

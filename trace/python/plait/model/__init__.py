@@ -43,7 +43,7 @@ from plait.model.equations import (
 )
 from plait.model.machine import Machine, example_text, examples, load, parse
 from plait.model.predict import Problem, Row, Time, direct_time, predict, two_phase_time
-from plait.model.requests import Requests, even_grid, on_ranks, requests_of
+from plait.model.requests import Requests, count_requests, even_grid, on_ranks
 
 __all__ = [
     "DISTRIBUTIONS",
@@ -61,6 +61,7 @@ __all__ = [
     "blocks_per_disk",
     "bound",
     "computational_bandwidth",
+    "count_requests",
     "data_per_processor",
     "data_prefetched",
     "data_read_per_processor",
@@ -87,7 +88,6 @@ __all__ = [
     "parse",
     "predict",
     "program_time",
-    "requests_of",
     "requests_per_processor",
     "resulting_bandwidth",
     "speedup",

@@ -15,10 +15,10 @@ if sys.version_info >= (3, 11):
 else:
     from tomli import TOMLDecodeError, loads
 
-__all__ = ["loads", "tables", "text_of"]
+__all__ = ["loads", "read_text", "tables"]
 
 
-def text_of(name: str | os.PathLike[str], example_text: Callable[[str], str]) -> str:
+def read_text(name: str | os.PathLike[str], example_text: Callable[[str], str]) -> str:
     """Return the text of a file, or of an example where no file has the name and it does not end with ``.toml``.
 
     errors  ArgumentError: no such example, a folder, or not UTF-8; OSError: the file cannot be read

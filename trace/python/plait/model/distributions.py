@@ -1,7 +1,7 @@
 """Equations 24 to 31 and table 8 of Bordawekar's thesis (1993): square arrays in common distributions.
 
 The array is stored column by column, as in Fortran, with elements of one byte unless `itemsize` gives another size.
-`plait.model.requests_of` counts the requests of any layout.
+`plait.model.count_requests` counts the requests of any layout.
 """
 
 from __future__ import annotations

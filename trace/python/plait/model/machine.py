@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from plait._base.errors import ArgumentError
-from plait.model._toml import tables, text_of
+from plait.model._toml import read_text, tables
 from plait.model.distributions import Disks
 
 SYNCHRONIZATIONS = ("none", "barrier", "ordered")
@@ -134,7 +134,7 @@ def load(name: str | os.PathLike[str]) -> Machine:
     errors  ArgumentError if the file does not describe a machine: it names the file, the key, the value and the
             expected values; OSError if the file cannot be read
     """
-    return parse(text_of(name, example_text), os.fspath(name))
+    return parse(read_text(name, example_text), os.fspath(name))
 
 
 def parse(text: str, name: str = "the machine file") -> Machine:

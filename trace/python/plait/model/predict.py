@@ -26,7 +26,7 @@ from plait.model.equations import (
     overall_speedup,
 )
 from plait.model.machine import Machine
-from plait.model.requests import Requests, on_ranks, requests_of
+from plait.model.requests import Requests, count_requests, on_ranks
 
 _SAME = 0.01
 """The share by which times must differ for one to be slower than the other."""
@@ -226,7 +226,7 @@ def _rounded(ratio: float) -> float:
 
 
 def _requests(machine: Machine, problem: Problem, ranks: int) -> Requests:
-    return requests_of(problem.on(ranks), problem.itemsize, problem.order, buffer=machine.buffer)
+    return count_requests(problem.on(ranks), problem.itemsize, problem.order, buffer=machine.buffer)
 
 
 def _read(machine: Machine, requests: Requests) -> float:

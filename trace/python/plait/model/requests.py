@@ -44,7 +44,7 @@ class Requests:
         return self.all_bytes / self.total if self.total else 0.0
 
 
-def requests_of(layout: Layout, itemsize: int = 1, order: str = "F", *, buffer: int | None = None) -> Requests:
+def count_requests(layout: Layout, itemsize: int = 1, order: str = "F", *, buffer: int | None = None) -> Requests:
     """Return the I/O requests of all ranks of a layout.
 
     itemsize  bytes of an element

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from plait._base.errors import ArgumentError, StoreError
 from plait._calls.guard import entry
-from plait.simulate._measuring import MIB, PAGE, PARTS, Measured, measure
+from plait.simulate._measuring import MIB, PAGE, PARTS, DeviceSample, measure
 from plait.simulate.plans._here import constants_text
 
 
@@ -75,7 +75,7 @@ def _ahead(folder: Path) -> int:
     return 1024 * _read_number(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb", 128)
 
 
-def _file(folder: Path, one: Measured) -> str:
+def _file(folder: Path, one: DeviceSample) -> str:
     """Return the machine file."""
     vm = "/proc/sys/vm"
     past = "past the page cache" if one.direct else "through the page cache, since the file system offers no other way"
@@ -110,7 +110,7 @@ copy_rate = "{one.copy_rate / 1e6:.4g} MB/s"
 {constants_text()}'''
 
 
-def _device(one: Measured) -> str:
+def _device(one: DeviceSample) -> str:
     """Return the section of the device."""
     flush = f'''flush = "{1e6 * one.flush:.4g} us"
 flush_writes = {one.flush_writes}               # of the file system, for each write of a file's end that is durable

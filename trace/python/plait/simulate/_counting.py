@@ -15,7 +15,7 @@ from plait._base.amounts import share
 from plait._base.amounts import size as shown_size
 from plait._base.errors import ArgumentTypeError
 from plait._calls.guard import entry
-from plait.simulate._sources import Remarks, Trace, TraceWarning, feed, is_keys, shape_of
+from plait.simulate._sources import Remarks, Trace, TraceWarning, feed, is_keys, parse_shape
 
 
 class Counts(NamedTuple):
@@ -175,7 +175,7 @@ def _counted(
     policy = cache.policy
     if not isinstance(policy, str):
         raise ArgumentTypeError(f'policy={shown(policy)} is no name of a policy; give a text such as "lru"')
-    shape = shape_of(cache.capacity, cache.block, is_keys(trace))
+    shape = parse_shape(cache.capacity, cache.block, is_keys(trace))
 
     def begin() -> _simulation.Counter:
         return _simulation.Counter(policy, shape.slots, shape.block, keep)

@@ -12,9 +12,9 @@ from plait._arguments.words import shown
 from plait._base.amounts import count as counted
 from plait._base.errors import ArgumentError, ArgumentTypeError
 from plait._calls.guard import entry
-from plait.simulate._sources import Trace, block_of, feed, is_keys, shape_of
+from plait.simulate._sources import Trace, feed, is_keys, parse_block, parse_shape
 
-Of = Literal["requests", "blocks", "bytes"]
+Quantity = Literal["requests", "blocks", "bytes"]
 _MAX_SAMPLES = (1 << 31) - 1
 
 
@@ -40,7 +40,7 @@ class MissRatioCurve(NamedTuple):
     notes: list[str]
     """Remarks as in :class:`Counts`."""
 
-    def miss_ratio(self, cache: int | str, of: Of = "requests") -> float:
+    def miss_ratio(self, cache: int | str, of: Quantity = "requests") -> float:
         """Return the share of requests, of uses of blocks or of bytes that a cache misses.
 
         Args:
@@ -50,17 +50,17 @@ class MissRatioCurve(NamedTuple):
         Raises:
             plait.ArgumentError: a cache smaller than a block; requests of a curve from samples that has none.
         """
-        slots = shape_of(cache, self.block or None, self.block == 0).slots
-        missed, asked = self._of(of)
+        slots = parse_shape(cache, self.block or None, self.block == 0).slots
+        missed, asked = self._select_misses(of)
         at = int(np.searchsorted(self.sizes, slots, "right"))
         return float((missed[at - 1] if at else asked) / asked) if asked else 0.0
 
-    def miss_ratios(self, of: Of = "requests") -> npt.NDArray[np.float64]:
+    def miss_ratios(self, of: Quantity = "requests") -> npt.NDArray[np.float64]:
         """Return that share for each of ``sizes``."""
-        missed, asked = self._of(of)
+        missed, asked = self._select_misses(of)
         return missed / asked if asked else np.zeros_like(missed)
 
-    def _of(self, of: str) -> tuple[npt.NDArray[np.float64], float]:
+    def _select_misses(self, of: str) -> tuple[npt.NDArray[np.float64], float]:
         if of not in ("requests", "blocks", "bytes"):
             raise ArgumentError(f'of={shown(of)} is nothing that a curve tells; give "requests", "blocks" or "bytes"')
         missed: npt.NDArray[np.float64] | None = getattr(self, f"missed_{of}")
@@ -116,16 +116,16 @@ def miss_ratio_curve(
         raise ArgumentTypeError(f"samples={shown(samples)} is no number of blocks; give one such as 8192")
     if samples is not None and not 0 < samples <= _MAX_SAMPLES:
         raise ArgumentError(f"samples={samples} is no number of blocks; give one from 1 to {_MAX_SAMPLES}")
-    size = block_of(block, is_keys(trace))
+    size = parse_block(block, is_keys(trace))
 
     def begin() -> _simulation.Curve:
         return _simulation.Curve(float(rate), samples or 0, size)
 
     curve, remarks = feed(begin, trace, sizes, size)
-    return _curve_of(curve, size, remarks.left_out + remarks.stated, exact=rate == 1 and samples is None)
+    return _make_curve(curve, size, remarks.left_out + remarks.stated, exact=rate == 1 and samples is None)
 
 
-def _curve_of(curve: _simulation.Curve, block: int, notes: list[str], *, exact: bool) -> MissRatioCurve:
+def _make_curve(curve: _simulation.Curve, block: int, notes: list[str], *, exact: bool) -> MissRatioCurve:
     _, *asked = curve.all()
     _, *seen = curve.seen()
     found = np.array(curve.found(), dtype=np.float64).reshape(-1, 4)

@@ -105,7 +105,7 @@ def is_of_program(name: str) -> bool:
     return not _trace.foreign_file(name)
 
 
-def choice_of(file: str | None, include: list[str], exclude: list[str], all: bool) -> Callable[[str], bool]:
+def make_filter(file: str | None, include: list[str], exclude: list[str], all: bool) -> Callable[[str], bool]:
     """Return which files a report with these options is about."""
 
     def chosen(name: str) -> bool:

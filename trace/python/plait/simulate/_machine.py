@@ -87,9 +87,9 @@ def load(name: str | os.PathLike[str] | Machine) -> Machine:
     """
     if isinstance(name, Machine):
         return name
-    from plait.model._toml import text_of
+    from plait.model._toml import read_text
 
-    return parse(text_of(name, example_text), os.fspath(name))
+    return parse(read_text(name, example_text), os.fspath(name))
 
 
 def parse(text: str, name: str = "the machine file") -> Machine:

@@ -36,7 +36,7 @@ class Times(NamedTuple):
         return shown.replace("p50", "median").replace("p10", "10 %").replace("p90", "90 %").replace("p99", "99 %")
 
 
-class Measured(NamedTuple):
+class DeviceSample(NamedTuple):
     """The measurements.  Times in seconds, rates in bytes per second.
 
     The values of the processor are medians.  The values of the device are means, because the total time that a program
@@ -82,7 +82,7 @@ class Measured(NamedTuple):
         return max(1, min(THREADS, round(self.reads_at_once * self.read.mean)))
 
 
-def measure(path: Path, part: float, size: int, on_progress: Callable[[str, float], None]) -> Measured:
+def measure(path: Path, part: float, size: int, on_progress: Callable[[str, float], None]) -> DeviceSample:
     """Make a file of `size` bytes and measure, ``part`` seconds for each of PARTS steps.  errors  OSError"""
     steps = iter(range(1, PARTS + 1))
 
@@ -125,7 +125,7 @@ def measure(path: Path, part: float, size: int, on_progress: Callable[[str, floa
         begin("copying from memory")
         copied = _paced(lambda k: os.preadv(file, [block], 0), part)
     begin("switching processes")
-    return Measured(
+    return DeviceSample(
         call=call,
         copy_rate=MIB / max(copied - call, 1e-9),
         switch=_switch(part),

@@ -11,7 +11,7 @@ from typing import Any
 from plait import _simulation
 from plait._base.amounts import count
 from plait._base.errors import ArgumentError
-from plait.simulate._on_device import OnDevice
+from plait.simulate._device_trace import DeviceTrace
 
 Traces = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One trace or several: names of files, or of workloads such as ``workload:venus?copies=2``."""
@@ -122,5 +122,5 @@ def read(
                 progress(f"reading {name}", (number + min(share, 1.0)) / len(names))
 
         with open_trace(name, **options) as trace:
-            compiled.add(trace if on_device is None else OnDevice(trace, on_device), on_progress)
+            compiled.add(trace if on_device is None else DeviceTrace(trace, on_device), on_progress)
     return Recording(names, compiled, time.perf_counter() - begin)

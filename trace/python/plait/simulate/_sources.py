@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from plait._arguments.sizes import bytes_of
+from plait._arguments.sizes import parse_bytes
 from plait._arguments.words import array_kind, shown
 from plait._base.amounts import count as counted
 from plait._base.amounts import size as shown_size
@@ -55,7 +55,7 @@ class Consumer(Protocol):
         ...
 
 
-Taking = TypeVar("Taking", bound=Consumer)
+AnyConsumer = TypeVar("AnyConsumer", bound=Consumer)
 
 
 class Remarks(NamedTuple):
@@ -79,19 +79,19 @@ def is_keys(trace: Trace) -> bool:
     return not isinstance(trace, (str, bytes, os.PathLike))
 
 
-def block_of(block: Any, keys: bool) -> int:
+def parse_block(block: Any, keys: bool) -> int:
     """Return the bytes of a block; 0 of keys without any."""
     if block is None:
         return 0 if keys else BLOCK
-    size = _whole(bytes_of(block, "block"), "block", block)
+    size = _whole(parse_bytes(block, "block"), "block", block)
     if size < 1:
         raise ArgumentError(f"block={shown(block)} is no size of a block; give 1 byte or more, such as block='4KiB'")
     return size
 
 
-def shape_of(cache: Any, block: Any, keys: bool) -> Shape:
+def parse_shape(cache: Any, block: Any, keys: bool) -> Shape:
     """Return the shape of a cache from its capacity as given: bytes, or blocks where these have no size."""
-    size = block_of(block, keys)
+    size = parse_block(block, keys)
     if size == 0:
         if isinstance(cache, str):
             raise ArgumentError(
@@ -102,7 +102,7 @@ def shape_of(cache: Any, block: Any, keys: bool) -> Shape:
         if slots < 1:
             raise ArgumentError(f"cache={shown(cache)} holds no block; give 1 block or more")
     else:
-        capacity = _whole(bytes_of(cache, "cache"), "cache", cache)
+        capacity = _whole(parse_bytes(cache, "cache"), "cache", cache)
         slots = capacity // size
         if slots < 1:
             raise ArgumentError(
@@ -124,7 +124,9 @@ def _whole(value: Any, name: str, given: Any) -> int:
     return int(value)
 
 
-def feed(begin: Callable[[], Taking], trace: Trace, sizes: npt.ArrayLike | None, block: int) -> tuple[Taking, Remarks]:
+def feed(
+    begin: Callable[[], AnyConsumer], trace: Trace, sizes: npt.ArrayLike | None, block: int
+) -> tuple[AnyConsumer, Remarks]:
     """Pass all requests of a trace to a consumer; return the consumer, and remarks.
 
     begin  makes the consumer: a new one if physical requests were counted before the first logical one
@@ -182,7 +184,9 @@ def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
     return array
 
 
-def _feed_trace(fed: Taking, begin: Callable[[], Taking], name: str | os.PathLike[str]) -> tuple[Taking, Remarks]:
+def _feed_trace(
+    fed: AnyConsumer, begin: Callable[[], AnyConsumer], name: str | os.PathLike[str]
+) -> tuple[AnyConsumer, Remarks]:
     """Count the logical requests if there are any, else the physical ones."""
     logical = False
     files = 0

@@ -82,7 +82,7 @@ def _open_stdin(path: str) -> IO[bytes]:
     return _open_zstd(raw) if head == _ZSTD else raw
 
 
-def opener_of(path: str) -> Callable[[str], IO[bytes]] | None:
+def find_opener(path: str) -> Callable[[str], IO[bytes]] | None:
     """Return the function that decompresses the file at ``path`` or the pipe of the standard input; None if
     uncompressed.
     """

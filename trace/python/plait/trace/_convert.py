@@ -15,7 +15,7 @@ from plait._calls.guard import entry
 from plait.trace import formats
 from plait.trace._open import open as open_trace
 from plait.trace._reader import Description
-from plait.trace._sources import files_of, wanted_format
+from plait.trace._sources import spool_inputs, wanted_format
 from plait.trace._writer import WriteOptions, create, finish_as, write_description
 from plait.trace.formats.format import Format, ImportedTrace
 
@@ -150,7 +150,7 @@ class _Target:
 
 def _from_python(format: Format, source: str, target: _Target, progress: Progress | None) -> Conversion:
     """Convert a trace that Python reads to a format that the library writes."""
-    with files_of([source]) as files:
+    with spool_inputs([source]) as files:
         found = format.functions().read(files, lambda text: None)
         try:
             found.spool.finish()
@@ -164,10 +164,10 @@ def _from_python(format: Format, source: str, target: _Target, progress: Progres
                     if progress:
                         progress(events, found.spool.events)
                 finish_as(out, known)
-                return Conversion(events, out.bytes_written, out.lost, _description_of(known))
+                return Conversion(events, out.bytes_written, out.lost, _make_description(known))
         finally:
             found.spool.close()
 
 
-def _description_of(known: ImportedTrace) -> Description:
+def _make_description(known: ImportedTrace) -> Description:
     return Description(**{name: getattr(known, name) for name in Description._fields})

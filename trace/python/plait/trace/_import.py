@@ -14,7 +14,7 @@ from plait._base.errors import ArgumentError, ArgumentTypeError
 from plait._calls.guard import entry
 from plait.trace import formats
 from plait.trace._reader import ReadOptions, Trace
-from plait.trace._sources import check_readable, files_of, format_of
+from plait.trace._sources import check_readable, find_format, spool_inputs
 from plait.trace._strace_files import StraceFiles
 from plait.trace._summary import Summary
 from plait.trace._transfer import transfer, write_out
@@ -66,7 +66,7 @@ def import_trace(
         raise ArgumentError(f"'{format}' is not a format to import; use one of: {', '.join(known)}")
     there = trace_name(target)
     written = formats.target_format(there, target_format) if target_format or there != "-" else None
-    with files_of(paths) as files:
+    with spool_inputs(paths) as files:
         options = ReadOptions(columns=columns, separator=separator, tick=tick, block=block)
         from_ = _Source(files, format, options)
         if written is not None:
@@ -119,7 +119,9 @@ def _import(source: _Source, target: _Target, progress: Callable[[str, float], N
         if progress:
             progress(f"writing {target.shown}", done)
 
-    found = format_of(paths[0])  # even if the format is given: a source that cannot be decompressed at all is an error
+    found = find_format(
+        paths[0]
+    )  # even if the format is given: a source that cannot be decompressed at all is an error
     if format is not None:
         found = formats.find(format)
     if found is not None:

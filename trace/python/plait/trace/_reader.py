@@ -13,7 +13,7 @@ import numpy.typing as npt
 from plait import _trace
 from plait._arguments.buffers import trace_name
 from plait._base.errors import Error, StoreError
-from plait.trace._compressed import DecompressedFile, opener_of
+from plait.trace._compressed import DecompressedFile, find_opener
 from plait.trace._event import EVENT, Counters, Flag, Kind, MissedCalls, Process, TracedFile
 from plait.trace.recording.obstacles import is_of_a_program, is_of_mappings
 
@@ -83,7 +83,7 @@ class Trace:
         """See :func:`plait.trace.open`; ``origin`` is the source of the file at ``path``, closed with the trace."""
         self._origin = origin
         self._name = "/dev/stdin" if trace_name(path) == "-" else trace_name(path)
-        opener = opener_of(self._name)
+        opener = find_opener(self._name)
         self._unpacked = DecompressedFile(self._name, opener) if opener else None
         source = self._unpacked.path if self._unpacked else self._name
         shown = origin.shown if origin else self._name

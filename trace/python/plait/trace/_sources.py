@@ -11,27 +11,27 @@ from pathlib import Path
 
 from plait._base.errors import ArgumentError
 from plait.trace import formats
-from plait.trace._compressed import damages, failure, opener_of, unpacking
+from plait.trace._compressed import damages, failure, find_opener, unpacking
 from plait.trace._transfer import write_out
 from plait.trace.formats.format import Format
 
 _HEAD = 1 << 16
 
 
-def format_of(path: str) -> Format | None:
+def find_format(path: str) -> Format | None:
     """Return the format of a file, of those that are read in Python; None: any other.
 
     Raises:
         plait.StoreError: it cannot be read, or not be unpacked at all.
     """
-    head = _head_of(path)
+    head = _read_head(path)
     return next((one for one in formats.FORMATS if one.functions().recognize(path, head)), None)
 
 
-def _head_of(path: str) -> bytes:
+def _read_head(path: str) -> bytes:
     """Return the decompressed beginning of a file."""
     head = bytearray()
-    opener = opener_of(path)
+    opener = find_opener(path)
     with unpacking(path), opener(path) if opener else open(path, "rb") as file:
         try:
             while len(head) < _HEAD and (more := file.read(1 << 12)):
@@ -50,13 +50,13 @@ def wanted_format(path: str, name: str | None) -> Format | None:
     if path == "-" or not os.path.isfile(path):  # reading a pipe would consume its beginning
         return None
     try:
-        return format_of(path)
+        return find_format(path)
     except OSError:  # opening the file raises the error
         return None
 
 
 @contextlib.contextmanager
-def files_of(paths: Sequence[str]) -> Iterator[list[str]]:
+def spool_inputs(paths: Sequence[str]) -> Iterator[list[str]]:
     """Yield the paths, with a temporary file instead of "-" for the standard input, because some sources are read
     twice.
     """
@@ -90,7 +90,7 @@ class TemporaryCopy:
         self.shown = path
         self.path = str(Path(self._folder.name, "trace.plait"))
         try:
-            with files_of([path]) as files:
+            with spool_inputs([path]) as files:
                 if path != "-":
                     check_readable(path)
                 found = format.functions().read(files, step)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from plait._base.errors import ArgumentError
-from plait.trace._compressed import failure, opener_of, unpacking
+from plait.trace._compressed import failure, find_opener, unpacking
 
 _EPOCH = re.compile(rb"\d+\.\d+")
 _DAY = re.compile(rb"(\d\d):(\d\d):(\d\d(?:\.\d+)?)")
@@ -38,7 +38,7 @@ class _File(NamedTuple):
     """Seconds to add to its times: a day, if the file begins after the midnight within the trace."""
 
 
-def _time_of(line: bytes) -> _Time | None:
+def _parse_time(line: bytes) -> _Time | None:
     word = line.lstrip().split(b" ", 1)[0]
     day = _DAY.fullmatch(word)
     if day:
@@ -79,11 +79,11 @@ def _lines(path: str) -> Iterator[bytes]:
 
 def _first_and_last(path: str) -> tuple[_Time | None, _Time | None]:
     """Return the times of the first line and of the last."""
-    first = _time_of(next(_lines(path), b""))
+    first = _parse_time(next(_lines(path), b""))
     with open(path, "rb", buffering=0) as file:
         file.seek(max(os.fstat(file.fileno()).st_size - _TAIL, 0))
         tail = file.read(_TAIL)
-    found = [time for line in tail.split(b"\n")[:-1] if (time := _time_of(line))]
+    found = [time for line in tail.split(b"\n")[:-1] if (time := _parse_time(line))]
     return first, found[-1] if found else first
 
 
@@ -147,7 +147,7 @@ class StraceFiles:
         ]
 
     def _unpacked(self, path: str, index: int) -> str:
-        opener = opener_of(path)
+        opener = find_opener(path)
         if opener is None:
             return path
         plain = os.path.join(self._folder.name, str(index))
@@ -159,7 +159,7 @@ class StraceFiles:
         time = last = 0.0
         shift = file.shift
         for line in _lines(file.path):
-            found = _time_of(line)
+            found = _parse_time(line)
             if found is not None:
                 if found.of_day and found.value < last - _SECONDS / 2:  # past midnight
                     shift += _SECONDS

@@ -18,7 +18,7 @@ from plait.trace import formats
 from plait.trace._event import Counters, MissedCalls, Process, TracedFile
 
 
-class Known(Protocol):
+class TraceMetadata(Protocol):
     """The description of a trace at its end."""
 
     @property
@@ -168,7 +168,7 @@ def write_description(writer: TraceWriter, processes: Iterable[Process], files: 
         writer.add_file(*file)
 
 
-def finish_as(writer: TraceWriter, known: Known) -> None:
+def finish_as(writer: TraceWriter, known: TraceMetadata) -> None:
     """End a trace with the description of another."""
     writer.finish(
         zero=known.zero,

@@ -15,13 +15,13 @@ class Barrier {
   Barrier(Resumer& resumer, std::int64_t ranks, Time takes) : resumer_(resumer), ranks_(ranks), takes_(takes) {}
   /// Suspends the rank until `takes` after the last rank has arrived.
   auto arrive() {
-    struct Arrive {
+    struct ArrivalAwaiter {
       Barrier& barrier;
       bool await_ready() const noexcept { return false; }
       void await_suspend(std::coroutine_handle<> handle) const { barrier.add(handle); }
       void await_resume() const noexcept {}
     };
-    return Arrive{*this};
+    return ArrivalAwaiter{*this};
   }
 
  private:

@@ -33,7 +33,7 @@ Files::Files(Resumer& resumer, Network& network, const FileSettings& settings, s
                           {resumer.clock(), *this, settings.device.kind, std::max<std::int64_t>(file_end, 1)})),
       nodes_(at(network.nodes())) {}
 
-std::uint64_t Files::allocate_tag(const UnderWay& one) {
+std::uint64_t Files::allocate_tag(const RequestInProgress& one) {
   if (free_.empty()) {
     free_.push_back(under_way_.size());
     under_way_.emplace_back();
@@ -45,7 +45,7 @@ std::uint64_t Files::allocate_tag(const UnderWay& one) {
 }
 
 void Files::done(std::uint64_t tag) {
-  const UnderWay one = std::exchange(under_way_[tag], {});
+  const RequestInProgress one = std::exchange(under_way_[tag], {});
   free_.push_back(tag);
   last_ = resumer_.now();
   // Resumes through the clock and not from here, because the device may have more to do at this time.

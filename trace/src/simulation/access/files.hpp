@@ -43,20 +43,20 @@ class Files final : private Completion, private Timer {
     std::int64_t offset = 0;
     std::int64_t bytes = 0;
   };
-  struct Waiting {
+  struct CapacityWaiter {
     std::coroutine_handle<> handle;
     std::int64_t bytes = 0;
   };
   struct Node {
-    std::deque<Stretch> written;  // not yet sent
-    std::int64_t held = 0;        // bytes in `written`
-    std::int64_t dirty = 0;       // bytes that the device has not written
-    std::deque<Waiting> writers;  // writers that wait for capacity
-    bool busy = false;            // true if a writer has its turn
+    std::deque<Stretch> written;         // not yet sent
+    std::int64_t held = 0;               // bytes in `written`
+    std::int64_t dirty = 0;              // bytes that the device has not written
+    std::deque<CapacityWaiter> writers;  // writers that wait for capacity
+    bool busy = false;                   // true if a writer has its turn
     std::deque<std::coroutine_handle<>> turns;
   };
   /// A request in progress, by tag: a coroutine that waits for it, or bytes in a node's memory.
-  struct UnderWay {
+  struct RequestInProgress {
     std::coroutine_handle<> waiting;
     std::int64_t node = 0;
     Stretch stretch;
@@ -65,7 +65,7 @@ class Files final : private Completion, private Timer {
   void fire(std::uint64_t tag) override;
   void done(std::uint64_t tag) override;
   std::coroutine_handle<>& begin(std::int64_t node, Stretch stretch, bool write);
-  std::uint64_t allocate_tag(const UnderWay& one);
+  std::uint64_t allocate_tag(const RequestInProgress& one);
   void submit(std::int64_t node, Stretch stretch);
   void send_above(std::int64_t node, std::int64_t most);
   bool fits(const Node& node, std::int64_t bytes) const;
@@ -75,7 +75,7 @@ class Files final : private Completion, private Timer {
   FileSettings settings_;
   std::unique_ptr<Device> device_;
   std::vector<Node> nodes_;
-  std::vector<UnderWay> under_way_;
+  std::vector<RequestInProgress> under_way_;
   std::vector<std::uint64_t> free_;  // free tags
   Time last_ = 0;
 };

@@ -28,7 +28,7 @@ Time Network::pass(Time& link, std::int64_t bytes, Time ready) const {
   return link;
 }
 
-Network::Carried Network::carry(std::int64_t from, std::int64_t to, std::int64_t bytes, Time ready) {
+Network::TransferTimes Network::carry(std::int64_t from, std::int64_t to, std::int64_t bytes, Time ready) {
   count(from, to, 1, bytes);
   Time& out = out_[static_cast<std::size_t>(from)];
   const Time begins = std::max(out, ready);
@@ -68,7 +68,7 @@ std::vector<LinkUse> Network::links() const {
 }
 
 void Messages::leave(const Address& address, MessageState& state) {
-  const Network::Carried carried =
+  const Network::TransferTimes carried =
       network_.carry(address.from / on_node_, address.to / on_node_, state.bytes, resumer_.now());
   state.arrived = carried.arrived;
   state.left = state.bytes > network_.settings().eager ? carried.arrived : carried.left;

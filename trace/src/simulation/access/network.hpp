@@ -17,12 +17,12 @@ class Network {
  public:
   Network(const NetworkSettings& settings, std::int64_t nodes, bool files_too);
 
-  struct Carried {
+  struct TransferTimes {
     Time left = 0;     ///< time at which the last byte leaves the sender
     Time arrived = 0;  ///< time at which the last byte arrives
   };
   /// Sends a message between nodes that is ready to leave at `ready`.
-  Carried carry(std::int64_t from, std::int64_t to, std::int64_t bytes, Time ready);
+  TransferTimes carry(std::int64_t from, std::int64_t to, std::int64_t bytes, Time ready);
   /// Transfers bytes of a file from the file system to a node, or back.
   /// returns  the time at which the last byte arrives
   Time from_files(std::int64_t node, std::int64_t bytes, Time ready);

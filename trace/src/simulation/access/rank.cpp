@@ -203,7 +203,7 @@ bool Rank::wanted(Range range) const {
   const plan::AccessPlan& plan = context_.plan;
   const std::int64_t first = node_.number * context_.on_node;
   for (std::size_t i = 0; i < node_.windows.size(); ++i)
-    for (const plan::Holding& own : plan.owners().holdings(first + static_cast<std::int64_t>(i)))
+    for (const plan::RankElements& own : plan.owners().holdings(first + static_cast<std::int64_t>(i)))
       if (plan.owners().next_owned(own.sets, range.begin) < range.end) return true;
   return false;
 }

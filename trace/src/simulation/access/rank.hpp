@@ -93,7 +93,7 @@ class Rank {
   std::int64_t number_;
   std::size_t me_;
   std::size_t served_;
-  std::vector<plan::Holding> holdings_;
+  std::vector<plan::RankElements> holdings_;
   std::vector<std::int64_t> visited_;  // number of windows copied, for each rank on the node
   std::int64_t until_ = kAll;
   std::coroutine_handle<> suspended_{};

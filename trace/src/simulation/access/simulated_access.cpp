@@ -15,8 +15,8 @@
 
 #include "base/checked.hpp"
 #include "base/errors.hpp"
+#include "base/int128.hpp"
 #include "base/text.hpp"
-#include "base/wide.hpp"
 #include "plait/error.hpp"
 #include "plan/access/planner.hpp"
 #include "plan/access/prediction.hpp"
@@ -114,7 +114,7 @@ class Run {
     outcome_.simulated = outcome_.windows;
     if (outcome_.windows == 0) {
       const std::int64_t requests = plan::requests(plan_, plan::Strategy::kDirect);
-      if (base::Wide{requests} * plan_.task().workers > kMaxRequests)
+      if (base::Int128{requests} * plan_.task().workers > kMaxRequests)
         base::throw_argument_error("found a direct access of up to ", requests, " requests on each of ",
                                    plan_.task().workers, " ranks, expected at most ", kMaxRequests,
                                    " together; use fewer ranks, or the strategy two-phase");

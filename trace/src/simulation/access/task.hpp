@@ -19,7 +19,7 @@ class Task {
   class promise_type;
   using Handle = std::coroutine_handle<promise_type>;
 
-  struct Last {
+  struct FinalAwaiter {
     bool await_ready() const noexcept { return false; }
     std::coroutine_handle<> await_suspend(Handle ended) const noexcept;
     void await_resume() const noexcept {}
@@ -28,7 +28,7 @@ class Task {
    public:
     Task get_return_object() { return Task(Handle::from_promise(*this)); }
     std::suspend_always initial_suspend() const noexcept { return {}; }
-    Last final_suspend() const noexcept { return {}; }
+    FinalAwaiter final_suspend() const noexcept { return {}; }
     void return_void() const noexcept {}
     void unhandled_exception() noexcept { error_ = std::current_exception(); }
 
@@ -70,7 +70,7 @@ class Task {
   Handle handle_;
 };
 
-inline std::coroutine_handle<> Task::Last::await_suspend(Handle ended) const noexcept {
+inline std::coroutine_handle<> Task::FinalAwaiter::await_suspend(Handle ended) const noexcept {
   const std::coroutine_handle<> next = ended.promise().next();
   return next ? next : std::noop_coroutine();
 }
@@ -88,14 +88,14 @@ class Resumer final : public Timer {
 
   /// `co_await until(time)`: continues at once if no event is due before `time`.
   auto until(Time time) {
-    struct Wait {
+    struct TimeAwaiter {
       Resumer& resumer;
       Time time;
       bool await_ready() const noexcept { return time <= resumer.now() || resumer.clock_.pass(time); }
       void await_suspend(std::coroutine_handle<> handle) const { resumer.at(time, handle); }
       void await_resume() const noexcept {}
     };
-    return Wait{*this, time};
+    return TimeAwaiter{*this, time};
   }
 
  private:

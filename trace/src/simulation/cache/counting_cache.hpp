@@ -62,7 +62,7 @@ class CountingCache final : public Counter {
   OnePolicy policy_;
   BlockTable table_;
   Slot slots_;
-  BySlot<BlockKey> keys_;
+  SlotTable<BlockKey> keys_;
   std::vector<Slot> free_;  // slots that were used before
   Slot begun_ = 0;          // all slots below it were used
 };

@@ -92,7 +92,7 @@ void LruCurve::count_sample(const Use& use, const Piece& piece) {
   seen_.blocks += weight;
   seen_.bytes += weight * static_cast<double>(piece.bytes);
   if (distance > 0) {
-    Found& found = by_size_[rounded_up(distance * weight)];
+    CurvePoint& found = by_size_[rounded_up(distance * weight)];
     found.blocks += weight;
     found.bytes += weight * static_cast<double>(piece.bytes);
   } else if (sampling_.blocks > 0) {
@@ -110,10 +110,10 @@ void LruCurve::shrink() {
   }
 }
 
-std::vector<Found> LruCurve::found() const {
-  std::vector<Found> all;
+std::vector<CurvePoint> LruCurve::found() const {
+  std::vector<CurvePoint> all;
   for (std::size_t distance = 1; distance < by_distance_.size(); ++distance) {
-    const Found& found = by_distance_[distance];
+    const CurvePoint& found = by_distance_[distance];
     if (found.blocks > 0 || found.requests > 0) all.push_back({distance, found.requests, found.blocks, found.bytes});
   }
   for (const auto& [size, found] : by_size_) all.push_back({size, 0, found.blocks, found.bytes});

@@ -20,7 +20,7 @@ struct Sampling {
 };
 
 /// The hits in caches of `size` blocks or more that smaller caches do not have. With sampling it is an estimate.
-struct Found {
+struct CurvePoint {
   std::uint64_t size = 0;
   double requests = 0;  ///< requests whose blocks all hit; 0 with sampling
   double blocks = 0;
@@ -46,13 +46,13 @@ class LruCurve {
   void finish() { flush(); }
 
   /// Sums over all requests; `size` is 0.
-  const Found& all() const noexcept { return all_; }
+  const CurvePoint& all() const noexcept { return all_; }
   /// Sums that the sample represents, about those of all requests. The difference comes mostly from few blocks with
   /// many hits, so misses are seen() minus found(). Source: SHARDS-adj, section 4.3 of the paper. Without sampling it
   /// equals all().
-  const Found& seen() const noexcept { return samples() ? seen_ : all_; }
+  const CurvePoint& seen() const noexcept { return samples() ? seen_ : all_; }
   /// The hits in ascending order of sizes.
-  std::vector<Found> found() const;
+  std::vector<CurvePoint> found() const;
   /// True if each request used one block, so that hits of requests equal hits of blocks.
   bool single() const noexcept { return single_; }
   /// The sampling rate at the end.
@@ -68,25 +68,25 @@ class LruCurve {
   /// Lowers the rate until the sample is within its limit.
   void shrink();
 
-  struct Sampled {
+  struct SampledBlock {
     std::uint64_t hash;
     BlockKey key;
-    bool operator<(const Sampled& other) const noexcept { return hash < other.hash; }
+    bool operator<(const SampledBlock& other) const noexcept { return hash < other.hash; }
   };
 
   Sampling sampling_;
   std::uint64_t threshold_;  // the sample contains the blocks with smaller hashes
   StackDistances distances_;
-  std::priority_queue<Sampled> sampled_;  // used if the sample has a limit
+  std::priority_queue<SampledBlock> sampled_;  // used if the sample has a limit
   Batch batch_;
-  std::vector<Found> by_distance_;          // used without sampling
-  std::map<std::uint64_t, Found> by_size_;  // used with sampling
-  std::uint32_t furthest_ = 0;              // largest distance among the blocks of the current request
-  bool cold_ = false;                       // true if a block of the current request was not used before
+  std::vector<CurvePoint> by_distance_;          // used without sampling
+  std::map<std::uint64_t, CurvePoint> by_size_;  // used with sampling
+  std::uint32_t furthest_ = 0;                   // largest distance among the blocks of the current request
+  bool cold_ = false;                            // true if a block of the current request was not used before
   bool begun_ = false;
   bool single_ = true;
-  Found all_;
-  Found seen_;  // estimated from the sample
+  CurvePoint all_;
+  CurvePoint seen_;  // estimated from the sample
 };
 
 }  // namespace plait::simulation

@@ -11,7 +11,7 @@ namespace plait::simulation {
 
 /// Values by slot.
 template <typename Value>
-class BySlot {
+class SlotTable {
  public:
   /// The value of a slot that has one.
   Value& operator[](Slot slot) noexcept { return values_[slot]; }
@@ -83,7 +83,7 @@ class SlotLinks {
     Slot newer = kNoSlot;
     Slot older = kNoSlot;
   };
-  BySlot<Link> links_;
+  SlotTable<Link> links_;
 };
 
 }  // namespace plait::simulation

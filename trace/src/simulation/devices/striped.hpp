@@ -21,7 +21,7 @@ class StripedDevice final : public Device, private Completion {
   void report_parts(std::vector<DeviceUse>& all) const override;
 
  private:
-  struct Whole {
+  struct SplitRequest {
     std::uint64_t tag = 0;
     std::int64_t pieces = 0;
   };
@@ -33,7 +33,7 @@ class StripedDevice final : public Device, private Completion {
 
   std::int64_t stripe_;
   std::vector<std::unique_ptr<Device>> devices_;
-  std::vector<Whole> wholes_;
+  std::vector<SplitRequest> wholes_;
   std::vector<std::uint64_t> free_;  // free indices of wholes_
   std::uint64_t current_ = 0;        // index in wholes_ of the request that is being submitted
 };

@@ -130,9 +130,9 @@ void TieredDevice::write(const DeviceRequest& request, std::size_t whole) {
 }
 
 void TieredDevice::done(std::uint64_t tag) {
-  Whole& whole = wholes_[tag];
+  SplitRequest& whole = wholes_[tag];
   if (--whole.pieces > 0) return;
-  const Whole ended = whole;
+  const SplitRequest ended = whole;
   backlog_ -= ended.backlog;
   free_wholes_.push_back(tag);
   if (!ended.background) completion_.done(ended.tag);

@@ -33,7 +33,7 @@ class TieredDevice final : public Device, private Completion {
   void report(std::vector<DeviceUse>& all) const override;
 
  private:
-  struct Whole {
+  struct SplitRequest {
     std::uint64_t tag = 0;
     std::int64_t pieces = 0;
     std::int64_t backlog = 0;  // bytes on their way to the slow device for this request
@@ -51,12 +51,12 @@ class TieredDevice final : public Device, private Completion {
   std::unique_ptr<Policy> policy_;
   BlockTable table_;
   Slot slots_;
-  BySlot<BlockKey> keys_;
+  SlotTable<BlockKey> keys_;
   std::vector<Slot> free_;  // slots that were used before
   Slot begun_ = 0;          // all slots below it were used
   std::unique_ptr<Device> fast_;
   std::unique_ptr<Device> slow_;
-  std::vector<Whole> wholes_;
+  std::vector<SplitRequest> wholes_;
   std::vector<std::size_t> free_wholes_;
   std::int64_t backlog_ = 0;
   std::int64_t hits_ = 0;

@@ -45,7 +45,7 @@ constexpr Time kMaxUnspent = 20'000'000;  // maximum CPU time that is carried to
 }  // namespace
 
 /// The state while one trace is read.
-struct Recording::Reading {
+struct Recording::ReadState {
   /// Processes with different ranks that use a file collectively. A repeated rank means that another job has begun.
   struct Job {
     std::uint32_t number = 0;
@@ -79,17 +79,17 @@ struct Recording::Reading {
 };
 
 void Recording::add(trace::Reader& reader, const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  Reading reading{.reader = reader,
-                  .trace = traces_++,
-                  .threads = {},
-                  .order = {},
-                  .opens = {},
-                  .names = {},
-                  .ranks = {},
-                  .parts = {},
-                  .jobs = {},
-                  .groups = {},
-                  .positions = {}};
+  ReadState reading{.reader = reader,
+                    .trace = traces_++,
+                    .threads = {},
+                    .order = {},
+                    .opens = {},
+                    .names = {},
+                    .ranks = {},
+                    .parts = {},
+                    .jobs = {},
+                    .groups = {},
+                    .positions = {}};
   std::vector<Event> events(4096);
   while (const std::size_t count = reader.read(events)) {
     for (std::size_t k = 0; k < count; ++k) take(reading, events[k]);
@@ -98,7 +98,7 @@ void Recording::add(trace::Reader& reader, const std::function<void(std::int64_t
   end(reading, reader.description());
 }
 
-Recording::Thread& Recording::find_thread(Reading& reading, const Event& event) {
+Recording::Thread& Recording::find_thread(ReadState& reading, const Event& event) {
   const std::uint64_t key = std::uint64_t{event.process} << 32 | event.thread;
   const auto [found, made] = reading.threads.try_emplace(key);
   Thread& thread = found->second;
@@ -114,7 +114,7 @@ Recording::Thread& Recording::find_thread(Reading& reading, const Event& event) 
   return thread;
 }
 
-std::uint32_t Recording::find_file(Reading& reading, const Event& event) {
+std::uint32_t Recording::find_file(ReadState& reading, const Event& event) {
   const std::uint64_t key = std::uint64_t{event.process} << 32 | event.file;
   const auto found = reading.opens.find(key);
   if (found != reading.opens.end()) return found->second;
@@ -188,7 +188,7 @@ bool Recording::fits(Time more) {
   return true;
 }
 
-void Recording::take(Reading& reading, const Event& event) {
+void Recording::take(ReadState& reading, const Event& event) {
   if (event.start < -kFarthestTime || event.start > kFarthestTime || event.duration > kFarthestTime) {
     ++oddities_.far;
     return;
@@ -221,7 +221,7 @@ void Recording::take(Reading& reading, const Event& event) {
 }
 
 /// Adds a call in which all processes wait for all. Its recorded time was waiting, which the replay simulates.
-void Recording::meeting(Reading& reading, Thread& thread, const Event& event) {
+void Recording::meeting(ReadState& reading, Thread& thread, const Event& event) {
   Request made;
   made.kind = Kind::kPhase;
   made.service = std::max<Time>(event.duration, 0);  // used if the other processes are in no trace
@@ -233,7 +233,7 @@ void Recording::meeting(Reading& reading, Thread& thread, const Event& event) {
   put(thread, made);
 }
 
-void Recording::request(Reading& reading, Thread& thread, const Event& event) {
+void Recording::request(ReadState& reading, Thread& thread, const Event& event) {
   const bool transfer = event.kind == Kind::kRead || event.kind == Kind::kWrite;
   const bool logical = !transfer || (event.flags & trace::flag::kLogical) != 0;
   const std::size_t level = logical ? 1 : 0;
@@ -288,7 +288,7 @@ void Recording::request(Reading& reading, Thread& thread, const Event& event) {
   put(thread, made);
 }
 
-std::int64_t Recording::find_rank(Reading& reading, std::uint32_t process) {
+std::int64_t Recording::find_rank(ReadState& reading, std::uint32_t process) {
   const auto& processes = reading.reader.description().processes;
   for (; reading.assigned < processes.size(); ++reading.assigned)
     reading.ranks[processes[reading.assigned].number] = processes[reading.assigned].rank;
@@ -298,12 +298,12 @@ std::int64_t Recording::find_rank(Reading& reading, std::uint32_t process) {
 
 /// Returns the group of a collective operation: all processes of a job share a group for their k-th operation on a
 /// file. Operation numbers cannot identify it, because each process counts all its calls.
-std::uint32_t Recording::find_group(Reading& reading, const Event& event) {
+std::uint32_t Recording::find_group(ReadState& reading, const Event& event) {
   const std::uint32_t file = find_file(reading, event);
   const auto [at, made] = reading.parts.try_emplace(std::uint64_t{event.process} << 32 | file);
-  Reading::Part& part = at->second;
+  ReadState::Part& part = at->second;
   if (made) {
-    Reading::Job& job = reading.jobs[file];
+    ReadState::Job& job = reading.jobs[file];
     const std::int64_t rank = find_rank(reading, event.process);
     if (rank >= 0 && !job.ranks.insert(rank).second) {
       ++job.number;
@@ -326,7 +326,7 @@ void Recording::put(Thread& thread, const Request& request) {
   thread.chunk.clear();
 }
 
-void Recording::end(Reading& reading, const trace::Description& description) {
+void Recording::end(ReadState& reading, const trace::Description& description) {
   const bool logical = reading.level_requests[1] > 0 || reading.level_requests[0] == 0;
   const std::size_t level = logical ? 1 : 0;
   for (const std::uint64_t key : reading.order) {

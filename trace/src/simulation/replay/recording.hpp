@@ -96,19 +96,19 @@ class Recording {
     std::uint32_t written = kNoFile;  // last file that the program wrote
     std::vector<Request> chunk;
   };
-  struct Reading;
+  struct ReadState;
 
   bool fits(Time more);
-  void take(Reading& reading, const trace::Event& event);
+  void take(ReadState& reading, const trace::Event& event);
   void advance(Level& level, Thread& thread, const trace::Event& event);
-  void request(Reading& reading, Thread& thread, const trace::Event& event);
-  void meeting(Reading& reading, Thread& thread, const trace::Event& event);
-  Thread& find_thread(Reading& reading, const trace::Event& event);
-  std::uint32_t find_file(Reading& reading, const trace::Event& event);
-  std::int64_t find_rank(Reading& reading, std::uint32_t process);
-  std::uint32_t find_group(Reading& reading, const trace::Event& event);
+  void request(ReadState& reading, Thread& thread, const trace::Event& event);
+  void meeting(ReadState& reading, Thread& thread, const trace::Event& event);
+  Thread& find_thread(ReadState& reading, const trace::Event& event);
+  std::uint32_t find_file(ReadState& reading, const trace::Event& event);
+  std::int64_t find_rank(ReadState& reading, std::uint32_t process);
+  std::uint32_t find_group(ReadState& reading, const trace::Event& event);
   void put(Thread& thread, const Request& request);
-  void end(Reading& reading, const trace::Description& description);
+  void end(ReadState& reading, const trace::Description& description);
 
   RequestSpool spool_;
   std::vector<Program> programs_;

@@ -48,10 +48,10 @@ struct side {
   int64_t offset;  // offset of the call; at_position: the position of the open file
   bool at_position;
   struct description* description;
-  struct moving moving;
+  struct position_change moving;
 };
 
-struct copying {
+struct copy_call {
   struct next_call* next;
   long number;
   long a, b, c, d, e, f;  // arguments of the system call
@@ -61,8 +61,8 @@ struct copying {
   bool cancelled;
 };
 /* Describes a copy by sendfile, copy_file_range, splice or tee from the arguments of the system call. */
-struct copying capture_parse_copying(long number, const long argument[6]);
-long capture_copy(struct copying* copying, uintptr_t caller);
+struct copy_call capture_parse_copying(long number, const long argument[6]);
+long capture_copy(struct copy_call* copying, uintptr_t caller);
 
 long capture_openat(int directory, const char* path, int flags, unsigned mode, uintptr_t caller);
 long capture_close(int fd, uintptr_t caller);

@@ -212,19 +212,19 @@ static inline void table_shared(void) { atomic_fetch_add_explicit(&capture_forks
 
 /* --- position.c: offsets of calls at the position of an open file --- */
 
-struct moving {
+struct position_change {
   int64_t before;
   uint32_t ticket;
   uint8_t way;
   bool first; /* all calls with earlier tickets had ended */
 };
-void moving_begin(struct moving* moving, struct description* description, int fd, bool write);
+void moving_begin(struct position_change* moving, struct description* description, int fd, bool write);
 /* returns  the offset at which `result` bytes were transferred; -1: unknown. */
-int64_t moving_end(const struct moving* moving, struct description* description, int fd, int64_t result);
+int64_t moving_end(const struct position_change* moving, struct description* description, int fd, int64_t result);
 /* Returns the size of a file; -1: unknown. */
 int64_t position_size(int fd);
 /* Sets the position to `result`, after lseek. */
-void moving_set(const struct moving* moving, struct description* description, int64_t result);
+void moving_set(const struct position_change* moving, struct description* description, int64_t result);
 
 /* --- events --- */
 

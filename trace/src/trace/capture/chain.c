@@ -31,7 +31,7 @@ static void find(void) {
   for (int i = 0; i < CHAIN_COUNT; ++i) atomic_store(&capture_chain[i], found[i]);
 }
 
-enum chained chain_found(enum chained name, uintptr_t caller) {
+enum next_function chain_found(enum next_function name, uintptr_t caller) {
   if (atomic_load(&capture_chain[name]) == UNKNOWN) find();
   if (text_has(&capture_own_text, caller)) return CHAIN_NONE;
   return atomic_load(&capture_chain[name]) == NULL ? CHAIN_NONE : name;

@@ -36,7 +36,7 @@
 // clang-format on
 
 #define CHAIN_NUMBER(NAME) CHAIN_##NAME,
-enum chained {
+enum next_function {
   CHAIN_NONE = 0, /* no library comes next: the call goes to the kernel */
   CHAIN_INTS(CHAIN_NUMBER) CHAIN_LAST_INT,
   CHAIN_WORDS(CHAIN_NUMBER) CHAIN_COUNT
@@ -45,10 +45,10 @@ enum chained {
 
 /* The next function of each name; NULL: there is none. Unknown before the first call. */
 extern _Atomic(void*) capture_chain[CHAIN_COUNT];
-enum chained chain_found(enum chained name, uintptr_t caller);
+enum next_function chain_found(enum next_function name, uintptr_t caller);
 
 /* Returns the next function of a call by its name.  cost: one load if there is none. */
-static inline __attribute__((always_inline)) enum chained chain_next(enum chained name, uintptr_t caller) {
+static inline __attribute__((always_inline)) enum next_function chain_next(enum next_function name, uintptr_t caller) {
   if (__builtin_expect(atomic_load_explicit(&capture_chain[name], memory_order_relaxed) == NULL, 1)) return CHAIN_NONE;
   return chain_found(name, caller);
 }
@@ -61,7 +61,7 @@ void* chain_function(const char* name);
  * The program gets exactly the value that the function returned, which may be -7, or -1 with an errno of 0. It is
  * stored in the frame of the exported function, where no signal handler that makes such calls overwrites it. */
 struct next_call {
-  enum chained function;
+  enum next_function function;
   int error; /* errno as the function left it */
   long value;
 };

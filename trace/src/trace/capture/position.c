@@ -26,7 +26,7 @@
 
 #include "trace/capture/capture.h"
 
-enum way { WAY_NONE, WAY_FOLLOWED, WAY_APPENDED, WAY_ASKED };
+enum position_source { WAY_NONE, WAY_FOLLOWED, WAY_APPENDED, WAY_ASKED };
 
 static int64_t ask_position(int fd) {
   const long position = RAW3(SYS_lseek, fd, 0, SEEK_CUR);
@@ -42,7 +42,7 @@ int64_t position_size(int fd) {
 #endif
 }
 
-void moving_begin(struct moving* moving, struct description* description, int fd, bool write) {
+void moving_begin(struct position_change* moving, struct description* description, int fd, bool write) {
   moving->way = WAY_NONE;
   if (description == NULL) return;
   const uint32_t flags = atomic_load_explicit(&description->flags, memory_order_relaxed);
@@ -60,20 +60,20 @@ void moving_begin(struct moving* moving, struct description* description, int fd
 }
 
 // Represents a position that is unknown since the call with this ticket.
-static int64_t unknown(const struct moving* moving) { return -1 - (int64_t)moving->ticket; }
+static int64_t unknown(const struct position_change* moving) { return -1 - (int64_t)moving->ticket; }
 
 // True if no other call of this process has used the position since this one began. Values of the description that
 // were read before this check then belong to no other call.
-static bool alone(const struct moving* moving, struct description* description) {
+static bool alone(const struct position_change* moving, struct description* description) {
   return moving->first && atomic_load(&description->begun) == moving->ticket;
 }
 
 // Changes the position from `was` to `now` after a call that was alone.
-static void move(const struct moving* moving, struct description* description, int64_t was, int64_t now) {
+static void move(const struct position_change* moving, struct description* description, int64_t was, int64_t now) {
   atomic_compare_exchange_strong(&description->position, &was, now < 0 ? unknown(moving) : now);
 }
 
-int64_t moving_end(const struct moving* moving, struct description* description, int fd, int64_t result) {
+int64_t moving_end(const struct position_change* moving, struct description* description, int fd, int64_t result) {
   const int64_t moved = result > 0 ? result : 0;
   if (moving->way == WAY_NONE) return -1;
   if (moving->way == WAY_ASKED) {
@@ -96,7 +96,7 @@ int64_t moving_end(const struct moving* moving, struct description* description,
   return before;
 }
 
-void moving_set(const struct moving* moving, struct description* description, int64_t result) {
+void moving_set(const struct position_change* moving, struct description* description, int64_t result) {
   if (moving->way != WAY_FOLLOWED) return;
   const int64_t was = atomic_load(&description->position);
   if (!alone(moving, description))

@@ -34,11 +34,11 @@ void LineReader::report_process(std::uint32_t number) {
   description_.processes.push_back(std::move(process));
 }
 
-Remarked LineReader::take_comment_of_ours(std::string_view keyword, const Pairs& pairs) {
-  const Remarked found = take_remark(keyword, pairs, description_);
-  ended_well_ = ended_well_ || found == Remarked::kEnd;
-  if (found == Remarked::kYes && keyword == "process") reported_.insert(description_.processes.back().number);
-  if (found == Remarked::kNone)
+RemarkStatus LineReader::take_comment_of_ours(std::string_view keyword, const Pairs& pairs) {
+  const RemarkStatus found = take_remark(keyword, pairs, description_);
+  ended_well_ = ended_well_ || found == RemarkStatus::kEnd;
+  if (found == RemarkStatus::kYes && keyword == "process") reported_.insert(description_.processes.back().number);
+  if (found == RemarkStatus::kNone)
     note(base::text("line ", source_->lines(), " has the unknown comment '", printable(keyword), "'"));
   return found;
 }

@@ -42,7 +42,7 @@ class LineReader : public Reader {
   void note(std::string text);
   void report_process(std::uint32_t number);
   /// Processes a comment of Plait's own.
-  Remarked take_comment_of_ours(std::string_view keyword, const Pairs& pairs);
+  RemarkStatus take_comment_of_ours(std::string_view keyword, const Pairs& pairs);
 
   Source& source() const { return *source_; }
 

@@ -81,11 +81,11 @@ bool parse_end(Pairs pairs, Description& description) {
 }
 
 template <typename T>
-Remarked append(Pairs pairs, std::vector<T>& all) {
+RemarkStatus append(Pairs pairs, std::vector<T>& all) {
   T one;
-  if (!parse(pairs, one)) return Remarked::kWrong;
+  if (!parse(pairs, one)) return RemarkStatus::kWrong;
   all.push_back(std::move(one));
-  return Remarked::kYes;
+  return RemarkStatus::kYes;
 }
 
 }  // namespace
@@ -190,17 +190,17 @@ std::string end_text(const Description& description, std::int64_t tick) {
   return remark.text();
 }
 
-Remarked take_remark(std::string_view keyword, Pairs pairs, Description& description) {
+RemarkStatus take_remark(std::string_view keyword, Pairs pairs, Description& description) {
   if (keyword == "process") return append(pairs, description.processes);
   if (keyword == "file") return append(pairs, description.files);
   if (keyword == "missed") return append(pairs, description.missed);
   if (keyword == "counters") return append(pairs, description.counters);
   if (keyword == "note") {
     description.notes.push_back(unescaped(pairs.rest()));
-    return Remarked::kYes;
+    return RemarkStatus::kYes;
   }
-  if (keyword == "end") return parse_end(pairs, description) ? Remarked::kEnd : Remarked::kWrong;
-  return Remarked::kNone;
+  if (keyword == "end") return parse_end(pairs, description) ? RemarkStatus::kEnd : RemarkStatus::kWrong;
+  return RemarkStatus::kNone;
 }
 
 }  // namespace plait::trace

@@ -59,10 +59,10 @@ std::string note_text(std::string_view note);
 std::string end_text(const Description& description, std::int64_t tick);
 
 /// The kinds of lines.
-enum class Remarked : std::uint8_t { kYes, kEnd, kNone, kWrong };
+enum class RemarkStatus : std::uint8_t { kYes, kEnd, kNone, kWrong };
 
 /// Stores a remark in the description. kNone: another keyword. kWrong: it cannot be parsed.
-Remarked take_remark(std::string_view keyword, Pairs pairs, Description& description);
+RemarkStatus take_remark(std::string_view keyword, Pairs pairs, Description& description);
 
 template <typename T>
 bool parse_natural(std::string_view text, T& to) {

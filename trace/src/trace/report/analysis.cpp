@@ -63,9 +63,9 @@ bool is_full(const Report& report) {
   return std::max({bytes, report.data_bytes, time, report.totals.cpu}) == INT64_MAX;
 }
 
-class Reading {
+class Analysis {
  public:
-  Reading(Reader& reader, const Options& options)
+  Analysis(Reader& reader, const Options& options)
       : reader_(reader), options_(options), lookup_(reader.description()), filter_(lookup_, options) {
     if (!options.logical.has_value() || *options.logical) logical_.emplace(lookup_, true);
     if (!options.logical.has_value() || !*options.logical) physical_.emplace(lookup_, false);
@@ -189,7 +189,7 @@ class Reading {
 }  // namespace
 
 Report analyse(Reader& reader, const Options& options) {
-  Reading reading(reader, options);
+  Analysis reading(reader, options);
   reading.run();
   return reading.result();
 }

@@ -14,13 +14,13 @@
 namespace plait::trace::report {
 
 /// Classes of files that belong to the system, to libraries and to interpreters, and are not data of the program.
-enum class Foreign : signed char { kNone = -1, kMpi, kKernel, kLibraries, kInterpreter, kSettings, kExcluded };
+enum class FileClass : signed char { kNone = -1, kMpi, kKernel, kLibraries, kInterpreter, kSettings, kExcluded };
 constexpr std::size_t kForeign = 6;
 
 /// Returns the class of a file, derived from its name alone. docs/guides/trace-report.md describes the patterns.
-Foreign foreign(const std::string& name);
+FileClass foreign(const std::string& name);
 /// Returns the name of a class of files.
-std::string_view foreign_name(Foreign what);
+std::string_view foreign_name(FileClass what);
 
 class Filter {
  public:
@@ -38,7 +38,7 @@ class Filter {
   struct NameStatus {
     bool judged = false;
     bool asked = true;
-    Foreign what = Foreign::kNone;
+    FileClass what = FileClass::kNone;
     bool counted = false;  // true if it is counted among the files left out
   };
   NameStatus judge(const std::string& name) const;

@@ -49,7 +49,7 @@ void Level::classify(Call& call) {
     call.sequence = Sequence::kConsecutive;  // a stream continues at its position
     return;
   }
-  Open& open = opens_[call.open];
+  OpenState& open = opens_[call.open];
   if (open.end < 0) {
     call.sequence = event.offset == 0 ? Sequence::kConsecutive : Sequence::kSequential;
   } else {
@@ -62,7 +62,7 @@ void Level::classify(Call& call) {
 
 void Level::clear_of_earlier(Call& call) {
   if (call.process >= until_.size()) until_.resize(call.process + std::size_t{1});
-  Until& until = until_[call.process];
+  BusyUntil& until = until_[call.process];
   call.fresh = std::min(std::max(call.start, until.any), call.end);
   call.fresh_wait = call.end;
   until.any = std::max(until.any, call.end);
@@ -74,7 +74,7 @@ void Level::clear_of_earlier(Call& call) {
 void Level::match_first(Call& call) {
   const Kind kind = call.event.kind;
   if (kind == Kind::kMetadata || (kind == Kind::kOpen && call.event.result < 0)) return;
-  Open& open = opens_[call.open];
+  OpenState& open = opens_[call.open];
   call.opens = !open.seen;
   open.seen = true;
   if (open.paired) return;

@@ -23,21 +23,21 @@ class Level {
   void clear_of_earlier(Call& call);
   void match_first(Call& call);
 
-  struct Open {
+  struct OpenState {
     std::int64_t end = -1;  // end of the last access
     bool seen = false;
     bool paired = false;
   };
-  struct Until {
+  struct BusyUntil {
     std::int64_t any = 0;
     std::int64_t waiting = 0;
   };
 
   const Lookup& lookup_;
   bool logical_;
-  std::vector<Open> opens_;
-  std::vector<Until> until_;  // one entry for each process
-  FlatMap pairs_;             // key: process << 32 | name
+  std::vector<OpenState> opens_;
+  std::vector<BusyUntil> until_;  // one entry for each process
+  FlatMap pairs_;                 // key: process << 32 | name
   std::vector<Call> calls_;
   std::unique_ptr<ProcessesAnalyser> processes_;
   std::vector<std::unique_ptr<Analyser>> analysers_;

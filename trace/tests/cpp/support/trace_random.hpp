@@ -12,14 +12,14 @@
 namespace plait::trace {
 
 /// The events and the description of a trace.
-struct Whole {
+struct RandomTrace {
   std::vector<Event> events;
   Description description;
 };
 
 /// Returns the trace of a program that reads or writes a file sequentially.
-inline Whole sequential_trace(std::size_t events, std::int64_t bytes) {
-  Whole whole;
+inline RandomTrace sequential_trace(std::size_t events, std::int64_t bytes) {
+  RandomTrace whole;
   whole.description.processes.push_back({29758, 0, -1, "", "venus", kUnknown});
   whole.description.files.push_back({29758, 3, "data"});
   std::mt19937_64 random(1);
@@ -44,11 +44,11 @@ inline Whole sequential_trace(std::size_t events, std::int64_t bytes) {
 }
 
 /// Returns a trace with random values in all fields of events and descriptions.
-inline Whole random_trace(std::uint64_t seed, std::size_t events) {
+inline RandomTrace random_trace(std::uint64_t seed, std::size_t events) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t bound) { return static_cast<std::int64_t>(random() % bound); };
   const auto one_in = [&](std::uint64_t bound) { return random() % bound == 0; };
-  Whole whole;
+  RandomTrace whole;
   Description& description = whole.description;
   for (std::uint32_t i = 1; i <= 3; ++i)
     description.processes.push_back({i * 100, i == 1 ? 0 : i * 100 - 100, i == 2 ? std::int64_t{0} : -1,

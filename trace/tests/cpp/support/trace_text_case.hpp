@@ -21,9 +21,9 @@ inline std::unique_ptr<Reader> make_reader(std::string_view format, std::string_
 }
 
 /// Reads a text, a few events at a time, so that calls end at various events.
-inline Whole read_text(std::string_view format, std::string_view text, const ReadOptions& options = {}) {
+inline RandomTrace read_text(std::string_view format, std::string_view text, const ReadOptions& options = {}) {
   const std::unique_ptr<Reader> reader = make_reader(format, text, options);
-  Whole whole;
+  RandomTrace whole;
   std::vector<Event> buffer(7);
   while (const std::size_t count = reader->read(buffer)) {
     whole.events.insert(whole.events.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(count));
@@ -34,7 +34,7 @@ inline Whole read_text(std::string_view format, std::string_view text, const Rea
 }
 
 /// Writes a whole trace; `lost` receives the notes about data that the format cannot store.
-inline std::string write_text(std::string_view format, const Whole& whole, const WriteOptions& options = {},
+inline std::string write_text(std::string_view format, const RandomTrace& whole, const WriteOptions& options = {},
                               std::vector<std::string>* lost = nullptr) {
   std::string text;
   const std::unique_ptr<Writer> writer = find_format(format).create(sink_to(text), options);

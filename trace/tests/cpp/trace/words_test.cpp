@@ -14,7 +14,7 @@
 namespace plait::trace {
 namespace {
 
-using TraceInFolder = plait_test::InFolder;
+using TraceInFolder = plait_test::FolderTest;
 
 TEST(TraceNames, WordsAndNumbersAreEachOthersInverse) {
   EXPECT_EQ(kind_names().size(), kKinds);

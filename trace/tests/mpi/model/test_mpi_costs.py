@@ -6,7 +6,7 @@ from same import error_everywhere
 
 import plait
 from plait.model.calibration import builtin, save
-from plait.model.calibration.files import text_of
+from plait.model.calibration.files import format_constants
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def file(comm, shared):
 def test_all_ranks_plan_with_those_of_rank_0(comm, shared, file, monkeypatch, name, value):
     own = shared / f"{name}.toml"
     if comm.rank == 0:
-        save(text_of({**builtin().values, name: value}, 2), own)
+        save(format_constants({**builtin().values, name: value}, 2), own)
     monkeypatch.setenv("PLAIT_MODEL", str(own if comm.rank == 0 else shared / "none.toml"))
     layout = plait.Layout((600, 500), "(cyclic, *)", grid=(comm.size,))
     with plait.open(file, comm=comm) as opened:

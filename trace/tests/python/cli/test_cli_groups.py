@@ -17,7 +17,7 @@ def test_help_lists_what_there_is(path):
     assert names == sorted(names)
     for name in names:
         assert f"  {name}" in text
-        assert group.said_of(name) in text
+        assert group.command_help(name) in text
 
 
 def test_unknown_commands_are_told_the_known_ones():

@@ -12,18 +12,18 @@ from launching import run
 import plait
 from plait.model.calibration import (
     NAMES,
+    AccessSample,
     CalibrationSettings,
-    Measured,
     builtin,
     calibrate,
-    constants_of,
+    fit_constants,
     in_force,
+    measure_unrest,
     own_path,
     save,
-    unrest_of,
 )
 from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, SMALL_WINDOWS, WINDOWS
-from plait.model.calibration.files import text_of
+from plait.model.calibration.files import format_constants
 
 WANTED = {
     "request_seconds": 2e-6,
@@ -44,18 +44,18 @@ def no_settings(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def accesses_of(wanted):
+def make_sample(wanted):
     """Return accesses that take as long as the model predicts, without runs for WINDOWS and STEPS."""
     size = 1 << 24
     share, part = size / wanted["window_bytes_per_second"], size / wanted["copy_bytes_per_second"]
 
     def direct(kind, requests, each):
-        return Measured(kind, 2, size, requests, total=requests * each + size / wanted["store_bytes_per_second"])
+        return AccessSample(kind, 2, size, requests, total=requests * each + size / wanted["store_bytes_per_second"])
 
     def windows(kind, runs, count):
         copy = part + runs * wanted["run_seconds"]
         total = share + copy + (count + 1) * wanted["wait_seconds"]
-        return Measured(kind, 2, size, runs=runs, count=count, total=total, io=share, copy=copy)
+        return AccessSample(kind, 2, size, runs=runs, count=count, total=total, io=share, copy=copy)
 
     return [
         direct(LONG, 0, 0.0),
@@ -68,15 +68,15 @@ def accesses_of(wanted):
 
 
 def test_constants_are_those_of_the_times():
-    assert constants_of(accesses_of(WANTED)) == pytest.approx(WANTED)
+    assert fit_constants(make_sample(WANTED)) == pytest.approx(WANTED)
     assert tuple(WANTED) == NAMES == tuple(sorted(builtin().values, key=NAMES.index))
 
 
 def test_slow_rounds_change_nothing_but_are_noticed():
-    slow = [replace(one, total=one.total * 9, io=one.io * 9, copy=one.copy * 9) for one in accesses_of(WANTED)]
-    assert constants_of([*slow, *accesses_of(WANTED), *slow]) == pytest.approx(WANTED)
-    assert unrest_of([*slow, *accesses_of(WANTED), *slow]) == pytest.approx(9)
-    assert unrest_of(accesses_of(WANTED)) == 1
+    slow = [replace(one, total=one.total * 9, io=one.io * 9, copy=one.copy * 9) for one in make_sample(WANTED)]
+    assert fit_constants([*slow, *make_sample(WANTED), *slow]) == pytest.approx(WANTED)
+    assert measure_unrest([*slow, *make_sample(WANTED), *slow]) == pytest.approx(9)
+    assert measure_unrest(make_sample(WANTED)) == 1
 
 
 def test_what_ranks_share_lowers_the_rates_and_not_the_steps():
@@ -84,7 +84,7 @@ def test_what_ranks_share_lowers_the_rates_and_not_the_steps():
         waits = (one.count + 1) * WANTED["wait_seconds"]
         return replace(one, total=3 * (one.total - waits) + waits) if one.kind == WINDOWS else one
 
-    found = constants_of([shared(one) for one in accesses_of(WANTED)])
+    found = fit_constants([shared(one) for one in make_sample(WANTED)])
     for name in ("window_bytes_per_second", "copy_bytes_per_second"):
         assert found[name] == pytest.approx(WANTED[name] / 3)
     assert found["run_seconds"] == pytest.approx(3 * WANTED["run_seconds"])
@@ -92,13 +92,13 @@ def test_what_ranks_share_lowers_the_rates_and_not_the_steps():
 
 
 def test_times_that_contradict_each_other_give_usable_constants():
-    quick = [replace(one, total=one.total / 9) if one.kind != LONG else one for one in accesses_of(WANTED)]
-    assert min(constants_of(quick).values()) > 0
+    quick = [replace(one, total=one.total / 9) if one.kind != LONG else one for one in make_sample(WANTED)]
+    assert min(fit_constants(quick).values()) > 0
 
 
 def test_what_was_not_measured_is_named():
     with pytest.raises(ValueError, match="short writes, small windows"):
-        constants_of([one for one in accesses_of(WANTED) if one.kind not in (SMALL_WINDOWS, SHORT_WRITES)])
+        fit_constants([one for one in make_sample(WANTED) if one.kind not in (SMALL_WINDOWS, SHORT_WRITES)])
 
 
 def test_ranks_measure_all_constants(tmp_path):
@@ -166,11 +166,11 @@ def test_choices_follow_the_file(tmp_path):
     slow = {**builtin().values, "request_seconds": 1e-3}
     fast = {**builtin().values, "window_bytes_per_second": 2e3}
     for name, values, strategy in (("slow", slow, "two-phase"), ("fast", fast, "direct")):
-        save(text_of(values, 2), tmp_path / f"{name}.toml")
+        save(format_constants(values, 2), tmp_path / f"{name}.toml")
         found = explained(tmp_path, tmp_path / f"{name}.toml")
         assert f"strategy   {strategy}, predicted" in found.stdout, found
         assert f"constants  of {tmp_path / name}.toml" in found.stdout
-        save(text_of(values, 2), own_path())
+        save(format_constants(values, 2), own_path())
         found = explained(tmp_path)
         assert f"strategy   {strategy}, predicted" in found.stdout
         assert f"constants  of {own_path()}" in found.stdout
@@ -192,7 +192,7 @@ def test_choices_follow_the_file(tmp_path):
 )
 def test_a_file_that_does_not_fit_is_told_of_once(tmp_path, old, new, words):
     np.save(tmp_path / "a.npy", np.zeros((600, 500)))
-    save(text_of({**builtin().values, "request_seconds": 1e-3}, 2).replace(old, new), own_path())
+    save(format_constants({**builtin().values, "request_seconds": 1e-3}, 2).replace(old, new), own_path())
     found = explained(tmp_path)
     assert "constants  built in" in found.stdout
     assert words in found.stderr

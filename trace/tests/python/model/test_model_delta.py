@@ -8,7 +8,7 @@ from plait.model.thesis import delta
 from plait.model.thesis.measurements import K, measurements
 
 
-def key_of(one):
+def row_key(one):
     """Return the values that distinguish a row from the others."""
     return one.table, one.distribution, one.size, one.processors, one.mode
 
@@ -16,7 +16,7 @@ def key_of(one):
 def entry(table, distribution, size, processors, mode):
     """Return the prediction of one row."""
     key = (table, distribution, size * K, processors, mode)
-    found = [one for one in delta.predictions() if key_of(one.measured) == key]
+    found = [one for one in delta.predictions() if row_key(one.measured) == key]
     assert len(found) == 1
     return found[0]
 

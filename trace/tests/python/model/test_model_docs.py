@@ -22,7 +22,7 @@ def test_every_member_is_told_of():
 
 
 def test_signatures_are_told():
-    for name in ("predict", "requests_of", "io_time", "disk_requests", "distribution_time", "table8"):
+    for name in ("predict", "count_requests", "io_time", "disk_requests", "distribution_time", "table8"):
         told = re.search(rf"`{name}\(([^)]*)\)`", TEXT)
         assert told, name
         names = [one.split("=")[0].strip() for one in told[1].split(",") if one.strip() != "*"]

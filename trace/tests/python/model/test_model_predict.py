@@ -31,7 +31,7 @@ ARRAY = Problem((100, 100), "(*, block)", 1, "F")
 
 
 def requests(dist, ranks, shape=(100, 100)):
-    return model.requests_of(model.on_ranks(dist, shape, ranks))
+    return model.count_requests(model.on_ranks(dist, shape, ranks))
 
 
 def near(value):

@@ -41,7 +41,7 @@ def counted(layout, order):
 def test_requests_are_the_runs_in_the_file(dist, shape, order, ranks):
     layout = model.on_ranks(dist, shape, ranks)
     each, longest = counted(layout, order)
-    found = model.requests_of(layout, 8, order)
+    found = model.count_requests(layout, 8, order)
     assert (found.ranks, found.runs, found.total, found.most) == (ranks, sum(each), sum(each), max(each))
     assert found.largest == 8 * longest
     assert found.all_bytes == found.file_bytes == 8 * math.prod(shape)
@@ -52,7 +52,7 @@ def test_requests_are_the_runs_in_the_file(dist, shape, order, ranks):
 @pytest.mark.parametrize("distribution", model.DISTRIBUTIONS)
 def test_table_8_is_what_layouts_say(distribution, size):
     layout = model.on_ranks(model.layout_text(distribution), (size, size), 16)
-    found = model.requests_of(layout)
+    found = model.count_requests(layout)
     entry = model.table8(distribution, size, 16)
     # Table 8 has each processor of block-cyclic read a part of a column at once, and so do runs.
     assert (found.total, found.largest) == (entry.requests, entry.elements)
@@ -60,28 +60,28 @@ def test_table_8_is_what_layouts_say(distribution, size):
 
 def test_a_buffer_divides_requests():
     layout = model.on_ranks("(*, block)", (100, 100), 4)
-    found = model.requests_of(layout, 1, buffer=1000)
+    found = model.count_requests(layout, 1, buffer=1000)
     assert (found.runs, found.total, found.most, found.largest) == (4, 12, 3, 1000)
-    runs_of_250 = model.requests_of(model.on_ranks("(block, *)", (1000, 10), 4), 1, buffer=200)
+    runs_of_250 = model.count_requests(model.on_ranks("(block, *)", (1000, 10), 4), 1, buffer=200)
     assert (runs_of_250.runs, runs_of_250.total, runs_of_250.largest) == (40, 80, 200)
 
 
 def test_ranks_without_elements_make_no_requests():
-    found = model.requests_of(model.on_ranks("(*, block)", (4, 2), 5))
+    found = model.count_requests(model.on_ranks("(*, block)", (4, 2), 5))
     assert (found.ranks, found.total, found.most) == (5, 2, 1)
-    empty = model.requests_of(model.on_ranks("(*, block)", (4, 0), 2))
+    empty = model.count_requests(model.on_ranks("(*, block)", (4, 0), 2))
     assert (empty.total, empty.mean) == (0, 0)
 
 
 def test_copies_are_requested_by_all_that_hold_one():
     layout = plait.Layout.parse("4x4 (block, *) onto (2, 3) replicate=(1)")
-    found = model.requests_of(layout)
+    found = model.count_requests(layout)
     assert (found.ranks, found.all_bytes, found.file_bytes) == (6, 48, 16)
 
 
 def test_the_cost_does_not_depend_on_the_elements():
     begin = time.perf_counter()
-    found = model.requests_of(model.on_ranks("(cyclic(3), block)", (10**9, 10**9), 100), 8)
+    found = model.count_requests(model.on_ranks("(cyclic(3), block)", (10**9, 10**9), 100), 8)
     assert time.perf_counter() - begin < 1
     assert found.file_bytes == 8 * 10**18
 
@@ -97,8 +97,8 @@ def test_grids_are_about_even(ranks, axes, grid):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: model.requests_of(plait.Layout((4,), "(block)", grid=(2,)), order="K"), "is no order of a file"),
-        (lambda: model.requests_of(plait.Layout((4,), "(block)", grid=(2,)), 0), "itemsize=0"),
+        (lambda: model.count_requests(plait.Layout((4,), "(block)", grid=(2,)), order="K"), "is no order of a file"),
+        (lambda: model.count_requests(plait.Layout((4,), "(block)", grid=(2,)), 0), "itemsize=0"),
         (lambda: model.on_ranks("(*, *)", (4, 4), 2), "distributes no dimension over 2 ranks"),
         (lambda: model.on_ranks("(block) onto (2)", (4,), 3), "has 2 ranks, expected 3"),
         (lambda: model.on_ranks("(block)", (4,), 0), "ranks=0"),

@@ -37,11 +37,11 @@ def write_trace(path: Path, asked: Sequence[Request]) -> Path:
             writer.add_process(process)
         for (process, name), number in opens.items():
             writer.add_file(process, number, name)
-        writer.write(events_of(asked, opens))
+        writer.write(make_events(asked, opens))
     return path
 
 
-def events_of(asked: Sequence[Request], opens: dict[tuple[int, str], int]) -> Any:
+def make_events(asked: Sequence[Request], opens: dict[tuple[int, str], int]) -> Any:
     """Requests as events."""
     events = np.zeros(len(asked), EVENT)
     for event, (k, one) in zip(events, enumerate(asked), strict=True):

@@ -13,7 +13,7 @@ import plait
 from plait import simulate, trace
 from plait.simulate import _measuring
 from plait.simulate._calibrate import _device
-from plait.simulate._measuring import Measured, Times
+from plait.simulate._measuring import DeviceSample, Times
 from plait.simulate._run import at_once
 from plait.trace import Flag, Kind
 
@@ -38,7 +38,7 @@ def measured(**changes):
         "write_unit": 1 << 20,
         "flush": 0.001, "flush_writes": 2, "direct": True,
     }  # fmt: skip
-    return Measured(**{**found, **changes})
+    return DeviceSample(**{**found, **changes})
 
 
 def test_durable_writes_cost_a_flush(tmp_path):

@@ -11,7 +11,7 @@ from small_traces import BLOCK, write_trace
 import plait
 from plait import simulate, trace
 from plait.cli import main
-from plait.simulate._gains import REMEDIES, choice_of
+from plait.simulate._gains import REMEDIES, make_filter
 from plait.trace import Kind, page
 from plait.trace.analysis.text import as_text
 
@@ -97,15 +97,15 @@ def test_what_takes_long_is_skipped_with_the_reason(small, machine, limit, reaso
 
 
 def test_files_of_the_system_are_not_on_the_device():
-    chosen = choice_of(None, ["*/numpy/*.npy"], ["*.log"], False)
+    chosen = make_filter(None, ["*/numpy/*.npy"], ["*.log"], False)
     assert [chosen(name) for name in ("/data/a", "/usr/lib/libc.so.6", "/x/numpy/a.npy", "/data/a.log")] == [
         True,
         False,
         True,
         False,
     ]
-    assert choice_of("/scratch/*", [], [], False)("/scratch/a")
-    assert not choice_of("/scratch/*", [], [], True)("/data/a")
+    assert make_filter("/scratch/*", [], [], False)("/scratch/a")
+    assert not make_filter("/scratch/*", [], [], True)("/data/a")
 
 
 def test_the_command_predicts_gains_within_a_limit(small, tmp_path):

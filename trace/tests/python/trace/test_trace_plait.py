@@ -65,7 +65,7 @@ def read(folder):
         return found.read(), found.description
 
 
-def of(events, kind, logical):
+def select_events(events, kind, logical):
     return events[(events["kind"] == kind) & (((events["flags"] & trace.Flag.LOGICAL) != 0) == logical)]
 
 
@@ -84,7 +84,7 @@ with plait.open("a.bin", shape=a.shape, dtype="f8", strategy="direct") as file:
 def test_what_is_cached_is_one_request(tmp_path):
     run(tmp_path, sys.executable, "-c", LARGE)
     events, _ = read(tmp_path)
-    requests = of(events, trace.Kind.READ, False)
+    requests = select_events(events, trace.Kind.READ, False)
     assert [(int(one["offset"]), int(one["result"])) for one in requests] == [(0, 20_000_000)]
 
 
@@ -98,9 +98,9 @@ def test_one_process(tmp_path):
     assert known.processes[0].cpu > 0
 
     whole = 600 * 8
-    written = of(events, trace.Kind.WRITE, True)
+    written = select_events(events, trace.Kind.WRITE, True)
     assert written[["offset", "length", "result"]].tolist() == [(0, whole, whole)]
-    wanted = of(events, trace.Kind.READ, True)
+    wanted = select_events(events, trace.Kind.READ, True)
     assert wanted["length"].tolist() == [whole, 5 * 30 * 8, whole, 100 * 8, whole]
     assert wanted["offset"].tolist()[:4] == [0, 5 * 30 * 8, 0, 0]
     assert np.array_equal(wanted["result"][:4], wanted["length"][:4])
@@ -112,9 +112,12 @@ def test_one_process(tmp_path):
 
     # Events of the system are joined to the operation that caused them, and lie within its time.
     logical = {int(event["operation"]): event for event in events if event["flags"] & trace.Flag.LOGICAL}
-    assert len(logical) == len(of(events, trace.Kind.OPEN, True)) + len(of(events, trace.Kind.CLOSE, True)) + 6
+    assert (
+        len(logical)
+        == len(select_events(events, trace.Kind.OPEN, True)) + len(select_events(events, trace.Kind.CLOSE, True)) + 6
+    )
     for kind, bytes_of in ((trace.Kind.READ, wanted), (trace.Kind.WRITE, written)):
-        physical = of(events, kind, False)
+        physical = select_events(events, kind, False)
         for event in physical:
             asked = logical[int(event["operation"])]
             assert asked["start"] <= event["start"]
@@ -122,7 +125,7 @@ def test_one_process(tmp_path):
         for event in bytes_of[bytes_of["result"] > 0]:
             reached = physical[physical["operation"] == event["operation"]]
             assert reached["result"].sum() == event["result"]
-    assert len(of(events, trace.Kind.SYNC, False))
+    assert len(select_events(events, trace.Kind.SYNC, False))
 
     names = {(file.process, file.number): file.name for file in known.files}
     assert {names[int(e["process"]), int(e["file"])] for e in wanted} == {"a.bin"}
@@ -144,13 +147,13 @@ def test_four_ranks(tmp_path, strategy, name):
     ranks = {process.number: process.rank for process in known.processes}
     size = 64 * 48 * 8
     for kind in (trace.Kind.READ, trace.Kind.WRITE):
-        wanted = of(events, kind, True)
+        wanted = select_events(events, kind, True)
         assert wanted["result"].tolist() == [size // 4] * 4
         assert wanted["length"].tolist() == [size // 4] * 4
         assert sorted(wanted["offset"].tolist()) == [0, 8, 16, 24]
         assert [ranks[int(e["process"])] * 8 for e in wanted] == wanted["offset"].tolist()
         assert (wanted["flags"] & trace.Flag.COLLECTIVE).all()
-        physical = of(events, kind, False)
+        physical = select_events(events, kind, False)
         own = {(int(e["process"]), int(e["operation"])) for e in wanted}
         data = [e for e in physical if (int(e["process"]), int(e["operation"])) in own]
         # a direct read may also read the bytes between the requested ones
@@ -178,7 +181,7 @@ def test_another_run_joins(tmp_path):
     events, known = read(tmp_path)
     assert len(known.processes) == 2
     assert known.complete
-    assert len(of(events, trace.Kind.WRITE, True)) == 2
+    assert len(select_events(events, trace.Kind.WRITE, True)) == 2
 
 
 @pytest.mark.long
@@ -197,13 +200,15 @@ def test_a_recorded_program_counts_its_bytes_once(tmp_path):
     assert not known.missed
     assert len(known.processes) == 1
     names = {(file.process, file.number): file.name for file in known.files}
-    written = of(events, trace.Kind.WRITE, True)
+    written = select_events(events, trace.Kind.WRITE, True)
     of_file = {
         name: sum(int(e["result"]) for e in written if names[int(e["process"]), int(e["file"])].endswith(name))
         for name in ("a.bin", "other.bin")
     }
     assert of_file == {"a.bin": 600 * 8, "other.bin": 600 * 8}
     assert not any("t.plait" in name for name in names.values())
-    reached = of(events, trace.Kind.WRITE, False)
-    assert set(reached["operation"]) <= set(written["operation"]) | set(of(events, trace.Kind.OPEN, True)["operation"])
+    reached = select_events(events, trace.Kind.WRITE, False)
+    assert set(reached["operation"]) <= set(written["operation"]) | set(
+        select_events(events, trace.Kind.OPEN, True)["operation"]
+    )
     assert reached["result"].sum() == 600 * 8

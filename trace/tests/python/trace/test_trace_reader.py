@@ -15,7 +15,7 @@ import plait
 from plait import trace
 
 
-def events_of(count, seed=0):
+def make_events(count, seed=0):
     """Events in the order of start, with values of all sizes."""
     random = np.random.default_rng(seed)
     events = np.zeros(count, trace.EVENT)
@@ -48,7 +48,7 @@ def test_event_is_as_the_core_has_it():
 @pytest.mark.parametrize("count", [0, 1, 70000, 200000])
 def test_what_is_written_is_read(tmp_path, count):
     path = tmp_path / "t.plait"
-    events = events_of(count)
+    events = make_events(count)
     missed = [trace.MissedCalls("lost on the way", 3, 10, 20), trace.MissedCalls("more")]
     with trace.create(path) as writer:
         writer.add_process(1, rank=2, host="node", command="a.out é", cpu=5)
@@ -84,7 +84,7 @@ def test_what_is_written_is_read(tmp_path, count):
 
 def test_reading_in_parts(tmp_path):
     path = tmp_path / "t.plait"
-    events = events_of(1000)
+    events = make_events(1000)
     with trace.create(path) as writer:
         writer.write(events)
     with trace.open(path) as found:
@@ -97,7 +97,7 @@ def test_reading_in_parts(tmp_path):
 
 def test_a_stretch_of_time(tmp_path):
     path = tmp_path / "t.plait"
-    events = events_of(300000)
+    events = make_events(300000)
     with trace.create(path) as writer:
         writer.write(events)
     start = events["start"]
@@ -140,7 +140,7 @@ def test_coverage_counts_one_level(tmp_path):
 @pytest.mark.parametrize("how", ["gzip", "zstd"])
 def test_compressed_traces_are_unpacked(tmp_path, how):
     path = tmp_path / "t.plait"
-    events = events_of(200000)
+    events = make_events(200000)
     with trace.create(path) as writer:
         writer.write(events)
     if how == "gzip":
@@ -169,7 +169,7 @@ def test_compressed_traces_are_unpacked(tmp_path, how):
 def test_standard_input(tmp_path):
     path = tmp_path / "t.plait"
     with trace.create(path) as writer:
-        writer.write(events_of(1000))
+        writer.write(make_events(1000))
     program = "import plait.trace; print(len(plait.trace.open('-').read()))"
     with path.open("rb") as file:
         done = subprocess.run([sys.executable, "-c", program], stdin=file, capture_output=True, check=True)
@@ -213,7 +213,7 @@ def test_nothing_appears_behind_an_error(tmp_path):
 
     def fail():
         with trace.create(path) as writer:
-            writer.write(events_of(10))
+            writer.write(make_events(10))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -237,7 +237,7 @@ def test_other_threads_run_while_a_trace_is_read(tmp_path):
     """A reader that waits for a pipe must not hold the interpreter's lock."""
     path = tmp_path / "t.plait"
     with trace.create(path) as writer:
-        writer.write(events_of(10))
+        writer.write(make_events(10))
     end, feed = os.pipe()
 
     def write_late():

@@ -24,7 +24,7 @@ using plait::store::ObjectIdentity;
 using plait::store::Part;
 using plait::store::folder::FolderObjects;
 
-class FolderOfObjects : public plait_test::InFolder {
+class FolderOfObjects : public plait_test::FolderTest {
  protected:
   static int catch_code(const auto& call) {
     try {

@@ -33,7 +33,7 @@ using std::chrono::seconds;
 /// Sends back what a call brings, or as many bytes as it wants; refuses heads that begin with 9.
 class Echo : public CallService {
  public:
-  void arrived(Active& active, const Arrival& arrival) override {
+  void arrived(ActiveMessages& active, const Arrival& arrival) override {
     const bool held_back = hold;
     if (held_back) held.push_back(arrival);
     ++calls;
@@ -48,7 +48,7 @@ class Echo : public CallService {
     return gone_;
   }
 
-  void serve(Active& active, const Arrival& arrival) {
+  void serve(ActiveMessages& active, const Arrival& arrival) {
     if (arrival.payload_bytes == 0)
       return answer(active, arrival, std::make_shared<Bytes>(buffer_bytes(arrival), first_byte(arrival)));
     auto body = std::make_shared<Bytes>(static_cast<std::size_t>(arrival.payload_bytes));
@@ -70,7 +70,7 @@ class Echo : public CallService {
  private:
   static std::size_t buffer_bytes(const Arrival& arrival) { return static_cast<std::size_t>(arrival.output_bytes); }
   static std::byte first_byte(const Arrival& arrival) { return arrival.head[0]; }
-  void answer(Active& active, const Arrival& arrival, const std::shared_ptr<Bytes>& body) {
+  void answer(ActiveMessages& active, const Arrival& arrival, const std::shared_ptr<Bytes>& body) {
     if (first_byte(arrival) == std::byte{9}) return active.reject(arrival, {ErrorKind::kSystem, EBADF, "not here"});
     body->resize(buffer_bytes(arrival));
     ++unsent;
@@ -82,7 +82,7 @@ class Echo : public CallService {
 };
 
 /// One call, and its end.
-class Told {
+class CallRecorder {
  public:
   std::function<void(const CallFailure*)> done() {
     return [this](const CallFailure* failure) {
@@ -98,7 +98,7 @@ class Told {
     return ends_ > 0;
   }
   /// Empty: it was answered.
-  std::string wait(Active& active) {
+  std::string wait(ActiveMessages& active) {
     active.look_until([this] { return ended(); });
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, seconds(20), [this] { return ends_ > 0; })) return "nothing has come";
@@ -114,7 +114,8 @@ class Told {
   int ends_ = 0;
 };
 
-Call call_to(int to, Told& told, std::span<const std::byte> payload, std::span<std::byte> buffer, int head = 0) {
+Call call_to(int to, CallRecorder& told, std::span<const std::byte> payload, std::span<std::byte> buffer,
+             int head = 0) {
   Call call;
   call.to = to;
   call.head[0] = static_cast<std::byte>(head);
@@ -129,7 +130,7 @@ struct End {
   ~End() { active->stop(); }
   std::shared_ptr<Echo> echo = std::make_shared<Echo>();
   std::shared_ptr<Losses> losses = std::make_shared<Losses>();
-  std::shared_ptr<Active> active;
+  std::shared_ptr<ActiveMessages> active;
 };
 
 void meet(Transport& transport) {
@@ -151,11 +152,11 @@ void call_in_all_sizes(Transport& transport) {
     for (int to = 0; to < transport.size(); ++to) {
       const Bytes payload = some_bytes(bytes, static_cast<unsigned>(to));
       Bytes buffer(bytes);
-      Told told;
+      CallRecorder told;
       end.active->call(call_to(to, told, payload, buffer));
       ASSERT_EQ(told.wait(*end.active), "");
       ASSERT_EQ(buffer, payload);
-      Told read;
+      CallRecorder read;
       end.active->call(call_to(to, read, {}, buffer, 7));
       ASSERT_EQ(read.wait(*end.active), "");
       ASSERT_EQ(buffer, Bytes(bytes, std::byte{7}));
@@ -174,7 +175,7 @@ TEST(NativeActive, ManyCallsAreUnderWayAndStandInLine) {
   thread::run_team(4, [](Transport& transport) {
     End end(transport);
     constexpr std::size_t kCalls = 300;
-    std::deque<Told> told(kCalls);
+    std::deque<CallRecorder> told(kCalls);
     std::deque<Bytes> rooms;
     std::deque<Bytes> payloads;
     for (std::size_t i = 0; i < kCalls; ++i) {
@@ -196,7 +197,7 @@ TEST(NativeActive, RefusalsSayWhy) {
     End end(transport);
     const Bytes payload = some_bytes(100'000);
     for (const bool brings : {false, true}) {
-      Told told;
+      CallRecorder told;
       Bytes buffer(10);
       end.active->call(
           call_to(1 - transport.rank(), told, brings ? std::span(payload) : std::span<const std::byte>(), buffer, 9));
@@ -215,7 +216,7 @@ TEST(NativeActive, PayloadsWaitUntilTheyAreTaken) {
     if (transport.rank() == 1) {
       const Bytes payload = some_bytes(3'000'000);
       std::array<Bytes, 3> rooms{Bytes(3'000'000), Bytes(3'000'000), Bytes(5)};
-      std::array<Told, 3> told;
+      std::array<CallRecorder, 3> told;
       end.active->call(call_to(0, told[0], payload, rooms[0]));
       end.active->call(call_to(0, told[1], payload, rooms[1]));
       end.active->call(call_to(0, told[2], {}, rooms[2], 3));
@@ -244,8 +245,8 @@ TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
       end->echo->hold = true;
       meet(transport);
       EXPECT_TRUE(soon_true([&] { return end->echo->calls == 2; }));
-      Told own;
-      Told late;
+      CallRecorder own;
+      CallRecorder late;
       end->active->stop();
       end->active->call(call_to(0, late, {}, buffer));
       EXPECT_NE(late.wait(*end->active).find("has been freed"), std::string::npos);
@@ -255,19 +256,19 @@ TEST(NativeActive, CallsToOneThatHasStoppedFailAndSoDoItsOwn) {
       meet(transport);
     } else {
       meet(transport);
-      Told told;
+      CallRecorder told;
       const auto begin = Clock::now();
       end->active->call(call_to(2, told, {}, buffer));
       EXPECT_EQ(told.wait(*end->active),
                 std::to_string(EOWNERDEAD) + " rank 2 has ended or left; nothing of it can be reached any more");
       EXPECT_LT(Clock::now() - begin, seconds(8));
-      Told again;
+      CallRecorder again;
       end->active->call(call_to(2, again, {}, buffer));
       EXPECT_NE(again.wait(*end->active).find("rank 2 has ended or left"), std::string::npos);
       meet(transport);
       EXPECT_TRUE(soon_true([&] { return end->echo->gone() == std::set<int>{2}; }));
       EXPECT_NO_THROW(end->losses->check());  // it took leave
-      Told other;
+      CallRecorder other;
       end->active->call(call_to(1 - transport.rank(), other, {}, buffer));
       EXPECT_EQ(other.wait(*end->active), "");
     }
@@ -281,7 +282,7 @@ TEST(NativeActive, OneThatStoppedBeforeItWasCalledIsGone) {
     if (transport.rank() == 1) end.active->stop();
     meet(transport);
     if (transport.rank() == 0) {
-      Told told;
+      CallRecorder told;
       Bytes buffer(4);
       end.active->call(call_to(1, told, {}, buffer));
       EXPECT_NE(told.wait(*end.active).find("rank 1 has ended or left"), std::string::npos);

@@ -51,9 +51,10 @@ class OwnLoop : public EventLoop {
 };
 
 /// A socket that listens, and does no more.
-class Mute {
+class SilentListener {
  public:
-  explicit Mute(bool tcp, int backlog = 8) : socket_(::socket(tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit SilentListener(bool tcp, int backlog = 8)
+      : socket_(::socket(tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     if (tcp) {
       sockaddr_in name{};
       name.sin_family = AF_INET;
@@ -106,7 +107,7 @@ class NativeConnectionAttempt : public ::testing::Test {
 
 TEST_F(NativeConnectionAttempt, LeadsToWhoKnowsTheKey) {
   for (const std::string carrier : {"local:", "tcp:127."}) {
-    Served served;
+    TestServer served;
     const auto addresses = served.only(carrier).addresses;
     ASSERT_FALSE(addresses.empty());
     const auto attempt = begin(addresses, served.key);
@@ -120,7 +121,7 @@ TEST_F(NativeConnectionAttempt, LeadsToWhoKnowsTheKey) {
 
 TEST_F(NativeConnectionAttempt, OneThatRefusesIsKnownAtOnce) {
   for (const bool tcp : {false, true}) {
-    Mute gone(tcp);
+    SilentListener gone(tcp);
     gone.close();
     const auto attempt = begin({gone.text}, key);
     EXPECT_EQ(outcome(*attempt), State::kRefused);
@@ -129,17 +130,17 @@ TEST_F(NativeConnectionAttempt, OneThatRefusesIsKnownAtOnce) {
 }
 
 TEST_F(NativeConnectionAttempt, AnotherKeyIsAnotherProcess) {
-  Served served;
+  TestServer served;
   const auto attempt = begin(served.only("local:").addresses, key);
   EXPECT_EQ(outcome(*attempt), State::kRefused);
   EXPECT_NE(attempt->story().find("another key"), std::string::npos) << attempt->story();
 }
 
 TEST_F(NativeConnectionAttempt, AnAddressOfSomebodyElseIsPassedOver) {
-  Mute gone(true);
+  SilentListener gone(true);
   gone.close();
-  Served other;
-  Served served;
+  TestServer other;
+  TestServer served;
   const auto attempt = begin(
       {gone.text, other.only("tcp:127.").addresses.front(), served.only("tcp:127.").addresses.front()}, served.key);
   EXPECT_EQ(outcome(*attempt), State::kThere) << attempt->story();
@@ -147,7 +148,7 @@ TEST_F(NativeConnectionAttempt, AnAddressOfSomebodyElseIsPassedOver) {
 
 /// A host that does not answer: its line of callers is full, and what calls it is dropped.
 TEST_F(NativeConnectionAttempt, AHostThatDoesNotAnswerIsLostAfterNineSeconds) {
-  const Mute full(true, 0);
+  const SilentListener full(true, 0);
   const auto first = begin({full.text}, key);
   while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
   const auto attempt = begin({full.text}, key);
@@ -158,7 +159,7 @@ TEST_F(NativeConnectionAttempt, AHostThatDoesNotAnswerIsLostAfterNineSeconds) {
 /// A process that is stopped: its system takes the connection, and it says nothing.
 TEST_F(NativeConnectionAttempt, OneThatIsStoppedIsWaitedFor) {
   for (const bool tcp : {false, true}) {
-    Mute mute(tcp);
+    SilentListener mute(tcp);
     const auto attempt = begin({mute.text}, key);
     EXPECT_EQ(pass(*attempt, seconds(60)), State::kTrying);
     mute.close();  // it ends: what waited in its line is closed
@@ -168,8 +169,8 @@ TEST_F(NativeConnectionAttempt, OneThatIsStoppedIsWaitedFor) {
 
 /// Also where another address of its leads nowhere.
 TEST_F(NativeConnectionAttempt, OneThatIsStoppedIsWaitedForAtAllItsAddresses) {
-  const Mute mute(true);
-  const Mute full(true, 0);
+  const SilentListener mute(true);
+  const SilentListener full(true, 0);
   const auto first = begin({full.text}, key);
   while (first->state() == State::kTrying && loop.next < Clock::time_point::max()) loop.turn();
   const auto attempt = begin({mute.text, full.text}, key);
@@ -177,7 +178,7 @@ TEST_F(NativeConnectionAttempt, OneThatIsStoppedIsWaitedForAtAllItsAddresses) {
 }
 
 TEST_F(NativeConnectionAttempt, OneThatIsEndedCallsNobody) {
-  const Mute mute(false);
+  const SilentListener mute(false);
   const auto attempt = begin({mute.text}, key);
   attempt->end();
   attempt->go_on(now + seconds(100));

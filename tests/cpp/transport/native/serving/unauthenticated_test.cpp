@@ -55,9 +55,9 @@ std::string all_that_comes(const base::Descriptor& socket) {
   return came;
 }
 
-class NativeStrangers : public ::testing::Test {
+class NativeUnauthenticated : public ::testing::Test {
  protected:
-  explicit NativeStrangers(milliseconds hello = milliseconds(300)) : served(options(hello)) {}
+  explicit NativeUnauthenticated(milliseconds hello = milliseconds(300)) : served(options(hello)) {}
   static Server::Options options(milliseconds hello) {
     Server::Options made;
     made.network = "lo";
@@ -78,16 +78,16 @@ class NativeStrangers : public ::testing::Test {
     served.ears->on_frame = [](const auto& peer, const FrameHead& head, auto body) { peer->send(head, body); };
   }
 
-  Served served;
+  TestServer served;
 };
 
 /// A server whose time limit is longer than any of these tests.
-class NativeStrangersWithTime : public NativeStrangers {
+class NativeUnauthenticatedTimeout : public NativeUnauthenticated {
  protected:
-  NativeStrangersWithTime() : NativeStrangers(seconds(60)) {}
+  NativeUnauthenticatedTimeout() : NativeUnauthenticated(seconds(60)) {}
 };
 
-TEST_F(NativeStrangersWithTime, AreRefusedAtTheirFirstWrongByte) {
+TEST_F(NativeUnauthenticatedTimeout, AreRefusedAtTheirFirstWrongByte) {
   std::int64_t count = 0;
   for (const std::string& address : served.server->endpoints().addresses) {
     for (const std::string_view text :
@@ -104,7 +104,7 @@ TEST_F(NativeStrangersWithTime, AreRefusedAtTheirFirstWrongByte) {
   EXPECT_TRUE(served.ears->peers.empty());
 }
 
-TEST_F(NativeStrangers, WhoSayTooLittleAreRefusedInTime) {
+TEST_F(NativeUnauthenticated, WhoSayTooLittleAreRefusedInTime) {
   const auto begin = Clock::now();
   const base::Descriptor silent = call(served.server->endpoints().addresses.front());
   const base::Descriptor half = call(served.server->endpoints().addresses.back());
@@ -120,7 +120,7 @@ TEST_F(NativeStrangers, WhoSayTooLittleAreRefusedInTime) {
   EXPECT_TRUE(served.ears->peers.empty());
 }
 
-TEST_F(NativeStrangers, WithAnotherKeyAreToldSo) {
+TEST_F(NativeUnauthenticated, WithAnotherKeyAreToldSo) {
   for (const std::string_view carrier : {"local:", "tcp:127."}) {
     const std::string error = catch_error([&] { Link::connect(served.only(carrier), Key::random(), soon()); });
     EXPECT_TRUE(error.starts_with(std::to_string(EACCES))) << error;
@@ -129,7 +129,7 @@ TEST_F(NativeStrangers, WithAnotherKeyAreToldSo) {
   EXPECT_TRUE(refused(2));
 }
 
-TEST_F(NativeStrangers, CannotProveByWhatTheServerSays) {
+TEST_F(NativeUnauthenticated, CannotProveByWhatTheServerSays) {
   // Its own proof sent back, that of another connection, and one of nothing.
   Bytes last;
   for (std::size_t attempt = 0; attempt < 3; ++attempt) {
@@ -148,7 +148,7 @@ TEST_F(NativeStrangers, CannotProveByWhatTheServerSays) {
   EXPECT_TRUE(served.ears->peers.empty());
 }
 
-TEST_F(NativeStrangers, ProvedOnesAreLetInByHand) {
+TEST_F(NativeUnauthenticated, ProvedOnesAreLetInByHand) {
   const base::Descriptor socket = call(served.server->endpoints().addresses.front());
   const Hello own = make_hello();
   ASSERT_EQ(send_all(socket.number(), raw(own), soon()), 0);
@@ -168,7 +168,7 @@ TEST_F(NativeStrangers, ProvedOnesAreLetInByHand) {
   EXPECT_EQ(served.server->rejected(), 0);
 }
 
-TEST_F(NativeStrangers, OfOtherVersionsHearWhichThisIs) {
+TEST_F(NativeUnauthenticated, OfOtherVersionsHearWhichThisIs) {
   std::int64_t count = 0;
   for (int which = 0; which < 3; ++which) {
     Hello other = make_hello();
@@ -249,7 +249,7 @@ TEST(NativeFalseServers, AreTold) {
   EXPECT_NE(silent.find("did not answer as Plait does"), std::string::npos) << silent;
 }
 
-TEST_F(NativeStrangers, ManyAtOnceDisturbNobody) {
+TEST_F(NativeUnauthenticated, ManyAtOnceDisturbNobody) {
   echo();
   const auto link = served.connect("tcp:127.");
   std::vector<base::Descriptor> strangers;

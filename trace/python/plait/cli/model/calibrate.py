@@ -65,7 +65,7 @@ def calibrate_command(
     this host plans with them; PLAIT_MODEL names another file, or says "builtin" to go without.
     """
     from plait.model.calibration import CalibrationSettings, Costs, calibrate, in_force, own_path, remove, save
-    from plait.model.calibration.files import make_folder, text_of
+    from plait.model.calibration.files import format_constants, make_folder
 
     if show and reset:
         raise UserError("--show and --reset exclude each other; give one of them")
@@ -87,7 +87,7 @@ def calibrate_command(
             soft_wrap=True,
         )
     measured = run_with_bar(lambda progress: calibrate(settings, progress))
-    save(text_of(measured.values, settings.workers), path)
+    save(format_constants(measured.values, settings.workers), path)
     _print(Costs(str(path), measured.values))
     if measured.unrest > _RESTLESS:
         messages().print(

@@ -41,7 +41,7 @@ _MIN_WAIT = 2e-7
 
 
 @dataclass(frozen=True)
-class Measured:
+class AccessSample:
     """One access by all ranks; the counts are those of one rank."""
 
     kind: str
@@ -62,19 +62,19 @@ class Measured:
     """Seconds between windows and arrays, the mean over all ranks."""
 
 
-def _shortest(measured: Iterable[Measured]) -> dict[str, list[Measured]]:
+def _shortest(measured: Iterable[AccessSample]) -> dict[str, list[AccessSample]]:
     """Return the shortest accesses by their kind: whatever else runs only adds to their times."""
-    best: dict[tuple[str, int], Measured] = {}
+    best: dict[tuple[str, int], AccessSample] = {}
     for one in measured:
         if one.total <= best.setdefault((one.kind, one.runs), one).total:
             best[one.kind, one.runs] = one
-    of_kind: dict[str, list[Measured]] = {}
+    of_kind: dict[str, list[AccessSample]] = {}
     for one in best.values():
         of_kind.setdefault(one.kind, []).append(one)
     return of_kind
 
 
-def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
+def fit_constants(measured: Iterable[AccessSample]) -> dict[str, float]:
     """Return the constants that explain the accesses; there must be at least one access of each kind."""
     of_kind = _shortest(measured)
     missing = {LONG, SHORT, SHORT_WRITES, WINDOWS, RUNS, SMALL_WINDOWS} - set(of_kind)
@@ -91,7 +91,7 @@ def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
     window = windows.bytes / (windows.io * stretch)
     copy = windows.bytes / (windows.copy * stretch)
 
-    def request(one: Measured) -> float:
+    def request(one: AccessSample) -> float:
         return max((one.total - one.bytes / store) / one.requests, _MIN_REQUEST)
 
     run = statistics.median(max((one.copy - windows.copy) * stretch / one.runs, _MIN_RUN) for one in of_kind[RUNS])
@@ -106,7 +106,7 @@ def constants_of(measured: Iterable[Measured]) -> dict[str, float]:
     }
 
 
-def unrest_of(measured: Iterable[Measured]) -> float:
+def measure_unrest(measured: Iterable[AccessSample]) -> float:
     """Return the ratio of the median to the shortest time of equal accesses: about 1 on a quiet machine."""
     totals: dict[tuple[str, int], list[float]] = {}
     for one in measured:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import plait
 from plait.launch import LocalRankProgram
-from plait.model.calibration.constants import Measured, constants_of, unrest_of
+from plait.model.calibration.constants import AccessSample, fit_constants, measure_unrest
 
 _PATIENCE = 120.0
 _MAX_RANKS = 8
@@ -62,7 +62,7 @@ def calibrate(settings: CalibrationSettings, progress: Progress = lambda text, s
             with LocalRankProgram(settings.workers, "plait.model.calibration.ranks", arguments, variables) as ranks:
                 for event in ranks.events(_PATIENCE):
                     if event["event"] == "measured":
-                        found += [Measured(**one) for one in event["accesses"]]
+                        found += [AccessSample(**one) for one in event["accesses"]]
                         progress(event["text"], event["share"])
     except OSError as error:
         if isinstance(error, plait.Error):
@@ -71,4 +71,4 @@ def calibrate(settings: CalibrationSettings, progress: Progress = lambda text, s
         raise plait.StoreError(f"cannot make files in {where}: {error.strerror}; choose another --dir") from error
     if not found:
         raise plait.Error("the ranks ended before they had measured anything; run them again")
-    return Calibration(constants_of(found), unrest_of(found))
+    return Calibration(fit_constants(found), measure_unrest(found))

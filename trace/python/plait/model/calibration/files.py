@@ -52,7 +52,7 @@ def own_path() -> Path:
     return Path(path)
 
 
-def text_of(values: Mapping[str, float], ranks: int) -> str:
+def format_constants(values: Mapping[str, float], ranks: int) -> str:
     """Return the text of a file with constants that were measured just now on this host, by `ranks` ranks."""
     version, host, processor, cores = _core.this_machine()
     lines = [

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import plait
-from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, SMALL_WINDOWS, WINDOWS, Measured
+from plait.model.calibration.constants import LONG, RUNS, SHORT, SHORT_WRITES, SMALL_WINDOWS, WINDOWS, AccessSample
 
 _ITEM = 8
 _RUN_LENGTHS = (1, 8, 64)  # elements of runs between windows and arrays
@@ -29,7 +29,7 @@ _SMALLER = 4  # factor by which rows and columns are divided in slow measurement
 class _Access:
     """One access that is repeated, to a square array of doubles in Fortran order."""
 
-    def __init__(self, comm: Any, path: Path, what: Measured, dist: list[str], **how: Any) -> None:
+    def __init__(self, comm: Any, path: Path, what: AccessSample, dist: list[str], **how: Any) -> None:
         """Open the file; `how` holds further arguments of `plait.open`."""
         self._comm, self._what = comm, what
         edge = round((path.stat().st_size / _ITEM) ** 0.5)
@@ -40,7 +40,7 @@ class _Access:
         )
         self._local: npt.NDArray[np.float64] = np.zeros(self._layout.local_shape(comm.rank), order="F")
 
-    def run(self) -> Measured:
+    def run(self) -> AccessSample:
         """Make the access once; return its times, which are the same on all ranks."""
         self._comm.barrier()
         begin = time.clock_gettime(time.CLOCK_MONOTONIC)
@@ -55,10 +55,10 @@ class _Access:
 
 
 def _accesses(comm: Any, large: Path, small: Path) -> list[_Access]:
-    def counted(kind: str, path: Path, requests: int = 0, runs: int = 0) -> Measured:
+    def counted(kind: str, path: Path, requests: int = 0, runs: int = 0) -> AccessSample:
         """Count the bytes of one rank, and its windows of 1 MiB."""
         own = path.stat().st_size // comm.size
-        return Measured(kind, comm.size, own, requests, runs, count=-(-own // _WINDOW))
+        return AccessSample(kind, comm.size, own, requests, runs, count=-(-own // _WINDOW))
 
     def rows(length: int) -> list[str]:
         return [f"cyclic({length})", "*"]

@@ -22,7 +22,7 @@ from plait.model.distributions import layout_text
 from plait.model.equations import disk_requests
 from plait.model.machine import Machine, load
 from plait.model.predict import direct_time, rounds
-from plait.model.requests import Requests, on_ranks, requests_of
+from plait.model.requests import Requests, count_requests, on_ranks
 from plait.model.thesis.measurements import Measurement, measurements
 
 FITTED = 9
@@ -122,7 +122,7 @@ def readable(*tables: int) -> list[Measurement]:
 def requests_for(measured: Measurement) -> Requests:
     """Return the I/O requests of a measurement."""
     layout = on_ranks(layout_text(measured.distribution), (measured.size, measured.size), measured.processors)
-    return requests_of(layout, 1, "F")
+    return count_requests(layout, 1, "F")
 
 
 def predictions() -> list[Prediction]:

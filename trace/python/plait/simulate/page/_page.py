@@ -12,7 +12,7 @@ import plait
 from plait.simulate.page import _svg
 from plait.simulate.page._parts import Cell, Section, bar, facts, legend, notes, numbers, table
 from plait.trace.page._join import style
-from plait.trace.page._page import fill, hash_of, put
+from plait.trace.page._page import csp_hash, fill, put
 from plait.trace.page._words import amount, counted, escaped, number, seconds, share
 
 _TIMES = {
@@ -114,7 +114,7 @@ def advice_page(advice: Advice) -> str:
 
 def _page(title: str, lead: str, sections: Sequence[Section]) -> str:
     look = f"{style()}\n{_read('page.css')}"
-    styles = f"style-src {hash_of(look)}; img-src data:"
+    styles = f"style-src {csp_hash(look)}; img-src data:"
     return fill(
         _read("page.html"),
         {
@@ -346,11 +346,11 @@ def _curves(sweep: Sweep) -> str:
     charts = []
     for title, key in (("Seconds elapsed", "elapsed"), ("Seconds idle", "idle")):
         drawn = [
-            _svg.Line(name, [float(getattr(one, key)) for one in some], _svg.look_of(k))
+            _svg.Line(name, [float(getattr(one, key)) for one in some], _svg.line_classes(k))
             for k, (name, some) in enumerate(found.items())
         ]
         charts.append(_svg.lines(title, labels, drawn))
-    colours = legend((_svg.look_of(k), name) for k, name in enumerate(found)) if len(found) > 1 else ""
+    colours = legend((_svg.line_classes(k), name) for k, name in enumerate(found)) if len(found) > 1 else ""
     return colours + "\n".join(charts)
 
 

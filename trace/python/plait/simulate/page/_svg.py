@@ -23,7 +23,7 @@ class Line(NamedTuple):
     """The CSS classes of its colour and dashes."""
 
 
-def look_of(index: int) -> str:
+def line_classes(index: int) -> str:
     """Return the classes of the k-th line: colours first, then dashes."""
     return f"c{index % _COLOURS} d{index // _COLOURS % 3}"
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from plait import _simulation
-from plait._arguments.layouts import layout_of
-from plait._arguments.sizes import bytes_of
+from plait._arguments.layouts import to_layout
+from plait._arguments.sizes import parse_bytes
 from plait._base.errors import ArgumentError
 from plait._calls.guard import entry
 from plait.simulate._machine import Machine, load
@@ -70,7 +70,7 @@ def run_plan(
                 f"{name}: found {word!r}, expected one of {', '.join(words)}{nearest(str(word), words)}"
             )
     there = store if isinstance(store, StoredArray) else stored_array(store)
-    held = layout_of(layout, there.shape)
+    held = to_layout(layout, there.shape)
     described = load(machine)
     if per_node is not None:
         described = described.changed("ranks", per_node=per_node)
@@ -85,7 +85,7 @@ def run_plan(
         "ranks": count,
         "write": action == "write",
         "strategy": STRATEGIES.index(strategy),
-        "memory": 0 if memory is None else bytes_of(memory, "memory"),
+        "memory": 0 if memory is None else parse_bytes(memory, "memory"),
         "readers": readers or 0,
     }
     begin = time.perf_counter()

@@ -23,7 +23,7 @@ _HOW = ("independent", "collective", "split", "nonblocking")
 _COMMON_MAX = 8
 
 
-class _Sums:
+class _RecordSums:
     """Values of several records together."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class _Sums:
         return max(known) if known else None
 
 
-def _sizes(sums: _Sums) -> Document | None:
+def _sizes(sums: _RecordSums) -> Document | None:
     """Requests by the bytes that they moved, in the bins of the source; None: not all are in one."""
     bins: dict[str, list[Document]] = {"read": [], "write": []}
     common = []
@@ -130,7 +130,7 @@ def _sizes(sums: _Sums) -> Document | None:
     return {**bins, "common": common[:_COMMON_MAX]} if bins["read"] or bins["write"] else None
 
 
-def _small(sums: _Sums, sizes: Document | None) -> Document | None:
+def _small(sums: _RecordSums, sizes: Document | None) -> Document | None:
     """Return lower and upper bounds of the requests below 1 MiB: sizes are known only as bins and means."""
     count = sums.values.get("reads", 0) + sums.values.get("writes", 0)
     moved = sums.values.get("read_bytes", 0) + sums.values.get("write_bytes", 0)
@@ -151,7 +151,7 @@ def _small(sums: _Sums, sizes: Document | None) -> Document | None:
     return {"least": min(least, most), "most": most, "count": count}
 
 
-def _order(sums: _Sums) -> Document | None:
+def _order(sums: _RecordSums) -> Document | None:
     """Return where requests began, relative to the end of the previous one of that direction, file and rank."""
     result: Document = {}
     for kind, (count, first) in sums.ordered.items():
@@ -167,7 +167,7 @@ def _order(sums: _Sums) -> Document | None:
     return result if any(one["count"] for one in result.values()) else None
 
 
-def _module(interface: str, level: str, sums: _Sums) -> Document:
+def _module(interface: str, level: str, sums: _RecordSums) -> Document:
     sizes = _sizes(sums)
     values = sums.values
     alignment = None
@@ -191,7 +191,7 @@ def _module(interface: str, level: str, sums: _Sums) -> Document:
     }
 
 
-def _file(name: str | None, interface: str, level: str, sums: _Sums) -> Document:
+def _file(name: str | None, interface: str, level: str, sums: _RecordSums) -> Document:
     row = {"name": name, "interface": interface, "level": level, "processes": sums.values.get("ranks", 1)}
     begins = [sums.seconds(each) for each in _MIN]
     ends = [sums.seconds(each) for each in ("read_end_ns", "write_end_ns")]
@@ -253,15 +253,15 @@ class Selection(NamedTuple):
         return not any(fnmatch.fnmatchcase(name, pattern) for pattern in self.include)
 
 
-def counters_of(rows: Iterable[Document], selection: Selection, level: str, chosen: bool) -> Document | None:
+def sum_counters(rows: Iterable[Document], selection: Selection, level: str, chosen: bool) -> Document | None:
     """Return the sums of the records of counters; None if there are none.
 
     level, chosen: the level of the requests that the report counts, and whether the caller or the events chose that
     level. Otherwise the sums are those of the level that has reads or writes.
     """
     whole: dict[str, int] = {}
-    modules: dict[tuple[str, str], _Sums] = {}
-    files: dict[tuple[str | None, str, str], _Sums] = {}
+    modules: dict[tuple[str, str], _RecordSums] = {}
+    files: dict[tuple[str | None, str, str], _RecordSums] = {}
     left_out: set[str] = set()
     for row in rows:
         if row["process"] == 0 and row["interface"] == "unknown":
@@ -273,8 +273,8 @@ def counters_of(rows: Iterable[Document], selection: Selection, level: str, chos
             left_out.add(row["file"])
             continue
         key = row["interface"], row["level"]
-        modules.setdefault(key, _Sums()).add(row)
-        files.setdefault((row["file"], *key), _Sums()).add(row)
+        modules.setdefault(key, _RecordSums()).add(row)
+        files.setdefault((row["file"], *key), _RecordSums()).add(row)
     if not modules:
         return None
     # The time of a record of one rank is the time of one process.

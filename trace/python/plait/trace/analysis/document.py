@@ -18,12 +18,12 @@ from plait._arguments.buffers import trace_name
 from plait._base import amounts as _amounts
 from plait._base.errors import ArgumentError
 from plait._calls.guard import entry
-from plait.trace._compressed import DecompressedFile, opener_of
+from plait.trace._compressed import DecompressedFile, find_opener
 from plait.trace._sources import TemporaryCopy, wanted_format
 from plait.trace.analysis.conclusions import conclusions
-from plait.trace.analysis.counters import Selection, counters_of
+from plait.trace.analysis.counters import Selection, sum_counters
 from plait.trace.analysis.coverage import coverage, left_out, without_left_out
-from plait.trace.analysis.processes import label_of, shown_processes, stragglers
+from plait.trace.analysis.processes import shown_processes, stragglers, to_label
 from plait.trace.recording.choice import Choice, kept
 from plait.trace.recording.program import programs
 
@@ -120,7 +120,7 @@ def report(
         with contextlib.closing(TemporaryCopy(path, source)) as copied:
             found = _counted(copied.path, {**options, "format": "", "shown": copied.shown})
         found["description"]["format"] = source.name
-    found["counters"] = counters_of(
+    found["counters"] = sum_counters(
         found["description"]["counters"],
         Selection(file, process, choice.include, choice.exclude, choice.all),
         found["level"],
@@ -134,7 +134,7 @@ def report(
 def _counted(path: str, options: dict[str, Any]) -> Document:
     """Read the trace, which may be compressed as a whole."""
     name = "/dev/stdin" if path == "-" else path
-    opener = opener_of(name)
+    opener = find_opener(name)
     if opener is None:
         return _trace.trace_report(name, **options)
     unpacked = DecompressedFile(name, opener)
@@ -267,7 +267,7 @@ def _tables(found: Document) -> Document:
 
 def _ranks(known: Document) -> Document:
     """Sort the rows by rank where each is one process."""
-    rows = [{"label": label_of(**row), "process": row["process"], "rank": row["rank"]} for row in known["rows"]]
+    rows = [{"label": to_label(**row), "process": row["process"], "rank": row["rank"]} for row in known["rows"]]
     order = list(range(len(rows)))
     if known["merged"] == 1:
         order.sort(key=lambda at: (rows[at]["rank"] < 0, rows[at]["rank"], rows[at]["process"]))

@@ -40,7 +40,7 @@ def shown_processes(processes: list[Document]) -> Document:
     }
 
 
-def label_of(process: int, rank: int) -> str:
+def to_label(process: int, rank: int) -> str:
     """Return the usual name of a process."""
     return f"rank {rank}" if rank >= 0 else f"process {process}"
 
@@ -67,7 +67,7 @@ def stragglers(processes: list[Document]) -> Document:
     else:
         first = rows[0]
         text = (
-            f"{label_of(first['process'], first['rank']).capitalize()} spent most in I/O: {_amounts.seconds(longest)}"
+            f"{to_label(first['process'], first['rank']).capitalize()} spent most in I/O: {_amounts.seconds(longest)}"
         )
         text += (
             f", {_amounts.times(first['ratio'])} the median of {_amounts.count(len(some), 'process')}."

@@ -13,7 +13,7 @@ import numpy as np
 from plait._base.errors import ArgumentError
 from plait.trace._event import EVENT, Counters, Flag, Interface, Kind, MissedCalls, Process, TracedFile
 from plait.trace._spool import Spool
-from plait.trace.formats.darshan_counters import calls_and_bytes, values_of
+from plait.trace.formats.darshan_counters import calls_and_bytes, read_values
 from plait.trace.formats.darshan_log import TRACED, Log, is_darshan
 from plait.trace.formats.format import Functions, ImportedTrace
 
@@ -23,14 +23,14 @@ _COUNTED = {"POSIX": Interface.POSIX, "MPI-IO": Interface.MPI_IO, "STDIO": Inter
 _SECOND = 1_000_000_000
 
 
-class _Sums:
+class _RecordSums:
     """Calls and bytes, of reads and writes."""
 
     def __init__(self) -> None:
         self.calls = [0, 0]
         self.bytes = [0, 0]
 
-    def less(self, other: _Sums) -> tuple[int, int, int]:
+    def less(self, other: _RecordSums) -> tuple[int, int, int]:
         """Calls, bytes read and bytes written that ``other`` has not."""
         calls = sum(max(mine - theirs, 0) for mine, theirs in zip(self.calls, other.calls, strict=True))
         read, written = (max(mine - theirs, 0) for mine, theirs in zip(self.bytes, other.bytes, strict=True))
@@ -63,11 +63,11 @@ class _Import:
         self.described.add((rank, identity))
         return number
 
-    def trace(self, module: str, physical: set[int]) -> tuple[set[int], _Sums]:
+    def trace(self, module: str, physical: set[int]) -> tuple[set[int], _RecordSums]:
         """Add every access of a module of DXT; return the files and the sums."""
         interface = _COUNTED[TRACED[module]]
         seen: set[int] = set()
-        sums = _Sums()
+        sums = _RecordSums()
         for record in self.log.records(module):
             rank, identity = int(record["rank"]), int(record["id"])
             self.ranks[rank] = record.get("hostname", "") or self.ranks.get(rank, "")
@@ -97,19 +97,19 @@ class _Import:
                 sums.bytes[which] += int(events["result"].sum())
         return seen, sums
 
-    def count(self, module: str, data: bool, physical: set[int]) -> tuple[set[int], _Sums]:
+    def count(self, module: str, data: bool, physical: set[int]) -> tuple[set[int], _RecordSums]:
         """Add the counters of a module, including those of reads and writes if `data` is true; return the files and the
         sums.
         """
         seen: set[int] = set()
-        sums = _Sums()
+        sums = _RecordSums()
         for record in self.log.records(module):
             rank, identity = int(record["rank"]), int(record["id"])
             seen.add(identity)
             for which, (calls, moved) in enumerate(calls_and_bytes(module, record)):
                 sums.calls[which] += calls
                 sums.bytes[which] += moved
-            values = values_of(module, record, int(self.log.job["nprocs"]), data)
+            values = read_values(module, record, int(self.log.job["nprocs"]), data)
             if not any(value for name, value in values.items() if name != "ranks"):
                 continue
             self.ranks.setdefault(rank, "")
@@ -126,7 +126,7 @@ class _Import:
                 self.complete = False
                 self.notes.append(f"Darshan ran out of memory for its module {name}: what it holds is a part")
         through_mpi: set[int] = set()
-        traced: dict[str, tuple[str, _Sums]] = {}
+        traced: dict[str, tuple[str, _RecordSums]] = {}
         for dxt in ("DXT_MPIIO", "DXT_POSIX"):
             if dxt in modules:
                 step(dxt)

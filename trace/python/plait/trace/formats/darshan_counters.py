@@ -61,7 +61,7 @@ def calls_and_bytes(module: str, record: dict[str, Any]) -> list[tuple[int, int]
     return result
 
 
-def values_of(module: str, record: dict[str, Any], processes: int, data: bool) -> Values:
+def read_values(module: str, record: dict[str, Any], processes: int, data: bool) -> Values:
     """Return the values of a record.
 
     processes: number of processes of the job, over which a record without a rank was summed.

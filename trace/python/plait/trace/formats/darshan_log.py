@@ -40,7 +40,7 @@ class Region(NamedTuple):
         return self.begin + self.size
 
 
-def _order_of(head: bytes) -> str:
+def _byte_order(head: bytes) -> str:
     """Return the byte order of a log, as in `struct`; empty if the file is not a log."""
     for order, mark in (("little", "<"), ("big", ">")):
         if int.from_bytes(head[_MAGIC_OFFSET : _MAGIC_OFFSET + 8], order) == _MAGIC:  # type: ignore[arg-type]
@@ -53,16 +53,16 @@ def is_darshan(path: str) -> bool:
     order.
     """
     with contextlib.suppress(OSError), open(path, "rb") as file:
-        return bool(_order_of(file.read(_MAGIC_OFFSET + 8)))
+        return bool(_byte_order(file.read(_MAGIC_OFFSET + 8)))
     return False
 
 
-def regions_of(head: bytes) -> list[Region]:
+def parse_regions(head: bytes) -> list[Region]:
     """Return the regions of a header: of the names, then of each module by its number; empty for an unknown header.
 
     An empty region has the size 0.  The other regions follow one after the other.
     """
-    order = _order_of(head)
+    order = _byte_order(head)
     for start in _TABLES:
         found: list[Region] = []
         end = 0
@@ -136,7 +136,7 @@ class Log:
         """Raise if the table of names is incomplete, and record the modules that cannot be decompressed."""
         with open(self.path, "rb") as file:
             head = file.read(_TABLES[-1] + 16 * _REGIONS)
-            self._regions = regions_of(head)
+            self._regions = parse_regions(head)
             if not self._regions:
                 return
             self.promised = max(region.end for region in self._regions)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from plait.trace._compressed import damages, opener_of, unpacking
+from plait.trace._compressed import damages, find_opener, unpacking
 from plait.trace._event import Flag, Interface, Kind, MissedCalls, Process, TracedFile
 from plait.trace._spool import Spool
 from plait.trace.formats.format import Functions, ImportedTrace
@@ -53,7 +53,7 @@ def is_dftracer(head: bytes) -> bool:
 
 def _lines(path: str, damaged: Callable[[str], None]) -> Iterator[tuple[str, bool]]:
     """Yield each line, and whether it is complete; report a compressed file that is damaged."""
-    opener = opener_of(path)
+    opener = find_opener(path)
     with unpacking(path), opener(path) if opener else open(path, "rb") as file:
         while True:
             try:

@@ -76,7 +76,7 @@ def _checked(document: Report, expected: str) -> dict[str, Any]:
 def _fill(entry: str, title: str, parts: Mapping[str, str], islands: Mapping[str, Any]) -> str:
     code, look = script(f"script/{entry}"), style()
     policy = (
-        f"default-src 'none'; script-src {hash_of(code)}; style-src {hash_of(look)}; img-src data:; "
+        f"default-src 'none'; script-src {csp_hash(code)}; style-src {csp_hash(look)}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     values = {
@@ -101,7 +101,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     return "".join(text)
 
 
-def hash_of(text: str) -> str:
+def csp_hash(text: str) -> str:
     """Return the hash by which a policy (CSP) identifies a script or a style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 

@@ -48,7 +48,7 @@ _COMPARED = {"rows": "What changed", "timeline": "Rate over time", "trace": "The
 _SEVERITIES = {"high": ("▲", "High"), "medium": ("◆", "Medium"), "low": ("●", "Low"), "good": ("✓", "Good")}
 
 
-def section_of(evidence: object) -> str | None:
+def find_section(evidence: object) -> str | None:
     """Return the section of a conclusion's evidence, which is its key, its title or a path into the document."""
     text = str(evidence or "").strip().lower()
     for key, title in SECTIONS.items():
@@ -169,7 +169,7 @@ def _conclusion(each: Report, sections: Mapping[str, str]) -> str:
     gain = each.get("gain")
     if gain:
         advice += f'<p class="gain">{escaped(gain["text"])}</p>'
-    section = section_of(each.get("evidence"))
+    section = find_section(each.get("evidence"))
     if section is not None and section not in sections:
         section = next(iter(sections))
     proof = (

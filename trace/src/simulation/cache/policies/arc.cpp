@@ -31,8 +31,8 @@ class Arc final : public Policy {
   void admit(Slot slot, const Use& use) override {
     if (!miss_.end(use.key)) look_up(use);
     keys_.reach(slot) = use.key;
-    in_t2_.reach(slot) = from_ == From::kNowhere ? 0 : 1;
-    links_.add(from_ == From::kNowhere ? t1_ : t2_, slot);
+    in_t2_.reach(slot) = from_ == GhostList::kNowhere ? 0 : 1;
+    links_.add(from_ == GhostList::kNowhere ? t1_ : t2_, slot);
   }
 
   Slot victim(const Use& use) override {
@@ -41,7 +41,7 @@ class Arc final : public Policy {
     if (forgets_) return links_.pop_back(t1_);  // end of case IV A
     // REPLACE of the paper
     const double t1 = t1_.size;
-    const bool first = !t1_.empty() && (t1 > p_ || (from_ == From::kB2 && t1 == p_) || t2_.empty());
+    const bool first = !t1_.empty() && (t1 > p_ || (from_ == GhostList::kB2 && t1 == p_) || t2_.empty());
     const Slot slot = links_.pop_back(first ? t1_ : t2_);
     (first ? b1_ : b2_).push(keys_[slot]);
     return slot;
@@ -50,7 +50,7 @@ class Arc final : public Policy {
   void removed(Slot slot) override { links_.erase(in_t2_[slot] != 0 ? t2_ : t1_, slot); }
 
  private:
-  enum class From : std::uint8_t { kNowhere, kB1, kB2 };
+  enum class GhostList : std::uint8_t { kNowhere, kB1, kB2 };
 
   /// Performs the changes of a miss that precede the replacement.
   void look_up(const Use& use) {
@@ -58,13 +58,13 @@ class Arc final : public Policy {
     const double b2 = b2_.size();
     forgets_ = false;
     if (b1_.erase(use.key)) {  // case II
-      from_ = From::kB1;
+      from_ = GhostList::kB1;
       p_ = std::min(p_ + std::max(1.0, b2 / b1), static_cast<double>(c_));
     } else if (b2_.erase(use.key)) {  // case III
-      from_ = From::kB2;
+      from_ = GhostList::kB2;
       p_ = std::max(p_ - std::max(1.0, b1 / b2), 0.0);
     } else {  // case IV
-      from_ = From::kNowhere;
+      from_ = GhostList::kNowhere;
       if (t1_.size + b1_.size() >= c_) {
         if (b1_.size() > 0)
           b1_.pop();
@@ -79,14 +79,14 @@ class Arc final : public Policy {
   Slot c_;
   double p_ = 0;  // target number of blocks in T1
   SlotLinks links_;
-  BySlot<BlockKey> keys_;
-  BySlot<std::uint8_t> in_t2_;
+  SlotTable<BlockKey> keys_;
+  SlotTable<std::uint8_t> in_t2_;
   SlotList t1_;  // blocks used once since they arrived
   SlotList t2_;  // blocks used more than once
   Ghosts b1_;    // blocks that left T1
   Ghosts b2_;    // blocks that left T2
   Miss miss_;
-  From from_ = From::kNowhere;
+  GhostList from_ = GhostList::kNowhere;
   bool forgets_ = false;  // true if the block that leaves T1 is not remembered
 };
 

@@ -67,9 +67,9 @@ class Belady final : public Policy {
     sink(position_[last]);
   }
 
-  BySlot<std::int64_t> next_;
-  BySlot<std::size_t> position_;  // position in the heap
-  std::vector<Slot> heap_;        // the block whose next use is last is at index 0
+  SlotTable<std::int64_t> next_;
+  SlotTable<std::size_t> position_;  // position in the heap
+  std::vector<Slot> heap_;           // the block whose next use is last is at index 0
 };
 
 }  // namespace

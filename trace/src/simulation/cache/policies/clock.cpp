@@ -33,7 +33,7 @@ class Clock final : public Policy {
  private:
   SlotLinks links_;
   SlotList list_;  // the hand points at the back
-  BySlot<std::uint8_t> used_;
+  SlotTable<std::uint8_t> used_;
 };
 
 }  // namespace

@@ -85,7 +85,7 @@ class Lfu final : public Policy {
   }
 
   SlotLinks links_;
-  BySlot<Index> group_;
+  SlotTable<Index> group_;
   std::vector<Group> groups_;
   std::vector<Index> free_;
   Index fewest_ = kNone;

@@ -93,7 +93,7 @@ class Partition final : public Policy {
 
     std::size_t size() const { return slots.size() - free.size(); }
   };
-  struct Where {
+  struct OwnedSlot {
     std::uint32_t owner = 0;
     Slot inner = 0;
   };
@@ -117,7 +117,7 @@ class Partition final : public Policy {
   NamedPolicy inner_;
   CacheShape shape_;  // shape of one part
   std::vector<Part> parts_;
-  BySlot<Where> where_;
+  SlotTable<OwnedSlot> where_;
   std::vector<Slot> tossed_;
 };
 

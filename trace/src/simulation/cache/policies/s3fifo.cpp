@@ -87,8 +87,8 @@ class S3Fifo final : public Policy {
   Slot max_ghosts_;
   bool fills_main_;
   SlotLinks links_;
-  BySlot<BlockKey> keys_;
-  BySlot<State> states_;
+  SlotTable<BlockKey> keys_;
+  SlotTable<State> states_;
   SlotList small_;  // S
   SlotList main_;   // M
   Ghosts ghosts_;   // G

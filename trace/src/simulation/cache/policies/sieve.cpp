@@ -39,7 +39,7 @@ class Sieve final : public Policy {
  private:
   SlotLinks links_;
   SlotList list_;  // the newest block is at the front
-  BySlot<std::uint8_t> used_;
+  SlotTable<std::uint8_t> used_;
   Slot hand_ = kNoSlot;  // kNoSlot: the hand is at the oldest block
 };
 

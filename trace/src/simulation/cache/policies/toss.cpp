@@ -98,7 +98,7 @@ class Toss final : public Policy {
 
   SlotLinks links_;
   SlotList list_;  // the most recently used block is at the front
-  BySlot<Stay> stays_;
+  SlotTable<Stay> stays_;
   std::size_t words_;                // words of each slot, with one bit per process
   std::vector<std::uint64_t> done_;  // bits of the processes that have finished the block of each slot
   std::vector<Current> current_;     // the block that each process used last

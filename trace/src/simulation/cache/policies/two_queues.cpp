@@ -47,8 +47,8 @@ class TwoQueues final : public Policy {
   Slot max_in_;   // Kin
   Slot max_out_;  // Kout
   SlotLinks links_;
-  BySlot<BlockKey> keys_;
-  BySlot<std::uint8_t> is_main_;
+  SlotTable<BlockKey> keys_;
+  SlotTable<std::uint8_t> is_main_;
   SlotList in_;    // A1in
   SlotList main_;  // Am
   Ghosts out_;     // A1out

@@ -17,7 +17,7 @@
 
 enum { SLOTS = 1 << 15, PROBES = 256 };
 
-struct asked {
+struct aio_request {
   _Atomic uintptr_t block;  // 0: free, 1: being written
   unsigned long context;
   int64_t start, offset, length;
@@ -26,22 +26,22 @@ struct asked {
   uint8_t kind;
 };
 
-static _Atomic(struct asked*) all;
+static _Atomic(struct aio_request*) all;
 
-static struct asked* slots(void) {
-  struct asked* table = atomic_load(&all);
+static struct aio_request* slots(void) {
+  struct aio_request* table = atomic_load(&all);
   if (table != NULL) return table;
-  const long memory =
-      RAW6(SYS_mmap, NULL, SLOTS * sizeof(struct asked), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const long memory = RAW6(SYS_mmap, NULL, SLOTS * sizeof(struct aio_request), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if ((unsigned long)memory > -4096UL) return NULL;
-  if (atomic_compare_exchange_strong(&all, &table, (struct asked*)memory)) return (struct asked*)memory;
-  RAW2(SYS_munmap, memory, SLOTS * sizeof(struct asked));
+  if (atomic_compare_exchange_strong(&all, &table, (struct aio_request*)memory)) return (struct aio_request*)memory;
+  RAW2(SYS_munmap, memory, SLOTS * sizeof(struct aio_request));
   return table;
 }
 
 static size_t first_slot(uintptr_t block) { return (size_t)((block >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 49); }
 
-static bool describe(const struct iocb* block, struct asked* asked) {
+static bool describe(const struct iocb* block, struct aio_request* asked) {
   const struct description* description = table_find((int)block->aio_fildes);
   const uint32_t about = description == NULL ? 0 : atomic_load(&description->flags);
   asked->file = description == NULL ? 0 : atomic_load(&description->file);
@@ -78,11 +78,11 @@ static bool describe(const struct iocb* block, struct asked* asked) {
 
 // Block: address in the program; asks: its contents.
 static void remember(const struct iocb* block, const struct iocb* asks, unsigned long context, int64_t start) {
-  struct asked found = {.context = context, .start = start};
+  struct aio_request found = {.context = context, .start = start};
   if (!describe(asks, &found)) return;
-  struct asked* table = slots();
+  struct aio_request* table = slots();
   for (size_t i = 0; table != NULL && i < PROBES; ++i) {
-    struct asked* slot = &table[(first_slot((uintptr_t)block) + i) % SLOTS];
+    struct aio_request* slot = &table[(first_slot((uintptr_t)block) + i) % SLOTS];
     uintptr_t key = atomic_load_explicit(&slot->block, memory_order_relaxed);
     if ((key != 0 && key != (uintptr_t)block) || !atomic_compare_exchange_strong(&slot->block, &key, 1)) continue;
     // A reused block: the program read the previous completion without a call.
@@ -100,18 +100,18 @@ static void remember(const struct iocb* block, const struct iocb* asks, unsigned
   plait_events_missed(PLAIT_MISSED_COMPLETION, 1, 0, 0);
 }
 
-static bool take(uintptr_t block, struct asked* asked) {
-  struct asked* table = atomic_load(&all);
+static bool take(uintptr_t block, struct aio_request* asked) {
+  struct aio_request* table = atomic_load(&all);
   for (size_t i = 0; table != NULL && i < PROBES; ++i) {
-    struct asked* slot = &table[(first_slot(block) + i) % SLOTS];
+    struct aio_request* slot = &table[(first_slot(block) + i) % SLOTS];
     if (atomic_load(&slot->block) != block) continue;
-    *asked = (struct asked){.context = slot->context,
-                            .start = slot->start,
-                            .offset = slot->offset,
-                            .length = slot->length,
-                            .file = slot->file,
-                            .flags = slot->flags,
-                            .kind = slot->kind};
+    *asked = (struct aio_request){.context = slot->context,
+                                  .start = slot->start,
+                                  .offset = slot->offset,
+                                  .length = slot->length,
+                                  .file = slot->file,
+                                  .flags = slot->flags,
+                                  .kind = slot->kind};
     return atomic_compare_exchange_strong(&slot->block, &block, 0);
   }
   return false;
@@ -131,7 +131,7 @@ long capture_io_submit(unsigned long context, long count, void* requests, struct
   const long result = next == CHAIN_END ? RAW3(SYS_io_submit, context, count, requests)
                                         : chain_call(next, 0, ARGUMENTS((long)context, count, (long)requests));
   if (wanted && result > 0) account_asynchronous();
-  struct asked unused;
+  struct aio_request unused;
   for (long i = result < 0 ? 0 : result; i < looked; ++i) take((uintptr_t)blocks[i], &unused);
   return result;
 }
@@ -144,7 +144,7 @@ long capture_io_getevents(long number, const long argument[6], struct next_call*
   const int64_t now = plait_events_now();
   const struct io_event* event = (const struct io_event*)argument[3];
   for (long i = 0; i < result; ++i, ++event) {
-    struct asked asked;
+    struct aio_request asked;
     if (!take((uintptr_t)event->obj, &asked)) continue;
     const struct plait_event put = {.start = asked.start,
                                     .duration = now - asked.start,
@@ -162,7 +162,7 @@ long capture_io_getevents(long number, const long argument[6], struct next_call*
 
 // Discards the requests of a context, or with 0 all requests, whose completions will not be reported any more.
 static void give_up(unsigned long context) {
-  struct asked* table = atomic_load(&all);
+  struct aio_request* table = atomic_load(&all);
   int64_t count = 0;
   for (size_t i = 0; table != NULL && i < SLOTS; ++i) {
     uintptr_t block = atomic_load_explicit(&table[i].block, memory_order_relaxed);
@@ -180,7 +180,7 @@ long capture_io_destroy(unsigned long context, struct next_call* next) {
 
 void aio_end(void) { give_up(0); }
 void aio_forked(void) {
-  struct asked* table = atomic_load(&all);
+  struct aio_request* table = atomic_load(&all);
   if (table != NULL) memset((void*)table, 0, SLOTS * sizeof *table);
 }
 

@@ -13,7 +13,7 @@ static void side_begin(struct side* side, bool write) {
 }
 
 /* The common properties of both sides of a call. */
-struct copied {
+struct copy_properties {
   uint64_t operation;
   int64_t start;
   int64_t end;
@@ -21,7 +21,7 @@ struct copied {
   int64_t result;
 };
 
-static void side_end(struct side* side, bool write, const struct copied* call) {
+static void side_end(struct side* side, bool write, const struct copy_properties* call) {
   const struct description* description = side->description;
   int64_t offset = side->offset;
   if (side->at_position)
@@ -40,7 +40,7 @@ static void side_end(struct side* side, bool write, const struct copied* call) {
   plait_events_put(&event);
 }
 
-static long ask(const struct copying* q, uint64_t operation) {
+static long ask(const struct copy_call* q, uint64_t operation) {
   if (q->next != CHAIN_END) return chain_call(q->next, operation, ARGUMENTS(q->a, q->b, q->c, q->d, q->e, q->f));
   int type;
   const bool may = q->cancelled && cancel_begin(&type);
@@ -49,7 +49,7 @@ static long ask(const struct copying* q, uint64_t operation) {
   return result;
 }
 
-long capture_copy(struct copying* q, uintptr_t caller) {
+long capture_copy(struct copy_call* q, uintptr_t caller) {
   const bool inside = chain_inside();
   if (!capture_wanted(caller) || (inside && q->next != CHAIN_END)) return ask(q, capture_chain_operation);
   side_begin(&q->from, false);
@@ -62,7 +62,7 @@ long capture_copy(struct copying* q, uintptr_t caller) {
     account_read(result);
     account_write(result);
   }
-  const struct copied call = {operation, start, end, q->length, result};
+  const struct copy_properties call = {operation, start, end, q->length, result};
   side_end(&q->from, false, &call);
   side_end(&q->to, true, &call);
   return result;
@@ -74,9 +74,9 @@ static struct side make_side(int fd, const int64_t* offset) {
   return (struct side){.fd = fd, .offset = given, .at_position = offset == NULL};
 }
 
-struct copying capture_parse_copying(long number, const long argument[6]) {
+struct copy_call capture_parse_copying(long number, const long argument[6]) {
   const long a = argument[0], b = argument[1], c = argument[2], d = argument[3], e = argument[4];
-  struct copying q = {.number = number, .a = a, .b = b, .c = c, .d = d, .e = e, .f = argument[5]};
+  struct copy_call q = {.number = number, .a = a, .b = b, .c = c, .d = d, .e = e, .f = argument[5]};
   if (number == SYS_sendfile) {
     q.from = make_side((int)b, (const int64_t*)c);
     q.to = make_side((int)a, NULL);
@@ -95,10 +95,10 @@ struct copying capture_parse_copying(long number, const long argument[6]) {
   return q;
 }
 
-#define COPY(NUMBER, CANCELLED, ...)                                              \
-  struct copying q = capture_parse_copying(NUMBER, (const long[6]){__VA_ARGS__}); \
-  q.next = next;                                                                  \
-  q.cancelled = CANCELLED;                                                        \
+#define COPY(NUMBER, CANCELLED, ...)                                                \
+  struct copy_call q = capture_parse_copying(NUMBER, (const long[6]){__VA_ARGS__}); \
+  q.next = next;                                                                    \
+  q.cancelled = CANCELLED;                                                          \
   return answer(next, capture_copy(&q, CALLER()));
 
 #define SENDFILE() COPY(SYS_sendfile, false, to, from, (long)offset, (long)size)

@@ -165,19 +165,19 @@ CHAINED(int, fcntl, (int fd, int command, ...), CONTROL(true))
 int patched_fcntl64_nocancel(int fd, int command, ...);
 PATCHED(int, fcntl64_nocancel, (int fd, int command, ...), CONTROL(false))
 
-struct seeking {
+struct seek_call {
   struct next_call* next;
   int fd;
   int64_t offset;
   int whence;
 };
 
-static long seek(const struct seeking* q, uintptr_t caller) {
+static long seek(const struct seek_call* q, uintptr_t caller) {
   const long arguments[6] = {q->fd, q->offset, q->whence};
   if (!capture_wanted(caller) || chain_inside())
     return q->next != CHAIN_END ? chain_call(q->next, 0, arguments) : RAW3(SYS_lseek, q->fd, q->offset, q->whence);
   struct description* description = table_find(q->fd);
-  struct moving moving = {0};
+  struct position_change moving = {0};
   moving_begin(&moving, description, q->fd, false);
   const int64_t start = capture_now();
   const long result =
@@ -193,9 +193,9 @@ static long seek(const struct seeking* q, uintptr_t caller) {
 }
 
 long capture_seek(int fd, int64_t offset, int whence, uintptr_t caller) {
-  return seek(&(struct seeking){CHAIN_END, fd, offset, whence}, caller);
+  return seek(&(struct seek_call){CHAIN_END, fd, offset, whence}, caller);
 }
 
-#define SEEK() return answer(next, seek(&(struct seeking){next, fd, offset, whence}, CALLER()));
+#define SEEK() return answer(next, seek(&(struct seek_call){next, fd, offset, whence}, CALLER()));
 BOTH(off64_t, lseek64, (int fd, off64_t offset, int whence), SEEK())
 CHAINED(off_t, lseek, (int fd, off_t offset, int whence), SEEK())

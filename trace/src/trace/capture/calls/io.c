@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) long transfer(uintptr_t caller, str
   // A call on a file does not wait for other processes. The thread may be cancelled before it, but not in it.
   const bool waits = q.cancelled && !(about & DESCRIPTION_SEEKABLE);
   if (q.cancelled && !waits && q.next == CHAIN_END) cancel_here();
-  struct moving moving = {0};
+  struct position_change moving = {0};
   int64_t offset = about & DESCRIPTION_SEEKABLE ? q.offset : -1;
   int64_t size_before = -1;
   if (UNLIKELY(q.fifth & RWF_APPEND) && q.kind == PLAIT_EVENT_WRITE) {

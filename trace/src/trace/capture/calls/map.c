@@ -12,12 +12,12 @@
 // recorded.
 enum { CAPACITY = 4096 };
 static _Atomic uintptr_t begins[CAPACITY];  // 0: free, 1: being written; in an array of its own for fast searches
-struct mapped {
+struct mapped_range {
   uintptr_t size;
   int64_t offset;
   uint32_t file;
 };
-static struct mapped mapped[CAPACITY];
+static struct mapped_range mapped[CAPACITY];
 static _Atomic int used;  // number of slots that were ever used
 static _Atomic int live;
 static _Atomic int hint;  // possible position of a free slot
@@ -45,7 +45,7 @@ static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t cal
   for (int i = 0, count = atomic_load(&used); i < count && atomic_load(&live) > 0; ++i) {
     uintptr_t address = atomic_load_explicit(&begins[i], memory_order_acquire);
     if (address <= 1 || address - begin >= size) continue;
-    const struct mapped found = {.size = mapped[i].size, .offset = mapped[i].offset, .file = mapped[i].file};
+    const struct mapped_range found = {.size = mapped[i].size, .offset = mapped[i].offset, .file = mapped[i].file};
     if (!atomic_compare_exchange_strong(&begins[i], &address, 0)) continue;
     atomic_store(&hint, i);
     atomic_fetch_sub(&live, 1);
@@ -59,7 +59,7 @@ static void put_unmap(uintptr_t begin, size_t size, int64_t start, uintptr_t cal
   }
 }
 
-struct mapping {
+struct map_call {
   struct next_call* next;
   void* address;
   size_t size;
@@ -67,14 +67,14 @@ struct mapping {
   int64_t offset;
 };
 
-static long ask_to_map(const struct mapping* q) {
+static long ask_to_map(const struct map_call* q) {
   if (q->next != CHAIN_END)
     return chain_call(q->next, 0,
                       ARGUMENTS((long)q->address, (long)q->size, q->protection, q->flags, q->fd, q->offset));
   return RAW6(SYS_mmap, q->address, q->size, q->protection, q->flags, q->fd, q->offset);
 }
 
-static long map(const struct mapping* q, uintptr_t caller) {
+static long map(const struct map_call* q, uintptr_t caller) {
   if ((q->flags & MAP_ANONYMOUS) || q->fd < 0 || chain_inside() || !capture_wanted(caller) ||
       capture_in_borrowed_memory())
     return ask_to_map(q);
@@ -107,11 +107,11 @@ static long map(const struct mapping* q, uintptr_t caller) {
 }
 
 long capture_mmap(void* address, size_t size, int protection, int flags, int fd, int64_t offset, uintptr_t caller) {
-  return map(&(struct mapping){CHAIN_END, address, size, protection, flags, fd, offset}, caller);
+  return map(&(struct map_call){CHAIN_END, address, size, protection, flags, fd, offset}, caller);
 }
 
 #define MAP() \
-  return (void*)answer(next, map(&(struct mapping){next, address, size, protection, flags, fd, offset}, CALLER()));
+  return (void*)answer(next, map(&(struct map_call){next, address, size, protection, flags, fd, offset}, CALLER()));
 BOTH(void*, mmap64, (void* address, size_t size, int protection, int flags, int fd, off64_t offset), MAP())
 CHAINED(void*, mmap, (void* address, size_t size, int protection, int flags, int fd, off_t offset), MAP())
 
@@ -125,7 +125,7 @@ long capture_munmap(void* address, size_t size, struct next_call* next, uintptr_
 BOTH(int, munmap, (void* address, size_t size),
      return (int)answer(next, capture_munmap(address, size, next, CALLER()));)
 
-struct syncing {
+struct sync_call {
   struct next_call* next;
   void* address;
   size_t size;
@@ -133,7 +133,7 @@ struct syncing {
   bool cancelled;
 };
 
-static long ask_to_sync(const struct syncing* q) {
+static long ask_to_sync(const struct sync_call* q) {
   if (q->next != CHAIN_END) return chain_call(q->next, 0, ARGUMENTS((long)q->address, (long)q->size, q->flags));
   int type;
   const bool may = q->cancelled && cancel_begin(&type);
@@ -142,7 +142,7 @@ static long ask_to_sync(const struct syncing* q) {
   return result;
 }
 
-static long sync_and_record(const struct syncing* q, uintptr_t caller) {
+static long sync_and_record(const struct sync_call* q, uintptr_t caller) {
   const void* address = q->address;
   const size_t size = q->size;
   const int64_t start = capture_now();
@@ -167,7 +167,7 @@ static long sync_and_record(const struct syncing* q, uintptr_t caller) {
 }
 
 long capture_msync(void* address, size_t size, int flags, uintptr_t caller) {
-  return sync_and_record(&(struct syncing){CHAIN_END, address, size, flags, false}, caller);
+  return sync_and_record(&(struct sync_call){CHAIN_END, address, size, flags, false}, caller);
 }
 BOTH(int, msync, (void* address, size_t size, int flags),
-     return (int)answer(next, sync_and_record(&(struct syncing){next, address, size, flags, true}, CALLER()));)
+     return (int)answer(next, sync_and_record(&(struct sync_call){next, address, size, flags, true}, CALLER()));)

@@ -11,7 +11,7 @@
 
 /* The arguments of openat, and those of the next library's function. */
 enum form { FORM_OPENAT, FORM_OPEN, FORM_CREAT };
-struct wanted {
+struct open_call {
   struct next_call* next;
   enum form form;
   int directory;
@@ -31,7 +31,7 @@ static unsigned event_flags(int flags) {
 }
 
 // Returns the path that the program passed, made absolute.  The next library may open a file under another path.
-static const char* asked_path(const struct wanted* wanted, char* buffer, size_t bytes) {
+static const char* asked_path(const struct open_call* wanted, char* buffer, size_t bytes) {
   if (*wanted->path == '/' || wanted->directory != AT_FDCWD) return wanted->path;
   const long length = RAW2(SYS_getcwd, buffer, bytes);
   if (length <= 0 || (size_t)length + 1 + strlen(wanted->path) > bytes) return wanted->path;
@@ -40,7 +40,7 @@ static const char* asked_path(const struct wanted* wanted, char* buffer, size_t 
   return buffer;
 }
 
-static uint32_t note_file(const struct wanted* wanted, long result) {
+static uint32_t note_file(const struct open_call* wanted, long result) {
   if (result < 0 || chain_inside()) return plait_events_name(wanted->path);
   char buffer[1024];
   const char* name = wanted->path;
@@ -49,7 +49,7 @@ static uint32_t note_file(const struct wanted* wanted, long result) {
   return description == NULL ? 0 : atomic_load(&description->file);
 }
 
-static void put_open(const struct wanted* wanted, int64_t start, long result, uintptr_t caller) {
+static void put_open(const struct open_call* wanted, int64_t start, long result, uintptr_t caller) {
   const int64_t duration = plait_events_now() - start;
   const struct plait_event event = {.start = start,
                                     .duration = duration,
@@ -62,7 +62,7 @@ static void put_open(const struct wanted* wanted, int64_t start, long result, ui
   plait_events_put(&event);
 }
 
-static long ask(const struct wanted* wanted, bool may) {
+static long ask(const struct open_call* wanted, bool may) {
   const long path = (long)wanted->path;
   if (wanted->next != CHAIN_END) {
     if (wanted->form == FORM_OPEN) return chain_call(wanted->next, 0, ARGUMENTS(path, wanted->flags, wanted->mode));
@@ -76,7 +76,7 @@ static long ask(const struct wanted* wanted, bool may) {
   return result;
 }
 
-static long open_and_record(const struct wanted* wanted, uintptr_t caller, bool may) {
+static long open_and_record(const struct open_call* wanted, uintptr_t caller, bool may) {
   const bool forwarded = wanted->next != CHAIN_END && chain_inside();
   if (forwarded || !capture_table_wanted(caller)) return ask(wanted, may);
   if (UNLIKELY(atomic_load(&account_loading))) account_loaded();
@@ -88,11 +88,12 @@ static long open_and_record(const struct wanted* wanted, uintptr_t caller, bool 
 }
 
 long capture_openat(int directory, const char* path, int flags, unsigned mode, uintptr_t caller) {
-  return open_and_record(&(struct wanted){CHAIN_END, FORM_OPENAT, directory, path, flags, mode}, caller, false);
+  return open_and_record(&(struct open_call){CHAIN_END, FORM_OPENAT, directory, path, flags, mode}, caller, false);
 }
 
 #define OPEN(FORM, DIRECTORY, FLAGS, MODE, MAY) \
-  return (int)answer(next, open_and_record(&(struct wanted){next, FORM, DIRECTORY, path, FLAGS, MODE}, CALLER(), MAY));
+  return (int)answer(next,                      \
+                     open_and_record(&(struct open_call){next, FORM, DIRECTORY, path, FLAGS, MODE}, CALLER(), MAY));
 
 // The mode is passed only with a flag that creates a file, but va_arg is safe in any case: it reads a register.
 #define WITH_MODE()                                            \

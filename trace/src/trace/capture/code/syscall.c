@@ -115,7 +115,7 @@ static long change(long number, int fd, long first, long second, long third, int
 }
 
 static long copy(long number, long a, long b, long c, long d, long e, long f, uintptr_t caller) {
-  struct copying q = capture_parse_copying(number, (long[6]){a, b, c, d, e, f});
+  struct copy_call q = capture_parse_copying(number, (long[6]){a, b, c, d, e, f});
   return capture_copy(&q, caller);
 }
 

@@ -37,7 +37,7 @@ struct update {
   uint32_t count;
   uint32_t spare_2;
 };
-struct several {
+struct request_batch {
   uint32_t count;
   uint32_t flags;
   uint64_t spare;
@@ -46,7 +46,7 @@ struct several {
 };
 
 static void look_at_registered(struct uring* ring, unsigned operation, const void* argument, unsigned count) {
-  const struct several* several = argument;
+  const struct request_batch* several = argument;
   const struct update* update = argument;
   switch (operation) {
     case FILES_ALL: uring_register_files(ring, 0, argument, count, true); break;

@@ -35,7 +35,7 @@ static bool is_on_socket(const struct io_uring_sqe* sqe) {
   }
 }
 
-void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_asked* asked) {
+void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_request* asked) {
   asked->kind = 255;
   asked->offset = (int64_t)sqe->off;
   asked->length = sqe->len;

@@ -164,7 +164,7 @@ void uring_add(int fd, const struct io_uring_params* p) {
   ring->cq_memory = map(fd, ring->cq_size, IORING_OFF_CQ_RING);
   ring->sqe_memory = map(fd, ring->sqe_size, IORING_OFF_SQES);
   ring->asked_count = 2 * (p->cq_entries + p->sq_entries);
-  struct uring_asked* asked = map(-1, ring->asked_count * sizeof *ring->asked, 0);
+  struct uring_request* asked = map(-1, ring->asked_count * sizeof *ring->asked, 0);
   if (ring->sq_memory == NULL || ring->cq_memory == NULL || ring->sqe_memory == NULL || asked == NULL) {
     ring->asked = asked;
     forget(ring);
@@ -209,10 +209,10 @@ void uring_register_files(struct uring* ring, uint32_t first, const int* files, 
 }
 
 // Pending requests form a list in their order. Slots are numbered from 1.
-static struct uring_asked* at_slot(struct uring* ring, uint32_t slot) { return &ring->asked[slot - 1]; }
+static struct uring_request* at_slot(struct uring* ring, uint32_t slot) { return &ring->asked[slot - 1]; }
 
 static void take_out(struct uring* ring, uint32_t slot) {
-  struct uring_asked* asked = at_slot(ring, slot);
+  struct uring_request* asked = at_slot(ring, slot);
   *(asked->before == 0 ? &ring->first : &at_slot(ring, asked->before)->next) = asked->next;
   *(asked->next == 0 ? &ring->last : &at_slot(ring, asked->next)->before) = asked->before;
   asked->used = 0;
@@ -233,13 +233,13 @@ static uint32_t spare_slot(struct uring* ring) {
 
 static void remember(struct uring* ring, const struct io_uring_sqe* sqe, int64_t start) {
   const uint32_t slot = spare_slot(ring);
-  struct uring_asked* asked = at_slot(ring, slot);
-  *asked = (struct uring_asked){.user_data = sqe->user_data,
-                                .start = start,
-                                .before = ring->last,
-                                .operation = sqe->opcode,
-                                .used = 1,
-                                .fd = sqe->fd};
+  struct uring_request* asked = at_slot(ring, slot);
+  *asked = (struct uring_request){.user_data = sqe->user_data,
+                                  .start = start,
+                                  .before = ring->last,
+                                  .operation = sqe->opcode,
+                                  .used = 1,
+                                  .fd = sqe->fd};
   uring_describe(ring, sqe, asked);
   *(ring->last == 0 ? &ring->first : &at_slot(ring, ring->last)->next) = slot;
   ring->last = slot;
@@ -263,7 +263,7 @@ static void look_at_submitted(struct uring* ring, int64_t start) {
   }
 }
 
-static void put_end(const struct uring_asked* asked, int64_t now, int32_t result) {
+static void put_end(const struct uring_request* asked, int64_t now, int32_t result) {
   uint32_t file = asked->file;
   if (asked->kind == PLAIT_EVENT_OPEN) {
     const struct description* description = result >= 0 ? table_open(result, NULL, 0) : NULL;

@@ -7,7 +7,7 @@
 #include "trace/capture/capture.h"
 
 /* A request that was submitted and has not ended. */
-struct uring_asked {
+struct uring_request {
   uint64_t user_data;
   int64_t start, offset, length;
   uint32_t before, next;
@@ -29,7 +29,7 @@ struct uring {
   uint32_t sq_entries, cq_entries;
   int sqe_shift, cqe_shift;
   uint32_t sq_seen, cq_seen;
-  struct uring_asked* asked;
+  struct uring_request* asked;
   uint32_t asked_count;
   uint32_t first, last, spare,
       made;        /* slots in it: the oldest and the newest in use, one to use again, how many were */
@@ -43,7 +43,7 @@ struct uring {
 struct uring* uring_find(int fd);
 void uring_add(int fd, const struct io_uring_params* parameters);
 /* Describes a request.  kind 255: the request becomes no event. */
-void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_asked* asked);
+void uring_describe(const struct uring* ring, const struct io_uring_sqe* sqe, struct uring_request* asked);
 /* Reads the requests that were submitted since the last time, from `start` on, and the completions. */
 void uring_look(struct uring* ring, int64_t start);
 /* Removes a ring whose descriptor is being closed. */

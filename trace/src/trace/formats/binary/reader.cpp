@@ -49,16 +49,16 @@ BinaryReader::BinaryReader(std::vector<Part> parts) : parts_(std::move(parts)) {
     }
   }
   std::stable_sort(waiting_.begin(), waiting_.end(),
-                   [](const Waiting& a, const Waiting& b) { return a.first < b.first; });
+                   [](const QueuedChunk& a, const QueuedChunk& b) { return a.first < b.first; });
 }
 
 void BinaryReader::between(std::int64_t begin, std::int64_t end) {
   begin_ = begin;
   end_ = end;
-  std::erase_if(waiting_, [&](const Waiting& one) { return one.last < begin || is_past(one.first); });
+  std::erase_if(waiting_, [&](const QueuedChunk& one) { return one.last < begin || is_past(one.first); });
 }
 
-bool BinaryReader::after(const Open& a, const Open& b) noexcept {
+bool BinaryReader::after(const StreamPointer& a, const StreamPointer& b) noexcept {
   return a->event().start != b->event().start ? a->event().start > b->event().start : a->order() > b->order();
 }
 
@@ -75,7 +75,7 @@ void BinaryReader::close(const Stream& stream) {
   description_.missed[lost_offset_].events = lost_;
 }
 
-void BinaryReader::open(const Waiting& waiting, std::uint64_t order) {
+void BinaryReader::open(const QueuedChunk& waiting, std::uint64_t order) {
   const Part& part = parts_[waiting.part];
   bytes_read_ += waiting.entry.size;
   auto stream =

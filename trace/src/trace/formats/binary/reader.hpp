@@ -33,26 +33,26 @@ class BinaryReader : public Reader {
  private:
   bool is_past(std::int64_t start) const noexcept { return start >= end_ && end_ != INT64_MAX; }
 
-  struct Waiting {
+  struct QueuedChunk {
     std::int64_t first;  // start of its first event in the trace's time
     std::int64_t last;
     std::uint32_t part;
     ChunkEntry entry;
   };
-  using Open = std::unique_ptr<Stream>;
-  static bool after(const Open& a, const Open& b) noexcept;
+  using StreamPointer = std::unique_ptr<Stream>;
+  static bool after(const StreamPointer& a, const StreamPointer& b) noexcept;
 
-  void open(const Waiting& waiting, std::uint64_t order);
+  void open(const QueuedChunk& waiting, std::uint64_t order);
   void close(const Stream& stream);
   bool advance(Event& event);
 
   std::vector<Part> parts_;
   Description description_;
   std::unique_ptr<Tables> tables_;
-  std::vector<Waiting> waiting_;  // in the order of `first`
-  std::size_t next_ = 0;          // index in waiting_
-  std::vector<Open> open_;        // a heap without `current_`
-  Open current_;
+  std::vector<QueuedChunk> waiting_;  // in the order of `first`
+  std::size_t next_ = 0;              // index in waiting_
+  std::vector<StreamPointer> open_;   // a heap without `current_`
+  StreamPointer current_;
   std::int64_t begin_ = INT64_MIN;
   std::int64_t end_ = INT64_MAX;  // no end: an event may start at this time
   std::int64_t bytes_read_ = 0;

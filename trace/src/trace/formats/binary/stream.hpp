@@ -37,12 +37,12 @@ class Stream {
     std::uint32_t file = 0;   // file of its last event, numbered as in the chunk
     std::uint32_t known = 0;  // that file, numbered as in the trace
   };
-  struct Early {
+  struct QueuedEvent {
     Event event;
     std::uint64_t number;
   };
   struct Later {
-    bool operator()(const Early& a, const Early& b) const noexcept {
+    bool operator()(const QueuedEvent& a, const QueuedEvent& b) const noexcept {
       return a.event.start != b.event.start ? a.event.start > b.event.start : a.number > b.number;
     }
   };
@@ -67,7 +67,7 @@ class Stream {
   std::vector<std::unique_ptr<Context>> contexts_;
   Context* context_ = nullptr;
   Event event_;
-  std::vector<Early> early_;  // a heap by start
+  std::vector<QueuedEvent> early_;  // a heap by start
   std::int64_t greatest_ = INT64_MIN;
   std::int64_t emitted_ = INT64_MIN;
   std::uint64_t decoded_ = 0;

@@ -49,7 +49,7 @@ BinaryWriter::BinaryWriter(std::unique_ptr<Sink> sink) : sink_(std::move(sink)) 
   begin(tables_, PLAIT_CHUNK_TABLES);
 }
 
-void BinaryWriter::begin(Filling& chunk, std::uint32_t kind) {
+void BinaryWriter::begin(PartialChunk& chunk, std::uint32_t kind) {
   chunk.chunk = {};
   std::memcpy(chunk.chunk.magic, PLAIT_CHUNK_MAGIC, sizeof chunk.chunk.magic);
   chunk.chunk.kind = kind;
@@ -57,7 +57,7 @@ void BinaryWriter::begin(Filling& chunk, std::uint32_t kind) {
   chunk.used = 0;
 }
 
-void BinaryWriter::end(Filling& chunk) {
+void BinaryWriter::end(PartialChunk& chunk) {
   if (chunk.used == 0) return;
   const std::size_t bare = sizeof chunk.chunk + chunk.used;
   const std::size_t size = (bare + PLAIT_TRACE_UNIT - 1) / PLAIT_TRACE_UNIT * PLAIT_TRACE_UNIT;

@@ -29,21 +29,21 @@ class BinaryWriter : public Writer {
 
  private:
   /// A chunk that is being filled.
-  struct Filling {
+  struct PartialChunk {
     plait_chunk chunk{};
     std::vector<unsigned char> bytes;
     std::size_t used = 0;
   };
 
-  void begin(Filling& chunk, std::uint32_t kind);
-  void end(Filling& chunk);
+  void begin(PartialChunk& chunk, std::uint32_t kind);
+  void end(PartialChunk& chunk);
   void put(const Event& event);
   void record(std::uint64_t type, const std::string& fields);
   void write_index();
 
   std::unique_ptr<Sink> sink_;
-  Filling events_;
-  Filling tables_;
+  PartialChunk events_;
+  PartialChunk tables_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;  // context of a process and thread
   std::vector<std::unique_ptr<plait_delta>> contexts_;
   std::size_t in_use_ = 0;  // number of contexts_ in use

@@ -239,7 +239,7 @@ class CsvReader : public LineReader {
     }
     Pairs pairs(text);
     const std::string_view keyword = pairs.word();
-    if (take_comment_of_ours(keyword, pairs) == Remarked::kWrong)
+    if (take_comment_of_ours(keyword, pairs) == RemarkStatus::kWrong)
       fail("the comment cannot be understood: ", printable(text));
   }
 

@@ -59,7 +59,7 @@ void BlockRequests::take(Action action, const Event& event) {
 
 void BlockRequests::wait(Stage& stage, const Event& event) {
   if (starts_.size() >= kMaxWaiting) give_up_earliest();
-  const auto request = stage[{event.file, event.kind}].emplace(event.offset, Waiting{event, {}});
+  const auto request = stage[{event.file, event.kind}].emplace(event.offset, UnfinishedRequest{event, {}});
   request->second.start = starts_.emplace(event.start, std::pair{&stage, request});
 }
 

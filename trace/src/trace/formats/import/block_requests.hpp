@@ -46,12 +46,12 @@ class BlockRequests {
   std::int64_t unfinished() const { return unfinished_; }
 
  private:
-  struct Waiting;
-  using Direction = std::pair<std::uint32_t, Kind>;       ///< file of the device, and kind of request
-  using Requests = std::multimap<std::int64_t, Waiting>;  ///< key: offset
+  struct UnfinishedRequest;
+  using Direction = std::pair<std::uint32_t, Kind>;                 ///< file of the device, and kind of request
+  using Requests = std::multimap<std::int64_t, UnfinishedRequest>;  ///< key: offset
   using Stage = std::map<Direction, Requests>;
   using Starts = std::multimap<std::int64_t, std::pair<Stage*, Requests::iterator>>;
-  struct Waiting {
+  struct UnfinishedRequest {
     Event event;
     Starts::iterator start;
   };

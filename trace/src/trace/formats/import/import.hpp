@@ -55,10 +55,10 @@ class Import : public Reader {
   Description description_;
 
  private:
-  struct Waiting {
+  struct QueuedEvent {
     Event event;
     std::uint64_t sequence;
-    bool operator>(const Waiting& other) const {
+    bool operator>(const QueuedEvent& other) const {
       return event.start != other.event.start ? event.start > other.event.start : sequence > other.sequence;
     }
   };
@@ -71,7 +71,7 @@ class Import : public Reader {
   std::unique_ptr<Source> source_;
   std::size_t slack_;
   std::size_t window_;
-  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;
+  std::priority_queue<QueuedEvent, std::vector<QueuedEvent>, std::greater<>> waiting_;
   std::uint64_t sequence_ = 0;
   std::int64_t last_ = std::numeric_limits<std::int64_t>::min();
   std::int64_t late_ = 0;

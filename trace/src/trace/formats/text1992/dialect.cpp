@@ -39,19 +39,19 @@ bool fits(std::string_view line, int base, char separator, int& records) {
   Numbers numbers(line, base, separator);
   std::uint64_t type = 0;
   std::uint64_t flags = 0;
-  if (numbers.next(type) != Numbers::Found::kNumber || type > 0xff) return false;
+  if (numbers.next(type) != Numbers::NumberStatus::kNumber || type > 0xff) return false;
   if (type == record_type::kComment) return true;
-  if (numbers.next(flags) != Numbers::Found::kNumber || (flags & ~std::uint64_t{compression::kDefined}) != 0)
+  if (numbers.next(flags) != Numbers::NumberStatus::kNumber || (flags & ~std::uint64_t{compression::kDefined}) != 0)
     return false;
   int wanted = 8;
   for (const unsigned bit : {compression::kNoLength, compression::kNoBlock, compression::kNoProcess,
                              compression::kNoOperation, compression::kNoFile})
     if ((flags & bit) != 0) --wanted;
   std::uint64_t value = 0;
-  Numbers::Found found = Numbers::Found::kNumber;
-  while ((found = numbers.next(value)) == Numbers::Found::kNumber) --wanted;
+  Numbers::NumberStatus found = Numbers::NumberStatus::kNumber;
+  while ((found = numbers.next(value)) == Numbers::NumberStatus::kNumber) --wanted;
   ++records;
-  return wanted == 0 && found == Numbers::Found::kEnd;
+  return wanted == 0 && found == Numbers::NumberStatus::kEnd;
 }
 
 /// The base in which all lines are records; 0: in none. If they are records in both bases it is 16, as in figure 1.
@@ -86,15 +86,15 @@ FoundBase detect_base(std::string_view head, char separator, std::string_view co
 
 }  // namespace
 
-Numbers::Found Numbers::next(std::uint64_t& value) {
+Numbers::NumberStatus Numbers::next(std::uint64_t& value) {
   skip_blanks();
   if (!fresh_ && separator_ != ' ' && separator_ != '\t') {
-    if (at_ == end_) return Found::kEnd;
-    if (*at_ != separator_) return Found::kNone;
+    if (at_ == end_) return NumberStatus::kEnd;
+    if (*at_ != separator_) return NumberStatus::kNone;
     ++at_;
     skip_blanks();
   }
-  if (at_ == end_) return fresh_ || separator_ == ' ' || separator_ == '\t' ? Found::kEnd : Found::kNone;
+  if (at_ == end_) return fresh_ || separator_ == ' ' || separator_ == '\t' ? NumberStatus::kEnd : NumberStatus::kNone;
   fresh_ = false;
   if (base_ == 16 && end_ - at_ > 2 && at_[0] == '0' && (at_[1] == 'x' || at_[1] == 'X')) at_ += 2;
   const char* const begin = at_;
@@ -115,9 +115,9 @@ Numbers::Found Numbers::next(std::uint64_t& value) {
               __builtin_add_overflow(number, std::uint64_t{digit}, &number) || large;
     }
   }
-  if (at_ == begin || (at_ != end_ && !at_separator() && *at_ != ' ' && *at_ != '\t')) return Found::kNone;
+  if (at_ == begin || (at_ != end_ && !at_separator() && *at_ != ' ' && *at_ != '\t')) return NumberStatus::kNone;
   value = number;
-  return large ? Found::kTooLarge : Found::kNumber;
+  return large ? NumberStatus::kTooLarge : NumberStatus::kNumber;
 }
 
 void Dialect::check() const {
@@ -136,7 +136,7 @@ void Dialect::check() const {
   if (!printable || comment.size() > 32)
     base::throw_argument_error("a comment begins with up to 32 printable characters without blanks");
   std::uint64_t value = 0;
-  if (Numbers(comment, base, separator).next(value) == Numbers::Found::kNumber && value != record_type::kComment)
+  if (Numbers(comment, base, separator).next(value) == Numbers::NumberStatus::kNumber && value != record_type::kComment)
     base::throw_argument_error("a comment that begins with '", comment, "' would look like a record");
 }
 

@@ -45,13 +45,13 @@ bool looks_like(std::string_view head);
 /// Parses the numbers of a line.
 class Numbers {
  public:
-  enum class Found : std::uint8_t { kNumber, kEnd, kNone, kTooLarge };
+  enum class NumberStatus : std::uint8_t { kNumber, kEnd, kNone, kTooLarge };
 
   Numbers(std::string_view line, int base, char separator)
       : at_(line.data()), end_(line.data() + line.size()), base_(base), separator_(separator) {}
 
   /// Reads the next number; kNone: the text is not a number.
-  Found next(std::uint64_t& value);
+  NumberStatus next(std::uint64_t& value);
   /// The rest of the line after the separator.
   std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
 

@@ -43,7 +43,7 @@ bool interface_number(std::string_view text, Interface& to) {
 
 }  // namespace
 
-void MannerChange::apply(Manner& manner) const {
+void RecordDefaultsChange::apply(RecordDefaults& manner) const {
   manner.thread = thread.value_or(manner.thread);
   manner.flags = flags.value_or(manner.flags);
   manner.interface = interface.value_or(manner.interface);
@@ -52,7 +52,7 @@ void MannerChange::apply(Manner& manner) const {
   manner.duration = duration.value_or(manner.duration);
 }
 
-std::string manner_text(const Manner& from, const Manner& to) {
+std::string manner_text(const RecordDefaults& from, const RecordDefaults& to) {
   const auto word = [](bool known) { return std::string_view(known ? "yes" : "no"); };
   Remark remark("with");
   if (from.thread != to.thread) remark.natural("thread", to.thread);
@@ -92,7 +92,7 @@ std::string event_text(const Event& event) {
   return remark.text();
 }
 
-bool parse_manner(Pairs pairs, MannerChange& change) {
+bool parse_manner(Pairs pairs, RecordDefaultsChange& change) {
   std::string_view key;
   std::string_view value;
   while (pairs.next(key, value)) {

@@ -20,7 +20,7 @@
 namespace plait::trace::text1992 {
 
 /// The values that `with` changes.
-struct MannerChange {
+struct RecordDefaultsChange {
   std::optional<std::uint32_t> thread;
   std::optional<std::uint16_t> flags;
   std::optional<Interface> interface;
@@ -28,7 +28,7 @@ struct MannerChange {
   std::optional<bool> offset;
   std::optional<bool> duration;
 
-  void apply(Manner& manner) const;
+  void apply(RecordDefaults& manner) const;
 };
 
 /// The values that `but` overrides.
@@ -39,14 +39,14 @@ struct Override {
   std::optional<std::int64_t> length;
 };
 
-std::string manner_text(const Manner& from, const Manner& to);
+std::string manner_text(const RecordDefaults& from, const RecordDefaults& to);
 std::string override_text(const Override& values);
 /// Writes an event whose times are ticks.
 std::string event_text(const Event& event);
 
 /// Parse the text after the keyword. Each is the inverse of a function above; the result is false or empty if it
 /// cannot be parsed.
-bool parse_manner(Pairs pairs, MannerChange& change);
+bool parse_manner(Pairs pairs, RecordDefaultsChange& change);
 bool parse_override(Pairs pairs, Override& values);
 std::optional<Event> parse_event(Pairs pairs);
 

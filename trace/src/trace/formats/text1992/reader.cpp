@@ -16,7 +16,7 @@ namespace plait::trace::text1992 {
 
 namespace {
 
-using Found = Numbers::Found;
+using NumberStatus = Numbers::NumberStatus;
 
 constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::uint32_t>::max();
@@ -45,9 +45,9 @@ class Reader1992 : public LineReader {
     if (line.front() == '#') return take_comment(line.substr(1), event);
     Numbers numbers(line, dialect_.base, dialect_.separator);
     std::uint64_t type = 0;
-    const Found found = numbers.next(type);
-    if (found == Found::kEnd) return false;
-    if (found == Found::kNumber && type == record_type::kComment) return take_comment(numbers.rest(), event);
+    const NumberStatus found = numbers.next(type);
+    if (found == NumberStatus::kEnd) return false;
+    if (found == NumberStatus::kNumber && type == record_type::kComment) return take_comment(numbers.rest(), event);
     if (!source().line_was_whole()) {
       try {
         take_record(numbers, found, type, event);
@@ -65,11 +65,11 @@ class Reader1992 : public LineReader {
   /// Reads a number of a record, which is at most `most`.
   std::uint64_t number(Numbers& numbers, std::string_view field, std::uint64_t most) const {
     std::uint64_t value = 0;
-    const Found found = numbers.next(value);
-    if (found == Found::kNumber && value <= most) return value;
-    if (found == Found::kNumber || found == Found::kTooLarge)
+    const NumberStatus found = numbers.next(value);
+    if (found == NumberStatus::kNumber && value <= most) return value;
+    if (found == NumberStatus::kNumber || found == NumberStatus::kTooLarge)
       fail("the field ", field, " is larger than ", most, ", the largest that there can be");
-    if (found == Found::kEnd)
+    if (found == NumberStatus::kEnd)
       fail("the record ends before its field ", field, "; its compression flags say that it is there");
     fail("expected the field ", field, ", a number of base ", dialect_.base, ", at '", numbers.rest().substr(0, 20),
          "'");
@@ -89,10 +89,10 @@ class Reader1992 : public LineReader {
     return sum;
   }
 
-  void take_record(Numbers& numbers, Found found, std::uint64_t type, Event& event) {
-    if (found == Found::kTooLarge || (found == Found::kNumber && type > 0xff))
+  void take_record(Numbers& numbers, NumberStatus found, std::uint64_t type, Event& event) {
+    if (found == NumberStatus::kTooLarge || (found == NumberStatus::kNumber && type > 0xff))
       fail("the record type is larger than 255; perhaps the numbers are not of base ", dialect_.base);
-    if (found != Found::kNumber)
+    if (found != NumberStatus::kNumber)
       fail("expected a record type of base ", dialect_.base, ", found '", numbers.rest().substr(0, 20), "'");
     const std::uint64_t flags = number(numbers, "compression", kMax);
     if ((flags & ~std::uint64_t{compression::kDefined}) != 0)
@@ -115,7 +115,7 @@ class Reader1992 : public LineReader {
         static_cast<std::uint32_t>(has_process ? number(numbers, "processId", kMaxNumber) : state_.last_process());
     const std::uint64_t cpu_field = number(numbers, "processTime", kMax);
     std::uint64_t beyond = 0;
-    if (numbers.next(beyond) != Found::kEnd)
+    if (numbers.next(beyond) != NumberStatus::kEnd)
       fail("the record has more fields than its compression flags, ", flags, ", leave");
 
     const bool logical = (type & flag::kLogical) != 0;
@@ -154,7 +154,7 @@ class Reader1992 : public LineReader {
     process.cpu = cpu;
     undefined_ += (type & record_type::kUndefined) != 0 ? 1 : 0;
 
-    const Manner& manner = file.manner;
+    const RecordDefaults& manner = file.manner;
     event.start = start_ns;
     event.duration = manner.duration ? duration_ns : kUnknown;
     event.cpu = but_.cpu ? ticks(*but_.cpu) : manner.cpu ? cpu_ns : kUnknown;
@@ -205,7 +205,7 @@ class Reader1992 : public LineReader {
     } else if (keyword == "but") {
       good = parse_override(pairs, but_);
     } else if (keyword != "plait-1992") {
-      good = take_comment_of_ours(keyword, pairs) != Remarked::kWrong;
+      good = take_comment_of_ours(keyword, pairs) != RemarkStatus::kWrong;
     }
     if (!good) fail("the comment '", keyword, "' cannot be understood: ", text.substr(0, 200));
     return false;
@@ -224,7 +224,7 @@ class Reader1992 : public LineReader {
 
   Dialect dialect_;
   State state_;
-  MannerChange change_;
+  RecordDefaultsChange change_;
   Override but_;
   std::size_t comments_ = 0;
   std::int64_t undefined_ = 0;

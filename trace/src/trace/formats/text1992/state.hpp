@@ -31,7 +31,7 @@ constexpr unsigned kDefined = 0xef;
 }  // namespace compression
 
 /// Properties of the records of a file for which the format has no field. A comment states them when they change.
-struct Manner {
+struct RecordDefaults {
   std::uint32_t thread = 0;
   std::uint16_t flags = 0;  ///< flags for which recordType has no bit
   Interface interface = Interface::kUnknown;
@@ -39,13 +39,13 @@ struct Manner {
   bool offset = true;    ///< true if the offset is known
   bool duration = true;  ///< true if the duration is known
 
-  bool operator==(const Manner&) const = default;
+  bool operator==(const RecordDefaults&) const = default;
 };
 
 /// The last record of a file, as written in the trace.
 struct FileState {
   std::uint32_t number = 0;
-  Manner manner;
+  RecordDefaults manner;
   std::uint64_t operation = 0;
   std::int64_t length = 0;
   std::int64_t next = 0;  ///< offset after its last byte; -1: too large for a number
@@ -56,7 +56,7 @@ struct ProcessState {
   std::uint32_t number = 0;
   std::uint32_t file = 0;
   std::int64_t cpu = 0;  ///< in ticks
-  Manner manner;
+  RecordDefaults manner;
   bool has_record = false;
   bool dropped = false;          ///< true if a file has been dropped
   std::vector<FileState> files;  ///< the last used file is first

@@ -204,7 +204,7 @@ class Writer1992 : public Writer {
       but.cpu = cpu;
       cpu = process.cpu;
     }
-    Manner manner;
+    RecordDefaults manner;
     manner.thread = event.thread;
     manner.flags = static_cast<std::uint16_t>(event.flags & ~record_type::kFlags);
     manner.interface = event.interface;
@@ -252,10 +252,10 @@ class Writer1992 : public Writer {
     process.cpu = cpu;
   }
 
-  void extend(Manner& from, const Manner& to, const Override& but) {
+  void extend(RecordDefaults& from, const RecordDefaults& to, const Override& but) {
     const bool corrected = but.result || but.cpu || but.offset || but.length;
     if (!dialect_.extended) {
-      manners_lost_ += to == Manner{} ? 0 : 1;
+      manners_lost_ += to == RecordDefaults{} ? 0 : 1;
       results_lost_ += but.result ? 1 : 0;
       cpu_lost_ += but.cpu ? 1 : 0;
       blocks_lost_ += but.offset || but.length ? 1 : 0;

@@ -25,12 +25,12 @@ constexpr std::int64_t kRounds = 3;                   // number of writes from w
 constexpr std::int64_t kLikeSizes = 95;               // files of a group: at least 0.95 of the largest one
 constexpr std::int64_t kMin = std::int64_t{1} << 20;  // smaller files are neither swapped nor checkpoints
 
-__extension__ using Wide = __int128;  // products of sums at their maximum
+__extension__ using Int128 = __int128;  // products of sums at their maximum
 
 /// Returns a <= share / 100 * b.
-bool at_most(Wide a, std::int64_t share, Wide b) { return a * 100 <= b * share; }
+bool at_most(Int128 a, std::int64_t share, Int128 b) { return a * 100 <= b * share; }
 /// Returns b >= share / 100 * a.
-bool at_least(Wide b, std::int64_t share, Wide a) { return b * 100 >= a * share; }
+bool at_least(Int128 b, std::int64_t share, Int128 a) { return b * 100 >= a * share; }
 
 /// Returns the largest number of files of a group that one process wrote first.
 std::int64_t max_of_one_writer(const std::vector<FileRow*>& group) {
@@ -43,12 +43,12 @@ std::int64_t max_of_one_writer(const std::vector<FileRow*>& group) {
 }  // namespace
 
 Class classify(const FileRow& file) {
-  const Wide read = file.data[kReads].bytes;
-  const Wide written = file.data[kWrites].bytes;
-  const Wide extent = file.extent;
+  const Int128 read = file.data[kReads].bytes;
+  const Int128 written = file.data[kWrites].bytes;
+  const Int128 extent = file.extent;
   if (extent == 0) return Class::kOther;
   // Processes that each read the whole file read it once each.
-  const Wide shared = extent * std::max<std::int64_t>(file.processes, 1);
+  const Int128 shared = extent * std::max<std::int64_t>(file.processes, 1);
   const bool read_back = !at_most(file.read_back, kLittle, written);
   const bool enough = read + written >= kMin;
   if (enough && written == 0 && at_least(read, kSeveral, shared)) return Class::kSwapping;
@@ -56,7 +56,7 @@ Class classify(const FileRow& file) {
       at_least(read + written, kSeveral, extent))
     return Class::kSwapping;
   if (enough && !read_back && file.rewrites >= kRounds - 1 && at_least(written, kRewritten, extent) &&
-      file.write_pauses >= kPauses * Wide{file.write_rounds})
+      file.write_pauses >= kPauses * Int128{file.write_rounds})
     return Class::kCheckpoint;
   if (!read_back && at_most(written, kOnce, extent) && at_most(read, kOnce, shared)) return Class::kRequired;
   return Class::kOther;
@@ -83,7 +83,7 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
     if (max_of_one_writer(group) < kRounds) continue;  // for example one file of each rank
     std::sort(group.begin(), group.end(), [](const FileRow* a, const FileRow* b) { return a->begin < b->begin; });
     std::int64_t largest = 0;
-    Wide whole = 0;
+    Int128 whole = 0;
     for (const FileRow* file : group) {
       largest = std::max(largest, file->data[kWrites].bytes);
       whole += file->data[kWrites].bytes;
@@ -106,7 +106,7 @@ void find_checkpoint_groups(std::vector<FileRow>& files) {
       until = std::max(until, file->end);
     }
     time += until - round;
-    if (!alike || rounds < kRounds || pauses < kPauses * Wide{time}) continue;
+    if (!alike || rounds < kRounds || pauses < kPauses * Int128{time}) continue;
     for (FileRow* file : group) {
       file->what = Class::kCheckpoint;
       file->group = pattern;

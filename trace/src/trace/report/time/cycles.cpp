@@ -43,7 +43,7 @@ constexpr std::size_t kFewValues = 1024;
 struct Candidate {
   double period = 0;  // in values of the finest scale
   double strength = 0;
-  Followed followed;
+  CycleMatch followed;
   double scale = 1;
 };
 
@@ -139,7 +139,7 @@ void search(const std::vector<double>& values, double scale, std::size_t from, s
       if (is_multiple(likes, period, height)) continue;
       Candidate candidate;
       candidate.followed = follow(ready, period);
-      const Followed& followed = candidate.followed;
+      const CycleMatch& followed = candidate.followed;
       if (followed.count < 3 || followed.found < kFound) continue;
       if (height * std::sqrt(static_cast<double>(followed.count)) < kFew) continue;
       if (std::abs(followed.period - period) > 0.1 * period) continue;

@@ -120,8 +120,8 @@ double correlation(const std::vector<double>& values, std::size_t lag, double le
   return spread > 1e-12 * aa * bb ? (ab - a * b / n) / std::sqrt(spread) : 0.0;
 }
 
-Followed follow(const std::vector<double>& values, double period) {
-  Followed result;
+CycleMatch follow(const std::vector<double>& values, double period) {
+  CycleMatch result;
   const auto length = static_cast<std::size_t>(std::lround(period));
   const std::size_t margin = length / 4;  // precedes a burst at the very start
   if (length < 4 || values.size() < 2 * length) return result;

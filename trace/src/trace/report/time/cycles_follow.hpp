@@ -6,7 +6,7 @@
 
 namespace plait::trace::report {
 
-struct Followed {
+struct CycleMatch {
   double period = 0;      ///< in values
   double regularity = 0;  ///< 1 - relative deviation of the distances
   double found = 0;       ///< fraction of the cycles from the first to the last that were recognised
@@ -17,7 +17,7 @@ struct Followed {
 
 /// Finds the interval of about `period` values that correlates best with the next one, and then its repetitions
 /// before and after, within a quarter of a period of their expected positions.
-Followed follow(const std::vector<double>& values, double period);
+CycleMatch follow(const std::vector<double>& values, double period);
 
 /// Returns Pearson's correlation of the values with themselves `lag` later; 0 if one of both is constant, or deviates
 /// by less than `least`.

@@ -13,7 +13,7 @@
 
 namespace {
 
-using plait_test::binary::WithTrace;
+using plait_test::binary::TraceTest;
 
 extern "C" {
 static std::atomic<std::int64_t> handled;
@@ -42,7 +42,7 @@ int wrong(std::int64_t during) {
   return found;
 }
 
-class TraceClock : public WithTrace {};
+class TraceClock : public TraceTest {};
 
 TEST_F(TraceClock, IsThatOfTheSystemInEveryThread) {
   ASSERT_EQ(begin(), 0);  // which looks at what the machine has

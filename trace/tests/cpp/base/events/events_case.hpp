@@ -19,7 +19,7 @@
 
 namespace plait_test::binary {
 
-class WithTrace : public plait_test::InFolder {
+class TraceTest : public plait_test::FolderTest {
  protected:
   std::string trace_ = path("t.plait");
 

@@ -20,7 +20,7 @@ namespace {
 using namespace plait::trace;
 using namespace plait_test::binary;
 
-using TraceEvents = WithTrace;
+using TraceEvents = TraceTest;
 
 TEST_F(TraceEvents, NothingHappensWithoutATrace) {
   EXPECT_EQ(plait_events_active(), 0);

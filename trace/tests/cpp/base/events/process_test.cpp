@@ -21,7 +21,7 @@ namespace {
 using namespace plait::trace;
 using namespace plait_test::binary;
 
-using TraceProcesses = WithTrace;
+using TraceProcesses = TraceTest;
 
 TEST_F(TraceProcesses, KilledProcessLeavesAllItsEvents) {
   const int status = apart([&] {

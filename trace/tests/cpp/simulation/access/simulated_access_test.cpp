@@ -29,7 +29,7 @@ using oracle::at;
 using Messages = std::map<std::pair<int, int>, std::pair<std::int64_t, std::int64_t>>;
 
 /// What real accesses did.
-struct Seen {
+struct ObservedAccesses {
   std::mutex mutex;
   std::int64_t requests = 0;
   std::int64_t bytes = 0;
@@ -39,7 +39,7 @@ struct Seen {
 /// A store that counts requests as one that makes a call for each stretch of the file would.
 class CountingStore : public store::Store {
  public:
-  CountingStore(store::Store& inner, Seen& seen) : inner_(inner), seen_(seen) {}
+  CountingStore(store::Store& inner, ObservedAccesses& seen) : inner_(inner), seen_(seen) {}
   const std::string& name() const override { return inner_.name(); }
   std::int64_t size() override { return inner_.size(); }
   std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override {
@@ -65,12 +65,12 @@ class CountingStore : public store::Store {
   }
 
   store::Store& inner_;
-  Seen& seen_;
+  ObservedAccesses& seen_;
 };
 
-class CountingTransport : public wrapped::Wrapped {
+class CountingTransport : public wrapped::WrappedTransport {
  public:
-  CountingTransport(transport::Transport& inner, Seen& seen) : Wrapped(inner), seen_(seen) {}
+  CountingTransport(transport::Transport& inner, ObservedAccesses& seen) : WrappedTransport(inner), seen_(seen) {}
   std::unique_ptr<transport::Ticket> send(int to, std::span<const std::byte> bytes) override {
     const std::lock_guard lock(seen_.mutex);
     auto& [messages, sum] = seen_.messages[{rank(), to}];
@@ -80,12 +80,12 @@ class CountingTransport : public wrapped::Wrapped {
   }
 
  private:
-  Seen& seen_;
+  ObservedAccesses& seen_;
 };
 
 /// Carries a read or a write out, by threads of which at most `on_node` share a node.
 void carry_out(const Case& access, const plan::AccessOptions& options, int workers, int on_node, bool write,
-               Seen& seen) {
+               ObservedAccesses& seen) {
   store::memory::MemoryStore memory(access_case::store_bytes(access));
   memory.bytes() = access_case::pattern(memory.size());
   std::vector<Bytes> locals = access_case::make_locals(access, memory.bytes());
@@ -134,7 +134,7 @@ std::int64_t sum(const AccessOutcome& outcome, Value RankOutcome::* value) {
   return found;
 }
 
-void expect_same(const AccessOutcome& outcome, const Seen& seen, int on_node) {
+void expect_same(const AccessOutcome& outcome, const ObservedAccesses& seen, int on_node) {
   ASSERT_EQ(sum(outcome, &RankOutcome::requests), seen.requests);
   ASSERT_EQ(sum(outcome, &RankOutcome::bytes), seen.bytes);
   std::vector<RankOutcome> ranks(outcome.ranks.size());
@@ -183,7 +183,7 @@ TEST(SimulatedAccess, MakesTheRequestsAndMessagesOfRealAccesses) {
     SCOPED_TRACE(access_case::print(access) + (write ? ", write" : ", read") + ", " + std::to_string(workers) +
                  " ranks, " + std::to_string(on_node) + " on a node, readers " + std::to_string(options.readers) +
                  ", memory " + std::to_string(options.memory_bytes));
-    Seen seen;
+    ObservedAccesses seen;
     ASSERT_NO_FATAL_FAILURE(carry_out(access, options, workers, on_node, write, seen));
     AccessSettings settings = machine(on_node);
     settings.files.cached = i % 3 == 0;

@@ -19,7 +19,7 @@ from plait.trace.recording.record import record
 SECOND = 10**9
 
 
-class Made:
+class HandmadeTrace:
     """A trace that is made by hand."""
 
     def __init__(self) -> None:
@@ -110,13 +110,13 @@ def test_it_is_said_in_one_line_under_the_programs_name(run: Path) -> None:
     ],
 )
 def test_a_program_is_called_by_its_script(tmp_path: Path, command: str, name: str) -> None:
-    made = Made()
+    made = HandmadeTrace()
     made.add("data", Kind.READ, 0, 1, 10)
     assert made.report(tmp_path / "a.plait", command=command)["trace"]["programs"] == [name]
 
 
 def test_wall_time_counts_and_agrees(tmp_path: Path) -> None:
-    made = Made()
+    made = HandmadeTrace()
     for i in range(10):  # the first process waits for half of its 10 s, the second for a tenth
         made.add("a", Kind.READ, i, 0.5, 10, offset=10 * i)
         made.add("b", Kind.READ, i, 0.1, 10, offset=10 * i, process=2)
@@ -132,7 +132,7 @@ def test_wall_time_counts_and_agrees(tmp_path: Path) -> None:
 
 
 def test_severity_follows_the_seconds(tmp_path: Path) -> None:
-    made = Made()
+    made = HandmadeTrace()
     for i in range(2000):
         made.add("a", Kind.WRITE, i * 0.05, 1e-5, 4096, offset=4096 * i)
     few = {each["title"]: each for each in made.report(tmp_path / "a.plait")["conclusions"]}
@@ -147,7 +147,7 @@ def test_severity_follows_the_seconds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("missed", "severity"), [(17, "low"), (500, "medium"), (5000, "high")])
 def test_little_that_is_missing_is_a_footnote(tmp_path: Path, missed: int, severity: str) -> None:
-    made = Made()
+    made = HandmadeTrace()
     made.add("a", Kind.WRITE, 0, 2, 10_000 - missed)
     found = made.report(tmp_path / "a.plait", missed=missed)["conclusions"]
     (told,) = (each for each in found if each["evidence"] == "trace")
@@ -156,7 +156,7 @@ def test_little_that_is_missing_is_a_footnote(tmp_path: Path, missed: int, sever
 
 
 def test_advice_fits_the_call(tmp_path: Path) -> None:
-    made = Made()
+    made = HandmadeTrace()
     for i in range(1500):
         made.add(f"file{i % 7}", Kind.OPEN, i * 0.01, 0.002)
     made.add("a", Kind.READ, 16, 0.1, 10)
@@ -168,7 +168,7 @@ def test_advice_fits_the_call(tmp_path: Path) -> None:
 
 
 def test_durable_transactions_are_not_seeking(tmp_path: Path) -> None:
-    made = Made()
+    made = HandmadeTrace()
     for i in range(84):
         made.add("a.db", Kind.WRITE, i * 0.1, 1e-5, 4096, offset=4096 * i)
         made.add("a.db", Kind.SEEK, i * 0.1 + 0.001, 1e-6)
@@ -200,7 +200,7 @@ def test_small_things_are_called_by_no_great_names(tmp_path: Path) -> None:
 
 
 def test_data_under_names_of_libraries_are_not_passed_over(tmp_path: Path) -> None:
-    made = Made()
+    made = HandmadeTrace()
     made.add("/data/a/model.so", Kind.WRITE, 0, 0.1, 2 << 20)
     made.add("/data/a/out.npy", Kind.WRITE, 1, 0.1, 3 << 20)
     found = made.report(tmp_path / "run.plait")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import trace_page_reports as reports
-from trace_page_browser import Open, area, settle, wait_until
+from trace_page_browser import OpenPage, area, settle, wait_until
 
 from plait.trace import page
 from plait.trace.page import _words
@@ -53,7 +53,7 @@ def window(shown: Any) -> tuple[float, float]:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["full", "empty", "single", "huge", "hostile"])
-def test_opens_without_errors_or_requests(open_page: Open, name: str) -> None:
+def test_opens_without_errors_or_requests(open_page: OpenPage, name: str) -> None:
     shown = open_page(getattr(reports, name)())
     took = int(shown.evaluate("document.documentElement.dataset.ready"))
     print(f"{name}: ready after {took} ms")
@@ -67,7 +67,7 @@ def test_opens_without_errors_or_requests(open_page: Open, name: str) -> None:
 
 
 @pytest.mark.long
-def test_dragging_zooms_and_both_ways_lead_back(open_page: Open) -> None:
+def test_dragging_zooms_and_both_ways_lead_back(open_page: OpenPage) -> None:
     report = reports.full()
     shown = open_page(report)
     seconds = report["timeline"]["width"] * len(report["timeline"]["read_bytes"])
@@ -96,7 +96,7 @@ def test_dragging_zooms_and_both_ways_lead_back(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_sum_of_what_is_shown(open_page: Open) -> None:
+def test_sum_of_what_is_shown(open_page: OpenPage) -> None:
     report = reports.full()
     shown = open_page(report)
     line = report["timeline"]
@@ -113,7 +113,7 @@ def test_sum_of_what_is_shown(open_page: Open) -> None:
     assert f"read {amount(expected)}," in text(shown, "#in-view")
 
 
-def test_keys_move_the_cursor_and_zoom(open_page: Open) -> None:
+def test_keys_move_the_cursor_and_zoom(open_page: OpenPage) -> None:
     report = reports.full()
     shown = open_page(report)
     shown.locator(TIMELINE).focus()
@@ -144,7 +144,7 @@ def test_keys_move_the_cursor_and_zoom(open_page: Open) -> None:
     assert 0 < high - low < 5 * report["timeline"]["width"]
 
 
-def test_pointing_reads_out_the_bin(open_page: Open) -> None:
+def test_pointing_reads_out_the_bin(open_page: OpenPage) -> None:
     report = reports.full(64)
     shown = open_page(report)
     left, right, top, _ = area(shown, TIMELINE)
@@ -156,7 +156,7 @@ def test_pointing_reads_out_the_bin(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_wheel_zooms_only_where_it_is_meant(open_page: Open) -> None:
+def test_wheel_zooms_only_where_it_is_meant(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     left, right, top, _ = area(shown, TIMELINE)
     shown.mouse.move((left + right) / 2, top + 40)
@@ -176,7 +176,7 @@ def test_wheel_zooms_only_where_it_is_meant(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_charts_of_one_time_move_together(open_page: Open) -> None:
+def test_charts_of_one_time_move_together(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     shown.locator("#ranks .plot").scroll_into_view_if_needed()
     settle(shown)
@@ -195,7 +195,7 @@ def test_charts_of_one_time_move_together(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_marks_of_the_cycle(open_page: Open) -> None:
+def test_marks_of_the_cycle(open_page: OpenPage) -> None:
     report = reports.full()
     shown = open_page(report)
     assert shown.locator(f"{TIMELINE} .turn").count() == 0
@@ -208,7 +208,7 @@ def test_marks_of_the_cycle(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_stacked_and_single_timelines(open_page: Open) -> None:
+def test_stacked_and_single_timelines(open_page: OpenPage) -> None:
     report = reports.full()
     shown = open_page(report)
     drawn = shown.locator(f"{TIMELINE} path.write").get_attribute("d")
@@ -228,7 +228,7 @@ def test_stacked_and_single_timelines(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_table_sorts_and_filters(open_page: Open) -> None:
+def test_table_sorts_and_filters(open_page: OpenPage) -> None:
     report = reports.huge()
     shown = open_page(report)
     rows = shown.locator("#files tbody tr")
@@ -257,7 +257,7 @@ def test_table_sorts_and_filters(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_choosing_a_file_draws_its_map(open_page: Open) -> None:
+def test_choosing_a_file_draws_its_map(open_page: OpenPage) -> None:
     report = reports.full()
     shown = open_page(report)
 
@@ -286,7 +286,7 @@ def test_choosing_a_file_draws_its_map(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_maps_read_out_their_cells(open_page: Open) -> None:
+def test_maps_read_out_their_cells(open_page: OpenPage) -> None:
     report = reports.full()
     shown = open_page(report)
     moved = report["ranks"]["bytes"]
@@ -310,7 +310,7 @@ def test_maps_read_out_their_cells(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_sizes_read_out_their_bins(open_page: Open) -> None:
+def test_sizes_read_out_their_bins(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     shown.locator("#sizes .plot").focus()
     shown.keyboard.press("End")
@@ -322,7 +322,7 @@ def test_sizes_read_out_their_bins(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_hostile_names_do_nothing(open_page: Open) -> None:
+def test_hostile_names_do_nothing(open_page: OpenPage) -> None:
     shown = open_page(reports.hostile())
     settle(shown)
     assert shown.evaluate("window.pwned") is None
@@ -334,7 +334,7 @@ def test_hostile_names_do_nothing(open_page: Open) -> None:
     assert shown.locator("#offsets canvas").count() == 1
 
 
-def test_policy_stops_what_gets_in_all_the_same(open_page: Open) -> None:
+def test_policy_stops_what_gets_in_all_the_same(open_page: OpenPage) -> None:
     shown = open_page(reports.full(16, 2, 8))
     shown.evaluate("""() => {
       const script = document.createElement("script");
@@ -353,7 +353,7 @@ def test_policy_stops_what_gets_in_all_the_same(open_page: Open) -> None:
     complaints.clear()
 
 
-def test_says_the_max_without_a_script(open_page: Open) -> None:
+def test_says_the_max_without_a_script(open_page: OpenPage) -> None:
     shown = open_page(reports.full(), script=False)
     assert shown.locator("h1").inner_text() == "venus"
     assert shown.locator(".conclusion").count() == 4
@@ -361,7 +361,7 @@ def test_says_the_max_without_a_script(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_comparison_shares_its_scales(open_page: Open) -> None:
+def test_comparison_shares_its_scales(open_page: OpenPage) -> None:
     shown = open_page(page.comparison_text(*reports.comparison()))
     plots = shown.locator("#timeline .plot")
     assert plots.count() == 2

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trace_page_reports as reports
 from levels import Effort
-from trace_page_browser import Open, settle, wait_until
+from trace_page_browser import OpenPage, settle, wait_until
 
 from plait.trace import page
 
@@ -68,7 +68,7 @@ def see_all(shown: Any) -> None:
 
 
 @pytest.mark.long
-def test_tab_reaches_everything(open_page: Open) -> None:
+def test_tab_reaches_everything(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     see_all(shown)
     shown.evaluate("() => { scrollTo(0, 0); window.seen = new Set(); }")
@@ -81,7 +81,7 @@ def test_tab_reaches_everything(open_page: Open) -> None:
     assert missed == []
 
 
-def test_focus_can_be_seen(open_page: Open) -> None:
+def test_focus_can_be_seen(open_page: OpenPage) -> None:
     shown = open_page(reports.full(64, 2, 16))
     shown.keyboard.press("Tab")
     assert shown.evaluate("document.activeElement.className") == "skip"
@@ -96,7 +96,7 @@ def test_focus_can_be_seen(open_page: Open) -> None:
         assert width == "3px", selector
 
 
-def test_has_landmarks_headings_and_names(open_page: Open) -> None:
+def test_has_landmarks_headings_and_names(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     assert shown.locator("html").get_attribute("lang") == "en"
     assert shown.title() == "venus – I/O report"
@@ -122,7 +122,7 @@ def test_has_landmarks_headings_and_names(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_charts_have_texts_and_tables(open_page: Open) -> None:
+def test_charts_have_texts_and_tables(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     charts = shown.locator(".plot")
     assert charts.count() == 4
@@ -151,7 +151,7 @@ def test_charts_have_texts_and_tables(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_paper_has_all_tables_and_no_controls(open_page: Open) -> None:
+def test_paper_has_all_tables_and_no_controls(open_page: OpenPage) -> None:
     shown = open_page(reports.huge(), scheme="dark")
     assert shown.locator("#files tbody tr").count() == 20
     shown.emulate_media(media="print")
@@ -174,7 +174,7 @@ def test_paper_has_all_tables_and_no_controls(open_page: Open) -> None:
 
 
 @pytest.mark.long
-def test_prints(open_page: Open) -> None:
+def test_prints(open_page: OpenPage) -> None:
     shown = open_page(reports.full())
     paper = shown.pdf(format="A4")
     assert paper.startswith(b"%PDF")
@@ -183,7 +183,7 @@ def test_prints(open_page: Open) -> None:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", ["full", "empty", "hostile", "comparison"])
-def test_fits_any_width(open_page: Open, name: str) -> None:
+def test_fits_any_width(open_page: OpenPage, name: str) -> None:
     text = page.comparison_text(*reports.comparison()) if name == "comparison" else getattr(reports, name)()
     shown = open_page(text, size=(360, 800))
     see_all(shown)
@@ -199,7 +199,7 @@ def test_fits_any_width(open_page: Open, name: str) -> None:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_stand_out(open_page: Open, scheme: str, effort: Effort) -> None:
+def test_texts_stand_out(open_page: OpenPage, scheme: str, effort: Effort) -> None:
     shown = open_page(effort.choose(reports.full(64, 2, 16), reports.full()), scheme=scheme)
     see_all(shown)
     shown.get_by_label("stacked").check()
@@ -216,7 +216,7 @@ def test_texts_stand_out(open_page: Open, scheme: str, effort: Effort) -> None:
 
 
 @pytest.mark.long
-def test_colours_of_maps_follow_the_scheme(open_page: Open) -> None:
+def test_colours_of_maps_follow_the_scheme(open_page: OpenPage) -> None:
     pictures = []
     for scheme in ("light", "dark"):
         shown = open_page(reports.full(64, 4, 32), scheme=scheme)

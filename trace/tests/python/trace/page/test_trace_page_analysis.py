@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from trace_page_browser import Open, settle
+from trace_page_browser import OpenPage, settle
 
 import plait.trace
 from plait.trace import EVENT, Counters, Flag, Interface, Kind, page
@@ -35,7 +35,7 @@ def make_trace(path: Path, pause: int) -> None:
 
 
 @pytest.mark.long
-def test_page_of_a_trace(open_page: Open, tmp_path: Path) -> None:
+def test_page_of_a_trace(open_page: OpenPage, tmp_path: Path) -> None:
     make_trace(tmp_path / "run.plait", 25_000_000)
     report = plait.trace.report(tmp_path / "run.plait")
     target = tmp_path / "run.html"
@@ -60,7 +60,7 @@ def test_page_of_a_trace(open_page: Open, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_page_of_a_comparison(open_page: Open, tmp_path: Path) -> None:
+def test_page_of_a_comparison(open_page: OpenPage, tmp_path: Path) -> None:
     make_trace(tmp_path / "a.plait", 25_000_000)
     make_trace(tmp_path / "b.plait", 50_000_000)
     compared = plait.trace.compare(tmp_path / "a.plait", tmp_path / "b.plait")
@@ -72,7 +72,7 @@ def test_page_of_a_comparison(open_page: Open, tmp_path: Path) -> None:
     assert "a.plait" in shown.locator(".sides").inner_text()
 
 
-def test_page_of_a_trace_without_events(open_page: Open, tmp_path: Path) -> None:
+def test_page_of_a_trace_without_events(open_page: OpenPage, tmp_path: Path) -> None:
     with plait.trace.create(tmp_path / "none.plait"):
         pass
     shown = open_page(page.page_text(plait.trace.report(tmp_path / "none.plait")))
@@ -81,7 +81,7 @@ def test_page_of_a_trace_without_events(open_page: Open, tmp_path: Path) -> None
 
 
 @pytest.mark.long
-def test_page_of_counters(open_page: Open, tmp_path: Path) -> None:
+def test_page_of_counters(open_page: OpenPage, tmp_path: Path) -> None:
     whole = Counters(0, 0, Interface.UNKNOWN, Flag.LOGICAL, {"run_ns": 10**10, "processes": 4})
     values = {"reads": 3000, "writes": 0, "read_bytes": 3_072_000, "write_bytes": 0, "read_ns": 10**9, "opens": 1}
     values |= {"reads_of_1001_to_2000": 3000, "consecutive_reads": 2000, "sequential_reads": 400}

@@ -32,7 +32,7 @@ def running_browser() -> Iterator[Any]:
             running.close()
 
 
-class Opened:
+class PageOpener:
     """Opens pages; `check()` fails for errors in their scripts, and for requests."""
 
     def __init__(self, running: Any, folder: Path) -> None:
@@ -75,13 +75,13 @@ class Opened:
         assert not self.complaints, "\n".join(self.complaints)
 
 
-Open = Callable[..., Any]
+OpenPage = Callable[..., Any]
 
 
 @pytest.fixture
-def open_page(running_browser: Any, tmp_path: Path) -> Iterator[Open]:
+def open_page(running_browser: Any, tmp_path: Path) -> Iterator[OpenPage]:
     """Open pages, and fail a test whose pages have errors."""
-    opened = Opened(running_browser, tmp_path)
+    opened = PageOpener(running_browser, tmp_path)
     yield opened
     opened.close()
 

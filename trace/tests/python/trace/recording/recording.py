@@ -24,7 +24,7 @@ NOT_COUNTED = [Interface.AIO, Interface.URING]  # by the kernel, in /proc/PID/io
 
 
 @dataclass
-class Recorded:
+class RecordedRun:
     """A recorded run."""
 
     path: Path
@@ -32,7 +32,7 @@ class Recorded:
     description: plait.trace.Description
     status: int
 
-    def name_of(self, event: np.void) -> str:
+    def file_name(self, event: np.void) -> str:
         """Return the file of an event."""
         return self.names[int(event["process"]), int(event["file"])]
 
@@ -43,7 +43,7 @@ class Recorded:
             (one.number, 0): "" for one in self.description.processes
         }
 
-    def of(self, name: str, kind: Kind | None = None) -> npt.NDArray[np.void]:
+    def select(self, name: str, kind: Kind | None = None) -> npt.NDArray[np.void]:
         """Return the events on a file, selected by the end of its name."""
         names = self.names
         keep = [
@@ -76,14 +76,14 @@ class Recorded:
         }
 
 
-def load(path: Path, status: int = 0) -> Recorded:
+def load(path: Path, status: int = 0) -> RecordedRun:
     """Reads a whole trace."""
     with plait.trace.open(path) as trace:
         events = trace.read()
-        return Recorded(path, events, trace.description, status)
+        return RecordedRun(path, events, trace.description, status)
 
 
-def record(folder: Path, *command: str | Path, append: bool = False) -> Recorded:
+def record(folder: Path, *command: str | Path, append: bool = False) -> RecordedRun:
     """Runs a command recorded."""
     path = folder / "trace.plait"
     status = plait.trace.record([str(word) for word in command], path, append=append)
@@ -113,7 +113,7 @@ def kernel_count(folder: Path, command: Sequence[str | Path]) -> tuple[int, int]
     return int(counts["rchar"]), int(counts["wchar"])
 
 
-def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.CaptureFixture[str]) -> Recorded:
+def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.CaptureFixture[str]) -> RecordedRun:
     """Return the events of a run, and check that their bytes equal the kernel's count of an untraced run, with none
     missed.
     """
@@ -135,7 +135,7 @@ def check_exact(folder: Path, command: Sequence[str | Path], capfd: pytest.Captu
     return found
 
 
-def check_calls(found: Recorded, told: Path) -> None:
+def check_calls(found: RecordedRun, told: Path) -> None:
     """Check that the program calls.c was recorded as described in the file `told`."""
     found = replace(found, events=found.events[(found.events["flags"] & Flag.LOGICAL) != 0])
     expected = [
@@ -146,7 +146,7 @@ def check_calls(found: Recorded, told: Path) -> None:
     assert failed in expected
     kept = []
     to_skip = {Kind.OPEN, Kind.CLOSE, Kind.DUPLICATE}
-    for event in found.of("data"):
+    for event in found.select("data"):
         kind = Kind(event["kind"])
         copied = event["interface"] == Interface.COPY
         if kind in to_skip or (copied and kind == Kind.WRITE):
@@ -162,11 +162,11 @@ def check_calls(found: Recorded, told: Path) -> None:
     assert list(copies["kind"]) == [Kind.READ, Kind.WRITE] * 2
     assert list(copies["offset"]) == [10, 0, 20000, 40]
     assert copies["operation"][0] == copies["operation"][1] != copies["operation"][2] == copies["operation"][3]
-    streams = found.of("data")[found.of("data")["interface"] == Interface.STDIO]
+    streams = found.select("data")[found.select("data")["interface"] == Interface.STDIO]
     assert {Kind(kind) for kind in streams["kind"]} == {Kind.OPEN, Kind.READ, Kind.SEEK, Kind.CLOSE}
-    opens = found.of("data", Kind.OPEN)
+    opens = found.select("data", Kind.OPEN)
     assert [bool(flags & Flag.CREATE) for flags in opens["flags"]] == [True, False, False, False]
-    assert len(found.of("data", Kind.CLOSE)) == 1  # of the stream; the program's end closes the others
+    assert len(found.select("data", Kind.CLOSE)) == 1  # of the stream; the program's end closes the others
 
 
 PLAIT = Path(sys.executable).parent / "plait"

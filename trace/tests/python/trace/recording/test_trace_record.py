@@ -71,7 +71,7 @@ def test_a_killed_program_leaves_all_that_it_did(tmp_path: Path) -> None:
     target = tmp_path / "data"
     found = record(tmp_path, compiled(tmp_path, "killed.c"), target, "1000")
     assert found.status == 137
-    writes = found.of("data", Kind.WRITE)
+    writes = found.select("data", Kind.WRITE)
     assert list(writes["offset"]) == [16 * i for i in range(1000)]
     assert int(writes["result"].sum()) == target.stat().st_size
     assert not found.description.complete
@@ -82,8 +82,8 @@ def test_two_programs_share_a_trace(tmp_path: Path) -> None:
     script = f"{program} {tmp_path}/one 4 50 & {program} {tmp_path}/two 4 50 & wait"
     found = record(tmp_path, "sh", "-c", script)
     for name in ("one", "two"):
-        assert len(found.of(name, Kind.WRITE)) == 200
-        assert len(found.of(name, Kind.READ)) == 400
+        assert len(found.select(name, Kind.WRITE)) == 200
+        assert len(found.select(name, Kind.READ)) == 400
     assert found.missed() == {}
 
 
@@ -97,14 +97,14 @@ def test_threads_have_events_of_their_own(tmp_path: Path) -> None:
     found = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "12", "100")
     assert found.status == 0
     assert found.missed() == {}
-    writes = found.of("data", Kind.WRITE)
+    writes = found.select("data", Kind.WRITE)
     assert len(writes) == 1200
     assert len(np.unique(writes["thread"])) == 12
     for thread in np.unique(writes["thread"]):
         own = writes[writes["thread"] == thread]
         assert sorted(own["offset"] % 4096) == sorted(i % 64 * 64 for i in range(100))
     # The reads use one position: each recorded offset is correct, so none is recorded twice.
-    reads = found.of("data", Kind.READ)
+    reads = found.select("data", Kind.READ)
     shared = reads[(reads["flags"] & Flag.AT_POSITION) != 0]
     assert len(shared) == 1200
     known = shared["offset"][shared["offset"] >= 0]
@@ -117,8 +117,8 @@ def test_many_threads_over_time(tmp_path: Path) -> None:
     found = record(tmp_path, compiled(tmp_path, "threads.c"), tmp_path / "data", "10000", "2")
     assert found.status == 0
     assert found.missed() == {}
-    assert len(found.of("data", Kind.WRITE)) == 20000
-    assert len(found.of("data", Kind.READ)) == 40000
+    assert len(found.select("data", Kind.WRITE)) == 20000
+    assert len(found.select("data", Kind.READ)) == 40000
 
 
 def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
     assert found.status == 0
     lines = (tmp_path / "data").read_text(encoding="ascii").splitlines(keepends=True)
     assert len(lines) == 10
-    writes = found.of("data", Kind.WRITE)
+    writes = found.select("data", Kind.WRITE)
     expected = [len(line) for line in lines if line != "not recorded\n"]
     assert list(writes["result"]) == expected
     at = 0
@@ -146,14 +146,14 @@ def test_children_of_every_kind_are_followed(tmp_path: Path) -> None:
 def test_positions_shared_with_children_and_parents(tmp_path: Path) -> None:
     found = record(tmp_path, compiled(tmp_path, "shared.c"), tmp_path / "data")
     assert found.status == 0
-    writes = found.of("data", Kind.WRITE)
+    writes = found.select("data", Kind.WRITE)
     assert sorted(zip(writes["offset"], writes["result"], strict=True)) == [(i * 10, 10) for i in range(6)]
 
 
 def test_cancelled_threads_and_handlers(tmp_path: Path) -> None:
     found = record(tmp_path, compiled(tmp_path, "signals.c"), tmp_path / "data")
     assert found.status == 0
-    written = int(found.of("data", Kind.WRITE)["result"].sum())
+    written = int(found.select("data", Kind.WRITE)["result"].sum())
     # Events of a handler that interrupted the recording of an event are reported as missing.
     missed = sum(one[2] for one in found.missed().values())
     assert written + missed == (tmp_path / "data").stat().st_size

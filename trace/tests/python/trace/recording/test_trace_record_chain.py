@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recording import Recorded, check_calls, compiled, load
+from recording import RecordedRun, check_calls, compiled, load
 
 import plait
 from plait.trace import Flag, Kind
@@ -35,7 +35,7 @@ def listed() -> str:
     return subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True, env=environment).stdout
 
 
-def run(folder: Path, order: str, other: Path, *command: str | Path) -> tuple[Recorded, str]:
+def run(folder: Path, order: str, other: Path, *command: str | Path) -> tuple[RecordedRun, str]:
     preload = order.format(recorder=RECORDER, other=other) or str(other)
     # Set LD_PRELOAD only for the recorded programs, not for the recording process.
     start = "import os, sys, plait.trace as t; os.environ['LD_PRELOAD'] = sys.argv[1]; "
@@ -56,14 +56,14 @@ def test_a_library_that_redirects_files(tmp_path: Path, order: str) -> None:
     found, _ = run(tmp_path, order, other, compiled(tmp_path, "chain/copies.c"), "/chained/in", "/chained/out")
     assert (tmp_path / "store" / "out").read_bytes() == data
     name = "store/out" if order.startswith("{other}") else "/chained/out"
-    writes = found.of(name, Kind.WRITE)
+    writes = found.select(name, Kind.WRITE)
     logical = writes[(writes["flags"] & Flag.LOGICAL) != 0]
     assert list(logical["offset"]) == list(range(0, 1050, 100))
     assert int(logical["result"].sum()) == 1050
     below = writes[(writes["flags"] & Flag.LOGICAL) == 0]
     if not order.startswith("{other}"):  # system calls of the library belong to the recorded call
         assert list(below["operation"]) == list(logical["operation"])
-        assert len(found.of("store/out", Kind.OPEN)) == 1
+        assert len(found.select("store/out", Kind.OPEN)) == 1
     assert found.missed() == {}
     assert plait.trace.report(found.path)["trace"]["coverage"]["share"] == 1.0
 
@@ -117,7 +117,7 @@ def test_libraries_that_are_installed(tmp_path: Path, name: str, order: str) -> 
     found, printed = run(tmp_path, order, installed(name), *command)
     assert printed == f"{1 << 20}\n"
     assert (tmp_path / "out").read_bytes() == bytes(1050)
-    writes = found.of("/out", Kind.WRITE)
+    writes = found.select("/out", Kind.WRITE)
     assert int(writes["result"][(writes["flags"] & Flag.LOGICAL) != 0].sum()) == 4 * 1050
     assert found.missed() == {}
 
@@ -134,7 +134,7 @@ def test_children_of_a_program_with_another_library(tmp_path: Path, order: str) 
     other = compiled(tmp_path, "chain/passes.c", "-shared", "-fPIC", "-ldl").rename(tmp_path / "libpasses.so")
     found, _ = run(tmp_path, order, other, compiled(tmp_path, "children.c"), tmp_path / "data")
     lines = (tmp_path / "data").read_text(encoding="ascii").splitlines(keepends=True)
-    writes = found.of("data", Kind.WRITE)
+    writes = found.select("data", Kind.WRITE)
     logical = writes[(writes["flags"] & Flag.LOGICAL) != 0]
     assert list(logical["result"]) == [len(line) for line in lines if line != "not recorded\n"]
     assert [one.events for one in found.description.missed if one.reason.startswith("unrecorded")] == [1]
@@ -152,7 +152,7 @@ def test_a_library_that_the_loader_orders_after_the_c_library_is_not_called(tmp_
     assert expected == "5 plain 1 0 1\n"
     found, printed = run(tmp_path, "{recorder}", tmp_path, program, tmp_path / "in")
     assert printed == expected
-    assert list(found.of("/in", Kind.READ)["result"]) == [5]
+    assert list(found.select("/in", Kind.READ)["result"]) == [5]
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from recording import PLAIT, Recorded, compiled, load, record
+from recording import PLAIT, RecordedRun, compiled, load, record
 
 import plait.trace
 from plait.trace import Kind
@@ -27,7 +27,7 @@ if __name__ == "__main__":
 """
 
 
-def check_complete(found: Recorded) -> None:
+def check_complete(found: RecordedRun) -> None:
     assert found.description.complete, found.description.notes
     assert found.missed() == {}
     coverage = plait.trace.report(found.path)["trace"]["coverage"]
@@ -49,7 +49,7 @@ def test_a_pool_of_workers_that_is_terminated(tmp_path: Path, method: str) -> No
     assert "all of what is known to have happened" in done.stderr
     found = load(tmp_path / "trace.plait")
     check_complete(found)
-    assert sum(int(found.of(f"/out{k}", Kind.WRITE)["result"].sum()) for k in range(8)) == 8000
+    assert sum(int(found.select(f"/out{k}", Kind.WRITE)["result"].sum()) for k in range(8)) == 8000
 
 
 def test_a_command_that_a_shell_kills(tmp_path: Path) -> None:

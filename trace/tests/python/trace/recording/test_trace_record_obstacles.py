@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from compiling import made_once
-from recording import PLAIT, SOURCES, Recorded, compiled, load, need
+from recording import PLAIT, SOURCES, RecordedRun, compiled, load, need
 
 import plait
 import plait.trace
@@ -24,7 +24,7 @@ pthread_testcancel sched_yield snprintf stpcpy stpncpy strchr strcmp strcpy strc
 strrchr strstr strtoull sysconf uname"""
 
 
-def run(folder: Path, *command: str | Path) -> tuple[Recorded, subprocess.CompletedProcess[str]]:
+def run(folder: Path, *command: str | Path) -> tuple[RecordedRun, subprocess.CompletedProcess[str]]:
     words = [PLAIT, "trace", "record", "-o", folder / "trace.plait", "--", *command]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
     return load(folder / "trace.plait", done.returncode), done
@@ -40,7 +40,7 @@ def musl_program(folder: Path) -> Path:
     return made_once(folder / "starts", (compiler, source.stat().st_mtime_ns), make)
 
 
-def unrecorded(found: Recorded) -> dict[str, int]:
+def unrecorded(found: RecordedRun) -> dict[str, int]:
     return {one.reason: one.events for one in found.description.missed if one.reason.startswith("unrecorded")}
 
 
@@ -68,7 +68,7 @@ def test_musl_children_of_a_shell_run_and_are_named(tmp_path: Path, ending: str)
 def test_what_a_musl_program_starts_is_recorded(tmp_path: Path) -> None:
     found, done = run(tmp_path, musl_program(tmp_path), "/etc/hostname", "cat /etc/passwd")
     assert done.returncode == 0
-    assert found.of("/etc/passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
+    assert found.select("/etc/passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
 
 
 def test_the_recording_library_takes_nothing_that_musl_lacks() -> None:
@@ -108,7 +108,7 @@ def test_another_loader_that_is_new_enough_loads_the_library(tmp_path: Path) -> 
     found, done = run(tmp_path, compiled(tmp_path, "starts.c", f"-Wl,--dynamic-linker={loader}"), "/etc/hostname")
     assert done.returncode == 0
     assert unrecorded(found) == {}
-    assert len(found.of("/etc/hostname", Kind.READ)) == 1
+    assert len(found.select("/etc/hostname", Kind.READ)) == 1
 
 
 def test_static_programs_are_named(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from launching import WELCOME
-from recording import PLAIT, SOURCES, Recorded, check_exact, compiled, kernel_count, load, need
+from recording import PLAIT, SOURCES, RecordedRun, check_exact, compiled, kernel_count, load, need
 
 import plait
 from plait.launch import LaunchError, find_mpiexec
@@ -81,7 +81,7 @@ def test_a_numpy_script(tmp_path: Path, capfd: Capture) -> None:
     command = [sys.executable, "-c", script, str(tmp_path / "a.npy")]
     kernel_count(tmp_path, command)
     found = check_exact(tmp_path, command, capfd)
-    writes = found.of("a.npy", Kind.WRITE)
+    writes = found.select("a.npy", Kind.WRITE)
     assert int(writes["result"].sum()) == 2 * 400000 + 128
 
 
@@ -97,7 +97,7 @@ def test_an_h5py_script(tmp_path: Path, capfd: Capture) -> None:
     command = [sys.executable, "-c", script, str(tmp_path / "a.h5")]
     kernel_count(tmp_path, command)
     found = check_exact(tmp_path, command, capfd)
-    writes = found.of("a.h5", Kind.WRITE)
+    writes = found.select("a.h5", Kind.WRITE)
     assert int((writes["offset"] + writes["result"]).max()) == (tmp_path / "a.h5").stat().st_size
 
 
@@ -131,7 +131,7 @@ def test_fio(tmp_path: Path, capfd: Capture, options: list[str], interface: Inte
     (tmp_path / "data").write_bytes(bytes(1 << 20))
     found = run_fio(tmp_path, options, capfd)
     assert found.missed() == {}
-    data = found.of("data")
+    data = found.select("data")
     moves = data[(data["kind"] <= Kind.WRITE) & (data["interface"] == interface)]
     assert len(moves) == 256
     assert set(moves["result"]) == {4096}
@@ -162,7 +162,7 @@ def test_a_ring_that_the_kernel_polls_is_counted_as_missed(tmp_path: Path, capfd
     assert missed[0] + int((found.events["interface"] == Interface.URING).sum()) == 256
 
 
-def launched(capfd: Capture, record: list[object], program: list[object], ranks: int) -> Iterator[Recorded]:
+def launched(capfd: Capture, record: list[object], program: list[object], ranks: int) -> Iterator[RecordedRun]:
     """Run a program on several ranks: each recorded by itself, then all through their launcher."""
     try:
         launcher = find_mpiexec()
@@ -184,7 +184,7 @@ def launched(capfd: Capture, record: list[object], program: list[object], ranks:
         yield load(Path(str(record[record.index("-o") + 1])))
 
 
-def check_complete(found: Recorded) -> None:
+def check_complete(found: RecordedRun) -> None:
     """Check that at most one call is missing: the signal handler of MPICH's mpiexec may write 8 bytes during another
     call.
     """
@@ -208,13 +208,13 @@ def test_mpi_io_both_ways(tmp_path: Path, capfd: Capture) -> None:
     record = [PLAIT, "trace", "record", "-q", "-o", tmp_path / "a.plait", "--"]
     for found in launched(capfd, record, program, 3):
         check_complete(found)
-        writes = found.of("data", Kind.WRITE)
+        writes = found.select("data", Kind.WRITE)
         ranks = {one.number: one.rank for one in found.description.processes}
         for rank in range(3):
             own = writes[[ranks[int(process)] == rank for process in writes["process"]]]
             assert int(own["result"].sum()) == 80000
             assert int(own["offset"].min()) == rank * 80000
-        reads = found.of("data", Kind.READ)
+        reads = found.select("data", Kind.READ)
         assert int(reads["result"].sum()) >= 240000
 
 
@@ -233,7 +233,7 @@ def test_collective_mpi_io_in_c(tmp_path: Path, capfd: Capture) -> None:
         check_complete(found)
         assert target.stat().st_size == size
         for kind in (Kind.WRITE, Kind.READ):  # two phases: each byte moves once, on some rank
-            events = found.of("data", kind)
+            events = found.select("data", kind)
             covered = np.zeros(size, dtype=np.int64)
             for event in events:
                 covered[int(event["offset"]) :][: int(event["result"])] += 1

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recording import Recorded, compiled, record
+from recording import RecordedRun, compiled, record
 
 from plait.trace import Interface, Kind
 
 NOT_KEPT = "calls that could not be decoded, or came while another was being kept"
 
 
-def done(folder: Path, *command: str | Path) -> Recorded:
+def done(folder: Path, *command: str | Path) -> RecordedRun:
     found = record(folder, *command)
     if found.status == 77:
         pytest.skip("the system refuses")
@@ -22,21 +22,21 @@ def done(folder: Path, *command: str | Path) -> Recorded:
 
 def test_a_program_that_restricts_its_system_calls(tmp_path: Path) -> None:
     found = done(tmp_path, compiled(tmp_path, "sandbox.c"))
-    assert list(found.of("passwd", Kind.READ)["result"]) == [8]
+    assert list(found.select("passwd", Kind.READ)["result"]) == [8]
     assert found.missed() == {NOT_KEPT: (1, 0, 0)}
     assert found.description.complete
 
 
 def test_a_program_that_may_not_read_the_counter_of_the_clock(tmp_path: Path) -> None:
     found = done(tmp_path, compiled(tmp_path, "no_counter.c"))
-    assert list(found.of("passwd", Kind.READ)["result"]) == [8]
+    assert list(found.select("passwd", Kind.READ)["result"]) == [8]
     assert found.missed() == {NOT_KEPT: (1, 0, 0)}
     assert found.description.complete
 
 
 def test_a_program_that_may_not_make_code(tmp_path: Path) -> None:
     found = done(tmp_path, compiled(tmp_path, "no_new_code.c"), "cat", "/etc/passwd")
-    assert found.of("passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
+    assert found.select("passwd", Kind.READ)["result"].sum() == Path("/etc/passwd").stat().st_size
 
 
 def test_handlers_that_jump_out(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_handlers_that_jump_out(tmp_path: Path) -> None:
     offsets = list(reads[reads["result"] == 16]["offset"])
     assert offsets == [16 * i for i in range(10)][10 - len(offsets) :]
     assert len(offsets) + missed >= 10
-    assert len(found.of("/etc/hosts", Kind.OPEN)) + missed >= 100
+    assert len(found.select("/etc/hosts", Kind.OPEN)) + missed >= 100
 
 
 def test_handlers_that_end_a_program_with_a_ring(tmp_path: Path) -> None:
@@ -80,5 +80,5 @@ def test_requests_of_a_ring_on_sockets(tmp_path: Path) -> None:
 def test_positions_that_other_processes_share(tmp_path: Path, way: str) -> None:
     (tmp_path / "data").write_bytes(bytes(2000))
     found = done(tmp_path, compiled(tmp_path, "passed.c", "-lutil"), way, tmp_path / "data")
-    reads = found.of("data", Kind.READ)
+    reads = found.select("data", Kind.READ)
     assert {(int(one["length"]), int(one["offset"])) for one in reads} == {(1000, 0), (500, 1000)}

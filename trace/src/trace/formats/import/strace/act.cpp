@@ -41,7 +41,7 @@ std::int64_t vector_length(std::string_view argument) {
 
 }  // namespace
 
-Event Act::event(std::int64_t start, const Call& call, Kind kind) const {
+Event EventConverter::event(std::int64_t start, const Call& call, Kind kind) const {
   Event event;
   event.start = start;
   event.duration = call.duration;
@@ -53,7 +53,7 @@ Event Act::event(std::int64_t start, const Call& call, Kind kind) const {
   return event;
 }
 
-void Act::emit(Event event, const Open* open) {
+void EventConverter::emit(Event event, const OpenResult* open) {
   if (open != nullptr) event.file = open->number;
   const bool writes = event.kind == Kind::kWrite;
   if (open != nullptr && open->direct && (writes || event.kind == Kind::kRead)) event.flags |= flag::kDirect;
@@ -62,17 +62,17 @@ void Act::emit(Event event, const Open* open) {
   put_(event);
 }
 
-Slot& Act::descriptor(std::string_view argument) {
+Slot& EventConverter::descriptor(std::string_view argument) {
   return tasks_.descriptor(*task_, leading_number(argument).value_or(-1), find_annotation(argument));
 }
 
-bool Act::transfer(Event event, const Call& call, bool vector, bool at) {
+bool EventConverter::transfer(Event event, const Call& call, bool vector, bool at) {
   const auto& arguments = call.arguments;
   if (arguments.size() < (at ? 4u : 3u)) return false;
   const auto count = vector ? vector_length(arguments[1]) : leading_number(arguments[2]);
   if (!count || *count < 0 || call.result > kMaxMove) return false;
   Slot& slot = descriptor(arguments[0]);
-  Open& open = *slot.open;
+  OpenResult& open = *slot.open;
   if (vector) event.interface = Interface::kVector;
   event.length = *count;
   event.result = call.known ? call.result : -4;
@@ -97,12 +97,12 @@ bool Act::transfer(Event event, const Call& call, bool vector, bool at) {
   return true;
 }
 
-bool Act::open(Event event, std::string_view name, const Call& call) {
-  const Does does = what_does(name);
-  const std::size_t path = does == Does::kOpenAt ? 1 : 0;
+bool EventConverter::open(Event event, std::string_view name, const Call& call) {
+  const Effect does = what_does(name);
+  const std::size_t path = does == Effect::kOpenAt ? 1 : 0;
   if (call.arguments.size() < path + 1) return false;
   const std::string_view flags = call.arguments.size() > path + 1 ? call.arguments[path + 1] : std::string_view{};
-  if (does == Does::kCreate || contains(flags, "O_CREAT")) event.flags |= flag::kCreate;
+  if (does == Effect::kCreate || contains(flags, "O_CREAT")) event.flags |= flag::kCreate;
   if (contains(flags, "O_RDONLY")) event.flags |= flag::kReadOnly;
   if (contains(flags, "O_APPEND")) event.flags |= flag::kAppend;
   if (contains(flags, "O_DIRECT") && !contains(flags, "O_DIRECTORY")) event.flags |= flag::kDirect;
@@ -126,7 +126,7 @@ bool Act::open(Event event, std::string_view name, const Call& call) {
   return true;
 }
 
-bool Act::copy(Event event, const Call& call, bool send) {
+bool EventConverter::copy(Event event, const Call& call, bool send) {
   const auto& arguments = call.arguments;
   if (arguments.size() < (send ? 4u : 5u) || call.result > kMaxMove) return false;
   const auto count = leading_number(arguments[send ? 3 : 4]);
@@ -137,7 +137,7 @@ bool Act::copy(Event event, const Call& call, bool send) {
   event.operation = ++operations_;
   // An offset is printed as NULL or [0] => [4096]; with NULL the call uses the position of the open file.
   const auto side = [&](std::string_view descriptor_text, std::string_view offset_text, Kind kind) {
-    Open& open = *descriptor(descriptor_text).open;
+    OpenResult& open = *descriptor(descriptor_text).open;
     Event one = event;
     one.kind = kind;
     if (offset_text.starts_with('[')) {
@@ -159,7 +159,7 @@ bool Act::copy(Event event, const Call& call, bool send) {
   return true;
 }
 
-bool Act::submit(Event event, const Call& call) {
+bool EventConverter::submit(Event event, const Call& call) {
   if (call.arguments.size() < 3) return false;
   std::int64_t left = call.known ? call.result : 0;
   for (const std::string_view one : elements(call.arguments[2])) {
@@ -191,7 +191,7 @@ bool Act::submit(Event event, const Call& call) {
   return true;
 }
 
-bool Act::map(Event event, const Call& call) {
+bool EventConverter::map(Event event, const Call& call) {
   const auto& arguments = call.arguments;
   if (arguments.size() < 6) return false;
   const auto length = leading_number(arguments[1]);
@@ -207,7 +207,7 @@ bool Act::map(Event event, const Call& call) {
   return true;
 }
 
-bool Act::pipe(const Call& call, std::string_view name) {
+bool EventConverter::pipe(const Call& call, std::string_view name) {
   if (!call.known || call.result < 0) return true;
   const std::string_view ends = call.arguments.empty()
                                     ? std::string_view{}
@@ -223,15 +223,15 @@ bool Act::pipe(const Call& call, std::string_view name) {
   return true;
 }
 
-bool Act::duplicate(Event event, const Call& call, bool cloexec) {
+bool EventConverter::duplicate(Event event, const Call& call, bool cloexec) {
   if (call.arguments.empty()) return false;
-  const std::shared_ptr<Open> open = descriptor(call.arguments[0]).open;
+  const std::shared_ptr<OpenResult> open = descriptor(call.arguments[0]).open;
   if (call.known && call.result >= 0) tasks_.set(*task_, call.result, open, cloexec);
   emit(event, open.get());
   return true;
 }
 
-bool Act::exec(Event event, const Call& call) {
+bool EventConverter::exec(Event event, const Call& call) {
   if (!call.known || call.result < 0) return true;
   for (const std::string_view argument : call.arguments) {
     if (!argument.starts_with('[')) continue;
@@ -248,40 +248,40 @@ bool Act::exec(Event event, const Call& call) {
   return true;
 }
 
-void Act::exited(std::int64_t thread, std::int64_t start) {
+void EventConverter::exited(std::int64_t thread, std::int64_t start) {
   task_ = &tasks_.get(thread);
   if (tasks_.is_last_of_process(*task_)) emit(event(start, Call{{}, true, 0, {}, -1}, Kind::kExit), nullptr);
   tasks_.exit(thread);
 }
 
-bool Act::call(std::int64_t thread, std::int64_t start, std::string_view name, std::string_view text,
-               const Call& call) {
+bool EventConverter::call(std::int64_t thread, std::int64_t start, std::string_view name, std::string_view text,
+                          const Call& call) {
   task_ = &tasks_.get(thread);
   const auto& arguments = call.arguments;
-  const Does does = what_does(name);
+  const Effect does = what_does(name);
   const auto on_open = [&](Kind kind) {
     if (arguments.empty()) return false;
     emit(event(start, call, kind), descriptor(arguments[0]).open.get());
     return true;
   };
   switch (does) {
-    case Does::kNothing: return true;
-    case Does::kRead: return transfer(event(start, call, Kind::kRead), call, false, false);
-    case Does::kWrite: return transfer(event(start, call, Kind::kWrite), call, false, false);
-    case Does::kReadAt: return transfer(event(start, call, Kind::kRead), call, false, true);
-    case Does::kWriteAt: return transfer(event(start, call, Kind::kWrite), call, false, true);
-    case Does::kReadVector: return transfer(event(start, call, Kind::kRead), call, true, false);
-    case Does::kWriteVector: return transfer(event(start, call, Kind::kWrite), call, true, false);
-    case Does::kReadVectorAt: return transfer(event(start, call, Kind::kRead), call, true, true);
-    case Does::kWriteVectorAt: return transfer(event(start, call, Kind::kWrite), call, true, true);
-    case Does::kOpen:
-    case Does::kOpenAt:
-    case Does::kCreate: return open(event(start, call, Kind::kOpen), name, call);
-    case Does::kClose:
+    case Effect::kNothing: return true;
+    case Effect::kRead: return transfer(event(start, call, Kind::kRead), call, false, false);
+    case Effect::kWrite: return transfer(event(start, call, Kind::kWrite), call, false, false);
+    case Effect::kReadAt: return transfer(event(start, call, Kind::kRead), call, false, true);
+    case Effect::kWriteAt: return transfer(event(start, call, Kind::kWrite), call, false, true);
+    case Effect::kReadVector: return transfer(event(start, call, Kind::kRead), call, true, false);
+    case Effect::kWriteVector: return transfer(event(start, call, Kind::kWrite), call, true, false);
+    case Effect::kReadVectorAt: return transfer(event(start, call, Kind::kRead), call, true, true);
+    case Effect::kWriteVectorAt: return transfer(event(start, call, Kind::kWrite), call, true, true);
+    case Effect::kOpen:
+    case Effect::kOpenAt:
+    case Effect::kCreate: return open(event(start, call, Kind::kOpen), name, call);
+    case Effect::kClose:
       if (!on_open(Kind::kClose)) return false;
       if (call.known && call.result == 0) task_->table->erase(leading_number(arguments[0]).value_or(-1));
       return true;
-    case Does::kCloseRange: {
+    case Effect::kCloseRange: {
       if (arguments.size() < 2) return false;
       if (!call.known || call.result != 0) return true;
       const auto first = leading_number(arguments[0]).value_or(0);
@@ -293,43 +293,43 @@ bool Act::call(std::int64_t thread, std::int64_t start, std::string_view name, s
         std::erase_if(*task_->table, [&](const auto& one) { return one.first >= first && one.first <= last; });
       return true;
     }
-    case Does::kDuplicate: return duplicate(event(start, call, Kind::kDuplicate), call, closes_on_exec(call));
-    case Does::kControl:
+    case Effect::kDuplicate: return duplicate(event(start, call, Kind::kDuplicate), call, closes_on_exec(call));
+    case Effect::kControl:
       if (arguments.size() < 2) return false;
       if (!arguments[1].starts_with("F_DUPFD")) return true;
       return duplicate(event(start, call, Kind::kDuplicate), call, arguments[1] == "F_DUPFD_CLOEXEC");
-    case Does::kSeek: {
+    case Effect::kSeek: {
       if (arguments.size() < 3) return false;
       Event one = event(start, call, Kind::kSeek);
-      Open& open = *descriptor(arguments[0]).open;
+      OpenResult& open = *descriptor(arguments[0]).open;
       if (call.known && call.result >= 0) one.offset = open.position = call.result;
       emit(one, &open);
       return true;
     }
-    case Does::kSeekLong: {
+    case Effect::kSeekLong: {
       if (arguments.size() < 3) return false;
       Event one = event(start, call, Kind::kSeek);
-      Open& open = *descriptor(arguments[0]).open;
+      OpenResult& open = *descriptor(arguments[0]).open;
       if (call.known && call.result >= 0 && arguments[2].starts_with('['))
         if (const auto offset = leading_number(arguments[2].substr(1)); offset && *offset >= 0)
           one.offset = open.position = *offset;
       emit(one, &open);
       return true;
     }
-    case Does::kTruncate:
-    case Does::kTruncateOpen: {
+    case Effect::kTruncate:
+    case Effect::kTruncateOpen: {
       if (arguments.size() < 2) return false;
       Event one = event(start, call, Kind::kTruncate);
       one.offset = leading_number(arguments[1]).value_or(kUnknown);
-      emit(one, does == Does::kTruncate ? nullptr : descriptor(arguments[0]).open.get());
+      emit(one, does == Effect::kTruncate ? nullptr : descriptor(arguments[0]).open.get());
       return true;
     }
-    case Does::kSync: return on_open(Kind::kSync);
-    case Does::kMap: return map(event(start, call, Kind::kMap), call);
-    case Does::kMetadata: emit(event(start, call, Kind::kMetadata), nullptr); return true;
-    case Does::kMetadataOpen: return on_open(Kind::kMetadata);
-    case Does::kPipe: return pipe(call, name);
-    case Does::kMake: {
+    case Effect::kSync: return on_open(Kind::kSync);
+    case Effect::kMap: return map(event(start, call, Kind::kMap), call);
+    case Effect::kMetadata: emit(event(start, call, Kind::kMetadata), nullptr); return true;
+    case Effect::kMetadataOpen: return on_open(Kind::kMetadata);
+    case Effect::kPipe: return pipe(call, name);
+    case Effect::kMake: {
       if (!call.known || call.result < 0) return true;
       std::string made(call.annotation);
       if (made.empty()) made = name;
@@ -337,14 +337,14 @@ bool Act::call(std::int64_t thread, std::int64_t start, std::string_view name, s
                  closes_on_exec(call));
       return true;
     }
-    case Does::kSend: return copy(event(start, call, Kind::kRead), call, true);
-    case Does::kCopy: return copy(event(start, call, Kind::kRead), call, false);
-    case Does::kSubmit: return submit(event(start, call, Kind::kRead), call);
-    case Does::kRing:
+    case Effect::kSend: return copy(event(start, call, Kind::kRead), call, true);
+    case Effect::kCopy: return copy(event(start, call, Kind::kRead), call, false);
+    case Effect::kSubmit: return submit(event(start, call, Kind::kRead), call);
+    case Effect::kRing:
       ++ring_calls_;
       ring_requests_ += call.known ? std::clamp<std::int64_t>(call.result, 0, 1 << 20) : 0;
       return true;
-    case Does::kFork: {
+    case Effect::kFork: {
       if (call.known && call.result > 0) {
         Event one = event(start, call, Kind::kFork);
         one.operation = static_cast<std::uint64_t>(call.result);
@@ -353,13 +353,13 @@ bool Act::call(std::int64_t thread, std::int64_t start, std::string_view name, s
       tasks_.end_child(thread, call.known ? call.result : -1, text);
       return true;
     }
-    case Does::kExec: return exec(event(start, call, Kind::kExec), call);
-    case Does::kLeftRead:
-    case Does::kLeftWrite:
-    case Does::kLeftOther: {
+    case Effect::kExec: return exec(event(start, call, Kind::kExec), call);
+    case Effect::kLeftRead:
+    case Effect::kLeftWrite:
+    case Effect::kLeftOther: {
       ++left_out_.events;
-      std::int64_t& bytes = does == Does::kLeftRead ? left_out_.read_bytes : left_out_.written_bytes;
-      if (does != Does::kLeftOther && call.known)
+      std::int64_t& bytes = does == Effect::kLeftRead ? left_out_.read_bytes : left_out_.written_bytes;
+      if (does != Effect::kLeftOther && call.known)
         bytes = std::min(kMaxValue, bytes + std::clamp<std::int64_t>(call.result, 0, kMaxMove));
       return true;
     }

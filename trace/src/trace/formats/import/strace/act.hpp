@@ -12,9 +12,10 @@
 
 namespace plait::trace::strace {
 
-class Act {
+class EventConverter {
  public:
-  Act(Description& description, std::function<void(const Event&)> put) : tasks_(description), put_(std::move(put)) {}
+  EventConverter(Description& description, std::function<void(const Event&)> put)
+      : tasks_(description), put_(std::move(put)) {}
 
   /// Processes a call that has ended. Returns false if its arguments cannot be parsed.
   bool call(std::int64_t thread, std::int64_t start, std::string_view name, std::string_view text, const Call& call);
@@ -32,7 +33,7 @@ class Act {
 
  private:
   Event event(std::int64_t start, const Call& call, Kind kind) const;
-  void emit(Event event, const Open* open);
+  void emit(Event event, const OpenResult* open);
   Slot& descriptor(std::string_view argument);
 
   bool transfer(Event event, const Call& call, bool vector, bool at);

@@ -5,7 +5,7 @@
 
 namespace plait::trace::strace {
 
-enum class Does : unsigned char {
+enum class Effect : unsigned char {
   kNothing,  ///< no effect on input and output
   kRead,
   kWrite,
@@ -44,6 +44,6 @@ enum class Does : unsigned char {
 };
 
 /// Returns kNothing if the call is none of these.
-Does what_does(std::string_view call);
+Effect what_does(std::string_view call);
 
 }  // namespace plait::trace::strace

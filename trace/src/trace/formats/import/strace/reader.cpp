@@ -111,15 +111,15 @@ class StraceReader final : public Import {
         act_.exited(thread, start);
         return true;
       case LineKind::kUnfinished:
-        if (what_does(line.name) == Does::kNothing) return true;
-        if (what_does(line.name) == Does::kFork) act_.tasks().begin_child(thread, line.text);
+        if (what_does(line.name) == Effect::kNothing) return true;
+        if (what_does(line.name) == Effect::kFork) act_.tasks().begin_child(thread, line.text);
         if (pending_.size() >= kMaxPending) return false;
         forget(thread);
         pending_[thread] = {start, std::string(line.name), std::string(line.text.substr(0, kMaxText))};
         starts_.insert(start);
         return true;
       case LineKind::kResumed: {
-        if (what_does(line.name) == Does::kNothing) return true;
+        if (what_does(line.name) == Effect::kNothing) return true;
         const auto known = pending_.find(thread);
         if (known == pending_.end() || known->second.name != line.name) {
           ++headless_;
@@ -133,7 +133,7 @@ class StraceReader final : public Import {
         return act_.call(thread, pending.start, pending.name, text, call);
       }
       case LineKind::kCall: {
-        if (what_does(line.name) == Does::kNothing) return true;
+        if (what_does(line.name) == Effect::kNothing) return true;
         Call call;
         if (!parse_call(line.text, call)) return false;
         return act_.call(thread, start, line.name, line.text, call);
@@ -201,7 +201,7 @@ class StraceReader final : public Import {
                       "requests by io_submit are taken to have succeeded in full; how long they took is not known"));
   }
 
-  Act act_;
+  EventConverter act_;
   std::int64_t alone_ = 1;  // thread of lines without a thread number
   bool unnumbered_ = false;
   std::int64_t first_number_ = -1;

@@ -100,15 +100,15 @@ Slot& Tasks::descriptor(Task& task, std::int64_t number, std::string_view shown)
   return slot;
 }
 
-std::shared_ptr<Open> Tasks::make(std::string name, std::int64_t position) {
-  auto open = std::make_shared<Open>();
+std::shared_ptr<OpenResult> Tasks::make(std::string name, std::int64_t position) {
+  auto open = std::make_shared<OpenResult>();
   open->number = ++opens_;
   open->name = std::move(name);
   open->position = position;
   return open;
 }
 
-void Tasks::set(Task& task, std::int64_t number, std::shared_ptr<Open> open, bool close_on_exec) {
+void Tasks::set(Task& task, std::int64_t number, std::shared_ptr<OpenResult> open, bool close_on_exec) {
   if (task.table->size() >= kMaxDescriptors) task.table->clear();
   (*task.table)[number] = {std::move(open), close_on_exec};
 }
@@ -130,7 +130,7 @@ void Tasks::announce(Owner& owner) {
   if (std::exchange(owner.young, false)) young_starts_.erase(young_starts_.find(owner.first));
 }
 
-void Tasks::report(Task& task, const Open* open, const Event& event) {
+void Tasks::report(Task& task, const OpenResult* open, const Event& event) {
   ++events_;
   while (!young_.empty() && (young_.front().owner->reported || events_ - young_.front().since > kMaxYoung)) {
     announce(*young_.front().owner);
@@ -159,7 +159,7 @@ std::int64_t Tasks::earliest_young() const {
 }
 
 void Tasks::report_young() {
-  for (const Young& one : young_) announce(*one.owner);
+  for (const NewThread& one : young_) announce(*one.owner);
   young_.clear();
 }
 

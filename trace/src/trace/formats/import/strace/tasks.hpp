@@ -16,7 +16,7 @@
 namespace plait::trace::strace {
 
 /// The result of one open; several descriptors may share it.
-struct Open {
+struct OpenResult {
   std::uint32_t number = 0;
   std::string name;
   std::int64_t position = -1;  ///< -1: unknown, or it has no position
@@ -26,7 +26,7 @@ struct Open {
 };
 
 struct Slot {
-  std::shared_ptr<Open> open;
+  std::shared_ptr<OpenResult> open;
   bool close_on_exec = false;
 };
 
@@ -68,12 +68,12 @@ class Tasks {
   /// Returns the open file of a descriptor. A new one is made if no call opened it. shown: its name by -y.
   Slot& descriptor(Task& task, std::int64_t number, std::string_view shown);
   /// Makes a new open file.
-  std::shared_ptr<Open> make(std::string name, std::int64_t position);
-  void set(Task& task, std::int64_t number, std::shared_ptr<Open> open, bool close_on_exec);
+  std::shared_ptr<OpenResult> make(std::string name, std::int64_t position);
+  void set(Task& task, std::int64_t number, std::shared_ptr<OpenResult> open, bool close_on_exec);
   void exec(Task& task);
   /// Adds the process to the description, and the file if it is not null. A child that has only prepared its exec is
   /// young: it is added when its own command is known, or when it transfers data or ends.
-  void report(Task& task, const Open* open, const Event& event);
+  void report(Task& task, const OpenResult* open, const Event& event);
   /// Returns the start of the first event of all young processes; later events have to wait.
   std::int64_t earliest_young() const;
   /// Adds all young processes to the description.
@@ -84,13 +84,13 @@ class Tasks {
 
   void announce(Owner& owner);
 
-  struct Young {
+  struct NewThread {
     std::shared_ptr<Owner> owner;
     std::int64_t since;  // value of events_ when it began
   };
 
   Description& description_;
-  std::deque<Young> young_;
+  std::deque<NewThread> young_;
   std::multiset<std::int64_t> young_starts_;
   std::int64_t events_ = 0;
   std::unordered_map<std::int64_t, Task> tasks_;

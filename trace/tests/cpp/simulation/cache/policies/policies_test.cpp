@@ -14,9 +14,9 @@ namespace plait::simulation {
 namespace {
 
 /// A cache that checks each answer of its policy.
-class Checked {
+class CheckingCache {
  public:
-  Checked(std::string_view policy, Slot slots, std::uint32_t processes)
+  CheckingCache(std::string_view policy, Slot slots, std::uint32_t processes)
       : policy_(NamedPolicy(policy).make({slots, 4096, processes})) {
     for (Slot slot = slots; slot > 0; --slot) free_.push_back(slot - 1);
   }
@@ -76,7 +76,7 @@ TEST_P(EveryPolicy, GivesUpOnlyBlocksThatAreResident) {
     std::vector<Use> uses(4000);
     for (Use& use : uses) use = {{random() % 40, 0}, static_cast<std::uint32_t>(random() % kProcesses), kNever, 0};
     foresee(uses, NamedPolicy(GetParam()).kind().foresight);
-    Checked cache(GetParam(), slots, kProcesses);
+    CheckingCache cache(GetParam(), slots, kProcesses);
     for (const Use& use : uses) {
       cache.use(use);
       ASSERT_LE(cache.resident(), slots);
@@ -91,7 +91,7 @@ TEST_P(EveryPolicy, IsTheSameInACacheThatCounts) {
   std::vector<Use> uses(5000);
   for (Use& use : uses) use = {{random() % 60, 0}, static_cast<std::uint32_t>(random() % 3), kNever, 0};
   foresee(uses, NamedPolicy(GetParam()).kind().foresight);
-  Checked cache(GetParam(), 17, 3);
+  CheckingCache cache(GetParam(), 17, 3);
   std::vector<std::uint8_t> hits(uses.size());
   NamedPolicy(GetParam()).count({17, 4096, 3})->use(uses, hits);
   for (std::size_t k = 0; k < uses.size(); ++k) ASSERT_EQ(cache.use(uses[k]), hits[k] != 0) << k;

@@ -18,7 +18,7 @@ using plait_test::binary::make_reader;
 using plait_test::binary::read_all;
 using plait_test::binary::wild_events;
 
-using TraceBinary = plait_test::InFolder;
+using TraceBinary = plait_test::FolderTest;
 
 std::string written(const std::vector<Event>& events, const Description& description) {
   std::string bytes;

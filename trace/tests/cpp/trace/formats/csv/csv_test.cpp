@@ -21,7 +21,7 @@ std::string catch_error(std::string_view text, const ReadOptions& options = {}) 
 
 TEST(TraceCsv, NothingIsLost) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    const Whole whole = random_trace(seed, 200);
+    const RandomTrace whole = random_trace(seed, 200);
     WriteOptions options;
     options.tick = seed % 3 == 0 ? 0 : seed % 3 == 1 ? 1000 : 1'000'000'000;
     options.separator = seed % 4 == 0 ? ';' : seed % 4 == 1 ? '|' : seed % 4 == 2 ? '\t' : '\0';
@@ -30,7 +30,7 @@ TEST(TraceCsv, NothingIsLost) {
     EXPECT_TRUE(lost.empty());
     ReadOptions in;
     in.separator = options.separator;
-    const Whole again = read_text("csv", text, in);
+    const RandomTrace again = read_text("csv", text, in);
     ASSERT_EQ(again.events, whole.events) << "seed " << seed;
     expect_same_description(again.description, whole.description);
     EXPECT_TRUE(write_text("csv", again, options) == text);
@@ -40,7 +40,7 @@ TEST(TraceCsv, NothingIsLost) {
 TEST(TraceCsv, ExtremesAreKept) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-  Whole whole;
+  RandomTrace whole;
   for (const std::int64_t value : {kMin, std::int64_t{-1}, std::int64_t{0}, kMax}) {
     Event event;
     event.start = event.duration = event.cpu = event.offset = event.length = event.result = value;
@@ -57,7 +57,7 @@ TEST(TraceCsv, ExtremesAreKept) {
 }
 
 TEST(TraceCsv, LooksAsTheDocumentSays) {
-  Whole whole = sequential_trace(1, 4096);
+  RandomTrace whole = sequential_trace(1, 4096);
   whole.events[0].duration = 250;
   whole.events[0].cpu = kUnknown;
   whole.events[0].flags = flag::kLogical | flag::kDirect;
@@ -75,13 +75,13 @@ TEST(TraceCsv, LooksAsTheDocumentSays) {
 TEST(TraceCsv, OtherPeoplesTables) {
   ReadOptions options;
   options.tick = 1'000'000'000;
-  const Whole whole = read_text("csv",
-                                "# from my script\n"
-                                "Op,Size,Offset,Time,latency,user,path\r\n"
-                                "R,4096,0,0.000001,2e-6,me,\"a, \"\"b\"\"\nc\"\r\n"
-                                "write,100,4096,0.5,,you,plain\n"
-                                "READ,1,0,1,,you,plain",
-                                options);
+  const RandomTrace whole = read_text("csv",
+                                      "# from my script\n"
+                                      "Op,Size,Offset,Time,latency,user,path\r\n"
+                                      "R,4096,0,0.000001,2e-6,me,\"a, \"\"b\"\"\nc\"\r\n"
+                                      "write,100,4096,0.5,,you,plain\n"
+                                      "READ,1,0,1,,you,plain",
+                                      options);
   ASSERT_EQ(whole.events.size(), 3U);
   EXPECT_EQ(whole.events[0].kind, Kind::kRead);
   EXPECT_EQ(whole.events[0].start, 1000);
@@ -104,7 +104,7 @@ TEST(TraceCsv, OtherPeoplesTables) {
 }
 
 TEST(TraceCsv, OrderOfStartIsSeen) {
-  const Whole whole = read_text("csv", "start,kind,offset,length\n5,read,0,1\n3,read,0,1\n");
+  const RandomTrace whole = read_text("csv", "start,kind,offset,length\n5,read,0,1\n3,read,0,1\n");
   ASSERT_EQ(whole.description.notes.size(), 1U);
   EXPECT_EQ(whole.description.notes[0], "1 event starts before the one in front of it");
 }
@@ -122,7 +122,7 @@ TEST(TraceCsv, WhatCannotBeIsRefusedWithItsLine) {
   EXPECT_NE(catch_error(head + "1,read,0,1,odd,\n").find("flags"), std::string::npos);
   EXPECT_NE(catch_error(head + "1,read,0,1,,odd\n").find("'odd' is not an interface"), std::string::npos);
   EXPECT_NE(catch_error(head + "1,16,0,1,,\n").find("'16' is not a kind"), std::string::npos);
-  Whole odd = sequential_trace(1, 1);
+  RandomTrace odd = sequential_trace(1, 1);
   odd.events[0].kind = static_cast<Kind>(16);
   for (const char* format : {"csv", "perfetto"}) EXPECT_THROW(write_text(format, odd), Error) << format;
   odd.events[0].kind = Kind::kRead;
@@ -140,7 +140,7 @@ TEST(TraceCsv, CutTraceIsReadAsFarAsItGoes) {
   const std::string text = write_text("csv", random_trace(7, 60));
   const std::vector<Event> all = read_text("csv", text).events;
   for (std::size_t size = text.find("tick=1\n") + 7; size < text.size(); size += 3) {
-    const Whole cut = read_text("csv", text.substr(0, size));
+    const RandomTrace cut = read_text("csv", text.substr(0, size));
     EXPECT_FALSE(cut.description.complete) << size;
     ASSERT_LE(cut.events.size(), all.size());
     EXPECT_TRUE(std::equal(cut.events.begin(), cut.events.end(), all.begin())) << size;
@@ -168,7 +168,7 @@ TEST(TraceCsv, EverySeparatorIsFoundAgain) {
 }
 
 TEST(TraceCsv, AResultThatIsNotThereIsTheLength) {
-  const Whole trace = read_text("csv", "start,kind,offset,length,result\n0,read,0,10,\n1,write,0,7,3\n");
+  const RandomTrace trace = read_text("csv", "start,kind,offset,length,result\n0,read,0,10,\n1,write,0,7,3\n");
   ASSERT_EQ(trace.events.size(), 2u);
   EXPECT_EQ(trace.events[0].result, 10);
   EXPECT_EQ(trace.events[1].result, 3);
@@ -180,7 +180,7 @@ TEST(TraceCsv, AQuotedCellOfManyLinesIsSplitOnce) {
   std::string text = "start,kind,offset,length,name\n0,read,0,10,\"a \"\"b\"\"";
   for (int k = 0; k < 300'000; ++k) text += "\n,";
   text += "\"\n1,read,0,1,c\n";
-  const Whole trace = read_text("csv", text);  // in a moment: not once for each of the lines
+  const RandomTrace trace = read_text("csv", text);  // in a moment: not once for each of the lines
   ASSERT_EQ(trace.events.size(), 2u);
   EXPECT_TRUE(trace.description.files.at(0).name.starts_with("a \"b\"\n,\n"));
 }

@@ -13,7 +13,7 @@ using plait::trace::Interface;
 using plait::trace::Kind;
 using plait::trace::kUnknown;
 using plait_test::as;
-using plait_test::Read;
+using plait_test::ImportedTrace;
 using plait_test::read_text;
 
 template <typename Number>
@@ -52,7 +52,8 @@ std::string refused(const std::string& text, const plait::trace::ReadOptions& op
 }
 
 TEST(ImportVscsi, ReadsBothVersions) {
-  const Read one = read_text(vscsi1(0x28, 4096, 16, 1000) + vscsi1(0x2a, 512, 1, 3000) + vscsi1(0x12, 0, 0, 3500));
+  const ImportedTrace one =
+      read_text(vscsi1(0x28, 4096, 16, 1000) + vscsi1(0x2a, 512, 1, 3000) + vscsi1(0x12, 0, 0, 3500));
   EXPECT_EQ(one.description.format, "vscsi");
   ASSERT_EQ(one.events.size(), 2u);
   EXPECT_EQ(one.events[0].kind, Kind::kRead);
@@ -61,8 +62,8 @@ TEST(ImportVscsi, ReadsBothVersions) {
   EXPECT_EQ(one.events[1].start, 2'000'000);
   EXPECT_EQ(one.events[1].duration, kUnknown);
   EXPECT_TRUE(one.notes("1 record of another SCSI command is left out"));
-  const Read two = read_text(vscsi2(0x8a, 65536, 2, 50, 700) + vscsi2(0x35, 0, 0, 60, 5) + vscsi2(0x88, 0, 9, 70, 1) +
-                             std::string(7, 'x'));
+  const ImportedTrace two = read_text(vscsi2(0x8a, 65536, 2, 50, 700) + vscsi2(0x35, 0, 0, 60, 5) +
+                                      vscsi2(0x88, 0, 9, 70, 1) + std::string(7, 'x'));
   ASSERT_EQ(two.events.size(), 3u);
   EXPECT_EQ(two.events[0].kind, Kind::kWrite);
   EXPECT_EQ(two.events[0].duration, 700'000);
@@ -73,8 +74,8 @@ TEST(ImportVscsi, ReadsBothVersions) {
 }
 
 TEST(ImportVscsi, PutsIssuesInOrderAndBoundsNumbers) {
-  const Read trace = read_text(vscsi1(0x28, 1, ~std::uint64_t{0}, 100) + vscsi1(0x28, 2, 0, 90) +
-                               vscsi1(0x28, 3, 0, ~std::uint64_t{0}));
+  const ImportedTrace trace = read_text(vscsi1(0x28, 1, ~std::uint64_t{0}, 100) + vscsi1(0x28, 2, 0, 90) +
+                                        vscsi1(0x28, 3, 0, ~std::uint64_t{0}));
   ASSERT_EQ(trace.events.size(), 3u);
   EXPECT_GE(trace.events[0].offset, 0);
   EXPECT_GT(trace.events[2].start, 0);
@@ -82,8 +83,8 @@ TEST(ImportVscsi, PutsIssuesInOrderAndBoundsNumbers) {
 
 TEST(ImportOracle, ShowsObjectsAsReads) {
   const std::int64_t never = -1;
-  const Read trace = read_text(oracle(10, 7, 100, 3) + oracle(10, 8, 0, never) + oracle(12, 7, 100, never) +
-                               oracle(13, ~std::uint64_t{0}, 4'000'000'000u, never));
+  const ImportedTrace trace = read_text(oracle(10, 7, 100, 3) + oracle(10, 8, 0, never) + oracle(12, 7, 100, never) +
+                                        oracle(13, ~std::uint64_t{0}, 4'000'000'000u, never));
   EXPECT_EQ(trace.description.format, "oracle-general");
   ASSERT_EQ(trace.events.size(), 4u);
   EXPECT_EQ(trace.events[0].offset, trace.events[2].offset);
@@ -92,13 +93,13 @@ TEST(ImportOracle, ShowsObjectsAsReads) {
   EXPECT_EQ(trace.events[3].length, 4'000'000'000);
   EXPECT_GE(trace.events[3].offset, 0);
   EXPECT_TRUE(trace.notes("hashed"));
-  const Read cut = read_text(oracle(10, 7, 100, 3).substr(0, 20), as("oracle-general"));
+  const ImportedTrace cut = read_text(oracle(10, 7, 100, 3).substr(0, 20), as("oracle-general"));
   EXPECT_FALSE(cut.description.complete);
   EXPECT_TRUE(cut.events.empty());
 }
 
 TEST(ImportBlkcsv, TakesColumnsFromTheFirstLine) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "Timestamp_us, RW, LBA, Size, disk\n"
       "5, R, 2, 4096, sda\n"
       "# a remark\n"
@@ -117,8 +118,8 @@ TEST(ImportBlkcsv, TakesColumnsFromTheFirstLine) {
 }
 
 TEST(ImportBlkcsv, TakesColumnsFromTheOption) {
-  const Read trace = read_text("device;op;x;at;bytes\n3;W;junk;0;0\n4;R;junk;99999999999999999999999;512\n",
-                               as("blkcsv", "device,op,-,offset,size"));
+  const ImportedTrace trace = read_text("device;op;x;at;bytes\n3;W;junk;0;0\n4;R;junk;99999999999999999999999;512\n",
+                                        as("blkcsv", "device,op,-,offset,size"));
   ASSERT_EQ(trace.events.size(), 2u);
   EXPECT_EQ(trace.events[0].length, 0);
   EXPECT_GT(trace.events[1].offset, std::int64_t{1} << 61);
@@ -130,7 +131,7 @@ TEST(ImportBlkcsv, TakesColumnsFromTheOption) {
 }
 
 TEST(ImportBlkcsv, KnowsTheTracesOfCambridge) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "128166372003061629,hm,1,Read,383496192,32768,41386\n"
       "128166372016382155,hm,1,Write,2822144,4096,1360\n"
       "128166372026382155,hm,0,Wri");
@@ -142,7 +143,7 @@ TEST(ImportBlkcsv, KnowsTheTracesOfCambridge) {
 }
 
 TEST(ImportFio, ReadsBothVersions) {
-  const Read three = read_text(
+  const ImportedTrace three = read_text(
       "fio version 3 iolog\n"
       "27 /data/a file add\n"
       "169 /data/a file open\n"
@@ -163,7 +164,7 @@ TEST(ImportFio, ReadsBothVersions) {
   EXPECT_FALSE(three.description.complete);
   EXPECT_TRUE(three.notes("not understood"));
   EXPECT_TRUE(three.notes("taken to have succeeded"));
-  const Read two = read_text(
+  const ImportedTrace two = read_text(
       "fio version 2 iolog\n"
       "/dev/sda add\n"
       "/dev/sda open\n"
@@ -197,7 +198,7 @@ constexpr std::string_view kBlkparse =
     "Total (8,0):\n";
 
 TEST(ImportBlktrace, MakesOneRequestOfTheLinesOfOne) {
-  const Read trace = read_text(kBlkparse);
+  const ImportedTrace trace = read_text(kBlkparse);
   EXPECT_EQ(trace.description.format, "blktrace");
   ASSERT_EQ(trace.events.size(), 4u);
   const Event& write = trace.events[0];
@@ -218,7 +219,7 @@ TEST(ImportBlktrace, MakesOneRequestOfTheLinesOfOne) {
 }
 
 TEST(ImportBlktrace, TakesRequestsAtTheSameOffsetForTwo) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "8,0 0 1 1.0 7 Q R 8 + 8 [a]\n8,0 0 2 1.1 7 Q R 8 + 8 [b]\n"
       "8,0 0 3 1.2 7 D R 8 + 8 [a]\n8,0 0 4 1.3 7 R R 8 + 8 [0]\n8,0 0 5 1.4 7 D R 8 + 8 [a]\n"
       "8,0 0 6 1.5 7 C R 8 + 8 [0]\n8,0 0 7 1.6 7 D R 8 + 8 [b]\n8,0 0 8 1.7 7 C R 8 + 8 [0]\n");
@@ -230,7 +231,7 @@ TEST(ImportBlktrace, TakesRequestsAtTheSameOffsetForTwo) {
 
 /// The requests of a trace on one device, as "sectors from start to end" in tenths of a second.
 std::string list_requests(std::string_view lines) {
-  const Read trace = read_text(std::string(lines), as("blktrace"));
+  const ImportedTrace trace = read_text(std::string(lines), as("blktrace"));
   std::string text;
   for (const Event& event : trace.events) {
     text += std::to_string(event.offset / 512) + "+" + std::to_string(event.length / 512) + " from ";
@@ -280,18 +281,18 @@ TEST(ImportBlktrace, KeepsEachRequestOfATraceThatOnlyQueues) {
     text += "8,0 0 " + std::to_string(k) + " 1." + std::to_string(100'000 + k) + " 7 Q W ";
     text += std::to_string(k % 100) + " + 8 [a]\n";
   }
-  const Read trace = read_text(text);
+  const ImportedTrace trace = read_text(text);
   EXPECT_EQ(trace.events.size(), std::size_t{kRequests});
 }
 
 TEST(ImportBlkcsv, MakesOneRequestOfLinesWithActions) {
   const std::string text =
       "action,time,op,lba,blocks,disk\nQ,1,W,0,8,sda\nM,1,W,8,8,sda\nD,2,W,0,16,sda\nC,5,W,0,16,sda\n";
-  const Read trace = read_text(text);
+  const ImportedTrace trace = read_text(text);
   ASSERT_EQ(trace.events.size(), 1u);
   EXPECT_EQ(trace.events[0].length, 16 * 512);
   EXPECT_EQ(trace.events[0].duration, 3'000'000'000);
-  const Read lines =
+  const ImportedTrace lines =
       read_text(kBlkparse.substr(0, kBlkparse.find("CPU0")), as("blkcsv", "device,-,-,time,-,-,op,lba,-,blocks"));
   EXPECT_TRUE(lines.notes("several lines for one request"));
 }
@@ -312,7 +313,7 @@ TEST(ImportAny, AFileOfWhichNoLineIsUnderstoodIsRefused) {
 
 TEST(ImportAny, NothingAtAllIsAnEmptyTraceOrRefused) {
   for (const char* name : {"fio", "strace", "vscsi", "blkcsv", "blktrace", "oracle-general"}) {
-    const Read trace = read_text("", as(name));
+    const ImportedTrace trace = read_text("", as(name));
     EXPECT_TRUE(trace.events.empty()) << name;
   }
 }

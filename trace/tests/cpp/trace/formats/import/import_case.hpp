@@ -13,7 +13,7 @@
 namespace plait_test {
 
 /// A whole trace.
-struct Read {
+struct ImportedTrace {
   std::vector<plait::trace::Event> events;
   plait::trace::Description description;
 
@@ -35,8 +35,8 @@ struct Read {
   }
 };
 
-inline Read read_all(plait::trace::Reader& reader) {
-  Read all;
+inline ImportedTrace read_all(plait::trace::Reader& reader) {
+  ImportedTrace all;
   std::vector<plait::trace::Event> output(7);
   while (const std::size_t count = reader.read(output))
     all.events.insert(all.events.end(), output.begin(), output.begin() + static_cast<std::ptrdiff_t>(count));
@@ -54,8 +54,8 @@ inline plait::trace::ReadOptions as(const std::string& format, const std::string
 }
 
 /// Reads a text as one of the formats, or as that which it is taken for.
-inline Read read_text(std::string_view text, plait::trace::ReadOptions options = {},
-                      const std::string& name = "trace") {
+inline ImportedTrace read_text(std::string_view text, plait::trace::ReadOptions options = {},
+                               const std::string& name = "trace") {
   auto source = std::make_unique<plait::trace::Source>(name, plait::trace::make_bytes(text));
   if (options.format.empty()) {
     for (const auto& format : plait::trace::formats()) {

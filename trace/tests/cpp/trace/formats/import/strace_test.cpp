@@ -12,12 +12,12 @@ using plait::trace::Interface;
 using plait::trace::Kind;
 using plait::trace::kUnknown;
 using plait_test::as;
-using plait_test::Read;
+using plait_test::ImportedTrace;
 using plait_test::read_text;
 namespace flag = plait::trace::flag;
 
 TEST(ImportStrace, TellsFilesPositionsAndTimes) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "1700000000.000001 execve(\"/bin/cp\", [\"cp\", \"a\\\"b\"], 0x7ffd /* 3 vars */) = 0 <0.000300>\n"
       "1700000000.000500 openat(AT_FDCWD, \"in.bin\", O_RDONLY) = 3 <0.000010>\n"
       "1700000000.000600 read(3, \"\\177ELF, 1, 2) = 3\"..., 4096) = 4096 <0.000020>\n"
@@ -50,7 +50,7 @@ TEST(ImportStrace, TellsFilesPositionsAndTimes) {
 }
 
 TEST(ImportStrace, JoinsUnfinishedCallsAcrossProcesses) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "10 12:00:00.000000 openat(AT_FDCWD</tmp>, \"f\", O_WRONLY|O_CREAT|O_APPEND, 0666) = 3</tmp/f>\n"
       "10 12:00:00.000100 pipe2([4<pipe:[77]>, 5<pipe:[77]>], O_CLOEXEC) = 0\n"
       "10 12:00:00.000200 clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD <unfinished ...>\n"
@@ -84,7 +84,7 @@ TEST(ImportStrace, JoinsUnfinishedCallsAcrossProcesses) {
 }
 
 TEST(ImportStrace, ThreadsShareWhatTheirProcessOpened) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "5 0.000000 openat(AT_FDCWD, \"f\", O_RDWR) = 3\n"
       "5 0.000010 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, child_tid=0x7f, exit_signal=0}, 88) = 6\n"
       "6 0.000010 write(3, \"abcd\", 4) = 4\n"
@@ -101,7 +101,7 @@ TEST(ImportStrace, ThreadsShareWhatTheirProcessOpened) {
 }
 
 TEST(ImportStrace, RequestsAreAsTheirFileWasOpened) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "openat(AT_FDCWD, \"a\", O_RDWR|O_DIRECT) = 3\n"
       "openat(AT_FDCWD, \"b\", O_WRONLY|O_CREAT|O_DSYNC, 0600) = 4\n"
       "openat(AT_FDCWD, \"c\", O_RDWR|O_DIRECTORY|O_SYNC) = 5\n"
@@ -123,7 +123,7 @@ TEST(ImportStrace, RequestsAreAsTheirFileWasOpened) {
 }
 
 TEST(ImportStrace, KnowsVectorsCopiesAndQueues) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "openat(AT_FDCWD, \"a\", O_RDWR) = 3\n"
       "openat(AT_FDCWD, \"b\", O_RDWR|O_DIRECT) = 4\n"
       "writev(3, [{iov_base=\"ab, iov_len=9\", iov_len=2}, {iov_base=\"c\", iov_len=5}], 2) = 7\n"
@@ -168,7 +168,7 @@ TEST(ImportStrace, KnowsVectorsCopiesAndQueues) {
 }
 
 TEST(ImportStrace, SaysWhatItCannotRead) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "read(0, \"x\", 1) = 1\n"
       "gibberish\n"
       "read(0, \"x\", 99999999999999999999999) = 99999999999999999999\n"
@@ -190,7 +190,7 @@ TEST(ImportStrace, SaysWhatItCannotRead) {
 }
 
 TEST(ImportStrace, FollowsWhatATerminalShows) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "openat(AT_FDCWD, \"f\", O_RDONLY) = 3\n"
       "clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLDstrace: Process 21 attached\n"
       " <unfinished ...>\n"
@@ -211,11 +211,11 @@ TEST(ImportStrace, FollowsWhatATerminalShows) {
 }
 
 TEST(ImportStrace, TimesOfDayPassMidnight) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "23:59:59 read(0, \"x\", 1) = 1\n"
       "00:00:01 read(0, \"x\", 1) = 1\n");
   EXPECT_EQ(trace.events.at(1).start, 2'000'000'000);
-  const Read relative = read_text(
+  const ImportedTrace relative = read_text(
       "     0.000000 read(0, \"x\", 1) = 1\n"
       "     0.500000 read(0, \"x\", 1) = 1\n"
       "     0.250000 read(0, \"x\", 1) = 1\n");
@@ -223,7 +223,7 @@ TEST(ImportStrace, TimesOfDayPassMidnight) {
 }
 
 TEST(ImportStrace, DescriptorsCloseAtExec) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "openat(AT_FDCWD, \"gone\", O_RDONLY|O_CLOEXEC) = 3\n"
       "openat(AT_FDCWD, \"kept\", O_RDONLY) = 4\n"
       "execve(\"/bin/x\", [\"x\"], 0x1 /* 2 vars */) = 0\n"
@@ -242,7 +242,7 @@ TEST(ImportStrace, ALongWaitDoesNotHoldBackTheRest) {
   constexpr int kCalls = 200'000;
   for (int k = 0; k < kCalls; ++k) text += "8 0.000001 write(1, \"x\", 1) = 1\n";
   text += "7 0.000001 <... read resumed>\"abc\", 3) = 3\n";
-  const Read trace = read_text(text);
+  const ImportedTrace trace = read_text(text);
   EXPECT_EQ(trace.events.size(), kCalls + 1u);
   EXPECT_EQ(trace.select(Kind::kRead).at(0).result, 3);
   EXPECT_TRUE(trace.notes("too late"));
@@ -261,7 +261,7 @@ TEST(ImportStrace, AChildHasTheCommandOfItsExec) {
       "12 0.000001 stat(\"a\", {st_mode=S_IFREG}) = 0\n";
   for (int k = 0; k < 5000; ++k) text += "10 0.000001 write(1, \"x\", 1) = 1\n";
   text += "12 0.000001 execve(\"/bin/late\", [\"late\"], 0x1 /* 2 vars */) = 0\n";
-  const Read trace = read_text(text);
+  const ImportedTrace trace = read_text(text);
   ASSERT_EQ(trace.description.processes.size(), 3u);
   EXPECT_EQ(trace.description.processes[0].command, "sh");
   EXPECT_EQ(trace.description.processes[1].command, "cat in");
@@ -271,7 +271,7 @@ TEST(ImportStrace, AChildHasTheCommandOfItsExec) {
 }
 
 TEST(ImportStrace, PositionsOf32BitPrograms) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "open(\"a\", O_RDONLY) = 3\n"
       "_llseek(3, 4096, [4096], SEEK_SET) = 0\n"
       "read(3, \"x\", 10) = 10\n");
@@ -280,7 +280,7 @@ TEST(ImportStrace, PositionsOf32BitPrograms) {
 }
 
 TEST(ImportStrace, CountsCallsThatHaveNoEvents) {
-  const Read trace = read_text(
+  const ImportedTrace trace = read_text(
       "sendto(3, \"abc\", 3, 0, NULL, 0) = 3\n"
       "recvfrom(3, \"abcde\", 100, 0, NULL, NULL) = 5\n"
       "recvmsg(3, {msg_name=NULL}, 0) = -1 EAGAIN (Resource temporarily unavailable)\n"

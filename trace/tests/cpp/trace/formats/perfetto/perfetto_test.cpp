@@ -42,8 +42,8 @@ Event request(std::int64_t start, std::int64_t duration, std::uint16_t flags, st
   return event;
 }
 
-Whole make_whole(std::vector<Event> events) {
-  Whole whole;
+RandomTrace make_whole(std::vector<Event> events) {
+  RandomTrace whole;
   whole.events = std::move(events);
   whole.description.processes.push_back({7, 0, 3, "node1", "run \"it\"", kUnknown});
   whole.description.files.push_back({7, 2, "data\n\xff\xc3\xa9"});

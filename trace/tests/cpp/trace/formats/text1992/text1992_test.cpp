@@ -161,7 +161,7 @@ TEST(Trace1992, ThirtyTwoFilesAreKept) {
   EXPECT_EQ(read_events(text + "80 6C 0 0 101 0\n").back().offset, 0x20);
   EXPECT_NE(catch_error(text + "80 6C 0 0 102 0\n").find("not among the last 32 files"), std::string::npos);
   // The writer drops the same one, so whatever it writes can be read.
-  Whole whole;
+  RandomTrace whole;
   for (int round = 0; round < 4; ++round)
     for (std::uint32_t file = 1; file <= 40; ++file) {
       Event event = logical(Kind::kRead, 512 * round, 512);
@@ -199,7 +199,7 @@ TEST(Trace1992, ForeignSettings) {
 }
 
 TEST(Trace1992, CommentsAreIgnored) {
-  const Whole whole =
+  const RandomTrace whole =
       read_text("1992", "FF venus on the Y-MP\n\nff\nFF 1D = /tmp/data\n80 0 0 10 0 0 0 1D 1 0\n# more\n");
   EXPECT_EQ(whole.events.size(), 1U);
   EXPECT_TRUE(whole.description.complete);
@@ -232,7 +232,7 @@ TEST(Trace1992, WhatCannotBeIsRefusedWithItsLine) {
 
 TEST(Trace1992, UndefinedRecordBitIsNoted) {
   // Figure 1's record has it.
-  const Whole whole = read_text("1992", "FE 0 0 10 5AF8 32C 89 1D 743E 0\n");
+  const RandomTrace whole = read_text("1992", "FE 0 0 10 5AF8 32C 89 1D 743E 0\n");
   EXPECT_EQ(whole.events.size(), 1U);
   ASSERT_EQ(whole.description.notes.size(), 1U);
   EXPECT_NE(whole.description.notes[0].find("0x04"), std::string::npos);
@@ -242,19 +242,19 @@ TEST(Trace1992, CutTraceIsReadAsFarAsItGoes) {
   const std::string text = write_text("1992", random_trace(7, 60));
   const std::vector<Event> all = read_events(text);
   for (std::size_t size = text.find('\n') + 1; size < text.size(); size += 3) {
-    const Whole cut = read_text("1992", text.substr(0, size));
+    const RandomTrace cut = read_text("1992", text.substr(0, size));
     EXPECT_FALSE(cut.description.complete) << size;
     ASSERT_LE(cut.events.size(), all.size());
     EXPECT_TRUE(std::equal(cut.events.begin(), cut.events.end(), all.begin())) << size;
   }
-  const Whole foreign = read_text("1992", "80 0 0 10 0 0 0 1D 1 0\n80 EC 0 0");
+  const RandomTrace foreign = read_text("1992", "80 0 0 10 0 0 0 1D 1 0\n80 EC 0 0");
   EXPECT_EQ(foreign.events.size(), 1U);
   EXPECT_FALSE(foreign.description.complete);
 }
 
 TEST(Trace1992, NothingIsLostWithATickOfOneNs) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
-    Whole whole = random_trace(seed, 200);
+    RandomTrace whole = random_trace(seed, 200);
     for (const int base : {16, 10}) {
       WriteOptions options;
       options.base = base;
@@ -265,7 +265,7 @@ TEST(Trace1992, NothingIsLostWithATickOfOneNs) {
       std::vector<std::string> lost;
       const std::string text = write_text("1992", whole, options, &lost);
       EXPECT_TRUE(lost.empty());
-      const Whole again = read_text("1992", text);
+      const RandomTrace again = read_text("1992", text);
       ASSERT_EQ(again.events, whole.events) << "seed " << seed << " base " << base;
       expect_same_description(again.description, whole.description);
       EXPECT_EQ(write_text("1992", again, options), text);
@@ -276,7 +276,7 @@ TEST(Trace1992, NothingIsLostWithATickOfOneNs) {
 TEST(Trace1992, ExtremesAreKept) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-  Whole whole;
+  RandomTrace whole;
   whole.description.processes.resize(1);
   for (const std::int64_t start : {kMin, std::int64_t{-1}, std::int64_t{0}, kMax})
     for (const std::int64_t value : {kMin, std::int64_t{-2}, std::int64_t{-1}, std::int64_t{0}, kMax - 600, kMax})
@@ -303,7 +303,7 @@ TEST(Trace1992, ExtremesAreKept) {
 
 // Rounded times do not drift: they stay within half a tick however long the trace is.
 TEST(Trace1992, RoundedTimesDoNotDrift) {
-  Whole whole;
+  RandomTrace whole;
   for (int i = 0; i < 20'000; ++i) {
     Event event = logical(Kind::kRead, 512LL * i, 512);
     event.start = 1'499LL * i;
@@ -315,7 +315,7 @@ TEST(Trace1992, RoundedTimesDoNotDrift) {
   const std::string text = write_text("1992", whole, {}, &lost);
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_NE(lost[0].find("rounded to 1000 ns"), std::string::npos);
-  const Whole again = read_text("1992", text);
+  const RandomTrace again = read_text("1992", text);
   EXPECT_EQ(again.description.tick, 1000);
   ASSERT_EQ(again.events.size(), whole.events.size());
   for (std::size_t i = 0; i < whole.events.size(); ++i) {
@@ -343,7 +343,7 @@ TEST(Trace1992, ForeignTraceReadAndWrittenIsTheSame) {
     in.tick = tick;
     WriteOptions out;
     out.tick = tick;
-    const Whole whole = read_text("1992", foreign, in);
+    const RandomTrace whole = read_text("1992", foreign, in);
     EXPECT_EQ(read_text("1992", write_text("1992", whole, out)).events, whole.events);
     out.plain = true;
     EXPECT_EQ(read_text("1992", write_text("1992", whole, out)).events, whole.events);

@@ -11,13 +11,13 @@ namespace plait::store::stripe {
 
 /// Removes the component files of the old striped file after the new file is in position. If the process is killed in
 /// between, a second name of the old description remains, by which the next process finds them.
-class Replaced {
+class ReplacedComponents {
  public:
   /// temporary: the path of the new content. target: its final path, which looks like a description.
-  Replaced(const std::string& temporary, const std::string& target);
-  ~Replaced();
-  Replaced(const Replaced&) = delete;
-  Replaced& operator=(const Replaced&) = delete;
+  ReplacedComponents(const std::string& temporary, const std::string& target);
+  ~ReplacedComponents();
+  ReplacedComponents(const ReplacedComponents&) = delete;
+  ReplacedComponents& operator=(const ReplacedComponents&) = delete;
   /// Removes the component files. The new file must be in position.
   void remove() noexcept;
 

@@ -17,7 +17,7 @@ struct ComponentFile {
 };
 
 /// The store of a name, as far as this process sees it.
-struct Located {
+struct ResolvedName {
   std::string kind;  ///< description of the store, such as `a .npy file`
   std::string name;  ///< name for File::open, which differs from the given one if the bytes of a file describe a store
   std::string file;  ///< `name` without the name of an array in the file

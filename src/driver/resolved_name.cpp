@@ -1,4 +1,4 @@
-#include "driver/located.hpp"
+#include "driver/resolved_name.hpp"
 
 #include <filesystem>
 #include <system_error>

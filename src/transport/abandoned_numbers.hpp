@@ -10,9 +10,9 @@ namespace plait::transport {
 
 /// A set of numbers, which usually ascend.  Its memory is allocated beforehand, because all workers must remember a
 /// number on which they have agreed, even if memory is short.
-class GivenUp {
+class AbandonedNumbers {
  public:
-  GivenUp() { numbers_.reserve(kCapacity); }
+  AbandonedNumbers() { numbers_.reserve(kCapacity); }
   /// Reserves capacity for one agreement.
   /// errors  std::bad_alloc: the capacity is unchanged.
   void prepare() {

@@ -1,4 +1,4 @@
-#include "trace/between.hpp"
+#include "trace/interval_reader.hpp"
 
 #include <utility>
 
@@ -8,9 +8,9 @@ namespace plait::trace {
 
 namespace {
 
-class Between : public Reader {
+class IntervalReader : public Reader {
  public:
-  Between(std::unique_ptr<Reader> reader, std::int64_t begin, std::int64_t end)
+  IntervalReader(std::unique_ptr<Reader> reader, std::int64_t begin, std::int64_t end)
       : reader_(std::move(reader)), begin_(begin), end_(end) {}
 
   std::size_t read(std::span<Event> output) override {
@@ -45,7 +45,7 @@ std::unique_ptr<Reader> between(std::unique_ptr<Reader> reader, std::int64_t beg
     indexed->between(begin, end);
     return reader;
   }
-  return std::make_unique<Between>(std::move(reader), begin, end);
+  return std::make_unique<IntervalReader>(std::move(reader), begin, end);
 }
 
 }  // namespace plait::trace

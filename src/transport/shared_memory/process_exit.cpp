@@ -1,4 +1,4 @@
-#include "transport/shared_memory/leaving.hpp"
+#include "transport/shared_memory/process_exit.hpp"
 
 #include <mutex>
 #include <set>
@@ -10,21 +10,21 @@ namespace plait::transport::shared_memory {
 
 namespace {
 
-struct Leaving {
+struct ExitState {
   std::mutex mutex;
   bool leaving = false;
   std::string why;
 };
 
-Leaving& own() {
-  static auto* const instance = new Leaving;
+ExitState& own() {
+  static auto* const instance = new ExitState;
   return *instance;
 }
 
 /// Created when the library is loaded, because a process that leaves may have no memory.
-[[maybe_unused]] const Leaving& made_before = own();
+[[maybe_unused]] const ExitState& made_before = own();
 
-void explain_departure(Departed& departed) noexcept {
+void explain_departure(DepartureRecord& departed) noexcept {
   const std::scoped_lock lock(own().mutex);
   if (!own().leaving) return explain(departed, {"has freed the communicator"});
   if (own().why.empty()) return explain(departed, {"has left the program"});
@@ -32,20 +32,20 @@ void explain_departure(Departed& departed) noexcept {
 }
 
 /// The objects of this process, not of its parent.
-struct Leavers {
+struct ExitListeners {
   std::mutex mutex;
-  std::set<Leaver*> all;
+  std::set<ExitListener*> all;
 };
 
-Leavers& leavers() {
-  static base::PerProcess<Leavers> instance;
+ExitListeners& leavers() {
+  static base::PerProcess<ExitListeners> instance;
   return instance.get();
 }
 
 void leave_all() {
   set_leaving({});
   const std::scoped_lock lock(leavers().mutex);
-  for (Leaver* one : leavers().all) one->leave();
+  for (ExitListener* one : leavers().all) one->leave();
 }
 
 }  // namespace
@@ -62,19 +62,19 @@ bool is_leaving() {
 }
 
 void record_departure(Departure& departure, int worker, std::int64_t calls) noexcept {
-  Departed departed;
+  DepartureRecord departed;
   departed.worker = worker;
   departed.calls = calls;
   explain_departure(departed);
   departure.record(departed);
 }
 
-LeavesAtEnd::LeavesAtEnd(Leaver& one) : one_(one) {
+ExitRegistration::ExitRegistration(ExitListener& one) : one_(one) {
   const std::scoped_lock lock(leavers().mutex);
   leavers().all.insert(&one);
 }
 
-LeavesAtEnd::~LeavesAtEnd() {
+ExitRegistration::~ExitRegistration() {
   const std::scoped_lock lock(leavers().mutex);
   leavers().all.erase(&one_);
 }

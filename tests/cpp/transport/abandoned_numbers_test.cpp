@@ -1,5 +1,5 @@
 // Numbers of what was given up, with memory and without.
-#include "transport/given_up.hpp"
+#include "transport/abandoned_numbers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 
 namespace {
 
-using plait::transport::GivenUp;
+using plait::transport::AbandonedNumbers;
 
 TEST(GivenUpNumbers, AreAllKeptWhereThereIsMemory) {
-  GivenUp given_up;
+  AbandonedNumbers given_up;
   for (std::int64_t number = 1; number <= 200; number += 2) {
     given_up.prepare();
     given_up.insert(number);
@@ -22,7 +22,7 @@ TEST(GivenUpNumbers, AreAllKeptWhereThereIsMemory) {
 }
 
 TEST(GivenUpNumbers, WithoutMemoryTheLastOnesAreKept) {
-  GivenUp given_up;
+  AbandonedNumbers given_up;
   std::int64_t number = 0;
   allocations::fail_from(1);
   for (; number < 200; ++number) given_up.insert(number);

@@ -7,15 +7,15 @@ from typing import Any
 
 from .._base.errors import ArgumentError
 from .._core import Comm, Layout
+from .array_base import ArrayBase
 from .arrays import Arrays, LocalArrays, check_arrays, new_arrays, ranks_held
-from .layouts import LayoutLike, layout_of
-from .region import Region, Slices, region_shape, slices_of
-from .shaped import Shaped
+from .layouts import LayoutLike, to_layout
+from .region import Region, Slices, region_shape, to_slices
 from .values import Array
 from .words import shape_text
 
 
-class Accessed(Shaped):
+class CollectiveArray(ArrayBase):
     """An array that the ranks of a communicator access together, or a process alone that holds all ranks."""
 
     _comm: Comm
@@ -29,7 +29,7 @@ class Accessed(Shaped):
     def _layout_for(self, layout: LayoutLike | None, slices: Slices) -> Layout:
         shape = region_shape(slices, self.shape)
         if layout is not None:
-            return layout_of(layout, shape)
+            return to_layout(layout, shape)
         if self._comm.size > 1:
             raise ArgumentError(
                 f"{self._comm.size} ranks need a layout that says which part each of them has, "
@@ -41,7 +41,7 @@ class Accessed(Shaped):
         self, layout: LayoutLike | None, given: Arrays | None, region: Region | None, what: str, writable: bool
     ) -> tuple[Layout, Slices, list[Array]]:
         """Return the layout, the region and the local arrays of this process.  errors  ArgumentError"""
-        slices = slices_of(region, self.shape)
+        slices = to_slices(region, self.shape)
         layout = self._layout_for(layout, slices)
         if not self._alone and layout.ranks_end > self._comm.size:
             raise ArgumentError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-class Shaped(ABC):
+class ArrayBase(ABC):
     """An array of some shape and dtype."""
 
     @property

@@ -2,7 +2,7 @@
 ///
 /// Problem: nanobind answers a wrong argument with a list of C++ signatures.
 ///
-/// Idea: an argument of type Given<T> accepts any object, so that the function itself reports a wrong one by its name.
+/// Idea: an argument of type Argument<T> accepts any object, so that the function itself reports a wrong one by its name.
 /// Each method also gets an overload that accepts all other arguments (def_else), and reports the correct call.
 /// Example: layout.indices("a") raises "rank='a' is not a rank; give a whole number, such as 0", and layout.indices()
 /// "found 0 arguments; call indices(rank)".
@@ -25,7 +25,7 @@ std::string shown(nanobind::handle value);
 
 /// An argument of any type. It is converted to T, or rejected by the name that it has for the caller.
 template <typename T>
-struct Given {
+struct Argument {
   std::optional<T> value;
   nanobind::object found;
 
@@ -40,10 +40,10 @@ struct Given {
 
 /// An argument that may be left out or be None.
 template <typename T>
-using Perhaps = std::optional<Given<T>>;
+using OptionalArgument = std::optional<Argument<T>>;
 
 template <typename T>
-std::optional<T> as(const Perhaps<T>& given, const char* name, const char* wanted) {
+std::optional<T> as(const OptionalArgument<T>& given, const char* name, const char* wanted) {
   return given ? std::optional<T>(given->as(name, wanted)) : std::nullopt;
 }
 
@@ -80,12 +80,12 @@ namespace nanobind::detail {
 
 template <typename T>
 // Accepts None, so that the error has the name of the argument.
-struct has_arg_defaults<plait::python::Given<T>> : std::true_type {};
+struct has_arg_defaults<plait::python::Argument<T>> : std::true_type {};
 
 template <typename T>
-struct type_caster<plait::python::Given<T>> {
+struct type_caster<plait::python::Argument<T>> {
   using Inner = make_caster<T>;
-  NB_TYPE_CASTER(plait::python::Given<T>, Inner::Name)
+  NB_TYPE_CASTER(plait::python::Argument<T>, Inner::Name)
 
   bool from_python(handle source, std::uint8_t flags, cleanup_list* cleanup) noexcept {
     Inner inner;

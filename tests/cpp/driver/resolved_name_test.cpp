@@ -22,14 +22,14 @@ namespace {
 namespace fs = std::filesystem;
 using plait::driver::ComponentFile;
 using plait::driver::locate;
-using plait::driver::Located;
+using plait::driver::ResolvedName;
 using plait::driver::sibling_files;
 
 constexpr const char* kStriped = "raw elements in a striped file";
 constexpr const char* kDistant = "an array on the ranks' own disks";
 constexpr const char* kDistantOne = "an array on the ranks' own disks, in one .npy file";
 
-class LocatedStores : public stripe_case::Stripes {
+class ResolvedStores : public stripe_case::Stripes {
  protected:
   /// The working folder leads there by `..`.
   std::string relative(const std::string& name) const { return fs::relative(path(name)).string(); }
@@ -40,7 +40,7 @@ class LocatedStores : public stripe_case::Stripes {
   std::string distant(const std::string& name) const { return "distant:" + name + "?folder=" + path(""); }
 };
 
-void expect_whole(const Located& found, const std::string& kind, const std::string& path) {
+void expect_whole(const ResolvedName& found, const std::string& kind, const std::string& path) {
   EXPECT_EQ(found.kind, kind);
   EXPECT_EQ(found.path, path);
   EXPECT_EQ(found.id, "");
@@ -54,7 +54,7 @@ std::vector<std::string> sorted(std::vector<std::string> paths) {
   return paths;
 }
 
-TEST_F(LocatedStores, OrdinaryFilesAreWhatTheirNamesSay) {
+TEST_F(ResolvedStores, OrdinaryFilesAreWhatTheirNamesSay) {
   const std::vector<std::pair<std::string, std::string>> kinds{{"a.npy", "a .npy file"},
                                                                {"a.gz", "raw elements, packed by gzip"},
                                                                {"a.bin", "raw elements"},
@@ -62,25 +62,25 @@ TEST_F(LocatedStores, OrdinaryFilesAreWhatTheirNamesSay) {
   for (const bool there : {false, true})
     for (const auto& [name, kind] : kinds) {
       if (there) put(name, "content");
-      const Located found = locate(path(name));
+      const ResolvedName found = locate(path(name));
       expect_whole(found, kind, path(name));
       EXPECT_EQ(found.name, path(name));
       EXPECT_EQ(found.states_type, name == "a.npy");
       EXPECT_TRUE(sibling_files(found).empty());
-      const Located raw = locate("raw:" + path(name));
+      const ResolvedName raw = locate("raw:" + path(name));
       expect_whole(raw, "raw elements", path(name));
       EXPECT_EQ(raw.name, "raw:" + path(name));
       EXPECT_FALSE(raw.states_type);
     }
 }
 
-TEST_F(LocatedStores, OrdinaryNamesAreTakenAsTheyStand) {
+TEST_F(ResolvedStores, OrdinaryNamesAreTakenAsTheyStand) {
   EXPECT_EQ(locate(path("a%20b?c")).path, path("a%20b?c"));
   EXPECT_EQ(locate("raw:" + path("stripe:%61")).path, path("stripe:%61"));
   EXPECT_EQ(locate("./distant:a").path, (fs::current_path() / "distant:a").string());
 }
 
-TEST_F(LocatedStores, PathsAreRealOnes) {
+TEST_F(ResolvedStores, PathsAreRealOnes) {
   put("a.npy", "content");
   make("b", 2, "16", 96);
   EXPECT_EQ(locate(relative("a.npy")).path, path("a.npy"));
@@ -92,16 +92,16 @@ TEST_F(LocatedStores, PathsAreRealOnes) {
   EXPECT_EQ(locate("distant:" + path("link-b")).path, path("b"));
 }
 
-TEST_F(LocatedStores, WhatIsNoFileIsLeftToWhoeverOpensIt) {
+TEST_F(ResolvedStores, WhatIsNoFileIsLeftToWhoeverOpensIt) {
   expect_whole(locate(path("d0")), "raw elements", path("d0"));
   expect_whole(locate(path("none/a.npy")), "a .npy file", path("none/a.npy"));
   expect_whole(locate("/dev/null"), "raw elements", "/dev/null");
 }
 
-TEST_F(LocatedStores, StripedFilesHaveComponents) {
+TEST_F(ResolvedStores, StripedFilesHaveComponents) {
   make("a", 2, "16", 96);
   for (const std::string& name : {named("a"), path("a"), url("a", 2, "16"), "stripe:" + relative("a")}) {
-    const Located found = locate(name);
+    const ResolvedName found = locate(name);
     EXPECT_EQ(found.kind, kStriped);
     EXPECT_EQ(found.path, path("a"));
     EXPECT_EQ(found.name, name == path("a") ? named("a") : name);
@@ -115,13 +115,13 @@ TEST_F(LocatedStores, StripedFilesHaveComponents) {
     }
   }
   fs::remove(locate(path("a")).components[1].path);
-  const Located damaged = locate(path("a"));
+  const ResolvedName damaged = locate(path("a"));
   ASSERT_EQ(damaged.components.size(), 2U);
   EXPECT_EQ(damaged.components[0].bytes, 48);
   EXPECT_EQ(damaged.components[1].bytes, std::nullopt);
 }
 
-TEST_F(LocatedStores, StripedFilesThatCannotBeOpenedHaveNone) {
+TEST_F(ResolvedStores, StripedFilesThatCannotBeOpenedHaveNone) {
   expect_whole(locate(named("none")), kStriped, path("none"));
   put("ordinary", "content");
   expect_whole(locate(named("ordinary")), kStriped, path("ordinary"));
@@ -136,19 +136,19 @@ TEST_F(LocatedStores, StripedFilesThatCannotBeOpenedHaveNone) {
   }
 }
 
-TEST_F(LocatedStores, EscapesInNamesAreResolved) {
+TEST_F(ResolvedStores, EscapesInNamesAreResolved) {
   const std::string name = path("x y?&,%");
   stripe_case::make_new(url("x%20y%3F%26%2C%25", 1, "16"), 10)->commit();
-  const Located plain = locate(name);
+  const ResolvedName plain = locate(name);
   EXPECT_EQ(plain.name, plait::stripe_url(name));
-  for (const Located& found : {plain, locate(plait::stripe_url(name)), locate(named("x%20y%3f%26%2c%25"))}) {
+  for (const ResolvedName& found : {plain, locate(plait::stripe_url(name)), locate(named("x%20y%3f%26%2c%25"))}) {
     EXPECT_EQ(found.path, name);
     EXPECT_EQ(found.components.size(), 1U);
   }
   expect_whole(locate("distant:a%3Fb?folder=" + path("x%20y")), kDistantOne, path("x y/a?b"));
 }
 
-TEST_F(LocatedStores, NamesThatCannotBeAreRefused) {
+TEST_F(ResolvedStores, NamesThatCannotBeAreRefused) {
   for (const auto& [name, says] : std::vector<std::pair<std::string, std::string>>{
            {"stripe:", "no name after stripe:"},
            {"stripe:a?wide=1", "the option \"wide\" is not known"},
@@ -162,7 +162,7 @@ TEST_F(LocatedStores, NamesThatCannotBeAreRefused) {
   }
 }
 
-TEST_F(LocatedStores, DistantArraysHaveTheComponentsThatAreSeen) {
+TEST_F(ResolvedStores, DistantArraysHaveTheComponentsThatAreSeen) {
   expect_whole(locate(distant("d")), kDistantOne, path("d"));
   const std::string id = "-0123456789abcdef";
   put("d.c1of3" + id, "12345");
@@ -172,7 +172,7 @@ TEST_F(LocatedStores, DistantArraysHaveTheComponentsThatAreSeen) {
     put(other, "");
   for (const std::string& name :
        {distant("d"), distant("%64") + "&place=striped", "distant:" + path("d"), "distant:" + relative("d")}) {
-    const Located found = locate(name);
+    const ResolvedName found = locate(name);
     EXPECT_EQ(found.kind, kDistant);
     EXPECT_EQ(found.path, path("d"));
     EXPECT_EQ(found.name, name);
@@ -185,21 +185,21 @@ TEST_F(LocatedStores, DistantArraysHaveTheComponentsThatAreSeen) {
   }
 }
 
-TEST_F(LocatedStores, DistantArraysAreFoundAsTheyAreWritten) {
+TEST_F(ResolvedStores, DistantArraysAreFoundAsTheyAreWritten) {
   plait::FileOptions options;
   options.shape = {70};
   options.dtype = "<f8";
   for (const std::string how : {"one", "striped"}) {
     const std::string url = distant("d-" + how) + "&place=" + how;
     plait::File::open(url, plait::Mode::kWrite, options).close();
-    const Located found = locate(url);
+    const ResolvedName found = locate(url);
     EXPECT_EQ(found.kind, how == "one" ? kDistantOne : kDistant);
     EXPECT_EQ(found.components.size(), how == "one" ? 0U : 1U);
     EXPECT_EQ(fs::exists(found.path), how == "one");
   }
 }
 
-TEST_F(LocatedStores, DistantArraysLieInTheFolderOfTheSetting) {
+TEST_F(ResolvedStores, DistantArraysLieInTheFolderOfTheSetting) {
   ::setenv("PLAIT_DISTANT_FOLDER", path("d0").c_str(), 1);
   EXPECT_EQ(locate("distant:a").path, path("d0/a"));
   EXPECT_EQ(locate("distant:x/../a?unit=4K").path, path("d0/a"));
@@ -208,7 +208,7 @@ TEST_F(LocatedStores, DistantArraysLieInTheFolderOfTheSetting) {
 }
 
 /// Whatever the name is by which somebody would write there.
-TEST_F(LocatedStores, FilesBesideAPathAreThoseOfAllDrivers) {
+TEST_F(ResolvedStores, FilesBesideAPathAreThoseOfAllDrivers) {
   const stripe_case::Description description = make("d", 2, "16", 96);
   put("d.c0of1-0123456789abcdef", "1234");
   put("d.c0of1-0123456789abcdef.meta", "what belongs together");
@@ -223,17 +223,17 @@ TEST_F(LocatedStores, FilesBesideAPathAreThoseOfAllDrivers) {
   expect_whole(locate("raw:" + path("d")), "raw elements", path("d"));
 }
 
-TEST_F(LocatedStores, MemoryAndPipesHaveNoPath) {
-  const Located memory = locate("memory:a?b");
+TEST_F(ResolvedStores, MemoryAndPipesHaveNoPath) {
+  const ResolvedName memory = locate("memory:a?b");
   EXPECT_EQ(memory.kind, "an array in memory");
   EXPECT_EQ(memory.id, "memory:a?b");
   EXPECT_EQ(memory.only_in, "the memory of the process that made it");
-  const Located pipe = locate("pipe:flow?queue=3");
+  const ResolvedName pipe = locate("pipe:flow?queue=3");
   EXPECT_EQ(pipe.kind, "pipe");
   EXPECT_EQ(pipe.id, "pipe:flow");
   EXPECT_EQ(pipe.name, "pipe:flow?queue=3");
   EXPECT_EQ(pipe.only_in, "");
-  for (const Located& found : {memory, pipe}) {
+  for (const ResolvedName& found : {memory, pipe}) {
     EXPECT_EQ(found.path, "");
     EXPECT_TRUE(found.components.empty());
     EXPECT_TRUE(sibling_files(found).empty());
@@ -241,11 +241,11 @@ TEST_F(LocatedStores, MemoryAndPipesHaveNoPath) {
 }
 
 /// One that says nothing of where its names lead.
-class Added : public plait::driver::FileDriver {
+class AddedDriver : public plait::driver::FileDriver {
  public:
   std::string_view prefix() const override { return "added:"; }
   plait::driver::Contents contents() const override { return plait::driver::Contents::kRaw; }
-  plait::store::Found find(const std::string& /*name*/, bool /*writable*/) const override { return {}; }
+  plait::store::OpenLocation find(const std::string& /*name*/, bool /*writable*/) const override { return {}; }
   std::unique_ptr<plait::store::Store> open(const plait::store::Location& /*location*/,
                                             bool /*writable*/) const override {
     return nullptr;
@@ -256,8 +256,8 @@ class Added : public plait::driver::FileDriver {
   }
 };
 
-TEST_F(LocatedStores, AnAddedDriverNeedNotTell) {
-  const Added driver;
+TEST_F(ResolvedStores, AnAddedDriverNeedNotTell) {
+  const AddedDriver driver;
   const plait::driver::Driver& any = driver;
   expect_whole(any.locate("added:" + path("a%20b") + "?c=d"), "added", path("a b"));
   EXPECT_TRUE(any.sibling_files(path("a")).empty());

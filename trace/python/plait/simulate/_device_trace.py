@@ -14,7 +14,7 @@ from plait.trace._event import Process, TracedFile
 _MOVED = (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.TRUNCATE)
 
 
-class OnDevice:
+class DeviceTrace:
     """A trace as the compiled recording reads it, in which calls on other files only take their time."""
 
     def __init__(self, trace: Trace, chosen: Callable[[str], bool]) -> None:

@@ -6,7 +6,7 @@
 
 namespace plait::container::hdf5 {
 
-struct Surroundings {
+struct LibraryHooks {
   /// Returns the path of the library to load; an empty path selects the system's library.
   std::function<std::string()> library = [] { return std::string(); };
   /// Called before each use of the library. While Plait uses it no other thread may call it.
@@ -15,6 +15,6 @@ struct Surroundings {
   std::function<void()> leave = [] {};
 };
 /// Sets the hooks.  threads  Must be called before the first file is opened.
-void set_surroundings(Surroundings surroundings);
+void set_surroundings(LibraryHooks surroundings);
 
 }  // namespace plait::container::hdf5

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._arguments.dtypes import dtype_of
-from ..._arguments.shaped import Shaped
+from ..._arguments.array_base import ArrayBase
+from ..._arguments.dtypes import to_dtype
 from ..._arguments.values import Array
 from ..._base.errors import ArgumentError, ArgumentTypeError
 from ..._calls.guard import alone
 
 
-class Measured(Shaped):
+class ReadableArray(ArrayBase):
     """An array with a shape and a dtype, whose elements are read on request."""
 
     @property
@@ -63,21 +63,21 @@ class Measured(Shaped):
         if copy is False:
             raise ArgumentError("the array is in a file, and reading it makes a copy; leave out copy=False")
         whole: Array = self[...]
-        return whole if dtype is None else whole.astype(dtype_of(dtype), copy=False)
+        return whole if dtype is None else whole.astype(to_dtype(dtype), copy=False)
 
     @alone
-    def astype(self, dtype: npt.DTypeLike) -> Converted:
+    def astype(self, dtype: npt.DTypeLike) -> CastArray:
         """Return a view whose elements are converted as they are read: ``file.astype("f4")[10:20]``.
 
         The conversion is that of NumPy's ``astype``, after a read in the file's dtype.
         """
-        return Converted(self, dtype_of(dtype))
+        return CastArray(self, to_dtype(dtype))
 
 
-class Converted(Measured):
+class CastArray(ReadableArray):
     """An array in another dtype, for reading. Made by :meth:`File.astype`."""
 
-    def __init__(self, of: Measured, dtype: np.dtype[Any]) -> None:
+    def __init__(self, of: ReadableArray, dtype: np.dtype[Any]) -> None:
         """Objects are made by :meth:`File.astype`."""
         self._of = of
         self._dtype = dtype

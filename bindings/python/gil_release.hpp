@@ -12,12 +12,12 @@ namespace plait::python {
 /// When the interpreter ends, a daemon thread that requests the lock never gets it. Up to Python 3.13 the interpreter
 /// unwinds the thread at that point. Destructors do not let that pass, so the whole program would be aborted. The
 /// thread waits for the end of the process instead, as later versions of Python do themselves.
-class Unlocked {
+class GilRelease {
  public:
-  Unlocked() : state_(PyEval_SaveThread()) {}
-  ~Unlocked() { restore(state_); }
-  Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  ~GilRelease() { restore(state_); }
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
 
   /// Acquires the lock again.
   static void restore(PyThreadState* state) {

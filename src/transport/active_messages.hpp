@@ -36,7 +36,7 @@ struct Call {
   std::span<std::byte> output;         ///< receives the data of the answer, which fill it
   /// Called once, on any thread, with nullptr if the call was answered.  It must neither throw nor wait.
   std::function<void(const CallFailure*)> done;
-  const void* request = nullptr;  ///< the request that the call is a part of, for Active::cancel
+  const void* request = nullptr;  ///< the request that the call is a part of, for ActiveMessages::cancel
 };
 /// Maximum size of the payload and of the answer of a call.
 inline constexpr std::int64_t kMaxCallBytes = std::int64_t{1} << 30;
@@ -50,25 +50,25 @@ struct Arrival {
   std::int64_t output_bytes = 0;
 };
 
-class Active;
+class ActiveMessages;
 
 /// The service that answers calls.  Its functions are called on the worker's handler thread, one at a time; they must
 /// neither throw nor wait.
 class CallService {
  public:
   virtual ~CallService() = default;
-  /// Handles a call that has arrived: calls Active::take for its payload, if it has one, then Active::answer or reject,
+  /// Handles a call that has arrived: calls ActiveMessages::take for its payload, if it has one, then ActiveMessages::answer or reject,
   /// now or later.
-  virtual void arrived(Active& active, const Arrival& arrival) = 0;
+  virtual void arrived(ActiveMessages& active, const Arrival& arrival) = 0;
   /// Handles the end of a worker that has sent calls; answers to it are discarded.
   virtual void left(int worker) = 0;
 };
 
 /// The active messages of one worker.
 /// threads  Any number at once, apart from stop().
-class Active {
+class ActiveMessages {
  public:
-  virtual ~Active() = default;
+  virtual ~ActiveMessages() = default;
 
   /// Begins a call.  Never waits: if the maximum number of calls to that worker is under way, the call is queued.  If
   /// the worker has ended or has stopped, the call fails: within a second if the system reports it, within 30 s if a

@@ -5,15 +5,15 @@
 
 namespace plait::base {
 
-__extension__ typedef __int128 Wide;
+__extension__ typedef __int128 Int128;
 
 /// Return a / b rounded down, a / b rounded up, and the remainder of rounding down; b > 0.
-constexpr Wide floor_divide(Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); }
-constexpr Wide ceil_divide(Wide a, Wide b) { return a / b + (a % b > 0 ? 1 : 0); }
-constexpr Wide modulo(Wide a, Wide b) { return a % b < 0 ? a % b + b : a % b; }
+constexpr Int128 floor_divide(Int128 a, Int128 b) { return a / b - (a % b < 0 ? 1 : 0); }
+constexpr Int128 ceil_divide(Int128 a, Int128 b) { return a / b + (a % b > 0 ? 1 : 0); }
+constexpr Int128 modulo(Int128 a, Int128 b) { return a % b < 0 ? a % b + b : a % b; }
 
 /// Returns the value, or the nearest one that fits into 64 bits.
-constexpr std::int64_t saturate(Wide value) {
+constexpr std::int64_t saturate(Int128 value) {
   return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : static_cast<std::int64_t>(value);
 }
 

@@ -1,4 +1,4 @@
-#include "store/stripe/replaced.hpp"
+#include "store/stripe/replaced_components.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,7 +11,7 @@
 
 namespace plait::store::stripe {
 
-Replaced::Replaced(const std::string& temporary, const std::string& target)
+ReplacedComponents::ReplacedComponents(const std::string& temporary, const std::string& target)
     : basename_(std::filesystem::path(target).filename().string()),
       second_name_(temporary + "-old" + kTemporarySuffix) {
   if (::link(target.c_str(), second_name_.c_str()) == 0) {
@@ -26,11 +26,11 @@ Replaced::Replaced(const std::string& temporary, const std::string& target)
   }
 }
 
-Replaced::~Replaced() {
+ReplacedComponents::~ReplacedComponents() {
   if (!second_name_.empty()) ::unlink(second_name_.c_str());
 }
 
-void Replaced::remove() noexcept {
+void ReplacedComponents::remove() noexcept {
   if (!description_) return;
   // If the description has a third name, that one still needs the components.
   struct stat status{};

@@ -1,4 +1,4 @@
-#include "given.hpp"
+#include "arguments_as.hpp"
 
 #include "bind.hpp"
 #include "string.hpp"

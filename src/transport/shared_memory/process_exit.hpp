@@ -18,26 +18,26 @@ bool is_leaving();
 void record_departure(Departure& departure, int worker, std::int64_t calls) noexcept;
 
 /// An object that notifies others at the end of the program.
-class Leaver {
+class ExitListener {
  public:
   /// Notifies the others that this process takes part in no further calls; it may be called several times.
   virtual void leave() noexcept = 0;
 
  protected:
-  ~Leaver() = default;
+  ~ExitListener() = default;
 };
 
 /// While this object exists, the end of the program calls leave() of `one`.  Create it when `one` is complete, and
 /// destroy it before any part of `one`: the end may come on another thread, and the destructor waits for it.
-class LeavesAtEnd {
+class ExitRegistration {
  public:
-  explicit LeavesAtEnd(Leaver& one);
-  ~LeavesAtEnd();
-  LeavesAtEnd(const LeavesAtEnd&) = delete;
-  LeavesAtEnd& operator=(const LeavesAtEnd&) = delete;
+  explicit ExitRegistration(ExitListener& one);
+  ~ExitRegistration();
+  ExitRegistration(const ExitRegistration&) = delete;
+  ExitRegistration& operator=(const ExitRegistration&) = delete;
 
  private:
-  Leaver& one_;
+  ExitListener& one_;
 };
 
 /// Registers a callback of the stage kLeave that calls leave() of all objects that exist then.  Further calls have no

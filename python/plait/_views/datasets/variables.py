@@ -38,7 +38,7 @@ ONLY = "data"
 
 
 @dataclass(frozen=True)
-class Found:
+class DatasetVariable:
     """An array that becomes a variable."""
 
     name: str
@@ -60,7 +60,7 @@ class Found:
 class Group:
     """The content of a group of arrays, or of a store that has one group."""
 
-    arrays: tuple[Found, ...]
+    arrays: tuple[DatasetVariable, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
     unlimited: frozenset[str] | None = None
     """Its unlimited dimensions; None for formats that do not state them."""
@@ -84,7 +84,9 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
             raise ArgumentError(f"{url} holds one array, and has no group {group!r}; leave group out")
         with open(url, **options) as file:
             dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
-            one = Found(ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _values_of(file.attrs), options)
+            one = DatasetVariable(
+                ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _unwrap_scalars(file.attrs), options
+            )
         return Group((one,))
     if options:
         raise ArgumentError(f"{url} says itself what it holds; leave out {', '.join(options)}")
@@ -108,7 +110,7 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
         )
     groups = groups_in(path)
     siblings = () if wanted else (one for one in groups if one.name.strip("/") == inside)
-    values = [_values_of(one.attributes) for one in siblings]
+    values = [_unwrap_scalars(one.attributes) for one in siblings]
     attributes = {name: value for one in values for name, value in one.items() if name not in _HIDDEN}
     usable = tuple(_usable(near, path, wanted))
     if len(listed) == 1 and not listed[0].name:
@@ -158,19 +160,19 @@ def _usable(near: list[ArrayInfo], path: str, wanted: str) -> Iterator[ArrayInfo
             )
 
 
-def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> Found:
+def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> DatasetVariable:
     assert one.dtype is not None
     chunks = one.chunks or pieces(one.shape, one.dtype.itemsize, one.order)
     url = f"{path}{BETWEEN}{one.name}"
-    attributes = _attributes_of(one)
+    attributes = _xarray_attributes(one)
     # xarray must not decode fill values of opaque elements: it cannot hash their type.
     encoding = {name: attributes.pop(name) for name in _MISSING if name in attributes and one.dtype.kind == "V"}
-    return Found(
+    return DatasetVariable(
         _base(one.name), url, one.shape, one.dtype, dimensions, chunks, attributes=attributes, encoding=encoding
     )
 
 
-def _found_alone(one: ArrayInfo, path: str) -> Found:
+def _found_alone(one: ArrayInfo, path: str) -> DatasetVariable:
     """Describe the nameless array of a store that holds one array."""
     names = [_base(name) for name in one.dimension_names] or [""] * len(one.shape)
     dimensions = tuple(name or f"dim_{d}" for d, name in enumerate(names))
@@ -181,24 +183,24 @@ def _base(name: str) -> str:
     return posixpath.basename(name)
 
 
-def _values_of(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def _unwrap_scalars(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return attributes as xarray has them: arrays of one number, as which HDF5 keeps numbers, are that number."""
     return {name: value[0] if np.shape(value) == (1,) else value for name, value in attributes.items()}
 
 
-def _bytes_of(text: str, most: int) -> bytes:
+def _original_bytes(text: str, most: int) -> bytes:
     """Return the original bytes of a text; those that were not UTF-8 were read as Latin-1 (utf8_of in the library)."""
     encoded = text.encode(errors="surrogateescape")
     return encoded if len(encoded) <= most else text.encode("latin-1", "replace")
 
 
-def _attributes_of(one: ArrayInfo) -> dict[str, Any]:
+def _xarray_attributes(one: ArrayInfo) -> dict[str, Any]:
     """Return the attributes of an array as xarray decodes them."""
     assert one.dtype is not None
-    found = {name: value for name, value in _values_of(one.attributes).items() if name not in _HIDDEN}
+    found = {name: value for name, value in _unwrap_scalars(one.attributes).items() if name not in _HIDDEN}
     fill = found.get("_FillValue")
     if isinstance(fill, str) and one.dtype.kind == "S":  # the elements are bytes, so the fill value must be as well
-        found["_FillValue"] = np.bytes_(_bytes_of(fill, one.dtype.itemsize))
+        found["_FillValue"] = np.bytes_(_original_bytes(fill, one.dtype.itemsize))
     elif isinstance(fill, str) and one.dtype.kind == "f":  # xarray encodes it so in Zarr 3
         with contextlib.suppress(ValueError, struct.error):
             (found["_FillValue"],) = struct.unpack("<d", base64.b64decode(fill, validate=True))
