@@ -155,7 +155,7 @@ void bind_location(nb::module_& module) {
   bind_formats(module);
   bind_objects(module);
   module.def("locate_new", &driver::locate_new, "name"_a, nb::call_guard<GilRelease>());
-  module.def("files_beside", &driver::sibling_files, "found"_a, nb::call_guard<GilRelease>());
+  module.def("sibling_files", &driver::sibling_files, "found"_a, nb::call_guard<GilRelease>());
   module.def(
       "comes_in_steps",
       [](const std::string& name) { return driver::find_driver(name).contents() == driver::Contents::kNone; },

@@ -147,8 +147,8 @@ def open(
         set_properties(options, properties)
     file = open_as(path, mode, comm, options)
     if comm is None and mode == "r" and not comes_in_steps(path):
-        options = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
-        file._again = _open_again, (path, {**options, "strategy": strategy, "readers": readers})
+        again = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
+        file._again = _open_again, (path, {**again, "strategy": strategy, "readers": readers})
     return file
 
 

@@ -44,7 +44,7 @@ class Link::Impl {
       const ssize_t put = ::sendmsg(usable(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
       // Data that the peer sent before it closed can still be received.
       if (put < 0 && (errno == EPIPE || errno == ECONNRESET))
-        fail(ECONNRESET, "it has closed the connection, or ended");
+        throw_error(ECONNRESET, "it has closed the connection, or ended");
       went(put, POLLOUT, until);
       if (put > 0) rest.done(static_cast<std::size_t>(put));
     }
@@ -129,17 +129,17 @@ class Link::Impl {
     if (code == ETIMEDOUT) fail(ETIMEDOUT, "nothing moved in time");
     // A frame that has been sent in part cannot be followed by others; one that is awaited does not keep those from
     // going.
-    if (code == EINTR && events == POLLIN) fail(EINTR, "this program has been interrupted");
+    if (code == EINTR && events == POLLIN) throw_error(EINTR, "this program has been interrupted");
     if (code == EINTR) fail(EINTR, "this program has been interrupted");
     if (code != 0) fail(ECONNRESET, std::strerror(code));
   }
 
   [[noreturn]] void fail(int code, const char* why) {
     socket_.close();
-    fail(code, why);
+    throw_error(code, why);
   }
 
-  [[noreturn]] void fail(int code, const char* why) const {
+  [[noreturn]] void throw_error(int code, const char* why) const {
     base::throw_system_error(code, "the connection to ", name_, " cannot be used any more: ", why);
   }
 

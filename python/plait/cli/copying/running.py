@@ -126,7 +126,7 @@ class _StopRequest:
 def _stoppable(at_once: bool = False, message: str = _NOTHING) -> Iterator[_StopRequest]:
     """Record whether a signal asks this process to end, so that files are left in a consistent state.
 
-    told     the message of a copy that was interrupted
+    message  the message of a copy that was interrupted
     at_once  raise KeyboardInterrupt in a wait for another program, which may be endless
     """
     asked = _StopRequest(at_once, message)
