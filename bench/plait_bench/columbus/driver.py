@@ -111,7 +111,7 @@ def run_columbus(settings: ColumbusSettings, progress: Progress = lambda text, s
                 if event["event"] == "hello":
                     library = shorten_library(event["mpi"])
                 elif event["event"] == "filled":
-                    results.ways[way] = ColumbusLocation(event["words"], event["bytes"])
+                    results.ways[way] = ColumbusLocation(event["description"], event["bytes"])
                     steps.done(f"{way}: records written")
                 elif event["event"] == "round":
                     results.ways[way].rounds.append({name: event[name] for name in event if name != "event"})

@@ -115,7 +115,7 @@ def test_no_record_lies_on_another_one(ranks):
             thread.join()
         assert not failures
         for one in directories:
-            for name in ("offset", "size", "room", "version"):
+            for name in ("offset", "size", "capacity", "version"):
                 np.testing.assert_array_equal(getattr(one, name), getattr(directories[0], name))
         one = directories[0]
         np.testing.assert_array_equal(one.size, sizes)
@@ -172,8 +172,8 @@ def test_both_positions_are_measured_and_checked(tmp_path, monkeypatch, ranks, a
                   "was checked against its 3 updates; none of 180 tasks was lost"):  # fmt: skip
         assert words in " ".join(result.output.split()) + " "
     ways = json.loads(samples.read_text())["ways"]
-    assert ways["shared"]["words"].startswith(f"{ranks} component files, stripes of 4 KiB")
-    assert ways["one"]["words"] == "by pread and pwrite"
+    assert ways["shared"]["description"].startswith(f"{ranks} component files, stripes of 4 KiB")
+    assert ways["one"]["description"] == "by pread and pwrite"
     for way in ways.values():
         assert way["updates"] == 90
         assert len(way["rounds"]) == 2
@@ -198,7 +198,7 @@ def test_a_disk_that_others_do_not_see_serves_them(tmp_path):
     on = ["--memory", 0, "--rounds", 1, "--dir", "/var/tmp", "--json", samples]
     said("exec", "--hosts", 2, "--", *command, *on)
     ways = json.loads(samples.read_text())["ways"]
-    assert ways["one"]["words"] == "on the disk of rank 0, served by Distant I/O"
+    assert ways["one"]["description"] == "on the disk of rank 0, served by Distant I/O"
     assert [way["updates"] for way in ways.values()] == [40, 40]
 
 

@@ -48,7 +48,7 @@ class PythonTrace final : public trace::Reader {
   /// Adds the processes and files that have become known since the last call.
   void learn() {
     const auto described = nanobind::cast<nanobind::tuple>(
-        trace_.attr("told_behind")(description_.processes.size(), description_.files.size()));
+        trace_.attr("described_after")(description_.processes.size(), description_.files.size()));
     for (const nanobind::handle one : described[0]) {
       trace::Process process;
       process.number = nanobind::cast<std::uint32_t>(one.attr("number"));

@@ -70,7 +70,7 @@ RANKS = {
     "store_rate": Key(RATE, 4.6e9, "from the page cache straight into an array"),
     "window_rate": Key(RATE, 6e9, "from the page cache into a window, and of all writes"),
     "copy_rate": Key(RATE, 15e9, "between a window, or a message, and an array"),
-    "run": Key(TIME, 0.7e-9, "of a run of such a copy, besides its bytes"),
+    "run": Key(TIME, 2e-9, "of a run of such a copy, besides its bytes"),
     "wait": Key(TIME, 3e-6, "until a rank that waited goes on"),
     "turns": Key(FLAG, False, "whether writers of a node take turns; measured times of writes contain such waits"),
 }
