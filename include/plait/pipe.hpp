@@ -12,8 +12,8 @@
 namespace plait {
 
 /// The program at one end of a pipe.
-struct PipeProgram {           // name of the program, as the system reports it
-  std::string name;            ///< of the program, as the system reports it
+struct PipeProgram {
+  std::string name;            ///< name of the program, as the system reports it
   std::int64_t process = 0;    ///< process id of its rank 0
   std::string host;            ///< host on which rank 0 runs
   std::int64_t processes = 1;  ///< number of its ranks

@@ -71,7 +71,7 @@ class Relay:
                     continue
 
     def take(self, source: Port) -> None:
-        """Reads packets that a host has sent, a few at most, and compute when each arrives where."""
+        """Reads packets that a host has sent, a few at most, and computes when each arrives where."""
         for _ in range(16):
             try:
                 packet = os.read(source.file, LARGEST)

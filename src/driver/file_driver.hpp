@@ -49,7 +49,7 @@ class FileDriver : public Driver {
   virtual std::string make_name(const std::string& path) const { return std::string(prefix()) + path; }
   /// Releases what a temporary file of a killed process refers to, before that file is removed. target: the path of the
   /// file that it would have replaced. Returns true if the file may be removed.
-  virtual bool clear(const std::string& /*left_behind*/, const std::string& /*target*/) const noexcept { return true; }
+  virtual bool clear(const std::string& /*left*/, const std::string& /*target*/) const noexcept { return true; }
   /// Cleanup after a new file has replaced a store of this kind. remove() is called after the replacement; the
   /// destructor runs in any case.
   class ReplacementCleanup {

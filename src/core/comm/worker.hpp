@@ -98,7 +98,7 @@ class Worker {
   std::shared_ptr<Request::Impl> start(std::function<void()> task);
   /// Starts a task that only notifies other ranks and does not use the caller's objects.
   void post(std::function<void()> task);
-  /// Waits until all tasks except those of tell() have ended.  Returns true if the wait was interrupted, which makes
+  /// Waits until all tasks except those of post() have ended.  Returns true if the wait was interrupted, which makes
   /// tasks fail that wait for other ranks.
   bool settle();
   /// Waits until all tasks have ended, except for a task that this thread runs.  If the process may end alone, it waits
@@ -137,7 +137,7 @@ class Worker {
   std::condition_variable changed_;
   std::uint64_t numbers_ = 0;  // number of the last task
   std::deque<Task> tasks_;
-  int unsettled_ = 0;       // started tasks other than those of tell()
+  int unsettled_ = 0;       // started tasks other than those of post()
   bool busy_ = false;       // true while a task is running, on any thread
   std::thread::id runner_;  // the thread of that task
   bool ending_ = false;

@@ -1,7 +1,7 @@
 // Files of measured constants. Example:
 //
 //   # written by plait model calibrate
-//   version = 1
+//   version = 2
 //   host = "node1"
 //   processor = "AMD EPYC 7B13"
 //   cores = 2
@@ -185,7 +185,8 @@ Machine this_machine() {
 CostModel parse_costs(const std::string& content, const std::string& path, const Machine& machine, bool measured_here) {
   const Values values(content, path);
   if (const double version = values.number("version"); version != static_cast<double>(kCostsVersion))
-    base::throw_argument_error(path, " is of version ", version, ", and this Plait uses version ", kCostsVersion);
+    base::throw_argument_error(path, " is of version ", version, ", and this Plait uses version ", kCostsVersion,
+                               "; measure again with `plait model calibrate`");
   CostModel model;
   model.source = path;
   for (const plan::CostTerm& term : plan::kCostTerms) {

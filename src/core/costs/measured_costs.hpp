@@ -22,7 +22,7 @@ struct Machine {
 Machine this_machine();
 
 /// The version of the constants.  Files of other versions are not used.
-inline constexpr std::int64_t kCostsVersion = 1;
+inline constexpr std::int64_t kCostsVersion = 2;
 
 /// Parses the constants in the text of a file named `path`.
 /// measured_here: If true, they must have been measured on `machine`, not on another processor or number of cores.

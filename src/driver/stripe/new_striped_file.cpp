@@ -9,7 +9,7 @@
 //    3. write the elements; then sync the component files and their folders
 //    4. sync the description and rename it to the final name (driver::commit)
 // A kill before step 4 leaves the temporary description. The next new file of the same name finds it without a lock,
-// and removes the component files that it lists (remove_left_behind). After step 4 the description is complete and so
+// and removes the component files that it lists (StripeDriver::clear). After step 4 the description is complete and so
 // are the component files.
 
 #include "driver/stripe/new_striped_file.hpp"

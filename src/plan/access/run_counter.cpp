@@ -21,7 +21,7 @@ Cover usual_cover(const AccessPlan& plan) {
       inside *= extent;
       continue;
     }
-    if (extent == 1) continue;
+    if (extent <= 1) continue;
     const std::int64_t stride = section.strides[d];
     if ((stride - cover.file_elements) * bytes > kSieveGap) break;
     const std::int64_t together = std::clamp<std::int64_t>((most - cover.file_elements) / stride + 1, 1, extent);

@@ -18,7 +18,7 @@ class FolderReplacement {
  public:
   /// Makes an empty folder.
   /// target: the folder that will appear; the present object of that name is removed then.
-  /// beside: the path next to which the temporary folder is made: `target` or a folder above it.
+  /// sibling: the path next to which the temporary folder is made: `target` or a folder above it.
   /// array: the name of the array in the hierarchy `sibling`, which has its own unfinished folder; may be empty.
   /// errors  kSystem: a missing folder, or no permission. kArgument: another rank of this job writes it alone.
   FolderReplacement(const std::string& target, const std::string& sibling, std::string_view array,

@@ -63,7 +63,7 @@ bool same(const Proof& one, const Proof& other);
 class ServerHandshake {
  public:
   enum class Status : std::uint8_t {
-    kMore,    ///< more bytes are to be read into room()
+    kMore,    ///< more bytes are to be read into input_space()
     kAnswer,  ///< answer() is to be sent, and more bytes are to be read
     kReject,  ///< the connection is to be closed
     kReport,  ///< answer(), which explains the reason to another version, is to be sent before the connection is closed
@@ -73,7 +73,7 @@ class ServerHandshake {
   explicit ServerHandshake(const Key& key) : key_(key) {}
   /// Memory for the next bytes; empty only if no more are expected.
   std::span<std::byte> input_space();
-  /// `bytes` bytes of room() have been filled.
+  /// `bytes` bytes of input_space() have been filled.
   Status took(std::size_t bytes);
   std::span<const std::byte> answer() const { return answer_; }
 
@@ -93,7 +93,7 @@ class ServerHandshake {
 class ClientHandshake {
  public:
   enum class Status : std::uint8_t {
-    kMore,      ///< more bytes are to come, into room()
+    kMore,      ///< more bytes are to come, into input_space()
     kFailed,    ///< the connection is to be closed; code() and why() have the reason
     kProved,    ///< the server knows the key; proof() is to be sent, and more bytes are to be read
     kAccepted,  ///< the handshake is done
@@ -104,7 +104,7 @@ class ClientHandshake {
   std::span<const std::byte> hello() const { return std::as_bytes(std::span(&own_, 1)); }
   /// Memory for the next bytes; empty only if no more are expected.
   std::span<std::byte> input_space();
-  /// `bytes` bytes of room() have been filled.
+  /// `bytes` bytes of input_space() have been filled.
   Status took(std::size_t bytes);
   std::span<const std::byte> proof() const { return proof_; }
   int code() const { return code_; }

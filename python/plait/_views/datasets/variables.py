@@ -69,9 +69,9 @@ class Group:
 def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
     """Return the content of a name.
 
-    url    any name that plait.open takes; ``FILE::ARRAY`` gives the array with the coordinates in its group
-    group  the group of a file that has groups; by default the outermost one
-    told   arguments of plait.open for an array whose store does not describe it, such as its shape
+    url      any name that plait.open takes; ``FILE::ARRAY`` gives the array with the coordinates in its group
+    group    the group of a file that has groups; by default the outermost one
+    options  arguments of plait.open for an array whose store does not describe it, such as its shape
 
     errors  plait.ArgumentError: there is no such group, or it is empty; plait.StoreError
     """

@@ -39,7 +39,7 @@ def ended_in_time(targets: list[str], message: str, *, resumed: bool = False) ->
     program takes the place of this one, which ends its threads and frees its locks, and removes what it has left.
 
     targets  names of the files that the copy writes
-    told     the message to print in that case
+    message  the message to print in that case
     resumed  True if a later copy resumes from the finished part, which is made durable first
     """
     if threading.current_thread() is not threading.main_thread():

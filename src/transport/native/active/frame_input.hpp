@@ -38,7 +38,7 @@ class FrameInput {
 
   /// Where the next bytes are to be put: first here, then there.
   std::array<iovec, 2> input_space();
-  /// So many bytes of room() have been filled.
+  /// So many bytes of input_space() have been filled.
   Outcome took(std::size_t bytes, FrameTaker& taker);
   /// Where the rest of the body is to be put that was begun last.
   Outcome resume(std::span<std::byte> rest, FrameTaker& taker);

@@ -27,8 +27,8 @@ class FrameReader {
   std::span<std::byte> input_space(std::span<std::byte> common) {
     return body_ ? std::span(body_.get() + filled_, head_.bytes - filled_) : common;
   }
-  /// `came` is the front of room().  Calls deliver(head, body) for each frame that is whole, which returns whether to
-  /// go on.
+  /// `came` is the beginning of input_space().  Calls deliver(head, body) for each whole frame, and stops if that
+  /// returns false.
   template <typename Deliver>
   Outcome took(std::span<const std::byte> came, Deliver&& deliver) {
     if (body_) {

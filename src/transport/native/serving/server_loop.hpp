@@ -22,7 +22,7 @@
 
 namespace plait::transport::native {
 
-/// threads  One, that of run(), but for refused(), post() and the mailbox.
+/// threads  One, that of run(), but for rejected(), post() and the mailbox.
 class ServerLoop : public EventLoop {
  public:
   /// Whom connections are for: one of the two.

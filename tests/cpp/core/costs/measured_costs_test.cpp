@@ -43,7 +43,7 @@ std::string make_file(const std::string& instead_of = "", const std::string& lin
   const auto add = [&](const std::string& name, const std::string& value) {
     out += (name == instead_of ? line : name + " = " + value) + "\n";
   };
-  add("version", "1");
+  add("version", "2");
   add("host", "\"node7\"");
   add("processor", "\"A Processor\"  # of 2019");
   add("cores", "4");
@@ -66,7 +66,8 @@ TEST(Costs, OfDamagedFilesAreRefused) {
     expect_rejected([&] { parse_costs(content, "f.toml", kMachine, true); }, words);
   };
   refused("", "f.toml has no version");
-  refused(make_file("version", "version = 2"), "f.toml is of version 2, and this Plait uses version 1");
+  refused(make_file("version", "version = 1"),
+          "f.toml is of version 1, and this Plait uses version 2; measure again with `plait model calibrate`");
   refused(make_file("run_seconds", ""), "f.toml has no run_seconds");
   refused(make_file("run_seconds", "run_seconds"), "line 12: \"run_seconds\" is not of the form name = value");
   refused(make_file("run_seconds", "run_seconds = "), "not of the form");

@@ -4,8 +4,8 @@
 // ranks therefore depend on when a node flushes and on when it blocks its writers.
 //
 // Idea: each node counts `held`, the bytes in memory that are not yet on their way to the device, and `dirty`, the
-// bytes that the device has not written. put() sends the oldest stretches while held > dirty_start. room() suspends a
-// writer if dirty + bytes > dirty_limit, and the end of a device request resumes the writers in their order.
+// bytes that the device has not written. put() sends the oldest stretches while held > dirty_start. reserve_memory()
+// suspends a writer if dirty + bytes > dirty_limit, and the end of a device request resumes the writers in their order.
 //
 // Example: dirty_start = 1 MiB, dirty_limit = 4 MiB, requests of 1 MiB. After the first write held = 1 MiB, which may
 // stay. The second one makes held = 2 MiB, so that the first stretch is sent. If the device has finished none of

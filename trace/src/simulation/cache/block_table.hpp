@@ -19,7 +19,7 @@ namespace plait::simulation {
 /// threads  one at a time.
 class BlockTable {
  public:
-  /// room  expected number of blocks; the table grows if there are more.
+  /// capacity  expected number of blocks; the table grows if there are more.
   explicit BlockTable(std::size_t capacity = 0)
       : entries_(std::bit_ceil(2 * capacity + 2)), mask_(entries_.size() - 1) {}
 

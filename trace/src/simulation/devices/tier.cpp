@@ -4,7 +4,7 @@
 // time. Writes go to the tier, and a copy of them goes to the slow device in the background.
 //
 // Example: a tier of 1 GiB. `backlog_` counts bytes that are written to the tier but not yet to the slow device. A
-// write of 1 MiB ends when the tier has it, as long as behind_ stays at or below 1 GiB. Above that the write also
+// write of 1 MiB ends when the tier has it, as long as `backlog_` stays at or below 1 GiB. Above that the write also
 // waits for its own copy, so that the program proceeds at the rate of the slow device.
 
 #include "simulation/devices/tier.hpp"

@@ -183,7 +183,7 @@ def test_choices_follow_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("version = 1", "version = 0", "is of version 0, and this Plait uses version 1"),
+        ("version = 2", "version = 0", "is of version 0, and this Plait uses version 2"),
         ("cores = ", "cores = 9", "and this host has"),
         ('processor = "', 'processor = "Z80 ', "was measured on another processor (Z80"),
         ("run_seconds = ", "run_seconds = -", "run_seconds is -"),

@@ -170,5 +170,5 @@ def _notes(machine: Machine, ranks: int, found: dict[str, Any]) -> list[str]:
             "messages are of these alone"
         )
     if found["whole_windows"]:
-        notes.append("there are too many messages to follow each: the exchange of a step was taken as a whole")
+        notes.append("there are too many messages to follow each: the exchange of a window was taken as a whole")
     return notes
