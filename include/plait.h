@@ -119,7 +119,7 @@ typedef struct plait_traffic {
 plait_status plait_conversion_create(const plait_layout* source, const plait_layout* target, int fill_halo,
                                      plait_conversion** conversion);
 plait_status plait_conversion_free(plait_conversion** conversion);
-/** The traffic that a rank sends, or receives, by ascending rank of the other side; `traffic` may be NULL with capacity 0.
+/** The traffic that a rank sends, or receives, by ascending rank of the partner; `traffic` may be NULL with capacity 0.
  */
 plait_status plait_conversion_sends(const plait_conversion* conversion, int64_t rank, int64_t capacity,
                                     plait_traffic* traffic, int64_t* count);

@@ -68,7 +68,7 @@ class Stubs(StubGen):  # type: ignore[misc]
             super().put_nb_func(type(type(fn).__name__, (), {"__nb_signature__": kept})(), name, **options)
 
 
-def path_of(name: str) -> Path:
+def stub_path(name: str) -> Path:
     """The file of the stub of one module."""
     return ROOT / MODULES[name] / "plait" / f"{name}.pyi"
 
@@ -80,11 +80,11 @@ def stub(name: str) -> str:
     writer.put(module)
     text = ARRAY.sub(r"\1", writer.get()).replace(UNHASHABLE, f"{UNHASHABLE}  # type: ignore[assignment]")
     for command in (["check", "--select", "I,F401", "--fix"], ["format"]):
-        ruff = [sys.executable, "-m", "ruff", *command, "--quiet", "--stdin-filename", str(path_of(name)), "-"]
+        ruff = [sys.executable, "-m", "ruff", *command, "--quiet", "--stdin-filename", str(stub_path(name)), "-"]
         text = subprocess.run(ruff, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
     return text
 
 
 if __name__ == "__main__":
     for one in MODULES:
-        path_of(one).write_text(stub(one), encoding="utf-8")
+        stub_path(one).write_text(stub(one), encoding="utf-8")

@@ -116,7 +116,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     plait_attribute_size = 0
-    call report(c_type(found_file(file%handle), c_text(name), c_null_ptr, c_null_ptr, plait_attribute_size), stat, errmsg)
+    call report(c_type(found_file(file%handle), c_text(name), c_null_ptr, c_null_ptr, plait_attribute_size), stat, &
+      errmsg)
   end function
 
   !> Removes an attribute.  Collective.

@@ -235,7 +235,8 @@ contains
     wide = value
     call get_int64(file, name, wide, stat, errmsg)
     if (wide > huge(value) .or. wide < -int(huge(value), int64) - 1) then
-      call report(c_fail(c_text('the attribute "' // trim(name) // '" has more than 32 bits; get it as integer(int64)')), &
+      call report(c_fail(c_text('the attribute "' // trim(name) // &
+        '" has more than 32 bits; get it as integer(int64)')), &
         stat, errmsg)
     else
       value = int(wide, int32)

@@ -2,8 +2,8 @@
 ///
 /// Problem: nanobind answers a wrong argument with a list of C++ signatures.
 ///
-/// Idea: an argument of type Argument<T> accepts any object, so that the function itself reports a wrong one by its name.
-/// Each method also gets an overload that accepts all other arguments (def_else), and reports the correct call.
+/// Idea: an argument of type Argument<T> accepts any object, so that the function itself reports a wrong one by its
+/// name. Each method also gets an overload that accepts all other arguments (def_else), and reports the correct call.
 /// Example: layout.indices("a") raises "rank='a' is not a rank; give a whole number, such as 0", and layout.indices()
 /// "found 0 arguments; call indices(rank)".
 #pragma once

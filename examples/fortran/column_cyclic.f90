@@ -1,4 +1,5 @@
-! The 1993 primitives: writes a matrix distributed column by column and reads it back in blocks of rows, through two ranks.
+! The 1993 primitives: writes a matrix distributed column by column and reads it back in blocks of rows, through two
+! ranks.
 program column_cyclic
   use plait, only: popen, pclose, proc_map, array_map, array_type, pread, pwrite, plait_print_adt
   implicit none

@@ -20,7 +20,8 @@ program neighbours
 
   call plait_dio_open(dio, path, 'r', comm)
   call plait_dio_read(dio, 0, mine, comm%rank)
-  if (comm%rank == 0) print '(a, i0, a, f5.1, a)', 'rank ', comm%size - 1, ' wrote ', mine(1), ' onto the disk of rank 0'
+  if (comm%rank == 0) &
+    print '(a, i0, a, f5.1, a)', 'rank ', comm%size - 1, ' wrote ', mine(1), ' onto the disk of rank 0'
   call plait_dio_close(dio)
   call comm%free()
 end program

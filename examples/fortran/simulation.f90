@@ -1,5 +1,5 @@
-! Two clouds drift in the wind and spread.  Writes their density, step by step, to whatever the command line names: a file,
-! stripes over disks, another program.
+! Two clouds drift in the wind and spread.  Writes their density, step by step, to whatever the command line names: a
+! file, stripes over disks, another program.
 program simulation
   use plait
   implicit none

@@ -57,8 +57,8 @@ class ActiveMessages;
 class CallService {
  public:
   virtual ~CallService() = default;
-  /// Handles a call that has arrived: calls ActiveMessages::take for its payload, if it has one, then ActiveMessages::answer or reject,
-  /// now or later.
+  /// Handles a call that has arrived: calls ActiveMessages::take for its payload, if it has one, then
+  /// ActiveMessages::answer or reject, now or later.
   virtual void arrived(ActiveMessages& active, const Arrival& arrival) = 0;
   /// Handles the end of a worker that has sent calls; answers to it are discarded.
   virtual void left(int worker) = 0;

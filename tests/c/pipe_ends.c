@@ -1,4 +1,4 @@
-/* Either end of a pipe: pipe_ends write|read NAME LAYOUT [alone].  Says what is not as expected, and ends with 1 then. */
+/* Either end of a pipe: pipe_ends write|read NAME LAYOUT [alone].  Prints differences, and ends with 1 then. */
 #include <plait_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

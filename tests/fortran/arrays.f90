@@ -1,5 +1,5 @@
-! Arrays of several types, numbers of dimensions and strides through the module plait; the values say their positions, so
-! that the reader of the files can check them.
+! Arrays of several types, numbers of dimensions and strides through the module plait; the values say their positions,
+! so that the reader of the files can check them.
 program arrays
   use plait
   use, intrinsic :: iso_fortran_env, only: int8, int16, int64, real32, real64

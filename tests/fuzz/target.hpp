@@ -1,4 +1,5 @@
-/// What is run on each input: a reader of traces or of files, or an end of a pipe, and what must hold whatever the bytes are.
+/// What is run on each input: a reader of traces or of files, or an end of a pipe, and what must hold whatever the
+/// bytes are.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 /* Calls MPI_Finalize while Plait still works in the background.
- * argv[1]: what is under way; argv[2]: a new file; argv[3]: how many milliseconds rank 1 is behind the others, which call
- * MPI_Finalize after half of that time, so that threads that wait for rank 1 are inside MPI. */
+ * argv[1]: the work under way; argv[2]: a new file; argv[3]: the milliseconds by which rank 1 is later than the others,
+ * which call MPI_Finalize after half of that time, so that threads that wait for rank 1 are inside MPI. */
 #define _GNU_SOURCE
 #include <plait_mpi.h>
 #include <pthread.h>

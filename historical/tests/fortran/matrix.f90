@@ -1,5 +1,6 @@
 ! Writes a matrix BLOCK by CYCLIC, in the words of popen's other spelling, reads it back under another map and with
-! fewer readers, and prints what the tables say.  The matrix has 9 x 7 elements of type REAL*8: the shares differ in size.
+! fewer readers, and prints what the tables say.  The matrix has 9 x 7 elements of type REAL*8: the shares differ in
+! size.
 program matrix
   implicit none
   external :: popen, pclose, proc_map, array_type, pread, pwrite, plait_fda, plait_adt, plait_p_info

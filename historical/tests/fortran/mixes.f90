@@ -1,6 +1,6 @@
-! Takes cases from the file `cases`: how an array is mapped for writing and for reading.  Writes each array, whose values
-! every rank takes from a file of its own, and reads it back, into another file of its own.  Default integers, without
-! any interface.
+! Takes cases from the file `cases`: how an array is mapped for writing and for reading.  Writes each array, whose
+! values every rank takes from a file of its own, and reads it back, into another file of its own.  Default integers,
+! without any interface.
 program mixes
   implicit none
   external :: popen, pclose, proc_map, pread, pwrite

@@ -76,7 +76,7 @@ static int read_now(int handle, double offset, double bytes, void* buffer) {
   return move_and_wait(0, handle, offset, bytes, buffer);
 }
 
-/* Pieces of any length, distributed over the ranks in turn; a byte says where it lies and in which round it was written. */
+/* Pieces of any length, distributed over the ranks in turn; a byte states its offset and the round that wrote it. */
 enum { BYTES = 700001 };
 static unsigned char value(int64_t at, int round) { return (unsigned char)((at * 31 + at / 251 + round * 101) & 255); }
 

@@ -22,8 +22,8 @@ bool can_be_interrupted() noexcept;
 /// True if the wait is to end.
 bool interrupted();
 
-/// While it exists, waits of this thread also end when `wanted` returns true, because the thread that waits for this one
-/// may receive the signal.
+/// While it exists, waits of this thread also end when `wanted` returns true, because the thread that waits for this
+/// one may receive the signal.
 class InterruptionScope {
  public:
   explicit InterruptionScope(FunctionRef<bool()> wanted) noexcept;

@@ -1,5 +1,5 @@
-// Accesses that are under way end though memory fails, on whichever thread: with the bytes or with an error, and close()
-// does not wait for ever.
+// Accesses that are under way end though memory fails, on whichever thread: with the bytes or with an error, and
+// close() does not wait for ever.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -2,7 +2,8 @@
 
 extern "C" {
 
-// Undefined behaviour ends a program by SIGILL, or by SIGTRAP on some processors; AddressSanitizer then prints the line.
+// Undefined behaviour ends a program by SIGILL, or by SIGTRAP on some processors; AddressSanitizer then prints the
+// line.
 const char* __asan_default_options() {
   return "detect_leaks=1:strict_string_checks=1:handle_sigill=1:handle_sigtrap=1";
 }

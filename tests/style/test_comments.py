@@ -1,0 +1,77 @@
+"""Comments are true: they fit on a line, and the functions that they name exist."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from sources import files_with, inside, read
+
+COMPILED = {".c", ".h", ".cpp", ".hpp", ".inl", ".f90"}
+MAX_COLUMNS = 120
+COMMENT = {"C": re.compile(r"//[^\n]*|/\*[\s\S]*?\*/"), "Python": re.compile(r'"""[\s\S]*?"""|#[^\n]*')}
+CALL = re.compile(r"(?<![\w.])((?:[A-Za-z_]\w*(?:::|\.))*~?[A-Za-z_]\w*)\(\)")
+#: Functions of other libraries and of the system that Plait does not call.
+FOREIGN = {"H5Dget_chunk_info_by_coord", "cachestat", "deflateInit", "getrusage", "sigtimedwait"}
+#: Tests hold whole programs as texts.
+NAMING = files_with({".c", ".h", ".cpp", ".hpp", ".py"}, "src", "include", "bindings", "python", "bench", "scripts")
+
+
+def language(path: Path) -> re.Pattern[str]:
+    return COMMENT["Python" if path.suffix in {".py", ".pyi"} else "C"]
+
+
+@cache
+def identifiers() -> frozenset[str]:
+    """All words of the project's code, without comments."""
+    found: set[str] = set()
+    for path in files_with(COMPILED | {".py", ".pyi", ".cmake", ".sh"}):
+        found |= set(re.findall(r"[A-Za-z_]\w*", language(path).sub("", read(path))))
+    return frozenset(found | FOREIGN)
+
+
+def named_functions(text: str, comment: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Yield the line and the last part of the name of each function that a comment names as `name()`."""
+    for block in comment.finditer(text):
+        for call in CALL.finditer(block[0]):
+            line = text.count("\n", 0, block.start() + call.start()) + 1
+            yield line, re.split(r"::|\.", call[1])[-1].lstrip("~")
+
+
+def test_named_functions_are_found() -> None:
+    text = '// calls Store::close() twice\nint a;  // and text() once\nchar b[] = "c()";\n'
+    assert list(named_functions(text, COMMENT["C"])) == [(1, "close"), (2, "text")]
+    assert "close" in identifiers()
+    assert "_".join(["no", "such", "function"]) not in identifiers()
+
+
+@pytest.mark.parametrize("path", NAMING, ids=str)
+def test_functions_named_in_comments_exist(path: Path) -> None:
+    missing = [
+        f"{line}: {name}()" for line, name in named_functions(read(path), language(path)) if name not in identifiers()
+    ]
+    assert not missing, f"comments of {path} name functions that no source has: {missing}"
+
+
+@pytest.mark.parametrize("path", files_with(COMPILED), ids=str)
+def test_lines_are_not_wide(path: Path) -> None:
+    wide = [number for number, line in enumerate(read(path).split("\n"), 1) if len(line) > MAX_COLUMNS]
+    assert not wide, f"{path}: lines of more than {MAX_COLUMNS} columns: {wide}"
+
+
+OF = re.compile(r"(?<!std::)(?<!ranges::)(?<![.\w])(?!(?:all|any|none)_of\b)(?:[a-z]\w*_)?of[<(]")
+OF_IN_PYTHON = re.compile(r"^\s*(?:async )?def ((?!test_)\w*_of|of)\(", re.MULTILINE)
+#: Public names of properties that read well.
+OF_STAYS = {"replica_of", "type_of"}
+
+
+@pytest.mark.parametrize("path", files_with({".c", ".h", ".cpp", ".hpp", ".py"}), ids=str)
+def test_functions_say_what_they_do(path: Path) -> None:
+    """No function is called x_of(): make_, find_, to_, count_ or a noun say what it does."""
+    if path.suffix == ".py":
+        found = [name for name in OF_IN_PYTHON.findall(read(path)) if name not in OF_STAYS]
+    else:
+        without_texts = re.sub(r'"(?:\\.|[^"\\\n])*"', "", COMMENT["C"].sub("", read(path)))
+        found = OF.findall(without_texts)
+    assert not found, f"{inside(path)}: name what these functions do instead of x_of(): {found}"
