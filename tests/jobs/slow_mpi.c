@@ -1,5 +1,5 @@
 /* Preloaded into programs, as a tool between them and MPI: functions that waiting threads call take a millisecond
- * inside MPI, and MPI_Finalize begins as soon as a thread is in one of them, if that happens within a tenth of a second. */
+ * inside MPI, and MPI_Finalize begins as soon as a thread is in one of them, but at most a tenth of a second later. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdatomic.h>

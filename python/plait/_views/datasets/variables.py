@@ -189,7 +189,7 @@ def _unwrap_scalars(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _original_bytes(text: str, most: int) -> bytes:
-    """Return the original bytes of a text; those that were not UTF-8 were read as Latin-1 (latin1_to_utf8() in the library)."""
+    """Return the original bytes of a text; those that were not UTF-8 were read as Latin-1 (latin1_to_utf8())."""
     encoded = text.encode(errors="surrogateescape")
     return encoded if len(encoded) <= most else text.encode("latin-1", "replace")
 
