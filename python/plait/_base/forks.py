@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-#: The process that had MPI running when it forked this one.
+#: Process id of the nearest ancestor that had MPI running when it forked.
 mpi_process: int | None = None
 _at_fork: int | None = None
 

@@ -40,13 +40,14 @@ def from_pencil(
     """Return the layout of the arrays that a pencil describes.
 
     pencil  an mpi4py_fft.pencil.Pencil, or the shape of the whole array
-    axis    the dimension with which it is aligned, which is not distributed; may be negative
-    dims    ranks of each grid dimension (of `Subcomm(comm, dims)`), which are distributed left to right unless `axes`
-            is given; one entry less than dimensions, because the aligned one has none
-    axes    the grid dimension over which each array dimension is distributed, as after `pencil.pencil(axis)`
-    comm    with an object: the communicator from which Subcomm was made; default: MPI.COMM_WORLD
+    axis    the aligned dimension, which is not distributed; may be negative
+    dims    number of ranks along each grid dimension (of `Subcomm(comm, dims)`), assigned to the array dimensions in
+            order unless `axes` is given: one entry for each dimension, or fewer if the aligned one, and further ones
+            with a single rank, are left out
+    axes    the grid dimension over which each array dimension is distributed, as `Pencil.pencil(axis)` permutes them
+    comm    if `pencil` is a Pencil: the communicator from which its Subcomm was made; default: MPI.COMM_WORLD
 
-    For an object, it queries MPI for the ranks of the subcommunicators; nothing is communicated. Raises ArgumentError
+    If `pencil` is a Pencil, the function queries MPI for the ranks of the subcommunicators; nothing is communicated. Raises ArgumentError
     if mpi4py-fft would reject the pencil: fewer indices than ranks in a dimension, a distributed axis.
     """
     if hasattr(pencil, "subcomm"):
@@ -73,7 +74,7 @@ def from_pencil(
     for d, position in enumerate(positions):
         if extents[position] > shape[d]:
             raise ArgumentError(
-                f"dimension {d} has {shape[d]} indices for {extents[position]} ranks; mpi4py-fft wants more"
+                f"dimension {d} has {shape[d]} indices for {extents[position]} ranks; mpi4py-fft requires at least one per rank"
             )
         dimensions.append([("balanced", (position,))])
     if extents[positions[aligned]] != 1:

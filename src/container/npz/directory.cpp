@@ -7,8 +7,8 @@
 // the content to 64..263. The directory at 264 has one entry of 46 + 5 = 51 bytes, and the end record is at 315 with 22
 // bytes. The file has 337 bytes.
 //
-// No number of the directory is trusted: entries must neither overlap nor extend past the directory, so that reading an
-// array cannot read bytes of another one.
+// No value of the directory or of a local header is trusted: entries must neither overlap nor extend past the directory,
+// so that reading an array cannot read bytes of another one.
 
 #include "container/npz/directory.hpp"
 
@@ -145,10 +145,11 @@ void widen(Entry& entry, std::span<const std::byte> extra, bool (&wide)[3]) {
   }
 }
 
-void check_apart(const std::vector<Entry>& entries, const Extent& where, const std::string& file) {
-  std::vector<const Entry*> order;
+/// Checks that entries neither overlap nor have equal names, and sets their limits.
+void check_apart(std::vector<Entry>& entries, const Extent& where, const std::string& file) {
+  std::vector<Entry*> order;
   order.reserve(entries.size());
-  for (const Entry& entry : entries) order.push_back(&entry);
+  for (Entry& entry : entries) order.push_back(&entry);
   std::ranges::sort(order, {}, &Entry::name);
   for (std::size_t i = 1; i < order.size(); ++i)
     if (order[i]->name == order[i - 1]->name)
@@ -156,7 +157,8 @@ void check_apart(const std::vector<Entry>& entries, const Extent& where, const s
   std::ranges::sort(order, {}, &Entry::header);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::int64_t end = i + 1 < order.size() ? order[i + 1]->header : where.begin;
-    const Entry& one = *order[i];
+    Entry& one = *order[i];
+    one.limit = end;
     const std::int64_t header_bytes = kLocalBytes + static_cast<std::int64_t>(one.name.size());
     if (one.header < 0 || one.packed < 0 || one.unpacked < 0 || one.header > end || header_bytes > end - one.header ||
         one.packed > end - one.header - header_bytes)
@@ -212,8 +214,10 @@ std::int64_t data_begin(store::Store& store, const Entry& entry, const std::stri
   const std::int64_t name = fields.take<std::uint16_t>();
   const std::int64_t extra = fields.take<std::uint16_t>();
   const std::int64_t begin = entry.header + kLocalBytes + name + extra;
-  if (entry.packed > store.size() - begin)
-    damaged(file, begin, "\"", entry.name, "\" is said to have ", entry.packed, " bytes, but the file ends before");
+  // The directory's check counted the name of the directory, but the local header may have a longer one.
+  if (entry.packed > entry.limit - begin)
+    damaged(file, begin, "\"", entry.name, "\" should have ", entry.packed,
+            " bytes, but the next entry begins at byte ", entry.limit);
   return begin;
 }
 

@@ -20,6 +20,7 @@ struct Entry {
   std::int64_t packed = 0;      ///< size in the archive
   std::int64_t unpacked = 0;    ///< size of the content
   std::int64_t header = 0;      ///< offset of its local header
+  std::int64_t limit = 0;       ///< offset of the next local header, or of the directory, in an archive that is read
 
   bool encrypted() const { return (flags & 1U) != 0; }
 };
@@ -33,7 +34,8 @@ inline constexpr std::uint16_t kDeflated = 8;
 /// cost  Proportional to the size of the directory, which is at most 256 MiB.
 std::vector<Entry> read_directory(store::Store& store, const std::string& file);
 
-/// Returns the offset of the bytes of an entry.  errors  kSystem: its local header is damaged.
+/// Returns the offset of the bytes of an entry.
+/// errors  kSystem: its local header is damaged, or its bytes extend beyond `entry.limit`.
 std::int64_t data_begin(store::Store& store, const Entry& entry, const std::string& file);
 
 /// Makes the local header of an entry at `entry.header`, with padding such that the content begins at `begin`. The

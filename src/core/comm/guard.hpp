@@ -1,4 +1,4 @@
-/// Errors of single ranks in calls that all ranks make together.
+/// Errors on individual ranks in collective calls.
 #pragma once
 
 #include <exception>
@@ -10,15 +10,15 @@
 
 namespace plait::core {
 
-/// Returns the error of a call whose arguments the caller has rejected: kSystem if it has a system code.
+/// Returns an Error of kind kArgument if the system code is 0, and kSystem otherwise.
 inline Error call_error(const std::string& message, int system_code) {
   return {system_code == 0 ? ErrorKind::kArgument : ErrorKind::kSystem, message, system_code};
 }
 
-/// Fails the call that the other ranks make, with an error of this rank.
+/// Reports an error of this rank to the collective call that the other ranks make.
 [[noreturn]] void fail(const Comm& comm, const std::string& message, int system_code);
 
-/// Fails the call that the other ranks make after all calls that were started before.
+/// Does the same after all calls that were started before, in their order.
 [[noreturn]] void fail_in_turn(const Comm& comm, const std::string& message, int system_code);
 
 /// Contributes an error of this rank, which occurred outside of an agreement, to the agreement that the others join
@@ -26,8 +26,8 @@ inline Error call_error(const std::string& message, int system_code) {
 /// errors  Always an Error, the same on all ranks.
 [[noreturn]] void fail(const Comm& comm, const std::exception_ptr& error);
 
-/// Runs, or starts, a call that all ranks of `comm` make.  Its body agrees on its Errors.  Any other exception, such as
-/// a lack of memory or of a thread, becomes the same Error on all ranks.
+/// Runs or starts a collective call of `comm`.  The body makes its own Errors collective.  Any other exception, such as
+/// a failure to allocate memory or to start a thread, becomes the same Error on all ranks.
 template <typename Body>
 auto guarded(const Comm& comm, Body&& body) {
   try {

@@ -1,4 +1,4 @@
-/// The messages that move a region of an array, with any strides, into an array of its own.
+/// The transfers that move a region of an array, with any strides, into a separate array.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace plait::plan {
 
-/// The messages between the layouts of an array and of a region of it.  A value: all programs that know the layouts and
-/// the region compute equal results.
+/// The transfers between the layouts of an array and of a region of it.  Deterministic: all processes that know the
+/// layouts and the region compute the same result.
 class RegionPairs {
  public:
   /// source: The layout of the whole array.
-  /// target: The layout of the region, without the dimensions of which it takes a single index.
+  /// target: The layout of the region.  Dimensions selected by a single index are dropped.
   /// region: Empty for the whole array.
   /// errors  kArgument, as for an access to a file: a region that does not fit the array, a layout of another shape.
   RegionPairs(Layout source, Layout target, const Region& region, bool fill_halo);
@@ -30,10 +30,9 @@ class RegionPairs {
   /// dimension that the region drops, the position in the target is 0.  cost  O(pieces of one period).
   std::vector<Product> products(std::int64_t sender, std::int64_t receiver) const;
 
-  /// Describe the target's local arrays with the dimensions of the source. target_order() returns these dimensions,
-  /// slowest first. with_dropped() extends a list with an entry for each dimension of the target by `dropped` for the
-  /// others.
+  /// Returns the dimensions of the source in the order of the target's local arrays, slowest first.
   std::vector<std::size_t> target_order() const;
+  /// Returns a list with an entry for each dimension of the source: those of the target, and `dropped` for the others.
   Extents with_dropped(const Extents& of_target, std::int64_t dropped) const;
 
  private:

@@ -1,4 +1,4 @@
-// Notes of departures in shared memory, and the decision if a departure stops a worker.
+// Departure records in shared memory, and the decision whether a departure stops a worker.
 //
 // Problem: a worker may leave between two agreements, or in the middle of one. A worker that needs it must fail with an
 // error instead of waiting, but one that does not need it must continue. A note must be readable at any time, even if
@@ -59,7 +59,7 @@ void check(const DepartureRecord& departed, const Progress& progress, Departure&
 }
 
 void check_ended(int worker, const Progress& progress, Departure& own) {
-  // The ended process has taken part in no agreement whose end this worker has not seen.
+  // Assume that the ended process took part only in the agreements that have ended here.
   DepartureRecord departed{worker, progress.ended(), {}};
   explain(departed, {"has ended during a collective call"});
   own.record(departed);
@@ -68,7 +68,7 @@ void check_ended(int worker, const Progress& progress, Departure& own) {
 
 void Departure::record(const DepartureRecord& departed) noexcept {
   // If the process is killed here, the note stays invalid, and the end of the process is detected instead. Another
-  // writer is a thread of the same process, so that this wait ends. The exception is a signal handler that interrupts
+  // writer is a thread of the same process, so this wait is bounded. The exception is a signal handler that interrupts
   // this function on the same thread and calls exit(): after kMaxTries attempts it gives up, and the end of the
   // process is detected.
   std::uint64_t version = version_.load(std::memory_order_acquire);

@@ -214,6 +214,21 @@ def test_lengths_that_lie(tmp_path):
         assert says in refused(plait.StoreError, path)
 
 
+def test_a_local_header_that_reaches_into_the_next_entry(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, a=np.arange(4), b=np.arange(4) + 100)
+    changed = bytearray(path.read_bytes())
+    (extra,) = struct.unpack_from("<H", changed, 28)
+    struct.pack_into("<H", changed, 28, extra + 16)
+    path.write_bytes(changed)
+    with pytest.raises(
+        plait.StoreError, match=r'"a\.npy" should have \d+ bytes, but the next entry begins at byte \d+'
+    ):
+        plait.open(f"{path}::a")
+    with plait.open(f"{path}::b") as file:
+        np.testing.assert_array_equal(file.read(), np.arange(4) + 100)
+
+
 def test_more_content_than_the_directory_says(tmp_path):
     path = tmp_path / "a.npz"
     whole = make_archive(path, np.zeros(100_000), packed=True)

@@ -7,8 +7,8 @@ namespace plait::transport::native {
 
 class Callee;
 
-/// Called on the server's thread, except for on_loss().  The functions take no locks that a connection holds
-/// while it calls them.
+/// Called on the server's thread, except for on_loss().  Implementations must not take a lock that the connection holds
+/// when it calls them.
 class PeerEvents {
  public:
   virtual ~PeerEvents() = default;

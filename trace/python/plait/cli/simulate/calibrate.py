@@ -30,7 +30,7 @@ Examples:
 def calibrate_command(folder: str, seconds: float, output: Path | None) -> None:
     """Measure this machine and the device of FOLDER, and print a machine file.
 
-    A file of 256 MiB is written into FOLDER, and removed.
+    A file of up to 256 MiB is written into FOLDER and then removed.
     """
     from plait import simulate
 
