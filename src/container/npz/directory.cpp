@@ -7,8 +7,8 @@
 // the content to 64..263. The directory at 264 has one entry of 46 + 5 = 51 bytes, and the end record is at 315 with 22
 // bytes. The file has 337 bytes.
 //
-// No value of the directory or of a local header is trusted: entries must neither overlap nor extend past the directory,
-// so that reading an array cannot read bytes of another one.
+// No value of the directory or of a local header is trusted: entries must neither overlap nor extend past the
+// directory, so that reading an array cannot read bytes of another one.
 
 #include "container/npz/directory.hpp"
 
