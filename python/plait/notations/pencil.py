@@ -47,8 +47,9 @@ def from_pencil(
     axes    the grid dimension over which each array dimension is distributed, as `Pencil.pencil(axis)` permutes them
     comm    if `pencil` is a Pencil: the communicator from which its Subcomm was made; default: MPI.COMM_WORLD
 
-    If `pencil` is a Pencil, the function queries MPI for the ranks of the subcommunicators; nothing is communicated. Raises ArgumentError
-    if mpi4py-fft would reject the pencil: fewer indices than ranks in a dimension, a distributed axis.
+    If `pencil` is a Pencil, the function queries MPI for the ranks of the subcommunicators; nothing is communicated.
+    Raises ArgumentError if mpi4py-fft would reject the pencil: fewer indices than ranks in a dimension, a distributed
+    axis.
     """
     if hasattr(pencil, "subcomm"):
         pencil, axis, dims, axes = _read(pencil, comm)
@@ -74,7 +75,8 @@ def from_pencil(
     for d, position in enumerate(positions):
         if extents[position] > shape[d]:
             raise ArgumentError(
-                f"dimension {d} has {shape[d]} indices for {extents[position]} ranks; mpi4py-fft requires at least one per rank"
+                f"dimension {d} has {shape[d]} indices for {extents[position]} ranks; mpi4py-fft requires at least one "
+                "per rank"
             )
         dimensions.append([("balanced", (position,))])
     if extents[positions[aligned]] != 1:
