@@ -17,7 +17,7 @@ import stubs  # noqa: E402
 def test_stub_is_up_to_date(name: str) -> None:
     if importlib.util.find_spec(f"plait.{name}") is None:
         pytest.skip(f"plait.{name} is not built")
-    kept = stubs.path_of(name).read_text(encoding="utf-8")
+    kept = stubs.stub_path(name).read_text(encoding="utf-8")
     assert stubs.stub(name) == kept, "the bindings have changed; run scripts/stubs.py and look at what it has written"
 
 
