@@ -1,4 +1,4 @@
-/// What is run on files of formats that hold several arrays, and on those in Zarr's folders.
+/// The fuzz targets for files with several arrays and for Zarr folders.
 #pragma once
 
 #include <vector>

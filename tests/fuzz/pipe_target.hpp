@@ -1,4 +1,4 @@
-/// What is run on bytes of the other end of a pipe.
+/// The fuzz targets for bytes that the other end of a pipe sends.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,4 @@
-/// What is run on each input: a reader of traces or of files, or an end of a pipe, and what must hold whatever the
-/// bytes are.
+/// A fuzz target: a reader of traces or files, or an end of a pipe, which must satisfy its conditions for any input.
 #pragma once
 
 #include <cstddef>

@@ -248,10 +248,10 @@ double Delivery::predicted_seconds(const Traffics& traffics, const plan::CostMod
   // Converted elements are packed before and unpacked after the conversion.
   const double passes = cast_ ? 3 : 1;
   double seconds = model.wait_seconds + passes * (bytes(near) / model.copy_bytes_per_second +
-                                                  static_cast<double>(near.runs) * model.run_seconds);
+                                                  plan::runs_seconds(model, near.runs, bytes(near)));
   if (far.messages > 0)
     seconds += model.message_seconds + bytes(far) / model.network_bytes_per_second +
-               2 * static_cast<double>(far.runs) * model.run_seconds;
+               2 * plan::runs_seconds(model, far.runs, bytes(far));
   return seconds;
 }
 

@@ -1,7 +1,10 @@
 /// The machine constants of the planner.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <string>
 
 namespace plait::plan {
@@ -21,6 +24,20 @@ struct CostModel {
   double message_seconds = 50e-6;           ///< one request and the beginning of its response
   std::string source{};                     ///< file with the values; empty: built-in values
 };
+
+/// A copy of shorter runs takes several of them at a time: elements of 2 bytes cost half as much as those of 8.
+inline constexpr double kFullRunBytes = 8;
+/// The runs of an array that stays in the cache of a core cost this part of those of a larger one.
+inline constexpr double kCachedRun = 0.4;
+inline constexpr double kCoreCacheBytes = 2 << 20;
+
+/// Returns the time of the runs of a copy to or from an array of `bytes` bytes, without its bytes.
+inline double runs_seconds(const CostModel& costs, std::int64_t runs, double bytes) {
+  if (runs == 0) return 0;
+  const auto count = static_cast<double>(runs);
+  const double width = std::min(std::sqrt(bytes / count / kFullRunBytes), 1.0);
+  return count * costs.run_seconds * width * (bytes <= kCoreCacheBytes ? kCachedRun : 1.0);
+}
 
 /// A constant that can be measured: its name in files, its member, and its valid range.
 struct CostTerm {

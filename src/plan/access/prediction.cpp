@@ -34,11 +34,6 @@ constexpr std::int64_t kShortRun = 16 << 10;
 constexpr double kWakingSeconds = 20e-6;
 /// The time to start a thread, which an access by several threads waits for, and to end it.
 constexpr double kThreadSeconds = 50e-6;
-/// A copy of shorter runs takes several of them at a time: elements of 2 bytes cost half as much as those of 8.
-constexpr double kFullRunBytes = 8;
-/// The runs of an array that stays in the cache of a core cost this part of those of a larger one.
-constexpr double kCachedRun = 0.4;
-constexpr double kCoreCacheBytes = 2 << 20;
 /// More writers are chosen only if they take at most this fraction of the time of fewer ones, because the time of
 /// several writers depends more on the distance between cores.
 constexpr double kMoreWriters = 0.9;
@@ -69,24 +64,8 @@ double request_seconds(const AccessPlan& plan) {
 
 /// Returns the requests of a reader of a share: one for each window, or for each run that is contiguous in the file, or
 /// for each group of runs that are read with the gaps between them.
-std::int64_t count_share_requests(const AccessPlan& plan, std::int64_t share, std::int64_t windows) {
-  const std::int64_t run = std::max<std::int64_t>(plan.section().contiguous_elements(), 1);
-  return std::max(windows, base::ceil_divide(base::ceil_divide(share, run), usual_cover(plan).runs));
-}
-
-/// Returns how many bytes of the file are read for a byte of the section, gaps included.
-double bytes_per_wanted_byte(const AccessPlan& plan) {
-  const Cover cover = usual_cover(plan);
-  const std::int64_t run = std::max<std::int64_t>(plan.section().contiguous_elements(), 1);
-  return static_cast<double>(cover.file_elements) / static_cast<double>(cover.runs * run);
-}
-
-/// Returns the time of the runs of a copy to or from a local array of so many bytes, without its bytes.
-double runs_seconds(const AccessPlan& plan, std::int64_t runs, double array) {
-  if (runs == 0) return 0;
-  const double width = std::min(std::sqrt(array / static_cast<double>(runs) / kFullRunBytes), 1.0);
-  const double cached = array <= kCoreCacheBytes ? kCachedRun : 1.0;
-  return static_cast<double>(runs) * plan.costs().run_seconds * width * cached;
+std::int64_t count_share_requests(const Cover& cover, std::int64_t share, std::int64_t windows) {
+  return std::max(windows, base::ceil_divide(share, cover.elements));
 }
 
 /// Returns the minimum time of the messages between nodes: the bytes that leave a node, divided by the rate of its
@@ -117,14 +96,15 @@ double copy_seconds(const AccessPlan& plan) {
   const double rate = task.write && array > kCachedBytes
                           ? std::min(costs.copy_bytes_per_second, costs.store_bytes_per_second)
                           : costs.copy_bytes_per_second;
-  return hosted * (runs_seconds(plan, RunCounter(plan, rank).in_window(), array) + array / rate);
+  return hosted * (runs_seconds(costs, RunCounter(plan, rank).in_window(), array) + array / rate);
 }
 
 double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int64_t share, std::int64_t windows) {
   const CostModel& costs = plan.costs();
   const AccessTask& task = plan.task();
   const double copying = copy_seconds(plan);
-  const auto touched = static_cast<double>(count_share_requests(plan, share, windows));
+  const Cover cover = usual_cover(plan);
+  const auto touched = static_cast<double>(count_share_requests(cover, share, windows));
   const double starting = task.threads ? static_cast<double>(task.workers - 1) * kThreadSeconds : 0;
   const double waiting = starting + (task.workers > 1 ? static_cast<double>(windows + 1) * costs.wait_seconds : 0);
   const bool queue = writes_queue(plan);
@@ -133,7 +113,7 @@ double two_phase_seconds(const AccessPlan& plan, std::int64_t readers, std::int6
   const std::int64_t least = task.write ? share : std::min(share, base::ceil_divide(elements(plan), task.workers));
   const double moved = queue ? static_cast<double>(elements(plan)) : static_cast<double>(share + least) / 2;
   const double moving =
-      moved * static_cast<double>(plan.element_bytes()) * bytes_per_wanted_byte(plan) / costs.window_bytes_per_second;
+      moved * static_cast<double>(plan.element_bytes()) * cover.reading_factor() / costs.window_bytes_per_second;
   if (!queue) return touched * request_seconds(plan) + moving + copying + waiting;
   if (readers == 1) return touched * costs.request_seconds + moving + copying + waiting;
   // While one of the writers writes, the others fill the next windows.
@@ -156,16 +136,19 @@ std::int64_t largest_rank(const Layout& layout) {
   return layout.rank_at(coordinates);
 }
 
-double runs_per_element(const AccessPlan& plan) {
+double copy_seconds_per_element(const AccessPlan& plan, const CostModel& costs) {
   const std::int64_t rank = largest_rank(plan.layout());
-  return static_cast<double>(RunCounter(plan, rank).in_window()) /
-         static_cast<double>(std::max<std::int64_t>(plan.layout().local_elements(rank), 1));
+  const std::int64_t elements = plan.layout().local_elements(rank);
+  const double runs =
+      runs_seconds(costs, RunCounter(plan, rank).in_window(), static_cast<double>(array_bytes(plan, rank)));
+  return static_cast<double>(plan.element_bytes()) / costs.copy_bytes_per_second +
+         runs / static_cast<double>(std::max<std::int64_t>(elements, 1));
 }
 
 std::int64_t requests(const AccessPlan& plan, Strategy strategy) {
   if (elements(plan) == 0) return 0;
   if (strategy == Strategy::kDirect) return RunCounter(plan, largest_rank(plan.layout())).direct().requests;
-  return count_share_requests(plan, plan.shares().share_elements(), plan.windows());
+  return count_share_requests(usual_cover(plan), plan.shares().share_elements(), plan.windows());
 }
 
 bool reads_from_disk(const AccessPlan& plan) {
@@ -234,7 +217,7 @@ double direct_seconds(const AccessPlan& plan) {
   const double rate = array > kCachedBytes ? costs.store_bytes_per_second
                                            : std::max(costs.store_bytes_per_second, costs.window_bytes_per_second);
   const double copying =
-      runs.requests == runs.runs ? 0 : runs_seconds(plan, runs.runs, array) + array / costs.copy_bytes_per_second;
+      runs.requests == runs.runs ? 0 : runs_seconds(costs, runs.runs, array) + array / costs.copy_bytes_per_second;
   const double one_rank = hosted * (array / rate + copying);
   const double all_ranks = static_cast<double>(section_bytes(plan)) / costs.window_bytes_per_second;
   return touching + (writes_queue(plan) ? std::max(one_rank, all_ranks) : one_rank);

@@ -20,8 +20,8 @@ double direct_seconds(const AccessPlan& plan);
 
 /// Returns the number of requests that the rank with the largest part makes to the store.
 std::int64_t requests(const AccessPlan& plan, Strategy strategy);
-/// Returns the runs between windows and the local array of the rank with the largest part, divided by its elements.
-double runs_per_element(const AccessPlan& plan);
+/// Returns the time to copy an element between windows and the local array of the rank with the largest part.
+double copy_seconds_per_element(const AccessPlan& plan, const CostModel& costs);
 /// Returns a rank that owns as many elements as any other.
 std::int64_t largest_rank(const Layout& layout);
 

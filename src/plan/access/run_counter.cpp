@@ -11,7 +11,7 @@ Cover usual_cover(const AccessPlan& plan) {
   const Section& section = plan.section();
   const std::int64_t bytes = plan.element_bytes();
   const std::int64_t run = std::max<std::int64_t>(section.contiguous_elements(), 1);
-  Cover cover{1, run};
+  Cover cover{run, run};
   const std::int64_t most = plan.sieve_bytes() / bytes;
   if (most <= run || section.chunks) return cover;
   std::int64_t inside = 1;  // elements of the dimensions that a run takes whole
@@ -25,7 +25,7 @@ Cover usual_cover(const AccessPlan& plan) {
     const std::int64_t stride = section.strides[d];
     if ((stride - cover.file_elements) * bytes > kSieveGap) break;
     const std::int64_t together = std::clamp<std::int64_t>((most - cover.file_elements) / stride + 1, 1, extent);
-    cover.runs *= together;
+    cover.elements *= together;
     cover.file_elements += (together - 1) * stride;
     if (together < extent) break;
   }

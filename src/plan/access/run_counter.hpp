@@ -19,8 +19,11 @@ struct DirectRuns {
 
 /// Runs that one read of a window covers together with the gaps between them (a sieve).
 struct Cover {
-  std::int64_t runs = 1;
+  std::int64_t elements = 1;       ///< elements of all its runs
   std::int64_t file_elements = 1;  ///< from the beginning of the first run to the end of the last one
+
+  /// Returns how many bytes are read for each byte of the section.
+  double reading_factor() const { return static_cast<double>(file_elements) / static_cast<double>(elements); }
 };
 
 /// Returns the usual cover of an access that reads by a sieve, and a single run if it does not.

@@ -41,7 +41,7 @@ std::vector<std::string> heard_without_memory(std::int64_t n, Body&& body) {
     }
     allocations::failed();
     std::array<std::int64_t, 1> lowest{transport.rank()};
-    transport.reduce_min(lowest);  // nobody is at another agreement
+    transport.reduce_min(lowest);  // no rank is at another agreement
   });
   return heard;
 }

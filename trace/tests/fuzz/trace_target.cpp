@@ -21,7 +21,7 @@ using namespace plait::trace;
 
 const Format* chosen = nullptr;
 
-/// What reading came to.
+/// The result of reading a trace.
 struct ReadResult {
   std::vector<Event> events;
   Description description;
@@ -74,7 +74,7 @@ std::string written(const Format& format, const ReadResult& whole, const WriteOp
   return text;
 }
 
-/// What was read can be written, and is read back the same.
+/// Checks that the trace can be written in each format, and is the same when it is read back.
 void round_trip(const ReadResult& whole) {
   bool ordered = true;
   for (std::size_t i = 1; i < whole.events.size(); ++i)

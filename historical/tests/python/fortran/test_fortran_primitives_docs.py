@@ -13,7 +13,7 @@ def test_every_primitive_is_told_of():
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
     names = set(re.findall(r"\b(plait_\w+)\(", header)) | set(re.findall(r"\b(PLAIT_[A-Z_]+) =", header))
     assert len(names) > 20
-    # The six of the thesis are told of under their own names.
+    # The page describes the six primitives of the thesis under their own names.
     missing = [
         name for name in sorted(names) if f"`{name}" not in text and f"`{name.removeprefix('plait_')}" not in text
     ]

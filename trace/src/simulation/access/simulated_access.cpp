@@ -66,9 +66,9 @@ class Run {
     outcome_.nodes = network_.nodes();
     outcome_.ranks.resize(static_cast<std::size_t>(request.ranks));
     choose_granularity();
-    context_ = std::make_unique<Context>(Context{plan_, settings_, resumer_, network_, messages_, files_, barrier_,
-                                                 nullptr, outcome_, request.write, request.data_offset, on_node_,
-                                                 outcome_.simulated, copy_per_element()});
+    context_ = std::make_unique<Context>(Context{
+        plan_, settings_, resumer_, network_, messages_, files_, barrier_, nullptr, outcome_, request.write,
+        request.data_offset, on_node_, outcome_.simulated, plan::copy_seconds_per_element(plan_, settings_.costs)});
     if (outcome_.whole_windows) {
       tally_ = std::make_unique<WindowTally>(plan_, request.write, on_node_, resumer_, network_);
       context_->whole = tally_.get();
@@ -100,12 +100,6 @@ class Run {
     const auto depth = std::bit_width(static_cast<std::uint64_t>(network_.nodes() - 1));
     return static_cast<Time>(2 * depth) * settings_.network.latency +
            static_cast<Time>(settings_.costs.wait_seconds * 1e9);
-  }
-
-  double copy_per_element() const {
-    const plan::CostModel& costs = settings_.costs;
-    return static_cast<double>(plan_.element_bytes()) / costs.copy_bytes_per_second +
-           plan::runs_per_element(plan_) * costs.run_seconds;
   }
 
   /// Chooses the number of windows of each reader that are simulated.

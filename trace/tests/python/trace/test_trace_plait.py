@@ -110,7 +110,7 @@ def test_one_process(tmp_path):
     assert not (events["flags"] & trace.Flag.COLLECTIVE).any()
     assert (wanted["interface"] == trace.Interface.PLAIT).all()
 
-    # Events of the system are joined to the operation that caused them, and lie within its time.
+    # Events of the system are joined to the operation that caused them, and happen while it lasts.
     logical = {int(event["operation"]): event for event in events if event["flags"] & trace.Flag.LOGICAL}
     assert (
         len(logical)
