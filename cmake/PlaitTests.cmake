@@ -33,8 +33,9 @@ function(plait_test_program name library)
   endif()
 endfunction()
 
-# plait_cpp_tests(PROGRAM FOLDER LIBRARY SOURCE...): a GoogleTest program of a folder of tests/cpp.  These variables of
-# the caller hold:
+# plait_cpp_tests(PROGRAM FOLDER LIBRARY): a GoogleTest program of the folder tests/cpp/FOLDER of a product.  These
+# variables of the caller hold:
+#   tests_folder        the folder tests of the product
 #   alone, apart        sources that form no unit with others, and groups that PLAIT_UNITY_WIDE does not join: names in
 #                       their unnamed namespaces collide with those of other files
 #   threadless          folders that ThreadSanitizer does not run: the layer has no threads, or its tests start none;
@@ -42,7 +43,7 @@ endfunction()
 #   product             array or trace; the label product.NAME selects its tests
 #   thorough_FOLDER     tests that take long; the second level runs all their cases, the first level some of them
 function(plait_cpp_tests program folder library)
-  set(test_sources ${ARGN})
+  file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS ${tests_folder}/cpp/${folder}/*_test.cpp)
   if(NOT test_sources OR NOT TARGET ${library} OR (PLAIT_SANITIZE STREQUAL "thread" AND folder IN_LIST threadless))
     return()
   endif()
@@ -61,6 +62,7 @@ function(plait_cpp_tests program folder library)
 endfunction()
 
 set(product array)
+set(tests_folder ${PROJECT_SOURCE_DIR}/tests)
 set(alone distant/request_memory layout/index_set/pattern exchange/families)
 list(TRANSFORM alone REPLACE "(.+)" "tests/cpp/\\1_test.cpp")
 set(apart core/costs core/stream distant/shared driver/objects layout/index_set store/stripe)
@@ -72,8 +74,7 @@ set(thorough_driver "Replaced.WithoutAnEndItIsAnError")
 
 file(GLOB test_folders RELATIVE ${PROJECT_SOURCE_DIR}/tests/cpp CONFIGURE_DEPENDS tests/cpp/*)
 foreach(folder IN LISTS test_folders)
-  file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/${folder}/*_test.cpp)
-  plait_cpp_tests(plait_${folder}_tests ${folder} plait ${test_sources})
+  plait_cpp_tests(plait_${folder}_tests ${folder} plait)
 endforeach()
 
 # The C interface, in C11.

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <memory>
 #include <utility>
 

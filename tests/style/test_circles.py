@@ -1,25 +1,13 @@
 """Nothing includes or imports itself by way of others: neither files, nor layers, nor Python modules."""
 
 import ast
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from sources import PRODUCTS, files_with, inside, read
-from test_layers import CPP, LAYERS, SOURCES, includes, layer_included
+from sources import files_with, inside, read
+from test_layers import CPP, LAYERS, SOURCES, included_by, includes, layer_included
 
-PUBLIC = ("include", *(f"{name}/include" for name in PRODUCTS))
-FOLDERS_OF_INCLUDES = (
-    "src",
-    *(f"{name}/src" for name in PRODUCTS),
-    *PUBLIC,
-    "bindings/c",
-    "tests/cpp/support",
-    "trace/tests/cpp/support",
-    "tests/c/support",
-)
-"""Where the compiler looks for what no file beside the including one is called."""
 PACKAGES = (("plait", Path("python")), ("plait", Path("trace/python")), ("plait_bench", Path("bench")))
 
 
@@ -35,16 +23,6 @@ def circle(graph: Mapping[str, set[str]]) -> list[str]:
         way.append(at)
         at = min(rest[at] & rest.keys())
     return [*way[way.index(at) :], at] if at is not None else []
-
-
-def included_by(path: Path, files: set[str]) -> set[str]:
-    """The files of the project that a file includes."""
-    found = set()
-    for name, quoted in includes(path):
-        folders = [str(path.parent), *FOLDERS_OF_INCLUDES] if quoted else PUBLIC
-        paths = [os.path.normpath(Path(folder) / name) for folder in folders]
-        found |= set([one for one in paths if one in files][:1])
-    return found
 
 
 def modules() -> dict[str, Path]:
@@ -85,9 +63,7 @@ def imported_by(text: str, module: str, known: set[str], is_package: bool = Fals
 
 
 def test_no_file_includes_itself_by_way_of_others() -> None:
-    paths = files_with(CPP)
-    files = {str(path) for path in paths}
-    found = circle({str(path): included_by(path, files) for path in paths})
+    found = circle({str(path): included_by(path) for path in files_with(CPP)})
     assert not found, f"these include each other: {' -> '.join(found)}"
 
 

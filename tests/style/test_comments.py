@@ -1,4 +1,4 @@
-"""Comments are true: they fit on a line, and the functions that they name exist."""
+"""The functions that comments name exist, and functions have names that say what they do."""
 
 import re
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from sources import files_with, inside, read
+from test_words import without_prose
 
 COMPILED = {".c", ".h", ".cpp", ".hpp", ".inl", ".f90"}
-MAX_COLUMNS = 120
 COMMENT = {"C": re.compile(r"//[^\n]*|/\*[\s\S]*?\*/"), "Python": re.compile(r'"""[\s\S]*?"""|#[^\n]*')}
 CALL = re.compile(r"(?<![\w.])((?:[A-Za-z_]\w*(?:::|\.))*~?[A-Za-z_]\w*)\(\)")
 #: Functions of other libraries and of the system that Plait does not call.
@@ -54,16 +54,10 @@ def test_functions_named_in_comments_exist(path: Path) -> None:
     assert not missing, f"comments of {path} name functions that no source has: {missing}"
 
 
-@pytest.mark.parametrize("path", files_with(COMPILED), ids=str)
-def test_lines_are_not_wide(path: Path) -> None:
-    wide = [number for number, line in enumerate(read(path).split("\n"), 1) if len(line) > MAX_COLUMNS]
-    assert not wide, f"{path}: lines of more than {MAX_COLUMNS} columns: {wide}"
-
-
 OF = re.compile(r"(?<!std::)(?<!ranges::)(?<![.\w])(?!(?:all|any|none)_of\b)(?:[a-z]\w*_)?of[<(]")
 OF_IN_PYTHON = re.compile(r"^\s*(?:async )?def ((?!test_)\w*_of|of)\(", re.MULTILINE)
-#: Public names of properties that read well.
-OF_STAYS = {"replica_of", "type_of"}
+#: Public names that read well.
+OF_STAYS = {"type_of"}
 
 
 @pytest.mark.parametrize("path", files_with({".c", ".h", ".cpp", ".hpp", ".py"}), ids=str)
@@ -72,6 +66,5 @@ def test_functions_say_what_they_do(path: Path) -> None:
     if path.suffix == ".py":
         found = [name for name in OF_IN_PYTHON.findall(read(path)) if name not in OF_STAYS]
     else:
-        without_texts = re.sub(r'"(?:\\.|[^"\\\n])*"', "", COMMENT["C"].sub("", read(path)))
-        found = OF.findall(without_texts)
+        found = OF.findall(without_prose(path))
     assert not found, f"{inside(path)}: name what these functions do instead of x_of(): {found}"

@@ -103,8 +103,24 @@ def layer_included(name: str, quoted: bool) -> str | None:
 
 SOURCES = files_with(CPP, "src")
 HEADERS = files_with(CPP, "include")
-INCLUDED_FOLDERS = ("src", "include", "bindings", "tests/cpp/support")
-"""Folders of a product in which the compiler looks for what its files include."""
+FILES = frozenset(map(str, files_with(CPP)))
+FOLDERS_OF_INCLUDES = [
+    os.path.normpath(Path(name) / folder)
+    for name in ("", *PRODUCTS)
+    for folder in ("src", "include", "bindings", "bindings/c", "tests/cpp/support", "tests/c/support")
+]
+"""Where the compiler looks for files that are not next to the including one."""
+PUBLIC = [folder for folder in FOLDERS_OF_INCLUDES if folder.endswith("include")]
+
+
+def included_by(path: Path) -> set[str]:
+    """The files of the project that a file includes."""
+    found = set()
+    for name, quoted in includes(path):
+        folders = [str(path.parent), *FOLDERS_OF_INCLUDES] if quoted else PUBLIC
+        paths = [os.path.normpath(Path(folder) / name) for folder in folders]
+        found |= set([one for one in paths if one in FILES][:1])
+    return found
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=str)
@@ -122,13 +138,7 @@ def test_layer_uses_only_layers_before_it(path: Path) -> None:
 
 def used_products(path: Path) -> set[str]:
     """The products beside the array library from which a file includes something."""
-    return {
-        name
-        for name in PRODUCTS
-        for file, _ in includes(path)
-        if any((ROOT / name / folder / file).is_file() for folder in INCLUDED_FOLDERS)
-        or product(Path(os.path.normpath(path.parent / file))) == name
-    }
+    return {product(Path(file)) for file in included_by(path)} - {"array"}
 
 
 @pytest.mark.parametrize("path", files_with(CPP, "src", "include", "bindings", "tests"), ids=str)

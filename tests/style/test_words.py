@@ -25,7 +25,7 @@ STORED = re.compile(
     r"|(?:Told|Tells?|Settled?|Kept|Rooms?|Front)(?![a-z])"
 )
 #: Functions of the standard library and of other folders.
-STORED_STAYS = re.compile(r"(?:\.|->|pop_)front\(|\bUntold\b|\belements_with_room\b")
+STORED_STAYS = re.compile(r"(?:\.|->|pop_)front\(")
 STORING = re.compile(r"src/(?:container|codec|driver)/")
 
 HOME = re.compile(r"(?<![A-Za-z])homes?(?![a-z])|(?<![A-Za-z])Homes?(?![a-z:])|[a-z]Homes?(?![a-z])")
