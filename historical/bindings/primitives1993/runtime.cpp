@@ -18,7 +18,6 @@
 #include "core/comm/worker.hpp"
 #include "core/file/file_impl.hpp"
 #include "mpi_world.hpp"
-#include "plait/error.hpp"
 #include "transport/ending.hpp"
 #include "transport/transport.hpp"
 

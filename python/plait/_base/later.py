@@ -16,7 +16,8 @@ def later(
 
     package     name of the package
     groups      the names that it takes from each of its modules
-    submodules  modules that are available as attributes without an import
+    submodules  modules that are available as attributes without an import; those that are not installed raise
+                AttributeError
 
     Any number of threads may access it at once.  Exceptions of an import are passed on.
     """
@@ -25,10 +26,16 @@ def later(
     def attribute(name: str) -> Any:
         from importlib import import_module  # not at the top: importing the package needs it only here
 
+        missing = AttributeError(f"module {package!r} has no attribute {name!r}")
         if name in submodules:
-            return import_module(f"{package}.{name}")
+            try:
+                return import_module(f"{package}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{package}.{name}":
+                    raise
+                raise missing from None  # left out when Plait was built
         if name not in group_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise missing
         held = vars(sys.modules[package])
         for module, names in group_of[name].items():
             found = import_module(f"{package}.{module}")

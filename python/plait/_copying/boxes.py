@@ -8,7 +8,6 @@ windows that are tried are the whole dimension and multiples of the units, of bo
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,11 +21,11 @@ from .windows import Window
 
 _Seconds = npt.NDArray[np.float64]
 
-# Rates of a copy with a warm cache, within a factor of two of `plait bench copy` and of most of 400 cases of
-# `plait bench orders` on 2 and on 16 cores; only their ratios matter.
+# Rates of a copy with a warm cache, within a factor of two of `plait bench copy`; only their ratios matter. They are
+# the same on all ranks, which choose windows and passes each for itself.
 _DECODED = 1.0e9  # bytes per second of decompressed chunks
 _ENCODED = 0.35e9
-_MOVED = 2.5e9 * min(max((os.cpu_count() or 1) / 8, 1.0), 2.0)  # by all threads; more cores add no bandwidth
+_MOVED = 2.5e9
 _REQUEST = 4e-6  # seconds per contiguous stretch of a file
 _OPENING = 40e-6  # seconds per chunk
 _CHUNKED = 1e-3  # seconds per end in chunks

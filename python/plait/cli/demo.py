@@ -11,7 +11,7 @@ import click
 import plait
 from plait._base.amounts import number, size
 from plait.cli.bench import find_bench
-from plait.cli.support import UserError, find_product, output
+from plait.cli.support import UserError, output
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -142,7 +142,7 @@ def _print_reads(console: Console, outcome: _Outcome) -> None:
 
 def _print_trace(console: Console, directory: Path) -> None:
     """Print the conclusions of the report on the trace that the ranks recorded."""
-    trace = find_product("trace")
+    trace = getattr(plait, "trace", None)
     if trace is None:
         console.print("[bold]5.[/bold] The report on the ranks' requests is left out: this Plait was built without it.")
         return

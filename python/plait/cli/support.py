@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -106,11 +105,6 @@ _PRODUCTS = {
 def product_commands() -> dict[str, tuple[str, str]]:
     """Return the module and the description of each command of other products that is installed."""
     return {name: command for name, command in _PRODUCTS.items() if find_spec(command[0]) is not None}
-
-
-def find_product(name: str) -> ModuleType | None:
-    """Return the module `plait.NAME` of another product, or None if it is not installed."""
-    return import_module(f"plait.{name}") if find_spec(f"plait.{name}") is not None else None
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .._arguments.words import array_kind
 from .._base.errors import ArgumentError
 from .._calls.guard import entry
+from . import _make
 
 
 @entry
@@ -32,10 +33,7 @@ def indirect(
     if values.size and values.min() < 0:
         position = int(np.argmin(values))
         raise ArgumentError(f"owners[{position}] is {values[position]}; owners are coordinates from 0 on")
-    starts = np.flatnonzero(np.diff(values, prepend=-1)) if values.size else np.zeros(0, dtype=np.int64)
-    counts = np.diff(starts, append=values.size)
-    runs = (f"{values[at]}*{count}" if count > 1 else str(values[at]) for at, count in zip(starts, counts, strict=True))
-    return f"indirect({', '.join(runs)})"
+    return _make.indirect(values) if values.size else "indirect()"
 
 
 _LARGEST = 1 << 62

@@ -17,7 +17,7 @@ namespace plait::plan {
 inline constexpr std::size_t kBatch = 1024;
 
 /// Calls `visit(group)` for each group of short runs of a range that one read covers.  The group is a std::span<const
-/// FileRun>.
+/// FileRun>.  usual_cover() (run_counter.hpp) predicts the size of a group from the same limits.
 template <typename Visit>
 void for_each_cover(const AccessPlan& plan, PositionRange range, Visit&& visit) {
   const std::int64_t bytes = plan.element_bytes();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/access/file_requests.hpp"
 #include "plan/conversion/partners.hpp"
 #include "plan/conversion/runs.hpp"
 
@@ -24,7 +25,9 @@ Cover usual_cover(const AccessPlan& plan) {
     if (extent <= 1) continue;
     const std::int64_t stride = section.strides[d];
     if ((stride - cover.file_elements) * bytes > kSieveGap) break;
-    const std::int64_t together = std::clamp<std::int64_t>((most - cover.file_elements) / stride + 1, 1, extent);
+    const std::int64_t batch = static_cast<std::int64_t>(kBatch) / (cover.elements / run);
+    const std::int64_t fitting = std::min((most - cover.file_elements) / stride + 1, batch);
+    const std::int64_t together = std::clamp<std::int64_t>(fitting, 1, extent);
     cover.elements *= together;
     cover.file_elements += (together - 1) * stride;
     if (together < extent) break;

@@ -1,15 +1,18 @@
 """`plait demo` without other products: everything but the report and the benchmark, on real ranks."""
 
+import sys
+
 import pytest
 from launching import needs_mpi, run
 
-from plait.cli import support
+import plait
 
 
 @needs_mpi
 def test_demo_does_without_a_report(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(support, "find_spec", lambda name: None)
+    monkeypatch.delattr(plait, "trace", raising=False)
+    monkeypatch.setitem(sys.modules, "plait.trace", None)
     result = run("demo", "--dir", str(tmp_path), "--no-bench")
     assert result.exit_code == 0, result.output
     assert result.output.count("yes") == 9

@@ -57,6 +57,14 @@ def test_arrays_need_neither_traces_nor_the_command_line():
     assert not [name for name in found if name.startswith(others)]
 
 
+def test_a_product_that_is_not_installed_is_no_attribute(monkeypatch):
+    monkeypatch.delattr(plait, "trace", raising=False)
+    monkeypatch.setitem(sys.modules, "plait.trace", None)
+    assert not hasattr(plait, "trace")
+    with pytest.raises(AttributeError, match="module 'plait' has no attribute 'trace'"):
+        getattr(plait, "trace")  # noqa: B009 - the name is what is tested
+
+
 @pytest.mark.parametrize("package", LAZY)
 def test_names_are_what_type_checkers_are_told(package):
     module = importlib.import_module(package)

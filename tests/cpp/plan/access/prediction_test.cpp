@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plan/access/explain_access.hpp"
+#include "plan/access/file_requests.hpp"
 #include "plan/access/planner.hpp"
 
 namespace {
@@ -124,6 +125,43 @@ TEST(Prediction, OfAnotherNumberOfReadersIsThatOfItsPlan) {
       const double seconds = predicted_seconds(asked, Strategy::kTwoPhase);
       EXPECT_NEAR(predicted_seconds_by(other, readers), seconds, 0.05 * seconds) << readers << write;
     }
+  }
+}
+
+/// Returns the number of reads that a reader makes for its share by a sieve.
+std::int64_t count_covers(const AccessPlan& plan, std::int64_t reader) {
+  std::int64_t covers = 0;
+  for (std::int64_t number = 0; number < plan.windows(); ++number)
+    plait::plan::for_each_cover(plan, plan.window(reader, number), [&](auto) { ++covers; });
+  return covers;
+}
+
+TEST(Prediction, ShortRunsAreReadWithTheirGaps) {
+  struct Case {
+    plait::Extents shape;
+    plait::Region region;
+    std::int64_t element_bytes;
+  };
+  const Case cases[] = {
+      {{65, 81, 101}, {{16, 32, 1}, {20, 40, 1}, {25, 51, 1}}, 2},   // all rows of a plane together
+      {{65, 81, 1010}, {{16, 32, 1}, {20, 40, 1}, {25, 51, 1}}, 2},  // rows that are near each other, planes apart
+      {{400'000}, {{0, 200'000, 2}}, 8},                             // as many runs as a batch has
+      {{800'000}, {{0, 400'000, 2}}, 1},
+      {{300, 300}, {{0, 300, 1}, {0, 30, 10}}, 4},
+      {{512, 30'000}, {{0, 512, 1}, {0, 2, 10'000}}, 4},  // runs too far from each other
+  };
+  for (const Case& one : cases) {
+    const Section section(one.shape, Order::kC, one.region);
+    std::string layout;
+    for (const std::int64_t extent : section.layout_shape)
+      layout += (layout.empty() ? "" : "x") + std::to_string(extent);
+    layout += section.layout_shape.size() == 1 ? " (*)" : section.layout_shape.size() == 2 ? " (*, *)" : " (*, *, *)";
+    const Layout wanted = Layout::parse(layout);
+    const AccessPlan plan = plan_access(section, wanted, task(1, false, one.element_bytes), {});
+    const std::int64_t covers = count_covers(plan, 0);
+    const std::int64_t predicted = requests(plan, Strategy::kTwoPhase);
+    EXPECT_GE(predicted, covers - plan.windows()) << layout;
+    EXPECT_LE(predicted, covers + plan.windows()) << layout;
   }
 }
 
