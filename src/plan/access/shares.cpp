@@ -18,7 +18,6 @@
 
 #include "base/checked.hpp"
 #include "base/int128.hpp"
-#include "plan/access/staging.hpp"
 #include "plan/conversion/pieces.hpp"
 
 namespace plait::plan {
@@ -78,7 +77,7 @@ void Shares::divide_units(const Section& section, std::int64_t readers, const Sh
 
 void Shares::size_windows(const Section& section, const ShareBounds& bounds) {
   const std::int64_t bytes =
-      std::clamp(share_ / bounds.min_windows * bounds.element_bytes, kMinWindowBytes, kWindowBytes);
+      std::clamp(share_ / bounds.min_windows * bounds.element_bytes, kMinWindowBytes, bounds.window_bytes);
   window_ = std::min({bounds.max_window, std::max<std::int64_t>(bytes / bounds.element_bytes, 1), share_});
   if (window_ > unit_) window_ -= window_ % unit_;
   if (section.elements == 0) return;

@@ -1,9 +1,40 @@
 #include "plan/access/staging.hpp"
 
+#include <cstdlib>
+
 #include "base/checked.hpp"
 #include "base/errors.hpp"
+#include "plan/access/costs.hpp"
+#include "plan/conversion/partners.hpp"
 
 namespace plait::plan {
+
+ArrayNeighbours array_neighbours(const SectionOwners& owners, const AccessTask& task) {
+  const Layout& layout = owners.layout();
+  const Extents strides =
+      owners.local_strides(task.strides.empty() ? dense_strides(layout.padded_shape(0), layout.order()) : task.strides);
+  const Extents& shape = owners.section().shape;
+  const Extents distances = dense_strides(shape);
+  ArrayNeighbours result;
+  std::int64_t nearest = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::int64_t stride = std::abs(strides[d]);
+    if (shape[d] < 2 || (nearest != 0 && stride >= nearest)) continue;
+    nearest = stride;
+    result = {std::max<std::int64_t>(distances[d], 1), shape[d]};
+  }
+  return result;
+}
+
+std::int64_t preferred_window_bytes(const SectionOwners& owners, const AccessTask& task) {
+  const std::int64_t bytes = task.element_bytes;
+  if (owners.section().elements / owners.layout().size() <= static_cast<std::int64_t>(kCoreCacheBytes) / bytes)
+    return kWindowBytes;
+  const ArrayNeighbours neighbours = array_neighbours(owners, task);
+  const std::int64_t filling = std::min(base::ceil_divide(kLineBytes, bytes), neighbours.count);
+  // The product is at most the size of the section.
+  return std::max(kWindowBytes, neighbours.distance * filling * bytes);
+}
 
 Staging::Staging(const SectionOwners& owners, const AccessTask& task, const AccessOptions& options, bool each_node)
     : memory_bytes_(options.memory_bytes == 0 ? kDefaultMemory : options.memory_bytes),

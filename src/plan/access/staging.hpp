@@ -35,6 +35,31 @@ inline constexpr std::int64_t kSieveGap = 4096;
 /// Maximum number of bytes that such a read covers.
 inline constexpr std::int64_t kSieveBytes = std::int64_t{256} << 10;
 
+/// Bytes of a cache line, the unit in which memory is written.
+inline constexpr std::int64_t kLineBytes = 64;
+
+/// The elements that are neighbours in a rank's array: how far apart they are in the order of windows.
+struct ArrayNeighbours {
+  std::int64_t distance = 1;  ///< elements of a window from one neighbour to the next one
+  std::int64_t count = 1;     ///< neighbours in a row
+
+  /// Returns the number of neighbours that a window of this many elements contains at once.
+  std::int64_t in_window(std::int64_t elements) const {
+    return std::clamp<std::int64_t>(elements / distance, 1, count);
+  }
+};
+
+/// Returns the neighbours in the dimension in which a rank's array is contiguous.
+///
+/// Example: 325x406x508 elements in C order are read into an array in Fortran order. The first dimension is contiguous
+/// there, so neighbours are 406 * 508 = 206,248 elements apart. A window of 524,288 elements contains 2 of them: it
+/// writes 4 bytes of each cache line of the array if elements have 2 bytes.
+ArrayNeighbours array_neighbours(const SectionOwners& owners, const AccessTask& task);
+
+/// Returns the size of windows that fill whole cache lines of a rank's array, and at least kWindowBytes.  An array that
+/// is smaller than a core's cache needs no larger windows, because its lines stay in the cache between windows.
+std::int64_t preferred_window_bytes(const SectionOwners& owners, const AccessTask& task);
+
 /// The buffers of a rank, each at most as large as a window: kSlots windows, the messages between nodes, and one for
 /// reading scattered short runs together with the gaps between them (a sieve).  A value.
 ///

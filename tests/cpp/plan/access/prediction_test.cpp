@@ -189,6 +189,29 @@ TEST(Prediction, ThreadsShareTheCopiesOfOneRank) {
   EXPECT_LT(predicted_seconds(plan, Strategy::kTwoPhase), 0.5 * alone);
 }
 
+// The first dimension is contiguous in the array, and its neighbours are 406 * 508 elements apart in the file.
+TEST(Prediction, WindowsFillTheLinesOfATransposedArray) {
+  constexpr std::int64_t kPlane = 406 * 508;
+  AccessTask reading = task(2, false, 2);
+  reading.threads = true;
+  AccessOptions options;
+  options.memory_bytes = 64 << 20;
+  options.strategy = Strategy::kTwoPhase;
+  const AccessPlan transposed = make_plan("325x406x508 (*, *, *) order=F", reading, options);
+  EXPECT_GE(transposed.window_elements(), 31 * kPlane);
+  EXPECT_LE(transposed.staging_bytes(), options.memory_bytes);
+  EXPECT_EQ(make_plan("325x406x508 (*, *, *)", reading, options).window_elements(), (1 << 20) / 2);
+  // The middle dimension is contiguous in an array with these strides: a plane has all of its neighbours.
+  reading.strides = {406 * 2, 2, 325 * 406 * 2};
+  EXPECT_EQ(make_plan("325x406x508 (*, *, *)", reading, options).window_elements(), (1 << 20) / 2);
+  reading.strides = {};
+
+  options.memory_bytes = 1 << 20;
+  const AccessPlan thin = make_plan("325x406x508 (*, *, *) order=F", reading, options);
+  EXPECT_LE(thin.staging_bytes(), options.memory_bytes);
+  EXPECT_GT(predicted_seconds(thin, Strategy::kTwoPhase), 3 * predicted_seconds(transposed, Strategy::kTwoPhase));
+}
+
 TEST(Prediction, FollowsTheConstants) {
   auto slow = std::make_shared<CostModel>();
   slow->request_seconds = 1e-3;
