@@ -171,6 +171,9 @@ typedef struct plait_open_options {
   const char* codec;                  /**< compression of chunks: "none" (default), "zstd:3", "gzip:5" */
   const char* fill_value;             /**< value of unwritten elements, as JSON spells it; default 0 */
   const char* const* dimension_names; /**< `dimensions` texts; default: no names */
+  /** 1: plait_close syncs what was written.  -1: it does not, so that a crash of the host may lose it.  0 stands for
+   *  PLAIT_DURABLE, or else 1. */
+  int durable;
 } plait_open_options;
 
 /** The indices start, start + stride, ... of one dimension, `count` of them. */

@@ -49,6 +49,9 @@ FileOptions file_options(const plait_open_options* options) {
   if (given.shard != nullptr) result.shard = to_extents(given.shard, given.dimensions, "shard");
   if (given.codec != nullptr) result.codec = given.codec;
   if (given.fill_value != nullptr) result.fill_value = given.fill_value;
+  if (given.durable < -1 || given.durable > 1)
+    plait::base::throw_argument_error("durable=", given.durable, " is not known; use 1, -1 or 0");
+  if (given.durable != 0) result.durable = given.durable > 0;
   for (int d = 0; given.dimension_names != nullptr && d < given.dimensions; ++d)
     result.dimension_names.push_back(to_text(given.dimension_names[d], "dimension_names"));
   return result;

@@ -122,7 +122,7 @@ extern "C" {
 plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_ticket, int dimensions,
                                 const std::int64_t* shape, const char* dtype, std::int64_t element_bytes,
                                 const char* order, std::int64_t offset, std::int64_t memory, const char* strategy,
-                                std::int64_t readers, const char* wrong, Ticket* file) {
+                                std::int64_t readers, int durable, const char* wrong, Ticket* file) {
   const plait_comm* const comm = find<plait_comm>(comm_ticket);
   if (*wrong != '\0') return fail_open(comm, wrong);
   try {
@@ -146,6 +146,7 @@ plait_status plait_fortran_open(const char* url, const char* mode, Ticket comm_t
   options.memory = memory;
   options.strategy = *strategy == '\0' ? nullptr : strategy;
   options.readers = readers;
+  options.durable = durable;
   return plait::fortran::keep<plait_file>(file, [&](plait_file** opened) {
     const plait::core::SilentScope by_the_module;  // the module itself warns about handles that are lost
     return plait_open(url, mode, comm, &options, opened);

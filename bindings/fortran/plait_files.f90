@@ -28,11 +28,11 @@ module plait_files
 
   interface
     integer(c_int) function c_open(url, mode, comm, dimensions, shape, dtype, element_bytes, order, offset, memory, &
-        strategy, readers, wrong, file) bind(c, name='plait_fortran_open')
+        strategy, readers, durable, wrong, file) bind(c, name='plait_fortran_open')
       import :: c_int, c_int64_t, c_ptr, c_char
       character(kind=c_char), intent(in) :: url(*), mode(*), dtype(*), order(*), strategy(*), wrong(*)
       type(c_ptr), value :: comm
-      integer(c_int), value :: dimensions
+      integer(c_int), value :: dimensions, durable
       integer(c_int64_t), intent(in) :: shape(*)
       integer(c_int64_t), value :: element_bytes, offset, memory, readers
       type(c_ptr), intent(inout) :: file
@@ -101,7 +101,7 @@ contains
 
   !> Opens an array file in mode 'r', 'w' (a new file, which appears as a whole at plait_close) or 'r+'. Collective.
   subroutine plait_open(file, url, mode, comm, shape, dtype, element_bytes, order, offset, memory, strategy, readers, &
-      stat, errmsg)
+      durable, stat, errmsg)
     type(plait_file), intent(inout) :: file            !< must not be open
     character(*), intent(in) :: url, mode
     type(plait_comm), intent(in) :: comm
@@ -113,12 +113,13 @@ contains
     integer(c_int64_t), intent(in), optional :: memory  !< upper limit of a rank's staging memory, in bytes
     character(*), intent(in), optional :: strategy      !< 'direct', 'two-phase' or 'automatic'
     integer, intent(in), optional :: readers            !< ranks that access the file in two-phase accesses
+    logical, intent(in), optional :: durable            !< .false.: plait_close does not sync; default PLAIT_DURABLE
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t), allocatable :: extents(:)
     integer(c_int64_t) :: bytes, begins, bound, touching
     character(:), allocatable :: type_name, order_name, strategy_name, wrong
-    integer(c_int) :: dimensions, status
+    integer(c_int) :: dimensions, sync, status
     logical :: valid
     extents = [integer(c_int64_t) ::]
     dimensions = -1
@@ -136,6 +137,8 @@ contains
     if (present(memory)) bound = memory
     touching = 0
     if (present(readers)) touching = readers
+    sync = 0
+    if (present(durable)) sync = merge(1_c_int, -1_c_int, durable)
     type_name = ''
     if (present(dtype)) type_name = dtype
     strategy_name = ''
@@ -143,7 +146,8 @@ contains
     order_name = default_order(url, mode)
     if (present(order)) order_name = order
     status = c_open(c_text(url), c_text(mode), comm%handle, dimensions, extents, c_text(type_name), bytes, &
-      c_text(order_name), begins, bound, c_text(strategy_name), touching, c_text(wrong), file%handle)
+      c_text(order_name), begins, bound, c_text(strategy_name), touching, sync, &
+      c_text(wrong), file%handle)
     if (status == 0) then
       file%rank = comm%rank
       file%alone = comm%alone

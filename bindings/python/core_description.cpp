@@ -181,6 +181,7 @@ void bind_description(nb::module_& module) {
       .def_rw("groups", &FileOptions::groups)
       .def_rw("keeps_unfinished", &FileOptions::keeps_unfinished)
       .def_rw("continues", &FileOptions::continues)
+      .def_rw("durable", &FileOptions::durable)
       .def_rw("memory", &FileOptions::memory)
       .def_rw("strategy", &FileOptions::strategy)
       .def_rw("readers", &FileOptions::readers);

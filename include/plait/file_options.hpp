@@ -47,6 +47,11 @@ struct FileOptions : ArrayProperties {
   /// same size and header.  Elements that were being written when that program ended have arbitrary values, and their
   /// chunks may be damaged; write all of them again.
   bool continues = false;
+  /// True if close() returns only when the file survives a loss of power.  If false, a new file still appears as a whole
+  /// or not at all when the program is killed, but nothing is synced: after a crash of the host the file may be empty
+  /// or lack elements.  Without a value it takes PLAIT_DURABLE from the environment, or else true.
+  /// docs/concepts/collectives.md says what survives.
+  std::optional<bool> durable;
   /// The groups of a new file with their attributes, for formats that have groups.  Groups that do not exist are made.
   std::vector<GroupAttributes> groups{};
   /// The staging memory of a rank in bytes; 0 takes PLAIT_MEMORY from the environment of rank 0, or else 32 MiB.

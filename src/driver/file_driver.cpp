@@ -47,7 +47,7 @@ class FileSource : public core::Source {
   std::shared_ptr<store::Store> store() const override { return store_; }
   void resize(collective::Collective& call, std::int64_t bytes) override;
   void check_name() const override;
-  void finish(collective::Collective& call, bool written) override;
+  void finish(collective::Collective& call, bool syncs) override;
   void discard() noexcept override {
     if (made_) made_->discard();
   }
@@ -132,9 +132,9 @@ void FileSource::check_name() const {
         "open it again, and write again");
 }
 
-void FileSource::finish(collective::Collective& call, bool written) {
+void FileSource::finish(collective::Collective& call, bool syncs) {
   call.run_phase([&] {
-    if (written) store_->sync();
+    if (syncs) store_->sync();
   });
   call.run_phase([&] {
     if (made_) made_->commit();

@@ -163,8 +163,13 @@ store::NewFileOptions FileOpening::make() {
         name(),
         ": an unfinished file of this kind cannot stay under a temporary name; leave that option "
         "out, or name a file of another kind, such as one that ends with .npy or .zarr");
-  return {made.file_bytes != 0 ? made.file_bytes : made.bytes(), made.head,          comm().alone(),
-          options_.keeps_unfinished || options_.continues,       options_.continues, &made.groups};
+  return {made.file_bytes != 0 ? made.file_bytes : made.bytes(),
+          made.head,
+          comm().alone(),
+          options_.keeps_unfinished || options_.continues,
+          options_.continues,
+          &made.groups,
+          file_.context().is_durable()};
 }
 
 void FileOpening::inspect(const std::shared_ptr<store::Store>& store) {

@@ -13,6 +13,7 @@
 // `a.zarr` has no prefix, so the driver of ordinary files opens it, and its suffix determines the format.
 
 #include <cstdlib>
+#include <string_view>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -61,6 +62,16 @@ plan::AccessOptions access_options(const FileOptions& options) {
   return result;
 }
 
+/// Returns whether close() syncs.  errors  kArgument: PLAIT_DURABLE is neither 0 nor 1.
+bool is_durable(const FileOptions& options) {
+  const char* const setting = std::getenv("PLAIT_DURABLE");
+  if (options.durable || setting == nullptr || *setting == '\0') return options.durable.value_or(true);
+  const std::string_view value = setting;
+  if (value != "0" && value != "1")
+    base::throw_argument_error("PLAIT_DURABLE=", value, " is neither 0 nor 1; set one of them, or unset it");
+  return value == "1";
+}
+
 /// Rejects options that only new files take.
 void check_options_of_new(const FileOptions& options, const std::string& path, Mode mode) {
   if (mode == Mode::kWrite) return;
@@ -80,6 +91,7 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   if (options.element_bytes != 0) add(", elements of ", options.element_bytes, " bytes");
   if (options.order) add(", order ", *options.order == Order::kC ? "C" : "F");
   if (options.several) add(", several arrays");
+  if (options.durable) add(", durable ", *options.durable ? "true" : "false");
   for (const ArrayDescription& one : options.arrays)
     add(", array ", one.name, ' ', shape_to_string(one.type.shape), ' ', one.type.dtype, ' ', one.type.element_bytes,
         ' ', static_cast<int>(one.type.order), container::properties_text(one));
@@ -93,6 +105,7 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
 /// Opens the source of a File. Collective.
 void open_source(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   plan::AccessOptions access;
+  FileOptions resolved = options;
   core::FileContext& context = file.context();
   collective::Collective call(
       transport, [&] { return call_text(context, options); },
@@ -104,11 +117,13 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
         driver::check_name(context.path(), context.mode() == Mode::kWrite);
         check_options_of_new(options, context.path(), context.mode());
         if (transport.rank() == 0) access = access_options(options);
+        resolved.durable = is_durable(options);
+        context.set_durable(*resolved.durable);
       });
   // The number is taken only after all ranks are known to open: a rank that rejects its arguments does not get here.
   context.set_number(transport.next_number());
   const driver::Driver& driver = driver::find_driver(context.path());
-  driver::FileOpening opening(file, options, call, driver.contents(), access);
+  driver::FileOpening opening(file, resolved, call, driver.contents(), access);
   file.storage().open(driver.open(opening));
   opening.share();
 }

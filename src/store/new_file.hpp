@@ -23,6 +23,8 @@ struct NewFileOptions {
   bool continues = false;
   /// Metadata texts of groups by their names, for formats of folders.
   const std::map<std::string, std::string>* groups = nullptr;
+  /// True if commit() makes the file durable before it appears.
+  bool durable = true;
 };
 
 /// A file under construction. It appears under its name as a whole or not at all. One process holds it, while others
@@ -37,7 +39,7 @@ class NewFile {
   /// cost  A few system calls for each component.
   /// errors  kSystem: a full disk. The file must then be discarded.
   virtual void resize(std::int64_t bytes) = 0;
-  /// Makes the file appear, durably. The replaced file is removed with its component files.  errors  kSystem.
+  /// Makes the file appear, durably unless the options say otherwise. The replaced file is removed with its component files.  errors  kSystem.
   virtual void commit() = 0;
   /// Removes everything that was made, unless unfinished files stay.
   virtual void discard() noexcept = 0;

@@ -17,6 +17,7 @@ from .._arguments.words import shown
 from .._base.errors import ArgumentError, naming
 from .._calls.comm import CommLike, to_core_comm
 from .._calls.guard import call, checks
+from .._redistribution.held import check_flag
 from .attributes import given_groups
 from .file import File
 from .keeping import PROPERTIES, assign, set_properties
@@ -51,6 +52,7 @@ def open(
     group_attributes: Mapping[str, Mapping[str, Any]] | None = None,
     unlimited: Sequence[int] | int | None = None,
     format: str | None = None,
+    durable: bool | None = None,
 ) -> File:
     """Open the array in a file, or in another store, and return it as a File. Collective over ``comm``.
 
@@ -106,6 +108,8 @@ def open(
     format    the format of the file, regardless of its suffix: "npy", "npz", "hdf5", "netcdf", "safetensors", "zarr" or
               "raw". ``hdf5:NAME`` is the same as ``format="hdf5"``. By default the suffix determines the format in mode
               w, and the content of the file in the other modes
+    durable   False to close the file without waiting for the disk: a new file still appears whole or not at all if the
+              program is killed, but a crash of the host may lose its elements; by default PLAIT_DURABLE, or True
 
     Raises plait.ArgumentError for arguments that do not fit together or do not match the file, and plait.StoreError if
     the file cannot be opened. Every rank raises the same error.
@@ -135,6 +139,7 @@ def open(
         options.strategy = strategy or ""
         options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
         options.groups = given_groups(group_attributes)
+        options.durable = None if durable is None else check_flag(durable, "durable")
         properties = {
             "chunks": chunks,
             "shards": shards,

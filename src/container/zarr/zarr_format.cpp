@@ -224,17 +224,20 @@ class ZarrFile : public OpenedFile {
 
 class ZarrNewFile : public NewFile {
  public:
-  ZarrNewFile(NewContent content, store::Sharing sharing) : NewFile(std::move(content)), sharing_(sharing) {}
+  ZarrNewFile(NewContent content, store::Sharing sharing, bool durable)
+      : NewFile(std::move(content)), sharing_(sharing), durable_(durable) {}
   std::unique_ptr<Dataset> dataset(std::shared_ptr<store::Store> store) const override {
     const std::vector<std::byte>& head = content().head;
     const std::string metadata(reinterpret_cast<const char*>(head.data()), head.size());
-    const auto chunks = std::make_shared<ChunkStore>(store::open_objects(array_location(*store), sharing_),
-                                                     parse_metadata(metadata, store->name()), metadata, true);
+    const std::shared_ptr<store::ObjectStore> objects = store::open_objects(array_location(*store), sharing_);
+    objects->set_durable(durable_);
+    const auto chunks = std::make_shared<ChunkStore>(objects, parse_metadata(metadata, store->name()), metadata, true);
     return std::make_unique<ZarrDataset>(static_cast<const Content&>(content()), chunks);
   }
 
  private:
   store::Sharing sharing_;
+  bool durable_;
 };
 
 class Zarr : public Format, public FolderFormat {
@@ -257,7 +260,8 @@ class Zarr : public Format, public FolderFormat {
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
     const bool keeps = options.keeps_unfinished || options.continues;
     return std::make_unique<ZarrNewFile>(new_array(name, options),
-                                         keeps ? store::Sharing::kResumable : store::Sharing::kPrivate);
+                                         keeps ? store::Sharing::kResumable : store::Sharing::kPrivate,
+                                         options.durable.value_or(true));
   }
   Rejection attribute_rejection(const std::string& /*name*/, const ArrayAttribute& attribute,
                                 bool /*of_group*/) const override {

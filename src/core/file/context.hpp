@@ -32,6 +32,9 @@ class FileContext {
   /// The number of this File on its Comm, the same on every rank: File::open() sets it.
   std::int64_t number() const { return number_; }
   void set_number(std::int64_t number) { number_ = number; }
+  /// True if close() makes elements durable.  File::open() sets it.
+  bool is_durable() const { return durable_; }
+  void set_durable(bool durable) { durable_ = durable; }
   /// The name of this File in descriptions of calls, which the ranks compare.
   std::string name() const;
   /// errors  kArgument: the mode is `r`.
@@ -62,6 +65,7 @@ class FileContext {
   const base::Owner owner_;
   const std::uint32_t trace_number_;
   std::int64_t number_ = 0;
+  bool durable_ = true;
   bool keeps_transport_ = false;
   std::unique_ptr<transport::Transport> alone_;
 };

@@ -109,12 +109,13 @@ void File::Impl::close_together(transport::Transport& transport, bool& committed
       if (is_first) attributes_.write();
     });
   // 6. A store that is a view of the source, in files of its own, becomes durable, and then the source.
-  const bool is_written = is_changed() || is_new;
+  // On several nodes elements are synced in any case: other nodes might not see them otherwise.
+  const bool syncs = (is_changed() || is_new) && (context_.is_durable() || transport.nodes_apart());
   if (storage_.has_view())
     call.run_phase([&] {
-      if (is_written) storage_.store()->sync();
+      if (syncs) storage_.store()->sync();
     });
-  storage_.source()->finish(call, is_written);
+  storage_.source()->finish(call, syncs);
 }
 
 void File::Impl::sync() {

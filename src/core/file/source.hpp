@@ -23,10 +23,10 @@ class Source {
   /// Throws if the name of an existing store refers to another file by now, or to none.  One rank calls it.
   /// errors  kSystem.
   virtual void check_name() const {}
-  /// Ends the source: a new store appears under its name, durably.  Collective, after all ranks have finished their
+  /// Ends the source: a new store appears under its name.  Collective, after all ranks have finished their
   /// accesses.
-  /// written: True if this rank may have written to it.  errors  kSystem, the same on every rank.
-  virtual void finish(collective::Collective& call, bool written) = 0;
+  /// syncs: True if elements that this rank may have written must be durable.  errors  kSystem, the same on every rank.
+  virtual void finish(collective::Collective& call, bool syncs) = 0;
   /// Removes an unfinished new store, or leaves it if unfinished stores stay.
   virtual void discard() noexcept {}
   /// Return, on rank 0, whether a new store continues an unfinished one of an earlier program, and its temporary path.

@@ -47,7 +47,7 @@ class ArraySource : public core::Source {
   std::shared_ptr<store::Store> store() const override { return store_; }
   // The file grows when it is written.
   void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
-  void finish(collective::Collective& call, bool /*written*/) override {
+  void finish(collective::Collective& call, bool /*syncs*/) override {
     call.run_phase([&] {
       // One rank syncs for all ranks.
       if (writable_ && call.transport().rank() == 0) store_->sync();

@@ -33,7 +33,7 @@ class MemorySource : public core::Source {
     });
   }
 
-  void finish(collective::Collective& call, bool /*written*/) override {
+  void finish(collective::Collective& call, bool /*syncs*/) override {
     call.run_phase([&] {
       // If ranks are threads of one process, one of them sets the name for all.
       if (is_new_ && (call.transport().rank() == 0 || !call.transport().one_process())) name_bytes(name_, bytes_);

@@ -23,7 +23,7 @@ class WritingSource : public core::Source {
   explicit WritingSource(std::unique_ptr<Writer> writer) : writer_(std::move(writer)) {}
   std::shared_ptr<store::Store> store() const override { return nullptr; }
   void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
-  void finish(collective::Collective& call, bool /*written*/) override { writer_->finish(call); }
+  void finish(collective::Collective& call, bool /*syncs*/) override { writer_->finish(call); }
   void discard() noexcept override { writer_->abort("it has ended without closing the pipe"); }
   core::Channel* channel() override { return writer_.get(); }
 
@@ -36,7 +36,7 @@ class ReadingSource : public core::Source {
   explicit ReadingSource(std::unique_ptr<Reader> reader) : reader_(std::move(reader)) {}
   std::shared_ptr<store::Store> store() const override { return nullptr; }
   void resize(collective::Collective& /*call*/, std::int64_t /*bytes*/) override {}
-  void finish(collective::Collective& /*call*/, bool /*written*/) override { reader_->leave(); }
+  void finish(collective::Collective& /*call*/, bool /*syncs*/) override { reader_->leave(); }
   core::Channel* channel() override { return reader_.get(); }
 
  private:

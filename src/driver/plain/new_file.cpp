@@ -15,7 +15,8 @@ class NewPlainFile : public store::NewFile {
                .on_leftover = clear,
                .claimed = options.claimed,
                .keeps_unfinished = options.keeps_unfinished,
-               .continues = options.continues}) {}
+               .continues = options.continues,
+               .skips_syncs = !options.durable}) {}
 
   store::Location location() const override { return {file_.temporary_path(), {}, {}}; }
   void resize(std::int64_t bytes) override { file_.resize(bytes); }

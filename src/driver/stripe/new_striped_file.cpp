@@ -106,6 +106,7 @@ class NewStripedFile : public store::NewFile {
   std::optional<posix::Replacement> file_;  // the description
   std::vector<posix::Descriptor> components_;
   bool keeps_ = false;
+  bool durable_ = true;
   bool continued_ = false;
 };
 
@@ -113,13 +114,15 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
     : shown_(name.shown()),
       basename_(fs::path(posix::follow_links(name.path)).filename().string()),
       description_(make_description(name, basename_, options.bytes)),
-      keeps_(options.keeps_unfinished) {
+      keeps_(options.keeps_unfinished),
+      durable_(options.durable) {
   const std::string text = description_.to_text();
   const posix::Replacement::ReplacementOptions marks{.suffix = store::stripe::kTemporarySuffix,
                                                      .on_leftover = clear,
                                                      .claimed = options.claimed,
                                                      .keeps_unfinished = keeps_,
-                                                     .continues = options.continues};
+                                                     .continues = options.continues,
+                                                     .skips_syncs = !durable_};
   if (options.continues) {
     file_.emplace(name.path, -1, std::span<const std::byte>(), marks);
     if (file_->continued() && adopt()) return;
@@ -186,11 +189,12 @@ void NewStripedFile::commit() {
   owner_.check(shown_);
   std::set<std::string> folders;
   for (const posix::Descriptor& component : components_)
-    ::sync_file_range(component.number(), 0, 0, SYNC_FILE_RANGE_WRITE);
+    if (durable_) ::sync_file_range(component.number(), 0, 0, SYNC_FILE_RANGE_WRITE);
   for (std::size_t i = 0; i < components_.size(); ++i) {
     const std::string& path = description_.components[i];
     file_->attributes().finish(components_[i].number(), path);
-    if (::fsync(components_[i].number()) != 0) throw posix::system_error("sync " + path, errno);
+    if (!durable_) continue;
+    posix::sync_open(components_[i].number(), path);
     folders.insert(fs::path(path).parent_path().string());
   }
   for (const std::string& folder : folders) posix::sync_folder(folder);

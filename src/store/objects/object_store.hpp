@@ -189,12 +189,16 @@ class ObjectStore {
   virtual void end_writes() noexcept {}
   /// Returns once all that was put, committed or written survives a loss of power.  errors  kSystem.
   virtual void sync() {}
+  /// Sets whether new objects begin to become durable as soon as they are complete, so that sync() takes less time.
+  void set_durable(bool durable) { durable_ = durable; }
 
  protected:
   explicit ObjectStore(std::string name) : name_(std::move(name)) {}
+  bool is_durable() const { return durable_; }
 
  private:
   std::string name_;
+  bool durable_ = true;
 };
 
 }  // namespace plait::store

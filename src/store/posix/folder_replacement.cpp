@@ -45,7 +45,7 @@ std::string own_name(const std::string& prefix) {
 
 FolderReplacement::FolderReplacement(const std::string& target, const std::string& sibling, std::string_view array,
                                      const NewFileOptions& options)
-    : target_(follow_links(target)), keeps_(options.keeps_unfinished) {
+    : target_(follow_links(target)), keeps_(options.keeps_unfinished), durable_(options.durable) {
   struct stat old{};
   existed_ = ::lstat(target_.c_str(), &old) == 0;
   const fs::path neighbour = follow_links(sibling);
@@ -112,13 +112,16 @@ void FolderReplacement::commit(bool replaces) {
   const std::string parent = fs::path(target_).parent_path().string();
   if (existed_ && replaces) {
     exchange();
-    sync_folder(parent);
+    if (durable_) sync_folder(parent);
     return remove();  // the old folder
   }
   const bool placed = !existed_ && rename_to_free(temporary_, target_);
   open_ = false;
   folder_.close();
-  if (placed) return sync_folder(parent);
+  if (placed) {
+    if (durable_) sync_folder(parent);
+    return;
+  }
   std::string kept;
   for (int number = 1;; ++number) {
     kept = base::text(target_, ".kept-", number);

@@ -55,6 +55,7 @@ class FolderReplacement {
   bool existed_ = false;
   bool open_ = false;
   bool keeps_ = false;
+  bool durable_ = true;
   bool continued_ = false;
 };
 

@@ -135,6 +135,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
     if (marks.on_leftover && !marks.on_leftover(left, target.string())) return;
     ::unlink(left.c_str());
   });
+  durable_ = !marks.skips_syncs;
   keeps_ = marks.keeps_unfinished;
   if (keeps_)
     make_kept(bytes, head, marks);
@@ -199,7 +200,7 @@ void Replacement::write_head(std::span<const std::byte> bytes) {
 void Replacement::commit() {
   owner_.check(path_);
   attributes_.finish(file_.number(), path_);
-  sync_open(file_.number(), temporary_);
+  if (durable_) sync_open(file_.number(), temporary_);
   if (existed_) {
     // A folder may have got the name meanwhile, or its owner may have withdrawn the permission.
     if (::rename(temporary_.c_str(), target_.c_str()) != 0)
@@ -210,7 +211,7 @@ void Replacement::commit() {
   open_ = false;
   in_position_ = true;
   file_.close();
-  sync_folder(fs::path(target_).parent_path().string());
+  if (durable_) sync_folder(fs::path(target_).parent_path().string());
 }
 
 /// Both files are complete, and this program must remove neither.

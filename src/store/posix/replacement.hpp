@@ -35,6 +35,7 @@ class Replacement {
     bool keeps_unfinished;
     /// Continues unfinished data with the same head and `bytes` bytes; with any size if `bytes` is -1.
     bool continues;
+    bool skips_syncs;  ///< commit() does not make the file durable
   };
 
   /// Makes a temporary file of `bytes` bytes that begins with `head`. The space is reserved if the file system supports
@@ -83,6 +84,7 @@ class Replacement {
   bool open_ = false;
   bool in_position_ = false;
   bool keeps_ = false;
+  bool durable_ = true;
   bool continued_ = false;
 
   /// Makes the temporary file, locked.

@@ -85,7 +85,7 @@ class NewFile : public NewObject {
     std::unique_ptr<PosixStore> file = std::move(empty_);
     if (!file) file = std::make_unique<PosixStore>(made_, PosixStore::Access::kReadWrite);
     file->write(std::move(segments));
-    if (part == Part::kLast) file->start_sync();
+    if (part == Part::kLast && objects_.is_durable()) file->start_sync();
     synced_ = false;
   }
   void read(std::vector<ReadSegment> segments) override {
@@ -206,7 +206,7 @@ bool FolderObjects::put(const std::string& object, std::span<const std::byte> by
   if (sharing_ == Sharing::kPrivate && !condition) {
     PosixStore file(path, open_final(path, O_RDWR | O_CREAT | O_TRUNC));
     file.write({{0, bytes.data(), size}});
-    file.start_sync();
+    if (is_durable()) file.start_sync();
     unsynced_.add(path);
     return true;
   }

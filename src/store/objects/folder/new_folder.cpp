@@ -29,7 +29,9 @@ using posix::PosixStore;
 class NewFolder : public NewObjects {
  public:
   NewFolder(NewObjectsRequest request, const NewFileOptions& options)
-      : request_(std::move(request)), folder_(request_.target, request_.root, request_.array, options) {
+      : request_(std::move(request)),
+        folder_(request_.target, request_.root, request_.array, options),
+        durable_(options.durable) {
     if (folder_.continued() && !has_all({}) && !lift()) folder_.clear();
     if (folder_.continued()) return;
     for (const auto& [name, text] : request_.metadata) write(name, std::as_bytes(std::span(text)));
@@ -40,7 +42,8 @@ class NewFolder : public NewObjects {
   void commit(base::FunctionRef<bool()> replaces) override {
     std::set<std::string> folders;
     for (const auto& [name, text] : request_.metadata) folders.insert(full_path(name).parent_path().string());
-    for (const std::string& folder : folders) posix::sync_folder(folder);
+    for (const std::string& folder : folders)
+      if (durable_) posix::sync_folder(folder);
     folder_.commit(replaces());
   }
   void discard() noexcept override { folder_.discard(); }
@@ -100,11 +103,12 @@ class NewFolder : public NewObjects {
     if (error) throw posix::system_error(base::text("make a folder of ", request_.target), error.value());
     PosixStore file(path.string(), posix::open_file(path.string(), O_RDWR | O_CREAT | O_EXCL));
     file.write({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
-    file.sync();
+    if (durable_) file.sync();
   }
 
   NewObjectsRequest request_;
   posix::FolderReplacement folder_;
+  bool durable_;
 };
 
 }  // namespace
