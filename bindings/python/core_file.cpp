@@ -102,6 +102,7 @@ void bind_file(nb::module_& module) {
       .def_prop_ro("attributes", [](const File& self) { return self.attributes(); })
       .def("set_attribute", &File::set_attribute, "attribute"_a, nb::call_guard<GilRelease>())
       .def("remove_attribute", &File::remove_attribute, "name"_a, nb::call_guard<GilRelease>())
+      .def("cache_chunks", &File::cache_chunks, "bytes"_a, nb::call_guard<GilRelease>())
       .def_prop_ro("is_open", &File::is_open)
       .def(
           "read",

@@ -156,6 +156,10 @@ class File {
   std::string explain(const Layout& layout, const Region& region = {}, bool write = false,
                       bool fill_halo = false) const;
   AccessTimes last_times() const;
+  /// Caches up to `bytes` bytes of decompressed chunks on this rank, for reads of parts of chunks; without this call
+  /// the last chunk.  Not collective; waits for accesses that were started.  It has no effect on arrays without
+  /// compressed chunks.
+  void cache_chunks(std::int64_t bytes);
 
   /// Makes what was written so far durable, also under its temporary name.  Collective.  errors  kSystem.
   void sync();

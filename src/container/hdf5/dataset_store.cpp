@@ -51,7 +51,10 @@ class PendingPieces : public store::Pending {
 }  // namespace
 
 DatasetStore::DatasetStore(std::shared_ptr<store::Store> file, HdfDataset dataset, std::string name)
-    : file_(std::move(file)), dataset_(std::move(dataset)), name_(std::move(name)) {
+    : file_(std::move(file)),
+      dataset_(std::move(dataset)),
+      name_(std::move(name)),
+      cache_(dataset_.storage == Storage::kChunks ? dataset_.chunk_bytes() : 1) {
   if (dataset_.storage == Storage::kChunks) {
     chunk_bytes_ = size_ = dataset_.chunk_bytes();
     for (const std::int64_t chunks : dataset_.grid()) size_ *= chunks;  // the product fits: chunks_fit() has been true
@@ -200,10 +203,7 @@ void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece,
     if (has_missing) dataset_.fill_missing(number, into);
   };
   const auto is_recent = [&] { return recent && recent->number == number && recent->offset == offset; };
-  if (!is_recent()) {
-    const std::scoped_lock lock(mutex_);
-    recent = last_;
-  }
+  if (!is_recent()) recent = cache_.find(number);
   if (!is_recent()) {
     if (piece.bytes == chunk_bytes_) return make({piece.data, static_cast<std::size_t>(piece.bytes)});
     auto made = std::make_shared<DecodedChunk>();
@@ -212,8 +212,7 @@ void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece,
     made->bytes.resize(static_cast<std::size_t>(chunk_bytes_));
     make(made->bytes);
     recent = std::move(made);
-    const std::scoped_lock lock(mutex_);
-    last_ = recent;
+    cache_.insert(recent);
   }
   std::memcpy(piece.data, recent->bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));
 }

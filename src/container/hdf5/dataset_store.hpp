@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "codec/chunk_cache.hpp"
 #include "codec/codec.hpp"
 #include "container/hdf5/dataset.hpp"
 #include "store/store.hpp"
@@ -26,8 +26,8 @@ struct DecodedChunk {
 
 /// The chunks of a dataset as consecutive bytes: chunk i is at offset i * chunk_bytes(), and has that many bytes also
 /// if the array ends within it. A chunk that has no space in the file reads as the fill value. Elements without filters
-/// are read and written in place. Compressed chunks are decompressed as a whole; the last one is cached for reads that
-/// need several pieces of it.
+/// are read and written in place. Compressed chunks are decompressed as a whole; the last ones are cached for reads
+/// that need several pieces of them.
 ///
 /// Example: shape (4, 6), chunks (2, 3), elements of 8 bytes. Element (3, 4) is element (1, 1) of chunk (1, 1), which
 /// is chunk 3 of 48 bytes: its offset in the store is 3 * 48 + (1 * 3 + 1) * 8 = 176.
@@ -47,6 +47,7 @@ class DatasetStore : public store::Store {
   /// errors  Those of check_writable().
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void sync() override { file_->sync(); }
+  void resize_cache(std::int64_t bytes) override { cache_.resize(bytes); }
 
   /// Checks that the dataset can be changed in place.  errors  kArgument: it cannot.
   void check_writable() const;
@@ -79,8 +80,7 @@ class DatasetStore : public store::Store {
   std::string name_;
   std::int64_t chunk_bytes_ = 0;
   std::int64_t size_ = 0;
-  std::mutex mutex_;
-  std::shared_ptr<const DecodedChunk> last_;
+  codec::ChunkCache<DecodedChunk> cache_;
 };
 
 }  // namespace plait::container::hdf5

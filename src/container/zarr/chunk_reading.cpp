@@ -47,16 +47,13 @@ void ChunkStore::read_plain(std::span<const PiecesOfChunk> chunks) {
 }
 
 void ChunkStore::read_packed(std::span<const PiecesOfChunk> chunks) {
-  std::shared_ptr<const DecodedChunk> last;
-  {
-    const std::scoped_lock lock(mutex_);
-    last = last_;
-  }
   std::vector<ChunkRequest> requests(chunks.size());
+  std::vector<std::shared_ptr<const DecodedChunk>> cached(chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     requests[i].number = chunks[i].number;
     requests[i].identity = !chunks[i].whole(metadata_.chunk_bytes);
-    if (requests[i].identity && last && last->number == chunks[i].number) requests[i].unless = &last->identity;
+    if (requests[i].identity) cached[i] = cache_.find(chunks[i].number);
+    if (cached[i]) requests[i].unless = &cached[i]->identity;
   }
   std::vector<PackedBuffer> buffers(chunks.size());
   const auto index = [&](const ChunkRequest& request) { return static_cast<std::size_t>(&request - &requests[0]); };
@@ -73,13 +70,13 @@ void ChunkStore::read_packed(std::span<const PiecesOfChunk> chunks) {
     else if (chunk.whole(metadata_.chunk_bytes))
       unpack(chunk.number, packed.bytes(), {first.data, static_cast<std::size_t>(first.bytes)});
     else
-      copy_pieces(chunk, request.result, packed.bytes(), last);
+      copy_pieces(chunk, request.result, packed.bytes(), std::move(cached[index(request)]));
     packed.release();
   });
 }
 
 void ChunkStore::copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> packed,
-                             std::shared_ptr<const DecodedChunk> last) {
+                             std::shared_ptr<const DecodedChunk> cached) {
   if (found.status == ChunkStatus::kRead) {
     const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
     auto made = std::make_shared<DecodedChunk>();
@@ -87,13 +84,12 @@ void ChunkStore::copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& foun
     made->identity = found.identity;
     made->bytes = std::make_unique_for_overwrite<std::byte[]>(size);
     unpack(chunk.number, packed, {made->bytes.get(), size});
-    last = std::move(made);
-    const std::scoped_lock lock(mutex_);
+    cached = std::move(made);
     // A chunk that is written in place may change again within the resolution of its times, so it is not cached.
-    if (!chunks_.fresh() && last->identity != store::ObjectIdentity{}) last_ = last;
+    if (!chunks_.fresh() && cached->identity != store::ObjectIdentity{}) cache_.insert(cached);
   }
   for (const store::ReadSegment& piece : chunk.pieces)
-    std::memcpy(piece.data, last->bytes.get() + piece.offset, static_cast<std::size_t>(piece.bytes));
+    std::memcpy(piece.data, cached->bytes.get() + piece.offset, static_cast<std::size_t>(piece.bytes));
 }
 
 }  // namespace plait::container::zarr

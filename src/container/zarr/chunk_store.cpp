@@ -63,7 +63,10 @@ class PendingChunkWrites : public store::Pending {
 }  // namespace
 
 ChunkStore::ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh)
-    : metadata_(std::move(metadata)), chunks_(std::move(objects), metadata_, fresh), text_(std::move(text)) {}
+    : metadata_(std::move(metadata)),
+      chunks_(std::move(objects), metadata_, fresh),
+      text_(std::move(text)),
+      cache_(metadata_.chunk_bytes) {}
 
 std::string ChunkStore::description() const {
   return base::text("Zarr, chunks of ", base::bytes_text(metadata_.chunk_bytes), ", ", metadata_.describe());
@@ -94,8 +97,7 @@ std::unique_ptr<store::Pending> ChunkStore::submit_write(std::vector<WriteSegmen
 void ChunkStore::flush() {
   chunks_.flush();
   // A file that was replaced twice within the resolution of its times may have the same identity as before.
-  const std::scoped_lock lock(mutex_);
-  last_ = nullptr;
+  cache_.clear();
 }
 
 void ChunkStore::fill(std::int64_t offset, std::span<std::byte> bytes) const {

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "codec/chunk_cache.hpp"
 #include "container/zarr/chunks/chunk_objects.hpp"
 #include "container/zarr/metadata.hpp"
 #include "store/store.hpp"
@@ -24,7 +24,7 @@ struct DecodedChunk {
 
 /// The chunks of an array as consecutive bytes, each with the size of a whole chunk. A chunk without an object reads as
 /// the fill value. Chunks without codecs are read and written in place. Other chunks are decompressed as a whole, and
-/// the last one is cached for reads that need several pieces of it. A write of a part of a chunk reads the rest first.
+/// the last ones are cached for reads that need several pieces of them. A write of a part of a chunk reads the rest first.
 class ChunkStore : public store::Store {
  public:
   /// objects: the objects of the array. text: its metadata, for other ranks. fresh: see ChunkObjects.
@@ -45,6 +45,7 @@ class ChunkStore : public store::Store {
   void flush() override;
   void forget() noexcept override { chunks_.discard(); }
   void sync() override { objects().sync(); }
+  void resize_cache(std::int64_t bytes) override { cache_.resize(bytes); }
 
   /// Reads a batch: each chunk once for consecutive segments, and many chunks at once if the object store supports
   /// that.
@@ -66,9 +67,10 @@ class ChunkStore : public store::Store {
   };
   void read_plain(std::span<const PiecesOfChunk> chunks);
   void read_packed(std::span<const PiecesOfChunk> chunks);
-  /// Decompresses a chunk of which a part is read, or uses `last` if it is still the same, and copies the pieces.
+  /// Decompresses a chunk of which a part is read, or uses the cached one if it is still the same, and copies the
+  /// pieces.
   void copy_pieces(const PiecesOfChunk& chunk, const ChunkResult& found, std::span<const std::byte> packed,
-                   std::shared_ptr<const DecodedChunk> last);
+                   std::shared_ptr<const DecodedChunk> cached);
   void fill_pieces(const PiecesOfChunk& chunk) const;
   /// Checks the compressed size of a chunk.  errors  kSystem: it is larger than the elements can need.
   void check_packed(std::int64_t number, std::int64_t bytes) const;
@@ -82,8 +84,7 @@ class ChunkStore : public store::Store {
   Metadata metadata_;
   ChunkObjects chunks_;
   std::string text_;
-  std::mutex mutex_;
-  std::shared_ptr<const DecodedChunk> last_;
+  codec::ChunkCache<DecodedChunk> cache_;
 };
 
 }  // namespace plait::container::zarr

@@ -133,6 +133,14 @@ std::string File::explain(const Layout& layout, const Region& region, bool write
   return text;
 }
 
+void File::cache_chunks(std::int64_t bytes) {
+  if (bytes < 0) base::throw_argument_error(path(), ": a cache of ", bytes, " bytes is impossible; give 0 or more");
+  impl_->context().turn().run([&] {
+    impl_->storage().check_open_here();
+    if (const auto& store = impl_->storage().store()) store->resize_cache(bytes);
+  });
+}
+
 void File::set_attribute(const ArrayAttribute& attribute) {
   impl_->context().call([&] { impl_->attributes().edit(attribute.name, attribute); });
 }

@@ -21,6 +21,8 @@ from .readable_array import ReadableArray
 
 _PIECE = 32 << 20
 """Bytes of a piece that `chunks` proposes."""
+_CACHED = 16 << 20
+"""Bytes of decompressed chunks that are cached for further indexing."""
 
 
 class ArrayLike(ReadableArray):
@@ -33,6 +35,8 @@ class ArrayLike(ReadableArray):
     _core: File
     _comm: Comm
     _dtype: np.dtype[Any]
+    _caches = False
+    """True if the core caches chunks for indexing."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -79,10 +83,13 @@ class ArrayLike(ReadableArray):
                only the selected elements; each element of a list or mask is read once
 
         It needs memory for the result; twice as much for lists that do not ascend, and up to 8 MiB more for lists and
-        masks. One element costs about 20 µs more than the system takes. Not collective: a communicator of several ranks
+        masks. Decompressed chunks are cached for the next reads, at most 16 MiB or one chunk. One element costs about 20 µs more than the system takes. Not collective: a communicator of several ranks
         is an error. Raises plait.ArgumentError (an IndexError too for an index outside the array) and plait.StoreError.
         """
         meant = self._meant(index)
+        if not self._caches:
+            self._caches = True
+            self._core.cache_chunks(_CACHED)
         return read_index(meant, self._dtype, self._core.order, self._read_region)
 
     @alone

@@ -75,9 +75,9 @@ def parse_index(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
     errors  ArgumentIndexError: an index is outside of the array, or has a type that NumPy's arrays do not accept
     """
     items = index if type(index) is tuple else (index,)
-    element = _element(items, shape) if len(items) == len(shape) else None
-    if element is not None:
-        return element
+    plain = _plain(items, shape) if len(items) <= len(shape) else None
+    if plain is not None:
+        return plain
     known = [_known(item) for item in items]
     filled = _filled(known, shape)
     if any(isinstance(item, np.ndarray) for item in filled):
@@ -85,14 +85,29 @@ def parse_index(index: Any, shape: tuple[int, ...], order: str = "C") -> Index:
     return _basic(filled, shape)
 
 
-def _element(items: tuple[Any, ...], shape: tuple[int, ...]) -> Index | None:
-    """Return the index of a single element, or None for other indices; a fast path with the same result as below."""
-    single: Slices = []
-    for item, size in zip(items, shape, strict=True):
-        if type(item) is not int or not -size <= item < size:
+def _plain(items: tuple[Any, ...], shape: tuple[int, ...]) -> Index | None:
+    """Return the meaning of integers and of slices in steps of 1, or None for other indices and for errors.
+
+    This is a fast path with the same result as below.
+    """
+    slices: Slices = []
+    box: list[int] = []
+    for item, size in zip(items, shape, strict=False):
+        if type(item) is int and -size <= item < size:
+            slices.append((item % size, 1, 1, True))
+            continue
+        if type(item) is not slice or not (item.step is None or (type(item.step) is int and item.step == 1)):
             return None
-        single.append((item % size, 1, 1, True))
-    return Index(single, (), ())
+        try:
+            start, stop, _ = item.indices(size)
+        except TypeError:
+            return None
+        slices.append((start, stop - start, 1, False) if stop > start else (0, 0, 1, False))
+        box.append(slices[-1][1])
+    for size in shape[len(items) :]:
+        slices.append((0, size, 1, False))
+        box.append(size)
+    return Index(slices, tuple(box), None if box else ())
 
 
 def _known(item: Any) -> Any:

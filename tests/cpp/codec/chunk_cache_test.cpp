@@ -1,0 +1,58 @@
+// The cache of decompressed chunks.
+#include "codec/chunk_cache.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+struct Chunk {
+  std::int64_t number = 0;
+  int content = 0;
+};
+using Cache = plait::codec::ChunkCache<Chunk>;
+
+void insert(Cache& cache, std::int64_t number, int content = 0) {
+  cache.insert(std::make_shared<const Chunk>(Chunk{number, content}));
+}
+
+TEST(ChunkCache, HoldsOneChunkUnlessItIsResized) {
+  Cache cache(100);
+  EXPECT_EQ(cache.find(0), nullptr);
+  insert(cache, 0);
+  EXPECT_NE(cache.find(0), nullptr);
+  insert(cache, 1);
+  EXPECT_EQ(cache.find(0), nullptr);
+  EXPECT_EQ(cache.find(1)->number, 1);
+  cache.resize(99);  // less than a chunk: it still holds one
+  EXPECT_NE(cache.find(1), nullptr);
+}
+
+TEST(ChunkCache, DropsTheLeastRecentlyUsedChunk) {
+  Cache cache(100);
+  cache.resize(350);
+  for (std::int64_t number = 0; number < 3; ++number) insert(cache, number);
+  EXPECT_NE(cache.find(0), nullptr);
+  insert(cache, 3);
+  EXPECT_EQ(cache.find(1), nullptr);
+  EXPECT_NE(cache.find(0), nullptr);
+  EXPECT_NE(cache.find(2), nullptr);
+  EXPECT_NE(cache.find(3), nullptr);
+  cache.resize(100);
+  EXPECT_EQ(cache.find(0), nullptr);
+  EXPECT_NE(cache.find(3), nullptr);
+}
+
+TEST(ChunkCache, ReplacesAChunkOfTheSameNumber) {
+  Cache cache(0);
+  cache.resize(2);
+  insert(cache, 7, 1);
+  insert(cache, 8);
+  insert(cache, 7, 2);
+  EXPECT_EQ(cache.find(7)->content, 2);
+  EXPECT_NE(cache.find(8), nullptr);
+  cache.clear();
+  EXPECT_EQ(cache.find(7), nullptr);
+  EXPECT_EQ(cache.find(8), nullptr);
+}
+
+}  // namespace
