@@ -83,8 +83,9 @@ class ArrayLike(ReadableArray):
                only the selected elements; each element of a list or mask is read once
 
         It needs memory for the result; twice as much for lists that do not ascend, and up to 8 MiB more for lists and
-        masks. Decompressed chunks are cached for the next reads, at most 16 MiB or one chunk. One element costs about 20 µs more than the system takes. Not collective: a communicator of several ranks
-        is an error. Raises plait.ArgumentError (an IndexError too for an index outside the array) and plait.StoreError.
+        masks. Decompressed chunks are cached for the next reads, at most 16 MiB or one chunk. One element costs about
+        20 µs more than the system takes. Not collective: a communicator of several ranks is an error. Raises
+        plait.ArgumentError (an IndexError too for an index outside the array) and plait.StoreError.
         """
         meant = self._meant(index)
         if not self._caches:
