@@ -31,7 +31,7 @@ from .serial import is_stream
 from .shaping import ArrayTransform, Axes, Cast, RegionLike
 from .sources import SourceOptions
 from .steps import SkippedArray
-from .storage_request import Extents, StorageRequest
+from .storage_request import ChunksLike, CodecLike, ShardsLike, StorageRequest, Unlimited
 
 MEMORY = 256 << 20
 """Bytes that all ranks together use for a copy by default."""
@@ -104,9 +104,11 @@ def copy(
     steps: int | None = None,
     raw: bool = False,
     target_order: Literal["C", "F"] | None = None,
-    chunks: Extents | None = None,
-    shards: Extents | None = None,
-    codec: str | None = None,
+    chunks: ChunksLike | None = None,
+    shards: ShardsLike | None = None,
+    codec: CodecLike | None = None,
+    unlimited: Unlimited | None = None,
+    consolidated: bool | None = None,
     region: RegionLike | None = None,
     axes: Axes | None = None,
     target_dtype: npt.DTypeLike | None = None,
@@ -146,9 +148,20 @@ def copy(
     chunks    the shape of the chunks in a target that has them, such as ``.zarr``: one size for each dimension, or a
               mapping of dimension names to sizes, where the others are whole; -1 is a whole dimension.
               Sizes by numbers apply to arrays with as many dimensions; sizes by names do not change one-dimensional
-              arrays if others extend along their dimension. By default the chunks of the source, or else about 8 MiB
+              arrays if others extend along their dimension. ``"auto"`` chooses sizes: ``"auto:maps"`` for readers of
+              one time, ``"auto:series"`` for readers of time series, ``"auto:balanced"`` (``"auto"``) for both, with
+              at most 8 MiB a chunk, or as many bytes as in ``"auto:series:64M"``. By default the chunks of the source,
+              or else about 8 MiB; one-dimensional arrays along which others extend get one chunk, if it fits
     shards    the shape of its shards, files that hold many chunks each; by default there are none
-    codec     the compression of its chunks, as in :func:`plait.open`; by default none
+    codec     the compression of its chunks, as in :func:`plait.open`; zlib and deflate are HDF5's names of gzip. By
+              default none
+    chunks, shards, codec  also per array: a mapping of patterns to such values, as in
+              ``codec={"*": "zstd:3", "*_flag": "zlib:1"}``. A pattern, as in :mod:`fnmatch`, matches the whole name of
+              an array, or the part after the last slash; the last pattern that matches applies, and None as a value
+              stands for the default. A pattern that matches no array is an error
+    unlimited  the dimensions that can be extended in an HDF5 or netCDF-4 target, by names or numbers; all others are
+              fixed, so that ``()`` fixes all. By default those of the source
+    consolidated  whether a Zarr hierarchy in a folder gets consolidated metadata; by default it does
     region    the part of each array to copy: slices, one for each dimension or by the names of dimensions, or a text
               such as ``"time=0:100,lat=10:20"`` or ``"0:100,:"``; steps above 1 are taken. By default all of it
     axes      the axes in a new order, as :func:`numpy.transpose` takes them, or the names of the dimensions in theirs;
@@ -186,7 +199,7 @@ def copy(
     with checks(fail):
         most = _bytes_of_memory(memory)
         _check_kinds(layout, progress)
-        storage = StorageRequest(target_order, chunks, shards, codec)
+        storage = StorageRequest(target_order, chunks, shards, codec, unlimited, consolidated)
         if cast is not None and target_dtype is None:
             dtype, target_dtype = None, dtype
         shaping = ArrayTransform.from_arguments(region, axes, target_dtype, cast)

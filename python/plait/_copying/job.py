@@ -191,6 +191,7 @@ class Run:
         )
         if job.name is None:
             return SerialTarget(job.target, job.raw)
+        job.storage.check_target(job.name.text)
         if comes_in_steps(job.name.text):
             first = opened.opened if isinstance(opened, PipeSource) and job.chosen.variables is None else None
             return PipeTarget(job.name.text, making, first)

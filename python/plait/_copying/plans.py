@@ -59,6 +59,10 @@ class ArrayPlan:
     """Bytes on disk next to the target for the intermediate array of two passes."""
     memory: int
     """Bytes of a window in memory."""
+    codec: str = ""
+    """The compression of its chunks in the target; empty if there is none."""
+    unlimited: tuple[str, ...] = ()
+    """The dimensions that can be extended in the target: their names, or numbers if they have none."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,14 @@ def planned(step: int, array: StepArray, route: Route, target: Storage) -> Array
         tuple(passes),
         array.bytes if route.between is not None else 0,
         most * (array.dtype.itemsize + array.extra_bytes),
+        "" if target.content.codec == "none" else target.content.codec,
+        _unlimited_names(array, target),
     )
+
+
+def _unlimited_names(array: StepArray, target: Storage) -> tuple[str, ...]:
+    names = array.content.dimension_names
+    return tuple(names[d] if names else str(d) for d in target.content.unlimited)
 
 
 def _end(array: Content, stored: Storage, window: tuple[int, ...], writes: bool) -> EndPlan:

@@ -1,10 +1,12 @@
-"""The storage of arrays in the target, as far as it has a choice: their order, chunks and compression."""
+"""The storage of arrays in the target, as far as it has a choice: their order, chunks, compression and limits."""
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -12,13 +14,25 @@ import numpy as np
 from .._arguments.words import kind, shown
 from .._base.amounts import count
 from .._base.errors import ArgumentError
-from .._core import ArrayDescription, ArrayType
+from .._core import ArrayDescription, ArrayType, ResolvedName
 from .._file.keeping import fill_text, set_properties
 from .._file.location import locate_new
 from .steps import StepArray
+from .storage.chunk_shapes import AutoChunks, ChunkUnits, choose_chunks, choose_coordinate
+from .storage.patterns import PatternValues, is_name, matches
 
 Extents = Mapping[str, int] | Sequence[int]
 """Sizes, one for each dimension or by the names of dimensions; -1 is all of one."""
+ShardsLike = Extents | Mapping[str, Extents | None]
+"""Sizes for all arrays, or by patterns of array names."""
+ChunksLike = Extents | str | Mapping[str, Extents | str | None]
+"""Sizes, or ``auto`` with an access pattern and bytes, for all arrays, or by patterns of array names."""
+CodecLike = str | Mapping[str, str | None]
+"""A codec for all arrays, or codecs by patterns of array names."""
+Unlimited = str | Sequence[str] | Sequence[int]
+"""The names of dimensions, or their numbers."""
+
+_DEFLATE = ("zlib", "deflate")
 
 
 @dataclass(frozen=True)
@@ -26,9 +40,13 @@ class StorageRequest:
     """The storage that a caller requests for arrays in the target."""
 
     order: Literal["C", "F"] | None = None
-    chunks: Extents | None = None
-    shards: Extents | None = None
-    codec: str | None = None
+    chunks: ChunksLike | None = None
+    shards: ShardsLike | None = None
+    codec: CodecLike | None = None
+    unlimited: Unlimited | None = None
+    """The only unlimited dimensions in the target; None for those of the source."""
+    consolidated: bool | None = None
+    """Whether a Zarr hierarchy gets consolidated metadata; None if it is possible."""
 
     def __post_init__(self) -> None:
         """Check it as far as no array is needed.
@@ -37,44 +55,66 @@ class StorageRequest:
         """
         if self.order not in (None, "C", "F"):
             raise ArgumentError(f'target_order={shown(self.order)} is not known; use "C" or "F"')
-        for name, given in (("chunks", self.chunks), ("shards", self.shards)):
-            if given is not None and (isinstance(given, str) or not isinstance(given, (Mapping, Sequence))):
-                raise ArgumentError(
-                    f"{name}={kind(given)} are no sizes; give one for each dimension, or a mapping of their names"
-                )
-        if self.codec is not None and not isinstance(self.codec, str):
-            raise ArgumentError(f'codec={shown(self.codec)} is not a codec; give a text such as "zstd:3"')
+        for name in ("chunks", "shards"):
+            for sizes in self._values[name].values.values():
+                if name == "chunks" and isinstance(sizes, str):
+                    AutoChunks.parse(sizes)
+                elif sizes is not None and (isinstance(sizes, str) or not isinstance(sizes, (Mapping, Sequence))):
+                    raise ArgumentError(
+                        f"{name}={kind(sizes)} are no sizes; give one for each dimension, or a mapping of their names"
+                    )
+        for codec in self._values["codec"].values.values():
+            if codec is not None and not isinstance(codec, str):
+                raise ArgumentError(f'codec={shown(codec)} is not a codec; give a text such as "zstd:3"')
+        if self.consolidated not in (None, True, False):
+            raise ArgumentError(f"consolidated={shown(self.consolidated)} is not known; use True, False or None")
+        _ = self._dimensions
 
-    @property
-    def packs(self) -> bool:
-        """True if chunks are to be compressed."""
-        return self.codec not in (None, "none")
+    @cached_property
+    def _values(self) -> dict[str, PatternValues]:
+        given = {"chunks": self.chunks, "shards": self.shards, "codec": self.codec}
+        return {name: PatternValues.parse(name, value) for name, value in given.items()}
+
+    @cached_property
+    def _dimensions(self) -> tuple[str | int, ...] | None:
+        """The unlimited dimensions.  errors  ArgumentError"""
+        if self.unlimited is None:
+            return None
+        given = [self.unlimited] if isinstance(self.unlimited, str) else self.unlimited
+        try:
+            return tuple(one if isinstance(one, str) else operator.index(one) for one in given)
+        except TypeError:
+            raise ArgumentError(
+                f"unlimited={shown(self.unlimited)} are no dimensions; give their names or numbers, or () for none"
+            ) from None
+
+    def packs(self, array: StepArray) -> bool:
+        """Return True if the chunks of an array are to be compressed."""
+        return self._values["codec"].find(array.name)[1] not in (None, "none")
 
     @property
     def chunked(self) -> bool:
         """True if a property is requested that only arrays in chunks have."""
-        return (self.chunks, self.shards, self.codec) != (None, None, None)
+        return not all(values.is_empty for values in self._values.values())
 
     def check_names(self, arrays: Sequence[StepArray]) -> None:
-        """Check that each named dimension is one of an array.
+        """Check that each pattern matches the name of an array, and that each named dimension is one of an array.
 
         errors  ArgumentError
         """
+        for what, values in self._values.items():
+            values.check(what, [array.name for array in arrays])
+            for pattern, given in values.values.items() if what != "codec" else ():
+                if given is not None and not isinstance(given, str):
+                    _check_sizes(what, given, [one for one in arrays if matches(pattern, one.name)])
         has = dict.fromkeys(name for array in arrays for name in array.content.dimension_names)
-        for what, given in (("chunks", self.chunks), ("shards", self.shards)):
-            strangers = [one for one in given if one not in has] if isinstance(given, Mapping) else []
-            if strangers:
+        most = max((len(array.shape) for array in arrays), default=0)
+        for one in self._dimensions or ():
+            if one not in has if isinstance(one, str) else not 0 <= one < most:
                 raise ArgumentError(
-                    f"{what} were given for the dimension {shown(strangers[0])}, but those of "
-                    f"{', '.join(array.name for array in arrays)} are {', '.join(map(shown, has)) or 'without names'}; "
-                    "give one size for each dimension"
-                )
-            ranks = [len(array.shape) for array in arrays]
-            if given is not None and not isinstance(given, Mapping) and len(given) not in ranks:
-                raise ArgumentError(
-                    f"{what} has {len(given)} sizes, but "
-                    + ", ".join(f"{array.name} has {count(len(array.shape), 'dimension')}" for array in arrays[:8])
-                    + "; give one for each dimension of an array"
+                    f"unlimited was given for the dimension {shown(one)}, but those of the arrays are "
+                    f"{', '.join(map(shown, has)) or 'without names'}; give names of these, or numbers from 0 to "
+                    f"{most - 1}"
                 )
 
     def describe(self, target: str | os.PathLike[str], array: StepArray) -> ArrayDescription:
@@ -99,30 +139,93 @@ class StorageRequest:
                     "leave them out, or give a target that ends with .zarr"
                 )
             return described
-        described.chunks = described.shards = None
         described.codec = described.fill_value = ""
         described.attributes = []
-        chunks = _sizes(self.chunks, array) or array.chunks
-        set_properties(described, {"chunks": chunks, "shards": _sizes(self.shards, array), "codec": self.codec})
-        if not described.unlimited and not found.adds_arrays and chunks is None and not self.packs:
-            described.chunks = ()  # in one piece, as in the source
+        self._describe_chunks(described, array, found)
         fill = array.content.fill
         if fill:
             described.fill_value = fill_text(fill if array.dtype.kind in "SV" else np.frombuffer(fill, array.dtype)[0])
         return described
 
+    def check_target(self, target: str | os.PathLike[str]) -> None:
+        """Check that a target supports the requests that concern its dimensions and its metadata.
 
-def _sizes(given: Extents | None, array: StepArray) -> tuple[int, ...] | None:
-    """Return the chunk size of each dimension; None to use the chunks of the source.
+        errors  ArgumentError
+        """
+        found = locate_new(target)
+        name = os.fsdecode(target)
+        if self._dimensions is not None and (found.adds_arrays or not found.keeps_chunks):
+            why = (
+                "has arrays that can be extended along every dimension"
+                if found.adds_arrays
+                else "has arrays of fixed sizes"
+            )
+            raise ArgumentError(
+                f"unlimited or fixed dimensions were given, but {name} {why}; leave them out, or give a target that "
+                "ends with .nc or .h5"
+            )
+        if self.consolidated is not None and not found.adds_arrays:
+            raise ArgumentError(
+                f"consolidated={self.consolidated} was given, but {name} has no metadata of Zarr; leave it out, or "
+                "give a target that ends with .zarr"
+            )
 
-    Sizes by names do not apply to coordinates, which programs read whole. Sizes by numbers apply to arrays with as many
-    dimensions.
+    def _describe_chunks(self, described: ArrayDescription, array: StepArray, found: ResolvedName) -> None:
+        names = array.content.dimension_names
+        if self._dimensions is not None:
+            described.unlimited = [
+                d for d in range(len(array.shape)) if d in self._dimensions or (names and names[d] in self._dimensions)
+            ]
+        # In Zarr every dimension can be extended, and programs extend those that were unlimited in the source.
+        unlimited = tuple(described.unlimited)
+        described.chunks = described.shards = None
+        shards = _find_sizes(self._values["shards"], array)
+        pattern, requested = self._values["chunks"].find(array.name)
+        chunks: tuple[int, ...] | None
+        if isinstance(requested, str):
+            units = ChunkUnits(array.chunks if shards is None else shards, must_divide=shards is not None)
+            chunks = choose_chunks(AutoChunks.parse(requested), array, unlimited, units)
+        else:
+            chunks = _find_sizes(self._values["chunks"], array) or array.chunks
+            if array.is_coordinate and not is_name(pattern) and (unlimited or array.chunks) and chunks == array.chunks:
+                chunks = choose_coordinate(array, unlimited)
+        codec = self._values["codec"].find(array.name)[1]
+        set_properties(described, {"chunks": chunks, "shards": shards, "codec": _to_codec(codec, found)})
+        if not described.unlimited and not found.adds_arrays and chunks is None and not self.packs(array):
+            described.chunks = ()  # in one piece, as in the source
+
+
+def _check_sizes(what: str, given: Extents, arrays: Sequence[StepArray]) -> None:
+    """Check that sizes are for dimensions that an array has.  errors  ArgumentError"""
+    if isinstance(given, Mapping):
+        has = dict.fromkeys(name for array in arrays for name in array.content.dimension_names)
+        unknown = [name for name in given if name not in has]
+        if unknown:
+            raise ArgumentError(
+                f"{what} were given for the dimension {shown(unknown[0])}, but those of "
+                f"{', '.join(array.name for array in arrays)} are {', '.join(map(shown, has)) or 'without names'}; "
+                "give one size for each dimension"
+            )
+    elif len(given) not in [len(array.shape) for array in arrays]:
+        raise ArgumentError(
+            f"{what} has {len(given)} sizes, but "
+            + ", ".join(f"{array.name} has {count(len(array.shape), 'dimension')}" for array in arrays[:8])
+            + "; give one for each dimension of an array"
+        )
+
+
+def _find_sizes(values: PatternValues, array: StepArray) -> tuple[int, ...] | None:
+    """Return the requested size of each dimension; None to use the chunks of the source.
+
+    Sizes by the names of dimensions do not apply to coordinates, which programs read whole, unless the pattern is the
+    name of the coordinate. Sizes by numbers apply to arrays with as many dimensions.
     """
+    pattern, given = values.find(array.name)
     if given is None:
         return None
     if isinstance(given, Mapping):
         names = array.content.dimension_names
-        if array.is_coordinate or not any(one in names for one in given):
+        if (array.is_coordinate and not is_name(pattern)) or not any(one in names for one in given):
             return None
         sizes = [given.get(one, -1) for one in names]
     else:
@@ -130,3 +233,14 @@ def _sizes(given: Extents | None, array: StepArray) -> tuple[int, ...] | None:
     if len(sizes) != len(array.shape):
         return None
     return tuple(max(size, 1) if one == -1 else one for one, size in zip(sizes, array.shape, strict=True))
+
+
+def _to_codec(codec: str | None, found: ResolvedName) -> str | None:
+    """Return a codec in the spelling of the target's format.
+
+    zlib and deflate are HDF5's and netCDF's names of the compression that Zarr has as gzip.
+    """
+    name, colon, level = (codec or "").partition(":")
+    if name not in _DEFLATE:
+        return codec
+    return f"{'gzip' if found.adds_arrays else 'zlib'}{colon}{level}"

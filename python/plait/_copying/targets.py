@@ -88,7 +88,7 @@ class TargetFactory:
         if array.name in file._types:  # one of several
             file._select(array.name, fail=fail_here)
         described = self.storage.describe(file.url, array)
-        content = Content(array.shape, described.order, 0, file._core.chunk, self.storage.packs)
+        content = Content(array.shape, described.order, 0, file._core.chunk, self.storage.packs(array))
         content.shards = described.shards
         return Storage(content)
 
@@ -197,6 +197,19 @@ class FileTarget:
         self._consolidated = [self._root] if several else [*dict.fromkeys(filter(None, map(_find_hierarchy, names)))]
         if len(set(names)) < len(names) and not self._holds:
             raise ArgumentError(f"{self._name.text} is one file for several arrays; put {{variable}} into its name")
+        self._check_consolidation()
+
+    def _check_consolidation(self) -> None:
+        """Apply the caller's choice of consolidated metadata.  errors  ArgumentError: it cannot be written"""
+        chosen = self._making.storage.consolidated
+        if chosen and not (self._consolidated and all(map(local_path, self._consolidated))):
+            raise ArgumentError(
+                f"consolidated=True was given, but {self._name.text} "
+                + ("is in an object store" if self._consolidated else "becomes an array without a group around it")
+                + ", for which Plait writes no consolidated metadata; leave it out"
+            )
+        if chosen is False:
+            self._consolidated = []
 
     def check_array(self, step: SourceStep, array: StepArray) -> None:
         """Check whether an array can be written."""
@@ -220,7 +233,8 @@ class FileTarget:
         self._in_group = self._groups and len(arrays) > 1
         if self._root and self._making.stages:
             if local_path(self._root) is not None:
-                self._stage = Stage(self._root, to_core_comm(self._making.comm))
+                comm = to_core_comm(self._making.comm)
+                self._stage = Stage(self._root, comm, consolidates=self._making.storage.consolidated is not False)
             else:
                 self._additions = ObjectAdditions(self._root)
         # An array without a name of its own gets the default name of the format.

@@ -13,7 +13,8 @@ import click
 
 import plait
 from plait._base.amounts import count, shown, size
-from plait.cli.lists import Bytes, Dimension, Shape, Sizes
+from plait.cli.copying.storage_options import storage_options, take_storage
+from plait.cli.lists import Bytes, Dimension, Shape
 from plait.cli.names import StoreName
 from plait.cli.support import UserError, messages
 
@@ -30,6 +31,8 @@ Examples:
   plait copy c.npy f.npy --target-order F
   plait copy field.npy field.zarr --chunks 64,64,64 --codec zstd:3
   plait copy field.zarr times.zarr --chunks time=-1,lat=16,lon=16 --dry-run
+  plait copy ocean.nc ocean.zarr --chunks auto:series --chunks 'temp:time=48,lat=4' --codec zstd --codec '*_flag:none'
+  plait copy fixed.nc growing.nc --unlimited time --codec zlib:1
   plait copy field.zarr part.npy --region time=0:100 --axes lat,lon,time --target-dtype f4 --cast same_kind
   plait copy field.npy field.zarr --chunks 64,64,64 --verify --resume
   plait copy pipe:field 'field-{step:04}.npy'
@@ -66,20 +69,7 @@ Examples:
 @click.option(
     "--target-order", type=click.Choice(["C", "F"]), help="Order of the elements in TARGET.  [default: that in SOURCE]"
 )
-@click.option(
-    "--chunks",
-    type=Sizes(),
-    help="Shape of the chunks in a TARGET that has chunks, such as .zarr: 64,64,64, or time=48,lat=4 by the names of "
-    "dimensions, where the others are whole; -1 is a whole dimension.  [default: those of SOURCE, or about 8 MiB]",
-)
-@click.option(
-    "--shards",
-    type=Sizes(),
-    help="Shape of the shards, which are files of many chunks, written like --chunks.  [default: none]",
-)
-@click.option(
-    "--codec", metavar="NAME[:LEVEL]", help="Compression of the chunks, such as zstd:3 or gzip:5.  [default: none]"
-)
+@storage_options
 @click.option(
     "--format",
     "format_",
@@ -161,8 +151,9 @@ def copy_command(
     elif format_ is not None:
         raise UserError(f"--format {format_} was given, but the standard output has .npy files, or with --raw elements")
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
+    storage = take_storage(given)
     asked = {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
-    job = {"source": source, "target": target, **asked}
+    job = {"source": source, "target": target, **asked, **storage}
     comm = world()
     if "-" in (*sources, target):
         _check_streams(sources, target, ranks if comm is None else comm.size)

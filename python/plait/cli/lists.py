@@ -96,33 +96,6 @@ class Shape(_Type):
         return [int(part) for part in parts]
 
 
-class Sizes(_Type):
-    """The sizes of chunks: one for each dimension, or by the names of dimensions."""
-
-    name = "sizes"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return a list, or a mapping of names to sizes."""
-        if isinstance(value, (list, dict)):
-            return value
-        text = str(value).strip()
-        parts = [part.strip() for part in text.split(",")] if "=" in text else re.split(r"[x,]", text)
-        pairs = [part.rpartition("=") for part in parts]
-        if not all(re.fullmatch(r"-1|0*[1-9]\d{0,17}", size.strip()) for _, _, size in pairs):
-            self.fail(
-                f"'{value}' are no sizes of chunks; write some such as 64,64,64, or time=48,lat=4 by the names of "
-                "dimensions, with -1 for all of a dimension",
-                param,
-                ctx,
-            )
-        named = [bool(name.strip()) for name, _, _ in pairs]
-        if not any(named):
-            return [int(size) for _, _, size in pairs]
-        if not all(named):
-            self.fail(f"'{value}' names some dimensions and not others; name all of them or none", param, ctx)
-        return {name.strip(): int(size) for name, _, size in pairs}
-
-
 class Dimension(_Type):
     """A dimension: its number, or its name."""
 

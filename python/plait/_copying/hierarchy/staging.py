@@ -38,9 +38,9 @@ _FORMAT = "zarr:"
 class Stage:
     """The folder of the arrays of a hierarchy until all of them are complete."""
 
-    def __init__(self, target: str, comm: _core.Comm) -> None:
-        """Make the folder.  Collective."""
-        self._target, self._comm = target, comm
+    def __init__(self, target: str, comm: _core.Comm, *, consolidates: bool = True) -> None:
+        """Make the folder.  consolidates: whether the hierarchy gets consolidated metadata.  Collective."""
+        self._target, self._comm, self._consolidates = target, comm, consolidates
         self._format = _FORMAT if target.startswith(_FORMAT) else ""
         self._fail = partial(_core.fail, comm=comm)
         self._lock = -1
@@ -79,7 +79,8 @@ class Stage:
     def commit(self) -> None:
         """Rename the hierarchy to its final name.  Collective."""
         if self._additions is not None:
-            consolidate(self._target, self._comm)
+            if self._consolidates:
+                consolidate(self._target, self._comm)
             self._additions.end()
             return
         assert self._made is not None
@@ -150,7 +151,8 @@ class Stage:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _rename(self, made: Path) -> None:
-        consolidate_here(made)
+        if self._consolidates:
+            consolidate_here(made)
         try:
             if self._root.is_dir():
                 take_owner_and_mode(made, self._root)

@@ -93,6 +93,7 @@ def _described(job: Job) -> dict[str, Any]:
         "order": _text(job.storage.order),
         "chunks": _text(job.storage.chunks, job.storage.shards),
         "codec": _text(job.storage.codec),
+        "metadata": _text(job.storage.consolidated),
     }
 
 

@@ -30,7 +30,7 @@ def print_plan(job: dict[str, Any], result: CopySummary) -> None:
                     _shape(one["window"]),
                     _end(one["read"]),
                     size(one["read"]["bytes"]),
-                    _end(one["write"]),
+                    _end(one["write"]) + (_properties(array) if one["target"] == "target" else ""),
                     size(one["write"]["bytes"]),
                     time,
                 )
@@ -56,6 +56,13 @@ def print_plan(job: dict[str, Any], result: CopySummary) -> None:
 
 def _shape(shape: list[int]) -> str:
     return "x".join(map(str, shape)) or "scalar"
+
+
+def _properties(array: dict[str, Any]) -> str:
+    """Return how an array is stored apart from its chunks, as ``, zstd:3, time unlimited``."""
+    texts = [array["codec"]] if array["codec"] else []
+    texts += [f"{', '.join(array['unlimited'])} unlimited"] if array["unlimited"] else []
+    return "".join(f", {text}" for text in texts)
 
 
 def _end(end: dict[str, Any]) -> str:

@@ -1,0 +1,156 @@
+"""Chooses the shape of chunks by their size in bytes and by how the array will be read.
+
+Problem: chunks of a size that suits the store can have many shapes. A reader of maps, all elements of one time, wants
+them flat in time; a reader of time series wants them long in time. A chunk that is read for the sake of one element
+costs as much as if all of it were needed.
+
+Idea: a chunk holds at most E elements. The *time* of an array is the dimension called time, else the first unlimited
+one, else the slowest.
+
+- maps: a chunk has one index of time. From the fastest dimension to the slowest, the others are whole as long as they
+  fit; the first that does not fit gets what fits, and those after it get one index each.
+- series: time is whole if it fits. The other dimensions are cut into equally many pieces each, so that the chunk fits.
+- balanced: a map and a time series touch about equally many chunks. Of N = (elements of the array)/E chunks, time is
+  cut into sqrt(N) pieces, and the others together into as many. A map then touches N / sqrt(N) = sqrt(N) chunks, and a
+  series touches sqrt(N) chunks (R. Rew, "Chunking Data: Choosing Shapes", Unidata, 2013).
+
+Sizes are aligned to the chunks of the source where these cut the dimension: to a multiple of a chunk, or to a number
+that divides it. Otherwise more chunks of the source than necessary would lie in two chunks of the target.
+
+Example: 8760 x 721 x 1440 float32 in chunks of 8 MiB, so E = 2,097,152 and N = 4337.
+
+- maps: 1 x 721 x 1440, one chunk a map.
+- series: E / 8760 = 239 series fit. sqrt(721 * 1440 / 239) = 66 pieces, so 8760 x 10 x 23.
+- balanced: 8760 / sqrt(4337) = 133, and E / 133 = 15,768 elements are left. sqrt(721 * 1440 / 15,768) = 8.1 pieces, so
+  133 x 88 x 179: a series touches 66 chunks, and a map 9 x 9.
+- balanced, from chunks of 48 x 100 x 100: 133 becomes 96, and the rest 100 x 200.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..._arguments.sizes import parse_bytes
+from ..._arguments.words import shown
+from ..._base.errors import ArgumentError
+from ..steps import StepArray
+
+TARGET_BYTES = 8 << 20
+"""The size of automatic chunks by default."""
+_ACCESS = ("balanced", "maps", "series")
+_AUTO = re.compile(rf"auto(?::({'|'.join(_ACCESS)}))?(?::(\d+\s*[KMGTkmgt]?(?:iB)?))?")
+_TIME = ("time", "valid_time")
+_MIN_UNLIMITED = 1024
+"""The fewest elements in a chunk of a coordinate that may be extended."""
+
+
+@dataclass(frozen=True)
+class AutoChunks:
+    """A request for automatic shapes of chunks."""
+
+    access: str = "balanced"
+    bytes: int = TARGET_BYTES
+
+    @classmethod
+    def parse(cls, text: str) -> AutoChunks:
+        """Parse ``auto``, ``auto:series``, ``auto:64M`` or ``auto:series:64M``.
+
+        errors  ArgumentError
+        """
+        found = _AUTO.fullmatch(text.strip())
+        size = parse_bytes(found[2] or TARGET_BYTES, "chunks") if found else 0
+        if found is None or size < 1:
+            raise ArgumentError(
+                f"chunks={shown(text)} are no sizes; give one for each dimension, a mapping of their names, or "
+                f'"auto", with {", ".join(_ACCESS[:-1])} or {_ACCESS[-1]} and a number of bytes if needed, as in '
+                '"auto:series:64M"'
+            )
+        return cls(found[1] or _ACCESS[0], size)
+
+
+@dataclass(frozen=True)
+class ChunkUnits:
+    """What the chunks of an array are aligned to."""
+
+    sizes: Sequence[int] | None
+    """The sizes of the chunks of the source, or of the shards of the target; None if there are none."""
+    must_divide: bool = False
+    """True if chunks must divide these sizes: shards are made of whole chunks."""
+
+    def align(self, dimension: int, size: int, whole: int) -> int:
+        """Return the largest suitable size that is not larger, or the same size if all suitable ones are much smaller.
+
+        Example: to chunks of 100, 250 becomes 200, and 60 becomes 50.
+
+        whole  the size of the dimension; a chunk of the source that covers it aligns nothing
+        """
+        unit = self.sizes[dimension] if self.sizes is not None else 0
+        if unit < 1 or (unit >= whole and not self.must_divide):
+            return size
+        if unit <= size and not self.must_divide:
+            return size // unit * unit
+        divisor = max(one for one in range(1, min(size, unit) + 1) if unit % one == 0)
+        return divisor if self.must_divide or 2 * divisor > size else size
+
+
+def choose_chunks(auto: AutoChunks, array: StepArray, unlimited: Sequence[int], units: ChunkUnits) -> tuple[int, ...]:
+    """Return the shape of the chunks of an array.  unlimited: the dimensions that may be extended"""
+    shape = [max(size, 1) for size in array.shape]
+    elements = max(auto.bytes // max(array.dtype.itemsize, 1), 1)
+    if len(shape) <= 1:
+        return choose_coordinate(array, unlimited, auto.bytes)
+    chunks = shape.copy()
+    time = _find_time(array, unlimited)
+    fastest_first = array.fastest_first(len(shape))
+    others = [d for d in fastest_first if d != time]
+    if auto.access == "maps":
+        chunks[time] = 1
+        left = elements
+        for d in others:
+            chunks[d] = _cut(d, shape[d], left, units)
+            left //= chunks[d]
+        return tuple(chunks)
+    pieces = 1.0
+    if auto.access == "balanced":
+        pieces = math.sqrt(max(math.prod(shape) / elements, 1.0))
+    chunks[time] = _cut(time, shape[time], min(max(math.floor(shape[time] / pieces), 1), elements), units)
+    _spread(chunks, others, elements // chunks[time], units)
+    return tuple(chunks)
+
+
+def choose_coordinate(array: StepArray, unlimited: Sequence[int], most: int = TARGET_BYTES) -> tuple[int, ...]:
+    """Return the chunks of an array with one dimension at most, which programs read whole: one, if it fits.
+
+    If the dimension is unlimited, a chunk has at least 1024 elements: appends would make many small ones otherwise.
+    """
+    elements = max(most // max(array.dtype.itemsize, 1), 1)
+    sizes = [max(size, _MIN_UNLIMITED if d in unlimited else 1) for d, size in enumerate(array.shape)]
+    return tuple(min(size, elements) for size in sizes)
+
+
+def _find_time(array: StepArray, unlimited: Sequence[int]) -> int:
+    names = [name.lower() for name in array.content.dimension_names]
+    named = [d for d, name in enumerate(names) if name in _TIME]
+    return next(iter((*named, *unlimited)), array.fastest_first(len(array.shape))[-1])
+
+
+def _cut(dimension: int, whole: int, size: int, units: ChunkUnits) -> int:
+    """Return an aligned size, or the whole dimension."""
+    return whole if size >= whole and not units.must_divide else units.align(dimension, size, whole)
+
+
+def _spread(chunks: list[int], dimensions: Sequence[int], elements: int, units: ChunkUnits) -> None:
+    """Cut dimensions, which are whole, into about equally many pieces, so that a chunk has at most these elements.
+
+    What rounding and short dimensions leave goes to the longer ones.
+    """
+    left = sorted(dimensions, key=lambda d: chunks[d])
+    while left:
+        pieces = max(math.prod(chunks[d] for d in left) / max(elements, 1), 1.0) ** (1 / len(left))
+        first = left.pop(0)
+        size = max(math.floor(chunks[first] / pieces + 1e-9), 1)
+        chunks[first] = _cut(first, chunks[first], size, units)
+        elements //= chunks[first]

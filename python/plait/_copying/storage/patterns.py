@@ -1,0 +1,85 @@
+"""Values for arrays by patterns of their names, as callers give them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..._arguments.words import shown
+from ..._base.errors import ArgumentError
+
+_MAX_LISTED = 20
+ALL = "*"
+"""The pattern of a value that the caller gives without a pattern."""
+
+
+@dataclass(frozen=True)
+class PatternValues:
+    """Values of one property for arrays by patterns of names; the last pattern that matches a name applies."""
+
+    values: Mapping[str, Any]
+
+    @classmethod
+    def parse(cls, name: str, given: Any) -> PatternValues:
+        """Parse the argument of a caller: a value for all arrays, or a mapping of patterns to values.
+
+        A mapping whose values are numbers is itself a value: sizes by the names of dimensions.
+        errors  ArgumentError: it mixes numbers and other values
+        """
+        if given is None:
+            return cls({})
+        if not isinstance(given, Mapping) or all(map(_is_number, given.values())):
+            return cls({ALL: given})
+        if any(map(_is_number, given.values())):
+            raise ArgumentError(
+                f"{name}={shown(given)} mixes sizes of dimensions and values for arrays; give a mapping of dimension "
+                "names to sizes, or a mapping of array names to such values"
+            )
+        if not all(isinstance(pattern, str) and pattern for pattern in given):
+            raise ArgumentError(f"{name}={shown(given)} has a key that is no name; give patterns of array names")
+        return cls(dict(given))
+
+    def find(self, name: str) -> tuple[str, Any]:
+        """Return the last pattern that matches the name of an array, and the value; ALL and None if none does."""
+        found = [(pattern, value) for pattern, value in self.values.items() if matches(pattern, name)]
+        return found[-1] if found else (ALL, None)
+
+    def check(self, what: str, names: Sequence[str]) -> None:
+        """Check that each pattern matches the name of an array.
+
+        errors  ArgumentError
+        """
+        for pattern in self.values:
+            if not any(matches(pattern, name) for name in names):
+                more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
+                raise ArgumentError(
+                    f"{'a codec was' if what == 'codec' else f'{what} were'} given for arrays {shown(pattern)}, but no array has such a name; the arrays are "
+                    f"{', '.join(names[:_MAX_LISTED])}{more}; use one of these names, or a pattern that matches some"
+                )
+
+    @property
+    def is_empty(self) -> bool:
+        """True if no array has a value."""
+        return all(value is None for value in self.values.values())
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Return True if a pattern of fnmatch matches the path of an array in its file, or the last part of the path."""
+    path = name.strip("/")
+    return any(fnmatchcase(text, pattern.lstrip("/")) for text in (path, path.rpartition("/")[2]))
+
+
+def is_name(pattern: str) -> bool:
+    """Return True if a pattern is the name of an array, without wildcards."""
+    return not any(mark in pattern for mark in "*?[")
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
