@@ -29,7 +29,7 @@ ChunksLike = Extents | str | Mapping[str, Extents | str | None]
 """Sizes, or ``auto`` with an access pattern and bytes, for all arrays, or by patterns of array names."""
 CodecLike = str | Mapping[str, str | None]
 """A codec for all arrays, or codecs by patterns of array names."""
-Unlimited = str | Sequence[str] | Sequence[int]
+Unlimited = str | int | Sequence[str | int]
 """The names of dimensions, or their numbers."""
 
 _DEFLATE = ("zlib", "deflate")
@@ -80,7 +80,7 @@ class StorageRequest:
         """The unlimited dimensions.  errors  ArgumentError"""
         if self.unlimited is None:
             return None
-        given = [self.unlimited] if isinstance(self.unlimited, str) else self.unlimited
+        given = [self.unlimited] if isinstance(self.unlimited, (str, int)) else self.unlimited
         try:
             return tuple(one if isinstance(one, str) else operator.index(one) for one in given)
         except TypeError:
@@ -176,8 +176,9 @@ class StorageRequest:
             described.unlimited = [
                 d for d in range(len(array.shape)) if d in self._dimensions or (names and names[d] in self._dimensions)
             ]
-        # In Zarr every dimension can be extended, and programs extend those that were unlimited in the source.
         unlimited = tuple(described.unlimited)
+        if found.adds_arrays:
+            described.unlimited = []  # in Zarr every dimension can be extended
         described.chunks = described.shards = None
         shards = _find_sizes(self._values["shards"], array)
         pattern, requested = self._values["chunks"].find(array.name)

@@ -26,14 +26,15 @@ class PatternValues:
     def parse(cls, name: str, given: Any) -> PatternValues:
         """Parse the argument of a caller: a value for all arrays, or a mapping of patterns to values.
 
-        A mapping whose values are numbers is itself a value: sizes by the names of dimensions.
+        A mapping of chunks or shards whose values are numbers is itself a value: sizes by the names of dimensions.
         errors  ArgumentError: it mixes numbers and other values
         """
         if given is None:
             return cls({})
-        if not isinstance(given, Mapping) or all(map(_is_number, given.values())):
+        numbers = [_is_number(value) for value in given.values()] if isinstance(given, Mapping) else [True]
+        if not isinstance(given, Mapping) or (all(numbers) and name != "codec"):
             return cls({ALL: given})
-        if any(map(_is_number, given.values())):
+        if any(numbers) and name != "codec":
             raise ArgumentError(
                 f"{name}={shown(given)} mixes sizes of dimensions and values for arrays; give a mapping of dimension "
                 "names to sizes, or a mapping of array names to such values"
@@ -52,11 +53,12 @@ class PatternValues:
 
         errors  ArgumentError
         """
+        given = "a codec was" if what == "codec" else f"{what} were"
+        more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
         for pattern in self.values:
             if not any(matches(pattern, name) for name in names):
-                more = f" and {len(names) - _MAX_LISTED} more" if len(names) > _MAX_LISTED else ""
                 raise ArgumentError(
-                    f"{'a codec was' if what == 'codec' else f'{what} were'} given for arrays {shown(pattern)}, but no array has such a name; the arrays are "
+                    f"{given} given for arrays {shown(pattern)}, but no array has such a name; the arrays are "
                     f"{', '.join(names[:_MAX_LISTED])}{more}; use one of these names, or a pattern that matches some"
                 )
 

@@ -29,7 +29,7 @@ else:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_AUTO = re.compile(r"auto(:(maps|series|balanced))?(:\d+[KMGT]?)?", re.IGNORECASE)
+_AUTO = re.compile(r"auto(:(maps|series|balanced))?(:\d+[KMGTkmgt]?)?")
 _SIZE = r"\s*(-1|0*[1-9]\d{0,17})\s*"
 _NUMBERS = re.compile(rf"{_SIZE}([x,]{_SIZE})*")
 _NAMED = re.compile(rf"[^=,:]*[^=,:\s][^=,:]*={_SIZE}(,[^=,:]*[^=,:\s][^=,:]*={_SIZE})*")
@@ -89,7 +89,7 @@ class PatternSizes(_PatternType):
     def parse(self, text: str) -> Any:
         """Return a list, a mapping of names to sizes, or the text of automatic sizes."""
         if self._is_auto and _AUTO.fullmatch(text):
-            return text.lower()
+            return text
         if "=" not in text:
             return [int(size) for size in re.split("[x,]", text)]
         pairs = [part.rpartition("=") for part in text.split(",")]
