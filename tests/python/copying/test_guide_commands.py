@@ -1,4 +1,4 @@
-"""The commands in the guide that compares them with other tools: each runs and makes the same file as the other tool."""
+"""The commands in the guide for users of other tools: each makes the same file as the other tool."""
 
 import re
 import shlex
