@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from ._calls.comm import Comm, world
     from ._calls.request import Request
     from ._copying import CopyResult, copy
+    from ._copying.parts import (
+        CopyTask,
+        CopyTasks,
+        PartResult,
+        copy_tasks,
+        discard_copy,
+        finish_copy,
+        run_task,
+    )
     from ._core import BitPermutation, Conversion, IndexSet, Layout, Message, compose
     from ._file.arrays_in import ArrayInfo, DimensionInfo, GroupInfo, arrays_in, groups_in
     from ._file.attributes import Attributes, FileAttributes
@@ -58,6 +67,17 @@ else:
             "_file.attributes": ["Attributes", "FileAttributes"],
         },
         {"_copying": ["CopyResult", "copy"]},
+        {
+            "_copying.parts": [
+                "CopyTask",
+                "CopyTasks",
+                "PartResult",
+                "copy_tasks",
+                "discard_copy",
+                "finish_copy",
+                "run_task",
+            ]
+        },
         {"_views.joined": ["Concatenation", "concat"]},
         {"_file.pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"notations._relabel": ["relabel", "same_up_to_ranks"]},
@@ -84,6 +104,8 @@ __all__ = [
     "Concatenation",
     "Conversion",
     "CopyResult",
+    "CopyTask",
+    "CopyTasks",
     "DimensionInfo",
     "Error",
     "File",
@@ -92,6 +114,7 @@ __all__ = [
     "IndexSet",
     "Layout",
     "Message",
+    "PartResult",
     "PipeStatus",
     "Redistribution",
     "Request",
@@ -102,7 +125,10 @@ __all__ = [
     "compose",
     "concat",
     "copy",
+    "copy_tasks",
+    "discard_copy",
     "empty",
+    "finish_copy",
     "groups_in",
     "indirect",
     "iredistribute",
@@ -111,6 +137,7 @@ __all__ = [
     "pipe_status",
     "redistribute",
     "relabel",
+    "run_task",
     "same_up_to_ranks",
     "set_recycled_memory",
     "world",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -107,9 +108,8 @@ class Job:
             is_stream(self.sources[0]) or is_stream(self.target) or comes_in_steps(self.name.text if self.name else "")
         )
 
-    def run(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> JobResult:
-        """Carry it out.  Collective."""
-        begin = time.perf_counter()
+    def make_mover(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> tuple[Mover, int]:
+        """Return a mover for the copy, and the bytes for the staging of each file."""
         alone = self.options.comm is None
         # The windows take at most half. The staging of each file takes a quarter with several ranks. A process alone
         # uses its staging only while it reads or writes; if a window were smaller than a chunk, it would decode chunks
@@ -117,7 +117,12 @@ class Job:
         staging = max(self.options.memory // (2 if alone else 4) // comm.size, _MIN_STAGING)
         threads = 1 if self._alone else min(os.cpu_count() or 1, _MAX_THREADS)
         ranks = Ranks(comm, alone, threads if alone else comm.size, fail)
-        mover = Mover(ranks, self.layout, self.options.memory, progress)
+        return Mover(ranks, self.layout, self.options.memory, progress), staging
+
+    def run(self, comm: _core.Comm, fail: Reporter, progress: Progress | None) -> JobResult:
+        """Carry it out.  Collective."""
+        begin = time.perf_counter()
+        mover, staging = self.make_mover(comm, fail, progress)
         text = self.name.text if self.name else ""
         mover.journal = open_journal(self, comm, fail) if text and not self.dry_run else None
         run = Run(self, mover, Scratch(self.options.comm, staging, text), fail)
@@ -151,11 +156,7 @@ class Run:
         """Copy all steps.  Returns the first array."""
         job = self._job
         with self._make_source(options) as opened:
-            source: Source = opened
-            if job.unpack and job.concat is None:
-                source = UnpackedSource(source, self._fail)
-            if job.shaping.changes:
-                source = ShapedSource(source, job.shaping, self._fail)
+            source = self._changed(opened)
             found = Checks(job.chosen, job.skip, source.name, _shown_target(job))
             with self._make_target(opened, options) as target:
                 for step in source.steps():
@@ -175,6 +176,18 @@ class Run:
             first = self._mover.first or (opened.opened if isinstance(opened, PipeSource) else None)
         assert first is not None  # files and streams have an array in each step
         return first
+
+    @contextlib.contextmanager
+    def open_source(self, options: SourceOptions) -> Iterator[Source]:
+        """Open the source, with the requested changes of its arrays."""
+        with self._make_source(options) as opened:
+            yield self._changed(opened)
+
+    def _changed(self, source: Source) -> Source:
+        job = self._job
+        if job.unpack and job.concat is None:
+            source = UnpackedSource(source, self._fail)
+        return ShapedSource(source, job.shaping, self._fail) if job.shaping.changes else source
 
     def _make_source(self, options: SourceOptions) -> Source:
         job = self._job

@@ -40,7 +40,7 @@ def remove_leftovers(target: str) -> None:
         for entry in os.scandir(path.parent):
             match = pattern.fullmatch(entry.name)
             if match and entry.name.startswith(beginning) and _has_ended(int(match[1])):
-                _remove(Path(entry.path))
+                remove_unlocked(Path(entry.path))
 
 
 def _has_ended(process: int) -> bool:
@@ -53,7 +53,7 @@ def _has_ended(process: int) -> bool:
     return False
 
 
-def _remove(path: Path) -> None:
+def remove_unlocked(path: Path) -> None:
     with contextlib.suppress(OSError):
         folder = path.is_dir()
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | (os.O_DIRECTORY if folder else 0))

@@ -50,7 +50,7 @@ class Stage:
             self._root = path = Path(locate_new(target).path)
             if path.is_symlink():
                 self._root = Path(os.path.realpath(path))
-            if comm.rank == 0 and not _is_there(self._root):
+            if comm.rank == 0 and not is_there(self._root):
                 self._make()
             with agreed_errors():
                 encoded = _core.broadcast_text(f"stage {target}", json.dumps(str(self._folder or "")), 0, comm)
@@ -186,7 +186,7 @@ class Stage:
             self._folder = None
 
 
-def _is_there(path: Path) -> bool:
+def is_there(path: Path) -> bool:
     """Return whether there is anything but an empty folder."""
     return os.path.lexists(path) and (not path.is_dir() or holds_entries(path))
 

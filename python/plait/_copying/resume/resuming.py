@@ -81,7 +81,7 @@ def _described(job: Job) -> dict[str, Any]:
     """Return everything that makes another copy of it, as text."""
     shaping = job.shaping
     return {
-        "source": [_identity(source) for source in job.sources],
+        "source": [source_identity(source, ("resume", "leave it out")) for source in job.sources],
         "target": os.path.abspath(job.name.text) if job.name else "",
         "type of the source": _text(job.options.shape, job.options.dtype, job.options.order, job.options.offset),
         "choice of arrays": _text(
@@ -102,8 +102,10 @@ def _text(*values: object) -> str:
     return ", ".join(given)
 
 
-def _identity(source: str | os.PathLike[str]) -> str:
+def source_identity(source: str | os.PathLike[str], need: tuple[str, str]) -> str:
     """Return values that change if a source is written or replaced: sizes, times and numbers of its files.
+
+    need  what needs them, and advice, for the error of a source that is not a file
 
     They include the time of the last status change, which programs that restore the times of files cannot set back.
 
@@ -112,7 +114,7 @@ def _identity(source: str | os.PathLike[str]) -> str:
     """
     found = locate(source)
     if not found.path:
-        raise ArgumentError(f"resume needs a source that is a file, and {os.fsdecode(source)} is none; leave it out")
+        raise ArgumentError(f"{need[0]} needs a source that is a file, and {os.fsdecode(source)} is none; {need[1]}")
     paths = [found.path, *(one.path for one in found.components)]
     if os.path.isdir(found.path):
         names = ("zarr.json", ".zarray", ".zgroup")

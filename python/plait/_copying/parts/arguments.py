@@ -1,0 +1,164 @@
+"""The arguments of a copy in parts as values of JSON, which all its processes share."""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ... import _core
+from ..._arguments.buffers import to_path_text, whole
+from ..._arguments.dtypes import to_dtype
+from ..._arguments.sizes import parse_bytes
+from ..._arguments.words import shown
+from ..._base.errors import ArgumentError
+from ..._calls.comm import to_core_comm
+from ..._file.arrays_in import BETWEEN
+from ..._file.location import comes_in_steps
+from ..._views.joined import names_of_parts
+from ..job import Job
+from ..names import TargetName
+from ..selection import Selection, to_names
+from ..serial import is_stream
+from ..shaping import ArrayTransform
+from ..sources import SourceOptions
+from ..storage_request import StorageRequest
+
+MEMORY = 256 << 20
+"""Bytes that the process of a part uses by default."""
+_OF_A_RUN = ("memory", "verify")
+"""Arguments that may differ between the parts of a copy."""
+_NAMES = (
+    *("shape", "dtype", "order", "offset", "variable", "target_order", "chunks", "shards", "codec", "region", "axes"),
+    *("target_dtype", "cast", "concat", "unpack", "skip_unsupported"),
+)
+
+Values = dict[str, Any]
+"""Arguments by their names; those that have their defaults are left out."""
+
+
+def to_values(source: Any, options: Mapping[str, Any]) -> Values:
+    """Return the arguments of a copy as values of JSON.
+
+    source   a name, or several
+    options  arguments as those of :func:`plait.copy`
+    errors   ArgumentError: an argument that copies in parts do not have, or that is no value
+    """
+    for name in options:
+        if name not in (*_NAMES, *_OF_A_RUN):
+            raise ArgumentError(
+                f"{name} was given, but copies in parts have no such argument; use one of: "
+                f"{', '.join(sorted((*_NAMES, *_OF_A_RUN)))}"
+            )
+    stated = {name: value for name, value in options.items() if value is not None and value is not False}
+    values = {name: _to_value(name, value) for name, value in stated.items()}
+    values = {name: value for name, value in values.items() if value != []}
+    values["source"] = _absolute_names(source, joined="concat" in values)
+    try:
+        return dict(json.loads(json.dumps(values)))
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"the arguments of a copy in parts must be values of JSON: {error}") from None
+
+
+def check_same(planned: Values, values: Values, *, whole: bool, advice: str) -> None:
+    """Check that arguments are those of a plan.
+
+    whole   True if arguments that are left out must be left out in the plan too
+    advice  the end of the error's message
+    errors  ArgumentError: states the first difference
+    """
+    for name in {**values, **(planned if whole else {})}:
+        if name not in _OF_A_RUN and values.get(name) != planned.get(name):
+            raise ArgumentError(
+                f"the copy in parts was begun with {name}={_text(planned.get(name))}, but this call has "
+                f"{name}={_text(values.get(name))}; {advice}"
+            )
+
+
+def make_job(values: Values, target: str) -> Job:
+    """Return the copy with these arguments to a target.  errors  ArgumentError"""
+    options = SourceOptions(
+        None,
+        values.get("shape"),
+        values.get("dtype"),
+        values.get("order"),
+        values.get("offset", 0),
+        values.get("memory", MEMORY),
+    )
+    dtype, cast = values.get("target_dtype"), values.get("cast")
+    if cast is not None and dtype is None:
+        options = SourceOptions(None, options.shape, None, options.order, options.offset, options.memory)
+        dtype = values.get("dtype")
+    storage = StorageRequest(*(values.get(name) for name in ("target_order", "chunks", "shards", "codec")))
+    shaping = ArrayTransform.from_arguments(values.get("region"), values.get("axes"), dtype, cast)
+    job = Job(values["source"], target, TargetName(target), options, storage, values.get("concat"))
+    job.choose(Selection(to_names(values.get("variable")), None), shaping, raw=False, layout=None)
+    job.adapt(unpack=values.get("unpack", False), skip=values.get("skip_unsupported", False))
+    job.check(dry_run=False, verify=values.get("verify", False), resume=False)
+    return job
+
+
+def absolute_name(name: str) -> str:
+    """Return a name with an absolute path, if it is that of an ordinary file."""
+    file, between, array = name.partition(BETWEEN)
+    prefix, colon, path = file.partition(":")
+    if colon and prefix in (*_core.formats(), "raw"):
+        return f"{prefix}:{os.path.abspath(path)}{between}{array}"
+    return f"{os.path.abspath(file)}{between}{array}" if _core.is_plain(file) else name
+
+
+def _absolute_names(source: Any, *, joined: bool) -> list[str]:
+    names = [*source] if isinstance(source, (list, tuple)) else [source]
+    for name in names:
+        if is_stream(name) or comes_in_steps(name):
+            raise ArgumentError(
+                "a copy in parts needs a source that many processes can read, but this one is read once; copy it "
+                "into a file first"
+            )
+        to_path_text(name, "the source")
+    if joined:
+        names = [*names_of_parts(names, to_core_comm(None))]
+    if len(names) != 1 and not joined:
+        raise ArgumentError(
+            f"a copy in parts has one source, but {len(names)} were given; copy them one by one, or join them with "
+            "concat="
+        )
+    return [absolute_name(os.fsdecode(name)) for name in names]
+
+
+def _to_value(name: str, value: Any) -> Any:
+    if name == "memory":
+        size = whole(parse_bytes(value, "memory"), "memory")
+        if size < 1:
+            raise ArgumentError(f"memory={size} bytes hold nothing; give a number of bytes above 0")
+        return size
+    if name in ("dtype", "target_dtype") and not isinstance(value, str):
+        return to_dtype(value).str
+    if name == "region":
+        return _region_value(value)
+    if name == "axes" and isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    if name == "variable" and isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return {str(key): _to_value("", part) for key, part in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_to_value("", part) for part in value]
+    return operator.index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else value
+
+
+def _region_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _region_value(part) for name, part in value.items()}
+    if isinstance(value, slice):
+        bounds = ["" if bound is None else str(operator.index(bound)) for bound in (value.start, value.stop)]
+        return ":".join([*bounds, *([] if value.step is None else [str(operator.index(value.step))])])
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_region_value, value))
+    return value
+
+
+def _text(value: Any) -> str:
+    return shown(value) if isinstance(value, str) else "nothing" if value is None else json.dumps(value)

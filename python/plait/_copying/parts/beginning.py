@@ -1,0 +1,295 @@
+"""Plans a copy in parts, and makes the folder with the unfinished target.
+
+Problem: each part decodes a compressed chunk of the source as a whole, even if it needs a small piece of it. If the
+chunks of the source extend across the boxes of many parts, as from maps to time series, each chunk is read many times.
+
+Idea: a first phase writes an uncompressed intermediate array, a second one reads it. The parts of the first phase are
+boxes of whole chunks of the source, those of the second one boxes of whole chunks of the target. The chunks of the
+intermediate array have in each dimension the smaller extent of the windows of both phases, so that each of them is
+written by one window and read by one.
+
+Example: an array of 8760 x 721 x 1440 has chunks of 1 x 721 x 1440 in the source and of 8760 x 72 x 144 in the target.
+With 100 parts of a chunk of the target each, every chunk of the source is read 100 times. With an intermediate array of
+chunks of 88 x 72 x 144, 100 parts of the first phase read 88 chunks of the source each, all of them once. Each of 110
+parts of the second phase reads a column of 100 intermediate chunks.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import secrets
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..._base.amounts import count
+from ..._base.errors import ArgumentError
+from ..._core import Content
+from ..boxes import Storage, boxes, make_storage
+from ..names import OverlapCheck, TargetName
+from ..passes import buffers
+from ..resume.resuming import source_identity
+from ..steps import StepArray
+from ..targets import FileTarget, TargetFactory
+from .arguments import Values, check_same
+from .dividing import Block, Grid, assign, count_reads
+from .folder import PartsFolder, write_plan
+from .opening import (
+    BoxSource,
+    BoxTarget,
+    OpenedCopy,
+    make_intermediate,
+    open_copy,
+    read_units,
+    restrict,
+    storage_units,
+)
+from .plan import PartsPlan, Phase, PlannedArray
+
+MAX_PARTS = 1_000_000
+_MANY = 1.5
+"""Reads of the source, as a multiple of its bytes, above which other parts are proposed."""
+_INTERMEDIATE_TYPES = "biufc"
+_NOTHING = Grid((0,), 1, (1,), None)
+"""An array that the first phase does not copy."""
+_NEED = ("a copy in parts", "copy it to a file first")
+
+
+class Planner:
+    """Plans the parts of a copy whose source is open."""
+
+    def __init__(self, copy: OpenedCopy) -> None:
+        """Find how the arrays are stored in the target."""
+        self._copy = copy
+        self._stored = []
+        copy.target.begin(copy.step, copy.arrays)
+        for array in copy.arrays:
+            stored = copy.target.begin_array(array)
+            assert stored is not None
+            self._stored.append(stored)
+        self._direct = [
+            Grid(array.shape, array.dtype.itemsize, storage_units(array, stored), read_units(array))
+            for array, stored in zip(copy.arrays, self._stored, strict=True)
+        ]
+
+    def plan(self, folder: PartsFolder, values: Values, parts: int, *, intermediate: bool) -> PartsPlan:
+        """Return the plan of a copy.  intermediate: True to plan two phases for arrays that many parts would read"""
+        arrays = self._copy.arrays
+        direct = self._phase(assign(self._direct, parts), self._sources(set()))
+        between: list[tuple[int, ...] | None] = [None] * len(arrays)
+        if intermediate:
+            between = [self._between(number, parts) for number in range(len(arrays))]
+        phases = [direct]
+        routed = {number for number, chunks in enumerate(between) if chunks is not None}
+        if routed:
+            first = [
+                replace(grid, written=chunks)
+                if chunks is not None
+                else replace(grid, shape=(0,), written=(1,), read=None)
+                for grid, chunks in zip(self._direct, between, strict=True)
+            ]
+            collected = [part for part in assign(first, parts, reads_once=True) if part]
+            second = [replace(grid, read=None if at in routed else grid.read) for at, grid in enumerate(self._direct)]
+            phases = [
+                self._phase(collected, self._sources(set(), between)),
+                self._phase(assign(second, parts), self._sources(routed, between)),
+            ]
+        planned = tuple(
+            PlannedArray(array.name, array.shape, array.dtype.str, array.order, chunks)
+            for array, chunks in zip(arrays, between, strict=True)
+        )
+        return PartsPlan(
+            secrets.token_hex(8),
+            folder.target,
+            parts,
+            values,
+            tuple(source_identity(name, _NEED) for name in values["source"]),
+            planned,
+            tuple(phases),
+            None if routed else self._fewer(parts, direct.reads),
+        )
+
+    def can_use_intermediate(self, parts: int) -> bool:
+        """Return True if an intermediate array would make parts read less."""
+        return any(self._between(number, parts) is not None for number in range(len(self._direct)))
+
+    def _between(self, number: int, parts: int) -> tuple[int, ...] | None:
+        """Return the chunks of the intermediate array of an array; None if it is copied directly."""
+        array, stored, grid = self._copy.arrays[number], self._stored[number], self._direct[number]
+        if grid.read is None or array.dtype.kind not in _INTERMEDIATE_TYPES:
+            return None
+        if _chunk_reads(grid, assign([grid], parts)) <= _MANY:
+            return None
+        limit = self._copy.job.options.memory
+        memory = buffers(array.dtype.itemsize, (array, stored), 1, limit, os.cpu_count() or 1).window_bytes(limit)
+        memory = max(min(memory, -(-array.bytes // parts)), array.dtype.itemsize + array.extra_bytes)
+        loose = Storage(Content(order=array.order), array.axes)
+        first = boxes(array.in_memory(), array, loose, memory)
+        second = boxes(array.in_memory(), loose, stored, memory)
+        return tuple(max(min(one, other), 1) for one, other in zip(first.window, second.window, strict=True))
+
+    def _fewer(self, parts: int, reads: float) -> tuple[int, float] | None:
+        """Return a smaller number of parts that read little, and their reads; None if nothing is gained."""
+        fewer = parts
+        while reads > _MANY and fewer > 1:
+            fewer //= 2
+            less = self._phase(assign(self._direct, fewer), self._sources(set())).reads
+            if less <= _MANY:
+                return fewer, less
+        return None
+
+    def _phase(self, parts: Sequence[Sequence[Block]], reads: Callable[[Block], float]) -> Phase:
+        sizes = [
+            sum(block.elements * self._copy.arrays[block.array].dtype.itemsize for block in part) for part in parts
+        ]
+        total = sum(sizes)
+        touched = sum(reads(block) for part in parts for block in part)
+        return Phase(tuple(map(tuple, parts)), total, max(sizes, default=0), touched / total if total else 1.0)
+
+    def _sources(self, routed: set[int], between: Sequence[tuple[int, ...] | None] = ()) -> Callable[[Block], float]:
+        """Return a function that predicts the bytes that are read for a block.
+
+        routed   arrays that are read from intermediate arrays
+        between  the chunks of the intermediate arrays that are written, or read
+        """
+        windows: dict[tuple[int, tuple[int, ...]], tuple[int, ...]] = {}
+
+        def reads(block: Block) -> float:
+            array, grid = self._copy.arrays[block.array], self._direct[block.array]
+            size = float(block.elements * grid.itemsize)
+            if block.array in routed or grid.read is None:
+                return size
+            box = restrict(array, block.box)
+            key = (block.array, box.shape)
+            if key not in windows:
+                chunks = between[block.array] if between else None
+                stored = self._stored[block.array] if chunks is None else make_storage(array.order, chunks)
+                windows[key] = _window(self._copy, array, box, block, stored)
+            once = math.prod(-(-extent // unit) for extent, unit in zip(grid.shape, grid.read, strict=True))
+            share = count_reads(block.box, windows[key], grid.read) / once
+            return share * grid.bytes
+
+        return reads
+
+
+def _window(copy: OpenedCopy, array: StepArray, box: StepArray, block: Block, stored: Storage) -> tuple[int, ...]:
+    """Return the shape of the windows in which a block is read from the source."""
+    ends = (
+        BoxSource(copy.source, array, block.box, serial=copy.source.serial),
+        BoxTarget(copy.target, array, block.box),
+    )
+    return copy.mover.plan(0, box, ends, stored, copy.scratch).passes[0].window
+
+
+def _chunk_reads(grid: Grid, parts: Sequence[Sequence[Block]]) -> float:
+    """Return how often parts read the chunks of the source, if each part reads a chunk once."""
+    assert grid.read is not None
+    once = math.prod(-(-extent // unit) for extent, unit in zip(grid.shape, grid.read, strict=True))
+    touched = sum(
+        count_reads(block.box, [end - begin for begin, end in block.box], grid.read)
+        for block in itertools.chain.from_iterable(parts)
+    )
+    return touched / max(once, 1)
+
+
+def plan_copy(target: PartsFolder, values: Values, parts: int, *, intermediate: bool, warns: bool = True) -> PartsPlan:
+    """Plan a copy without writing anything.  errors  ArgumentError, StoreError"""
+    check_parts(parts)
+    target.check_free()
+    with open_copy(values, target.target, warns=warns) as copy:
+        planner = Planner(copy)
+        plan = planner.plan(target, values, parts, intermediate=intermediate)
+        if warns:
+            _warn_of_reads(plan, planner.can_use_intermediate(parts) and not intermediate)
+    return plan
+
+
+def begin_copy(target: PartsFolder, values: Values, parts: int, *, intermediate: bool) -> tuple[PartsPlan, bool]:
+    """Plan a copy, and make its folder with the unfinished target.
+
+    Returns the plan, and whether the same copy had begun before.
+    errors  ArgumentError: another copy to the target has begun.  StoreError
+    """
+    check_parts(parts)
+    begun = target.read_plan()
+    if begun is not None:
+        _check_begun(begun, values, parts, intermediate=intermediate)
+        return begun, True
+    plan = plan_copy(target, values, parts, intermediate=intermediate)
+    with target.making() as made:
+        write_plan(made, plan)
+        staged = made / plan.identifier / "target"
+        _make_target(values, target.name_in(staged))
+        _make_intermediates(plan, made / plan.identifier / "between")
+    return plan, False
+
+
+def check_parts(parts: int) -> None:
+    """Check a number of parts.  errors  ArgumentError"""
+    if not 1 <= parts <= MAX_PARTS:
+        raise ArgumentError(f"parts={parts} was given; give a number from 1 to {MAX_PARTS:,}")
+
+
+def _check_begun(plan: PartsPlan, values: Values, parts: int, *, intermediate: bool) -> None:
+    advice = "repeat the same command, or discard the copy with --discard or plait.discard_copy() first"
+    check_same(plan.values, values, whole=True, advice=advice)
+    if parts != plan.count or (plan.needs_intermediate and not intermediate):
+        raise ArgumentError(
+            f"a copy to {plan.target} in {plan.count} parts {_with(plan.needs_intermediate)} has begun, but {parts} "
+            f"parts {_with(intermediate)} were requested; {advice}"
+        )
+    check_sources(plan)
+
+
+def _with(intermediate: bool) -> str:
+    return f"{'with' if intermediate else 'without'} an intermediate array"
+
+
+def check_sources(plan: PartsPlan) -> None:
+    """Check that the sources are those of the plan.  errors  ArgumentError, StoreError"""
+    for name, identity in zip(plan.values["source"], plan.sources, strict=True):
+        if source_identity(name, _NEED) != identity:
+            raise ArgumentError(
+                f"{name} has been written or replaced since the copy in parts to {plan.target} began, so its parts "
+                "would not fit together; discard the copy with --discard or plait.discard_copy(), and begin it again"
+            )
+
+
+def _make_target(values: Values, name: str) -> None:
+    """Make the unfinished target: all arrays and attributes, without elements."""
+    with open_copy(values, name, warns=False) as copy:
+        factory = TargetFactory(None, copy.staging, copy.job.storage, None, False)
+        with FileTarget(TargetName(name), factory, OverlapCheck(())) as target:
+            target.check(copy.step, copy.arrays)
+            target.begin(copy.step, copy.arrays)
+            for array in copy.arrays:
+                target.begin_array(array)
+            target.finish()
+
+
+def _make_intermediates(plan: PartsPlan, folder: Path) -> None:
+    for number, array in enumerate(plan.arrays):
+        if array.between is not None:
+            make_intermediate(folder / f"{number}.zarr", array).close()
+
+
+def _warn_of_reads(plan: PartsPlan, possible: bool) -> None:
+    """Warn if parts read much of the source repeatedly, and propose what reads less."""
+    reads = plan.phases[0].reads
+    if reads <= _MANY:
+        return
+    proposals = (
+        ["an intermediate array (--intermediate, or intermediate=True), which reads it once"] if possible else []
+    )
+    if plan.fewer is not None:
+        proposals.append(f"{count(plan.fewer[0], 'part')} instead, with {plan.fewer[1]:.2g} times the bytes")
+    advice = f"; consider {' or '.join(proposals)}" if proposals else ""
+    warnings.warn(
+        f"the {plan.parts} parts read {reads:.3g} times the bytes of the source, because its compressed chunks extend "
+        f"across parts{advice}",
+        UserWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,196 @@
+"""Divides the arrays of a copy into parts that independent processes copy.
+
+Problem: no two parts may write one object of the target, all parts should take about as long, and parts should share
+few compressed chunks of the source, because each part decodes such a chunk as a whole.
+
+Idea: the *units* of an array are the objects of the target, its chunks or shards. An array is divided into boxes of
+equal numbers of units. All shapes of boxes are compared that make at most as many boxes as the array's share of the
+bytes permits. Among those of which the largest box is nearly as small as possible, the one is chosen that touches the
+fewest chunks of the source. The boxes of all arrays, the largest first, each go to the part that has the fewest bytes.
+
+Example: an array of 64 x 64 elements has chunks of 32 x 8 in the source, and units of 8 x 8 in the target: a grid of
+8 x 8 units. For 16 parts a box has 4 units. Boxes of 4 x 1 units touch one chunk of the source each, so the 16 chunks
+are read 16 times. Boxes of 2 x 2 units touch two chunks each, and the chunks are read 32 times.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..boxes import touches
+
+_SLACK = 1.25
+"""The largest box may exceed the smallest possible one by this factor if fewer chunks are read then."""
+_REREADS = 1.05
+"""The same for the chunks that are read, if reading them once matters more."""
+_SMALL = 8
+"""Arrays with less than this fraction of a part's bytes stay together."""
+_STEP = 1.01
+"""Numbers of boxes along a dimension that are compared differ by this factor at least."""
+
+Box = tuple[tuple[int, int], ...]
+"""The first index and the end in each dimension."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """An array, and the units in which it is written and read."""
+
+    shape: tuple[int, ...]
+    itemsize: int
+    written: tuple[int, ...]
+    """The shape of the objects of the target."""
+    read: tuple[int, ...] | None
+    """The shape of the chunks that are read as a whole; None if any part of the source can be read."""
+
+    @property
+    def bytes(self) -> int:
+        """The number of bytes of all elements."""
+        return math.prod(self.shape) * self.itemsize
+
+
+@dataclass(frozen=True)
+class Block:
+    """A box of an array, which one part copies."""
+
+    array: int
+    """The index of the array."""
+    box: Box
+
+    @property
+    def elements(self) -> int:
+        """The number of its elements."""
+        return math.prod(end - begin for begin, end in self.box)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A number of units that a box has along a dimension."""
+
+    extent: int
+    """The number of indices of a box."""
+    boxes: int
+    touched: int
+    """Number of chunks of the source that boxes touch, counted for each of them."""
+
+
+def divide(grid: Grid, most: int, *, reads_once: bool = False) -> list[Box]:
+    """Divide an array into at most `most` boxes of whole units.
+
+    reads_once  True to read each chunk of the source about once, even if the boxes are few and large
+    """
+    if math.prod(grid.shape) == 0:
+        return []
+    combinations = [*_combinations(_choices(grid, most), most)]
+    loads = [math.prod(choice.extent for choice in choices) for choices in combinations]
+    reads = [math.prod(choice.touched for choice in choices) for choices in combinations]
+    limit = min(reads) * _REREADS if reads_once else min(loads) * _SLACK
+
+    def order(at: int) -> tuple[int, ...]:
+        # With equal costs the slow dimensions are divided, so that contiguous elements stay together.
+        cost = (loads[at], reads[at]) if reads_once else (reads[at], loads[at])
+        return (*cost, *(choice.boxes for choice in reversed(combinations[at])))
+
+    fitting = [at for at, value in enumerate(reads if reads_once else loads) if value <= limit]
+    return [*_boxes(grid.shape, [choice.extent for choice in combinations[min(fitting, key=order)]])]
+
+
+def assign(grids: Sequence[Grid], parts: int, *, reads_once: bool = False) -> list[list[Block]]:
+    """Return the blocks of each part; some parts have none if there are fewer units than parts."""
+    total = sum(grid.bytes for grid in grids)
+    small = [number for number, grid in enumerate(grids) if grid.bytes * parts * _SMALL < total]
+    together = [*_together(grids, small, total / parts)]
+    best: list[list[Block]] = []
+    smallest = math.inf
+    for finer in (1,) if reads_once else (1, 2, 4):
+        groups = [*together]
+        for number, grid in enumerate(grids):
+            if number not in small:
+                most = max(round(finer * parts * grid.bytes / max(total, 1)), 1)
+                groups += [[Block(number, box)] for box in divide(grid, most, reads_once=reads_once)]
+        packed, load = _pack(groups, [grid.itemsize for grid in grids], parts)
+        if load < 0.9 * smallest:
+            best, smallest = packed, load
+    return best
+
+
+def count_reads(box: Box, window: Sequence[int], chunks: Sequence[int]) -> int:
+    """Return how many chunks the windows of a box touch, counted for each window."""
+    result = 1
+    for (begin, end), size, chunk in zip(box, window, chunks, strict=True):
+        starts = range(begin, end, max(size, 1))
+        result *= sum(-(-min(start + size, end) // chunk) - start // chunk for start in starts)
+    return result
+
+
+def _choices(grid: Grid, most: int) -> list[list[_Choice]]:
+    tables = []
+    for d, size in enumerate(grid.shape):
+        unit = min(grid.written[d], size)
+        units = -(-size // unit)
+        table: list[_Choice] = []
+        boxes = 1
+        while boxes <= min(units, most):
+            along = -(-units // boxes)
+            made = -(-units // along)
+            if not table or made > table[-1].boxes:
+                extent = min(along * unit, size)
+                touched = touches((size,), (grid.read[d],), (extent,)) if grid.read else 1
+                table.append(_Choice(extent, made, touched))
+            boxes = max(boxes + 1, int(boxes * _STEP))
+        tables.append(table)
+    return tables
+
+
+def _combinations(tables: list[list[_Choice]], most: int) -> Iterator[tuple[_Choice, ...]]:
+    """Yield the combinations of choices that make at most `most` boxes."""
+    if not tables:
+        yield ()
+        return
+    for choice in tables[0]:
+        if choice.boxes > most:
+            break
+        for others in _combinations(tables[1:], most // choice.boxes):
+            yield (choice, *others)
+
+
+def _boxes(shape: Sequence[int], extents: Sequence[int]) -> Iterator[Box]:
+    ranges = [
+        [(begin, min(begin + extent, size)) for begin in range(0, size, extent)]
+        for size, extent in zip(shape, extents, strict=True)
+    ]
+    return itertools.product(*ranges)
+
+
+def _together(grids: Sequence[Grid], small: Sequence[int], share: float) -> Iterator[list[Block]]:
+    """Yield groups of small arrays, each of about the bytes of a part at most."""
+    group: list[Block] = []
+    size = 0
+    for number in small:
+        if math.prod(grids[number].shape) == 0:
+            continue
+        if group and size + grids[number].bytes > share:
+            yield group
+            group, size = [], 0
+        group.append(Block(number, tuple((0, extent) for extent in grids[number].shape)))
+        size += grids[number].bytes
+    if group:
+        yield group
+
+
+def _pack(groups: Sequence[list[Block]], itemsizes: Sequence[int], parts: int) -> tuple[list[list[Block]], int]:
+    """Distribute groups of blocks to parts.  Returns the blocks of each part, and the most bytes of a part."""
+    weights = [sum(block.elements * itemsizes[block.array] for block in group) for group in groups]
+    packed: list[list[Block]] = [[] for _ in range(parts)]
+    loads = [(0, part) for part in range(parts)]  # in ascending order, which is a heap
+    for at in sorted(range(len(groups)), key=lambda at: -weights[at]):
+        load, part = loads[0]
+        packed[part] += groups[at]
+        heapq.heapreplace(loads, (load + weights[at], part))
+    for blocks in packed:
+        blocks.sort(key=lambda block: (block.array, block.box))
+    return packed, max(load for load, _ in loads)

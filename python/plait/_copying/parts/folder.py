@@ -1,0 +1,307 @@
+"""The folder of a copy in parts, next to its target: the plan, the unfinished target, and a record for each part.
+
+``.out.zarr.plait-parts`` has these entries, where ID is the identifier of the plan::
+
+    plan.json           the plan
+    ID/done/7.json      the record that part 7 has been copied: written last, after its chunks are durable
+    ID/target/out.zarr  the target: all metadata from the beginning, and the chunks of the parts that have been copied
+    ID/between/0.zarr   the intermediate array of the first array, in a copy with two phases
+    ID/work/7-...       what a process that copies part 7 has written so far
+
+A process writes the chunks of a part into a folder of its own and renames each to its final path when all are durable.
+Therefore the target never contains an incomplete chunk or shard, and two processes that copy the same part replace each
+other's chunks by equal ones. The identifier in each path keeps the parts of a discarded copy away from a later one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import json
+import os
+import secrets
+import shutil
+import socket
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ... import _core
+from ..._base.errors import ArgumentError, store_error
+from ..._file.arrays_in import BETWEEN
+from ..._file.location import comes_in_steps, locate_new
+from ..hierarchy.folders import advise, check_mount_point
+from ..hierarchy.staging import is_there
+from ..leftovers import remove_unlocked, temporary_prefix
+from ..names import TargetName
+from ..serial import is_stream
+from .arguments import absolute_name
+from .plan import PartsPlan, join_ranges, parse_plan
+
+_PLAN = "plan.json"
+_METADATA = ("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
+_counter = itertools.count()
+
+
+@dataclass(frozen=True)
+class PartRecord:
+    """The record that a part has been copied."""
+
+    plan: str
+    """The identifier of the plan."""
+    part: int
+    bytes: int
+    seconds: float
+    windows: int
+    host: str
+
+
+class PartsFolder:
+    """The folder of the copy to one target."""
+
+    def __init__(self, target: str | os.PathLike[str]) -> None:
+        """Find the folder, which need not exist.
+
+        errors  ArgumentError: copies in parts cannot write such a target
+        """
+        name = os.fsdecode(target) if isinstance(target, (str, bytes, os.PathLike)) else ""
+        if not name or is_stream(target) or comes_in_steps(name) or TargetName(name).has_step:
+            raise ArgumentError("a copy in parts needs the name of a new Zarr folder as its target, such as out.zarr")
+        self.target = absolute_name(name)
+        found = locate_new(self.target)
+        if not found.adds_arrays or not found.path or BETWEEN in name or TargetName(name).has_variable:
+            reason = (
+                "the index of the chunks of a new HDF5 file is written by one program"
+                if found.keeps_chunks and not found.adds_arrays
+                else "this is none"
+            )
+            raise ArgumentError(
+                f"{name}: a copy in parts writes a new Zarr folder, whose chunks independent processes can write, and "
+                f"{reason}; name a target such as out.zarr, and copy that in one process afterwards"
+            )
+        self.root = Path(found.path)
+        """The path that the target gets."""
+        self.path = self.root.with_name(f".{self.root.name}.plait-parts")
+        prefix, colon, _ = self.target.partition(":")
+        self._format = f"{prefix}:" if colon and prefix in _core.formats() else ""
+
+    def read_plan(self) -> PartsPlan | None:
+        """Return the plan; None if no copy has begun.  errors  ArgumentError, StoreError: it cannot be read"""
+        path = self.path / _PLAN
+        try:
+            return parse_plan(path.read_text(encoding="utf-8"), str(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise store_error(f"cannot read {path}: {error.strerror}; check its permissions", error.errno) from error
+
+    def require_plan(self) -> PartsPlan:
+        """Return the plan.  errors  ArgumentError: no copy has begun"""
+        plan = self.read_plan()
+        if plan is None:
+            state = "it exists, so the copy may have been finished" if is_there(self.root) else "no copy has begun"
+            raise ArgumentError(
+                f"found no plan of a copy in parts to {self.target}: {state}; begin one with --parts N --begin, or "
+                "plait.copy_tasks()"
+            )
+        return plan
+
+    def check_free(self) -> None:
+        """Check that the target does not exist.  errors  ArgumentError, StoreError"""
+        check_mount_point(self.target)
+        if is_there(self.root):
+            raise ArgumentError(
+                f"{self.target} exists, but a copy in parts makes a new folder; remove the old one, or name another "
+                "target"
+            )
+
+    @contextlib.contextmanager
+    def making(self) -> Iterator[Path]:
+        """Make a folder under a temporary name, which gets its name at the end; an error removes it.
+
+        errors  StoreError: EEXIST, another process has begun a copy to the target
+        """
+        made = self._temporary()
+        try:
+            made.mkdir()
+        except OSError as error:
+            raise store_error(
+                f"cannot make {made}, where a copy in parts collects its parts: {error.strerror}; "
+                f"{advise(self.root, error)}",
+                error.errno,
+            ) from error
+        try:
+            with _locked(made):
+                yield made
+                sync_folders([made])
+                try:
+                    made.rename(self.path)
+                except OSError as error:
+                    raise store_error(
+                        f"cannot begin the copy in parts to {self.target}: another process has begun one; begin again, "
+                        "which continues that copy if it is the same",
+                        errno.EEXIST,
+                    ) from error
+            sync_folders([self.path.parent])
+        except BaseException:
+            shutil.rmtree(made, ignore_errors=True)
+            raise
+
+    def inside(self, plan: PartsPlan) -> Path:
+        """Return the folder of all that belongs to a plan."""
+        return self.path / plan.identifier
+
+    def staged_root(self, plan: PartsPlan) -> Path:
+        """Return the path of the unfinished target."""
+        return self.inside(plan) / "target" / self.root.name
+
+    def name_in(self, folder: Path) -> str:
+        """Return the name under which a target in another folder gets the same format."""
+        return f"{self._format}{folder / self.root.name}"
+
+    def array_folder(self, plan: PartsPlan, name: str) -> Path:
+        """Return the folder of an array in the unfinished target."""
+        root = self.staged_root(plan)
+        folder = root.joinpath(*[part for part in name.split("/") if part])
+        return folder if any((folder / one).is_file() for one in _METADATA[:2]) else root
+
+    def between(self, plan: PartsPlan, array: int) -> Path:
+        """Return the path of the intermediate array of an array."""
+        return self.inside(plan) / "between" / f"{array}.zarr"
+
+    def done(self, plan: PartsPlan, numbers: range) -> dict[int, PartRecord]:
+        """Return the records of the parts with these numbers that have been copied.
+
+        errors  ArgumentError: a record is that of another plan
+        """
+        found: dict[int, PartRecord] = {}
+        with contextlib.suppress(FileNotFoundError):
+            for entry in os.scandir(self.inside(plan) / "done"):
+                number, _, ending = entry.name.partition(".")
+                if ending == "json" and number.isdecimal() and int(number) in numbers:
+                    found[int(number)] = self._read_record(plan, Path(entry.path), int(number))
+        return found
+
+    def _read_record(self, plan: PartsPlan, path: Path, number: int) -> PartRecord:
+        try:
+            record = PartRecord(**json.loads(path.read_text(encoding="utf-8")))
+        except (TypeError, ValueError) as error:
+            raise ArgumentError(
+                f"{path} is not the record of a part: {error}; remove it, and copy part {number} again"
+            ) from None
+        if (record.plan, record.part) != (plan.identifier, number):
+            raise ArgumentError(
+                f"{path} is the record of part {record.part} of the plan {record.plan}, and one of part {number} of "
+                f"the plan {plan.identifier} was expected; remove it, and copy part {number} again"
+            )
+        return record
+
+    def write_record(self, record: PartRecord) -> None:
+        """Record that a part has been copied; its chunks are durable."""
+        folder = self.path / record.plan / "done"
+        temporary = folder / f"{record.part}.{secrets.token_hex(8)}"
+        with temporary.open("w", encoding="utf-8") as out:
+            json.dump(asdict(record), out)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(folder / f"{record.part}.json")
+        sync_folders([folder])
+
+    def missing(self, plan: PartsPlan, phase: int) -> list[int]:
+        """Return the parts of a phase that have not been copied."""
+        numbers = plan.numbers(phase)
+        done = self.done(plan, numbers)
+        return [number for number in numbers if number not in done]
+
+    @contextlib.contextmanager
+    def working(self, plan: PartsPlan, part: int) -> Iterator[Path]:
+        """Make the folder of a process that copies a part, and remove it at the end.
+
+        It also removes those that killed processes have left of that part. A lock on the folder shows that its process
+        still runs.
+        """
+        above = self.inside(plan) / "work"
+        for entry in os.scandir(above):
+            if entry.name.startswith(f"{part}-"):
+                remove_unlocked(Path(entry.path))
+        folder = above / f"{part}-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        folder.mkdir()
+        try:
+            with _locked(folder):
+                yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def remove(self) -> None:
+        """Remove the folder: first its name, so that no process finds a part of it."""
+        removed = self._temporary()
+        with contextlib.suppress(FileNotFoundError):
+            self.path.rename(removed)
+            shutil.rmtree(removed, ignore_errors=True)
+
+    def describe_missing(self, plan: PartsPlan, phase: int, missing: list[int]) -> str:
+        """Return a clause that lists missing parts, as ``3 of 100 parts are missing: 7, 40-41``."""
+        which = "" if len(plan.phases) == 1 else f" of phase {phase + 1}"
+        verb = "is" if len(missing) == 1 else "are"
+        return f"{len(missing)} of {len(plan.numbers(phase))} parts{which} {verb} missing: {join_ranges(missing)}"
+
+    def _temporary(self) -> Path:
+        return self.root.with_name(f"{temporary_prefix(self.root.name)}{os.getpid()}-{next(_counter)}")
+
+
+def write_plan(folder: Path, plan: PartsPlan) -> None:
+    """Write the plan of a copy whose folder is being made, and the folders of its parts."""
+    for name in ("done", "work", "between", "target"):
+        (folder / plan.identifier / name).mkdir(parents=True, exist_ok=True)
+    with (folder / _PLAN).open("w", encoding="utf-8") as out:
+        out.write(plan.encode())
+        out.flush()
+        os.fsync(out.fileno())
+    sync_folders([folder / plan.identifier])
+
+
+def move_chunks(written: Path, array: Path) -> None:
+    """Rename the durable chunks and shards of an array to their paths in another folder, durably.
+
+    Folders are made one level at a time below `array`, so that nothing is made if that has been renamed meanwhile.
+
+    errors  OSError
+    """
+    changed: dict[Path, None] = {}
+    for folder, _, names in os.walk(written):
+        inside = Path(folder).relative_to(written)
+        chunks = [name for name in names if name not in _METADATA or inside.parts]
+        above = array
+        for part in inside.parts:
+            with contextlib.suppress(FileExistsError):
+                (above / part).mkdir()
+                changed[above] = None
+            above /= part
+        for name in chunks:
+            os.replace(Path(folder, name), above / name)
+            changed[above] = None
+    sync_folders(changed)
+
+
+def sync_folders(folders: Iterator[Path] | list[Path] | dict[Path, None]) -> None:
+    """Make the names in folders durable."""
+    for folder in folders:
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder, if the file system has locks of folders."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(opened)
