@@ -23,10 +23,11 @@ from .passes import buffers, passes
 from .plans import ArrayPlan, Route, planned
 from .resume.journal import Journal, Windows
 from .scratch import Scratch
-from .steps import Reads, Source, StepArray, Target, Writes
+from .steps import ReadableEnd, Reads, StepArray, WritableEnd, Writes
 from .windows import Window, cut
 
 Progress = Callable[[int, int], None]
+_Ends = tuple[ReadableEnd, WritableEnd]
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,23 @@ class Mover:
         self.first = self.first or arrays[0] if arrays else self.first
 
     def plan(
-        self, step: int, array: StepArray, ends: tuple[Source, Target], stored: Storage | None, scratch: Scratch
+        self,
+        step: int,
+        array: StepArray,
+        ends: _Ends,
+        stored: Storage | None,
+        scratch: Scratch,
     ) -> ArrayPlan:
         """Return the work that move() would do."""
         return planned(step, array, self._route(array, ends, stored, scratch), stored or make_storage(array.order))
 
     def move(
-        self, array: StepArray, ends: tuple[Source, Target], stored: Storage | None, scratch: Scratch, key: str
+        self,
+        array: StepArray,
+        ends: _Ends,
+        stored: Storage | None,
+        scratch: Scratch,
+        key: str,
     ) -> None:
         """Copy an array.
 
@@ -135,7 +146,7 @@ class Mover:
         self._held.clear()
         self.differs = False
 
-    def _route(self, array: StepArray, ends: tuple[Source, Target], stored: Storage | None, scratch: Scratch) -> Route:
+    def _route(self, array: StepArray, ends: _Ends, stored: Storage | None, scratch: Scratch) -> Route:
         source, target = ends
         if target.whole:
             return Route(

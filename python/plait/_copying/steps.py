@@ -137,6 +137,22 @@ class Writes(Protocol):
         """Write an array, or a window of it."""
 
 
+class ReadableEnd(Reads, Protocol):
+    """An end from which windows are moved."""
+
+    serial: bool
+    """True if elements are read sequentially, through one rank."""
+
+
+class WritableEnd(Writes, Protocol):
+    """An end to which windows are moved."""
+
+    whole: bool
+    """True if its arrays are moved in one piece."""
+    serial: bool
+    """True if elements are written sequentially, through one rank."""
+
+
 class Source(CopyEnd, Reads, Protocol):
     """A source of steps."""
 

@@ -13,10 +13,11 @@ import click
 
 import plait
 from plait._base.amounts import count, shown, size
+from plait.cli.copying.parts import copy_in_parts, has_parts, parts_options
 from plait.cli.copying.storage_options import storage_options, take_storage
 from plait.cli.lists import Bytes, Dimension, Shape
 from plait.cli.names import StoreName
-from plait.cli.support import UserError, messages
+from plait.cli.support import UserError
 
 if TYPE_CHECKING:
     from plait.cli.copying.running import CopySummary
@@ -41,6 +42,9 @@ Examples:
   python make.py | plait copy - pipe:field
   plait copy field-*.npy pipe:field
   plait copy 'run-*.nc::/t2m' all.zarr --concat 0
+  plait copy in.zarr out.zarr --chunks time=-1,lat=16,lon=16 --parts 100 --begin
+  plait copy in.zarr out.zarr --part 7
+  plait copy in.zarr out.zarr --finish
   mpiexec -n 64 plait copy distant:field field.npy --memory 8G
 """
 
@@ -120,6 +124,7 @@ Examples:
     is_flag=True,
     help="Leave out arrays that cannot be copied, and list them.  [default: an error that lists them]",
 )
+@parts_options
 @click.option("--raw", is_flag=True, help="Standard input or output has elements without .npy headers.")
 @click.option("--json", "json_", is_flag=True, help="Print the result as JSON.")
 def copy_command(
@@ -154,6 +159,9 @@ def copy_command(
     storage = take_storage(given)
     asked = {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
     job = {"source": source, "target": target, **asked, **storage}
+    if has_parts(given):
+        copy_in_parts(click.get_current_context(), {**job, "ranks": ranks}, json_)
+        return
     comm = world()
     if "-" in (*sources, target):
         _check_streams(sources, target, ranks if comm is None else comm.size)
@@ -200,37 +208,10 @@ def _check_streams(sources: tuple[str, ...], target: str, ranks: int | None) -> 
 
 
 def _run(job: dict[str, Any], comm: Any, ranks: int | None, first: bool) -> CopySummary:
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-    from rich.progress import Progress as Bar
-
+    from plait.cli.copying.progress import progress_bar
     from plait.cli.copying.running import copy_by_ranks, copy_here, has_steps
 
-    console = messages()
-    known = not has_steps(job)  # the number of elements
-    bar = Bar(
-        BarColumn(30),
-        *([TextColumn("{task.percentage:>3.0f} %")] if known else []),
-        DownloadColumn(binary_units=True),
-        TransferSpeedColumn(),
-        TimeElapsedColumn(),
-        *([TimeRemainingColumn()] if known else []),
-        console=console,
-        transient=True,
-        disable=not (first and console.is_terminal),
-    )
-    with bar:
-        task = bar.add_task("", total=None)
-
-        def progress(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total if known else None)
-
+    with progress_bar(known=not has_steps(job), enabled=first) as progress:
         return copy_here(job, comm, progress) if ranks is None else copy_by_ranks(job, ranks, progress)
 
 

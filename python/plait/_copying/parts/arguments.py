@@ -46,13 +46,13 @@ def to_values(source: Any, options: Mapping[str, Any]) -> Values:
     options  arguments as those of :func:`plait.copy`
     errors   ArgumentError: an argument that copies in parts do not have, or that is no value
     """
-    for name in options:
+    stated = {name: value for name, value in options.items() if value is not None and value is not False}
+    for name in stated:
         if name not in (*_NAMES, *_OF_A_RUN):
             raise ArgumentError(
                 f"{name} was given, but copies in parts have no such argument; use one of: "
                 f"{', '.join(sorted((*_NAMES, *_OF_A_RUN)))}"
             )
-    stated = {name: value for name, value in options.items() if value is not None and value is not False}
     values = {name: _to_value(name, value) for name, value in stated.items()}
     values = {name: value for name, value in values.items() if value != []}
     values["source"] = _absolute_names(source, joined="concat" in values)
@@ -103,6 +103,8 @@ def make_job(values: Values, target: str) -> Job:
 def absolute_name(name: str) -> str:
     """Return a name with an absolute path, if it is that of an ordinary file."""
     file, between, array = name.partition(BETWEEN)
+    if "://" in file:
+        return name
     prefix, colon, path = file.partition(":")
     if colon and prefix in (*_core.formats(), "raw"):
         return f"{prefix}:{os.path.abspath(path)}{between}{array}"

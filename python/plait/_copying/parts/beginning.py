@@ -134,7 +134,7 @@ class Planner:
     def _fewer(self, parts: int, reads: float) -> tuple[int, float] | None:
         """Return a smaller number of parts that read little, and their reads; None if nothing is gained."""
         fewer = parts
-        while reads > _MANY and fewer > 1:
+        while reads > _MANY and fewer > 3:
             fewer //= 2
             less = self._phase(assign(self._direct, fewer), self._sources(set())).reads
             if less <= _MANY:
@@ -276,20 +276,27 @@ def _make_intermediates(plan: PartsPlan, folder: Path) -> None:
             make_intermediate(folder / f"{number}.zarr", array).close()
 
 
+def describe_reads(reads: float) -> str:
+    """Return ``once``, or a number such as ``2.5 times``."""
+    return "once" if abs(reads - 1) < 0.005 else f"{reads:.3g} times"
+
+
 def _warn_of_reads(plan: PartsPlan, possible: bool) -> None:
     """Warn if parts read much of the source repeatedly, and propose what reads less."""
     reads = plan.phases[0].reads
     if reads <= _MANY:
         return
     proposals = (
-        ["an intermediate array (--intermediate, or intermediate=True), which reads it once"] if possible else []
+        ["an intermediate array (--intermediate, or intermediate=True), with which they are read once"]
+        if possible
+        else []
     )
     if plan.fewer is not None:
-        proposals.append(f"{count(plan.fewer[0], 'part')} instead, with {plan.fewer[1]:.2g} times the bytes")
+        proposals.append(f"{count(plan.fewer[0], 'part')} instead, which read them {describe_reads(plan.fewer[1])}")
     advice = f"; consider {' or '.join(proposals)}" if proposals else ""
     warnings.warn(
-        f"the {plan.parts} parts read {reads:.3g} times the bytes of the source, because its compressed chunks extend "
-        f"across parts{advice}",
+        f"the {plan.parts} parts read the bytes of the source {describe_reads(reads)}, because its compressed chunks "
+        f"extend across parts{advice}",
         UserWarning,
         stacklevel=2,
     )

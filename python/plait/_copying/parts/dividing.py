@@ -27,6 +27,8 @@ _SLACK = 1.25
 """The largest box may exceed the smallest possible one by this factor if fewer chunks are read then."""
 _REREADS = 1.05
 """The same for the chunks that are read, if reading them once matters more."""
+_GAIN, _LARGE_GAIN = 0.9, 0.6
+"""More boxes than parts must make the largest part smaller by this factor: without and with more reads."""
 _SMALL = 8
 """Arrays with less than this fraction of a part's bytes stay together."""
 _STEP = 1.01
@@ -105,7 +107,7 @@ def assign(grids: Sequence[Grid], parts: int, *, reads_once: bool = False) -> li
     small = [number for number, grid in enumerate(grids) if grid.bytes * parts * _SMALL < total]
     together = [*_together(grids, small, total / parts)]
     best: list[list[Block]] = []
-    smallest = math.inf
+    smallest, fewest = math.inf, math.inf
     for finer in (1,) if reads_once else (1, 2, 4):
         groups = [*together]
         for number, grid in enumerate(grids):
@@ -113,9 +115,19 @@ def assign(grids: Sequence[Grid], parts: int, *, reads_once: bool = False) -> li
                 most = max(round(finer * parts * grid.bytes / max(total, 1)), 1)
                 groups += [[Block(number, box)] for box in divide(grid, most, reads_once=reads_once)]
         packed, load = _pack(groups, [grid.itemsize for grid in grids], parts)
-        if load < 0.9 * smallest:
-            best, smallest = packed, load
+        reads = sum(_bytes_read(grids[block.array], block) for group in groups for block in group)
+        # More boxes than parts are worth more reads only if the parts would differ much.
+        if load < (_GAIN if reads <= _REREADS * fewest else _LARGE_GAIN) * smallest:
+            best, smallest, fewest = packed, load, reads
     return best
+
+
+def _bytes_read(grid: Grid, block: Block) -> int:
+    """Return the bytes of the chunks that a block touches."""
+    if grid.read is None:
+        return block.elements * grid.itemsize
+    window = [end - begin for begin, end in block.box]
+    return count_reads(block.box, window, grid.read) * math.prod(grid.read) * grid.itemsize
 
 
 def count_reads(box: Box, window: Sequence[int], chunks: Sequence[int]) -> int:

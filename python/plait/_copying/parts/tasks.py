@@ -67,7 +67,8 @@ class CopyTasks:
 
     def __getitem__(self, index: int) -> CopyTask:
         """Return a task; that of part 1 has the index 0."""
-        return [*self][index]
+        tasks: list[CopyTask] = [*self]
+        return tasks[index]
 
     def __iter__(self) -> Iterator[CopyTask]:
         """Yield all tasks, phase by phase."""

@@ -153,7 +153,7 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopySummary
                 progress(done, total)
                 asked.check()
 
-            with standard_streams(job) as given, _warnings_shown():
+            with standard_streams(job) as given, warnings_shown():
                 # Under MPI, the other ranks would wait for one that ends; the process that started the ranks ends them
                 # all.
                 ends = comm is None and not waits
@@ -174,7 +174,7 @@ def copy_here(job: dict[str, Any], comm: Any, progress: Progress) -> CopySummary
 
 
 @contextlib.contextmanager
-def _warnings_shown() -> Iterator[None]:
+def warnings_shown() -> Iterator[None]:
     """Print the warnings of a copy in the style of the commands."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)

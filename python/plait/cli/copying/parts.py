@@ -1,0 +1,298 @@
+"""`plait copy` in parts: begins, copies a part, finishes, discards, and prints the script of a job array."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from plait._base.amounts import count, seconds, shown, size
+from plait.cli.support import UserError, output
+
+if TYPE_CHECKING:
+    from plait._copying.parts.folder import PartsFolder
+    from plait._copying.parts.plan import PartsPlan, Phase
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_OPTIONS = ("parts", "intermediate", "begin", "part", "finish", "discard", "slurm")
+_ACTIONS = ("begin", "part", "finish", "discard", "slurm", "dry_run")
+_ALONE = ("ranks", "layout", "steps", "raw", "resume")
+"""Options that copies in parts do not have."""
+_LIBRARIES = 512
+"""Memory in MiB of a process without windows, staging and chunks: Python and the libraries."""
+
+
+def parts_options(function: _Function) -> _Function:
+    """Add the options of copies in parts to a command."""
+    for option in reversed(
+        [
+            click.option(
+                "--parts",
+                type=click.IntRange(min=1),
+                metavar="N",
+                help="Divide the copy into N parts, which independent processes copy.",
+            ),
+            click.option(
+                "--intermediate",
+                is_flag=True,
+                help="Write an intermediate array in a first phase, if parts would read SOURCE repeatedly.",
+            ),
+            click.option("--begin", is_flag=True, help="Begin a copy in parts: make the unfinished TARGET."),
+            click.option("--part", type=int, metavar="K", help="Copy this part of a copy that has begun."),
+            click.option("--finish", is_flag=True, help="Give TARGET its name when all parts have been copied."),
+            click.option("--discard", is_flag=True, help="Remove a copy in parts that is not finished."),
+            click.option("--slurm", is_flag=True, help="Print a script that submits this copy in parts to Slurm."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def has_parts(options: dict[str, Any]) -> bool:
+    """Return True if an option of copies in parts was given."""
+    return any(options.get(name) not in (None, False) for name in _OPTIONS)
+
+
+def copy_in_parts(ctx: click.Context, job: dict[str, Any], as_json: bool) -> None:
+    """Carry out the requested action of a copy in parts.  job: the options that were given
+
+    errors  UserError, plait.Error
+    """
+    from plait._copying.parts.arguments import to_values
+    from plait._copying.parts.folder import PartsFolder
+    from plait.cli.copying.running import warnings_shown
+
+    action = _find_action(job)
+    memory = ctx.get_parameter_source("memory") == ParameterSource.COMMANDLINE
+    options = {name: value for name, value in job.items() if name not in (*_OPTIONS, "source", "target", "dry_run")}
+    if not memory:
+        del options["memory"]
+    values = to_values(job["source"], options)
+    folder = PartsFolder(job["target"])
+    run: dict[str, Callable[[PartsFolder, dict[str, Any], dict[str, Any]], dict[str, Any]]] = {
+        "begin": _begin,
+        "part": _copy_part,
+        "finish": _finish,
+        "discard": _discard,
+        "dry_run": _dry_run,
+    }
+    if action == "slurm":
+        with warnings_shown():
+            click.echo(_script(ctx, folder, values, job))
+        return
+    with warnings_shown():
+        result = run[action](folder, values, job)
+    line = result.pop("line")
+    if as_json:
+        click.echo(json.dumps({"source": job["source"], "target": job["target"], **result}))
+    else:
+        output().print(line, soft_wrap=True, markup=False, highlight=False)
+
+
+def _find_action(job: dict[str, Any]) -> str:
+    actions = [name for name in _ACTIONS if job.get(name) not in (None, False)]
+    if len(actions) != 1:
+        names = [f"--{name.replace('_', '-')}" for name in actions]
+        raise UserError(
+            f"{'found ' + ' and '.join(names) if names else '--parts or --intermediate was given alone'}; a copy in "
+            "parts needs one of --begin, --part K, --finish, --discard, --slurm and --dry-run"
+        )
+    action = actions[0]
+    for name in _ALONE:
+        if job.get(name) not in (None, False):
+            raise UserError(f"--{name} was given, but each part of a copy is copied by one process; leave it out")
+    if action in ("begin", "dry_run", "slurm") and "parts" not in job:
+        raise UserError(f"--{action.replace('_', '-')} needs the number of parts; add --parts N")
+    return action
+
+
+def _begin(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    from plait._copying.parts.beginning import begin_copy
+
+    plan, begun = begin_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
+    done = sum(len(numbers) for numbers in _done(folder, plan))
+    state = (
+        f"has begun before, {done} of {count(plan.parts, 'part')} are copied"
+        if begun
+        else f"{describe_plan(plan)}; the copy has begun"
+    )
+    return {**_plan_values(plan), "done": done, "line": f"{_ends(job)}: {state}; {_next(plan)}"}
+
+
+def _dry_run(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    from plait._copying.parts.beginning import plan_copy
+
+    plan = plan_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
+    return {**_plan_values(plan), "line": f"{_ends(job)}: {describe_plan(plan)}; nothing was written"}
+
+
+def _copy_part(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    from plait._copying.parts.running import PartRequest, run_part
+    from plait.cli.copying.progress import progress_bar
+
+    plan = _check_plan(folder, values, job)
+    request = PartRequest(folder.target, job["part"], None, values.get("memory"), bool(values.get("verify")))
+    with progress_bar(known=True, enabled=True) as progress:
+        done = run_part(request, progress)
+    if done.repeated:
+        text = f"part {done.part} of {done.parts} was copied before; nothing was done"
+    else:
+        verified = ", verified" if request.verify or plan.values.get("verify") else ""
+        text = f"part {done.part} of {done.parts}, {size(done.bytes)} in {seconds(done.seconds)}{verified}"
+    return {**asdict(done), "line": f"{_ends(job)}: {text}"}
+
+
+def _finish(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    from plait._copying.parts.finishing import finish
+
+    plan = _check_plan(folder, values, job)
+    done = finish(folder, None)
+    result = {"bytes": done.bytes, "seconds": done.seconds, "windows": done.windows, "parts": plan.parts}
+    text = f"{size(done.bytes)} in {count(plan.parts, 'part')} that took {seconds(done.seconds)} in all"
+    return {**result, "line": f"{_ends(job)}: {text}; the copy is finished"}
+
+
+def _discard(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    from plait._copying.parts.finishing import discard
+
+    copied = discard(folder)
+    return {"bytes": copied, "line": f"{_ends(job)}: the copy in parts was discarded, {size(copied)} of it were copied"}
+
+
+def _check_plan(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> PartsPlan:
+    """Check that the options are those of the plan; options that are left out are taken from it."""
+    from plait._copying.parts.arguments import check_same
+
+    plan = folder.require_plan()
+    check_same(plan.values, values, whole=False, advice="repeat the options of --begin, or leave them out")
+    if job.get("parts") not in (None, plan.count):
+        raise UserError(
+            f"the copy in parts was begun with --parts {plan.count}, but this command has --parts {job['parts']}; "
+            "repeat the options of --begin, or leave them out"
+        )
+    return plan
+
+
+def _done(folder: PartsFolder, plan: PartsPlan) -> list[list[int]]:
+    return [sorted(folder.done(plan, plan.numbers(phase))) for phase in range(len(plan.phases))]
+
+
+def describe_plan(plan: PartsPlan) -> str:
+    """Return the parts, their bytes, and how often the source is read."""
+    from plait._copying.parts.beginning import describe_reads
+
+    texts = []
+    for number, phase in enumerate(plan.phases):
+        numbers = plan.numbers(number)
+        which = f"part{'s' if len(numbers) > 1 else ''} {_range(numbers)}"
+        if len(plan.phases) > 1:
+            which = f"{which} {'write intermediate arrays' if number == 0 else 'read them'}"
+        texts.append(f"{which}, up to {size(phase.largest)} each{_idle(phase)}")
+    reads = describe_reads(plan.phases[0].reads)
+    return f"{size(plan.bytes)} in {'; '.join(texts)}; the bytes of the source are read {reads}"
+
+
+def _idle(phase: Phase) -> str:
+    idle = sum(1 for part in phase.parts if not part)
+    return f", {idle} of them without work, because the target has few chunks" if idle else ""
+
+
+def _next(plan: PartsPlan) -> str:
+    if len(plan.phases) == 1:
+        return f"copy --part {_range(plan.numbers(0))} in any order, then --finish"
+    first, second = (_range(plan.numbers(phase)) for phase in range(2))
+    return f"copy --part {first} in any order, after these --part {second}, then --finish"
+
+
+def _range(numbers: range) -> str:
+    return f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0])
+
+
+def _plan_values(plan: PartsPlan) -> dict[str, Any]:
+    return {
+        "plan": plan.identifier,
+        "parts": plan.parts,
+        "bytes": plan.bytes,
+        "phases": [
+            {
+                "first": plan.numbers(number)[0],
+                "last": plan.numbers(number)[-1],
+                "bytes": phase.bytes,
+                "largest": phase.largest,
+                "reads": phase.reads,
+            }
+            for number, phase in enumerate(plan.phases)
+        ],
+    }
+
+
+def _ends(job: dict[str, Any]) -> str:
+    source = job["source"]
+    name = shown(source) if isinstance(source, str) else f"{shown(source[0])} and {len(source) - 1} more"
+    return f"{name} -> {shown(job['target'])}"
+
+
+def _script(ctx: click.Context, folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> str:
+    """Return a script that begins the copy, and submits an array of jobs for each phase and a job that finishes it."""
+    from plait._copying.parts.arguments import MEMORY, check_same
+    from plait._copying.parts.beginning import plan_copy
+
+    plan = folder.read_plan()
+    if plan is None:
+        plan = plan_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
+    else:
+        check_same(plan.values, values, whole=True, advice="repeat the options of --begin")
+    command = shlex.join(["plait", "copy", *_command_line(ctx)])
+    name = shlex.quote(f"plait-{folder.root.stem}")
+    memory = (values.get("memory", MEMORY) >> 20) + _LIBRARIES
+    lines = [
+        "#!/bin/bash",
+        f"# Submits a copy in {count(plan.parts, 'part')}; run it on a login node: bash SCRIPT",
+        "set -eu",
+        f"cd {shlex.quote(os.getcwd())}",
+        f"{command} --begin",
+    ]
+    dependency = ""
+    for number in range(len(plan.phases)):
+        wrapped = shlex.quote(f"exec {command} --part $SLURM_ARRAY_TASK_ID")
+        lines.append(
+            f"phase{number + 1}=$(sbatch --parsable --job-name={name} --array={_range(plan.numbers(number))} "
+            f"--mem={memory}M{dependency} --wrap={wrapped})"
+        )
+        dependency = f' --dependency=afterok:"$phase{number + 1}"'
+    lines.append(f"sbatch --job-name={name}-finish{dependency} --wrap={shlex.quote(f'exec {command} --finish')}")
+    return "\n".join(lines)
+
+
+def _command_line(ctx: click.Context) -> list[str]:
+    """Return the options and names of this command, without the action."""
+    found: list[str] = []
+    for parameter in ctx.command.params:
+        if not isinstance(parameter, click.Option) or parameter.name in (*_ACTIONS, "json_"):
+            continue
+        if ctx.get_parameter_source(str(parameter.name)) != ParameterSource.COMMANDLINE:
+            continue
+        value = ctx.params[str(parameter.name)]
+        option = parameter.opts[-1]
+        if parameter.is_flag:
+            found.append(option)
+            continue
+        for one in value if parameter.multiple else [value]:
+            found += [option, _option_text(one, parameter)]
+    ends = [*ctx.params["sources"], ctx.params["target"]]
+    return [*ends, *found]
+
+
+def _option_text(value: Any, parameter: click.Option) -> str:
+    if isinstance(value, dict):
+        return ",".join(f"{name}={extent}" for name, extent in value.items())
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value)) or "scalar"
+    return str(value)

@@ -1,0 +1,46 @@
+"""The progress bar of `plait copy`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from plait.cli.support import messages
+
+
+@contextlib.contextmanager
+def progress_bar(*, known: bool, enabled: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on a terminal; yields a function of the bytes that are copied and those in all.
+
+    known    True if the number of bytes in all is known
+    enabled  False on ranks that show nothing
+    """
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    console = messages()
+    bar = Progress(
+        BarColumn(30),
+        *([TextColumn("{task.percentage:>3.0f} %")] if known else []),
+        DownloadColumn(binary_units=True),
+        TransferSpeedColumn(),
+        TimeElapsedColumn(),
+        *([TimeRemainingColumn()] if known else []),
+        console=console,
+        transient=True,
+        disable=not (enabled and console.is_terminal),
+    )
+    with bar:
+        task = bar.add_task("", total=None)
+
+        def progress(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total if known else None)
+
+        yield progress

@@ -1,0 +1,193 @@
+"""Copies in parts: the target equals that of a plain copy, in whatever order and however often parts are copied."""
+
+import json
+import pickle
+import random
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import plait
+
+zarr = pytest.importorskip("zarr")
+
+pytestmark = pytest.mark.usefixtures("nothing_left", "here")
+
+SHAPE = (48, 30, 20)
+FIELD = np.arange(np.prod(SHAPE), dtype="f4").reshape(SHAPE)
+NAMES = ("time", "lat", "lon")
+SERIES = {"chunks": {"time": -1, "lat": 8, "lon": 8}, "codec": "zstd:1"}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with plait.open(
+        "in.zarr", "w", shape=SHAPE, dtype="f4", chunks=(1, 30, 20), codec="zstd:1", dimension_names=NAMES
+    ) as file:
+        file.write(FIELD)
+
+
+def run(tasks, order=None):
+    """Copy all parts, phase by phase, each phase in a random order."""
+    for phase in tasks.phases:
+        shuffled = [*phase]
+        random.Random(order).shuffle(shuffled)
+        for task in shuffled:
+            plait.run_task(task)
+    return plait.finish_copy(tasks)
+
+
+def values(path):
+    """Return the values of all arrays of a Zarr folder, by their names."""
+    opened = zarr.open(path, mode="r")
+    if isinstance(opened, zarr.Array):
+        return {"": opened[...]}
+    return {name: array[...] for name, array in opened.members(max_depth=None) if isinstance(array, zarr.Array)}
+
+
+def files(path):
+    """Return the names of all files in a folder, and the content of those with metadata."""
+    found = [one for one in Path(path).rglob("*") if one.is_file()]
+    names = sorted(str(one.relative_to(path)) for one in found)
+    return names, {
+        str(one.relative_to(path)): json.loads(one.read_text("utf-8")) for one in found if one.name == "zarr.json"
+    }
+
+
+def check_equal(made, plain):
+    """Check that two Zarr folders have the same files, metadata and values."""
+    assert files(made) == files(plain)
+    found, expected = values(made), values(plain)
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array)
+
+
+def dataset(name="data.zarr"):
+    """Write a group with arrays of several sizes, coordinates, a scalar and an array without elements."""
+    root = zarr.open_group(name, mode="w", attributes={"title": "parts"})
+    for group in ("ocean", "land"):
+        for array in ("heat", "wind"):
+            made = root.create_array(
+                f"{group}/{array}", shape=SHAPE, dtype="f4", chunks=(6, 30, 20), dimension_names=NAMES, fill_value=-1
+            )
+            made[...] = FIELD * len(array) + len(group)
+            made.attrs["units"] = "K"
+    for axis, size in zip(NAMES, SHAPE, strict=True):
+        root.create_array(axis, shape=(size,), dtype="f8", chunks=(size,), dimension_names=(axis,))[...] = range(size)
+    root.create_array("scalar", shape=(), dtype="i4")[...] = 7
+    root.create_array("empty", shape=(0, 4), dtype="i2", chunks=(1, 4))
+    zarr.consolidate_metadata(name)
+    return name
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        SERIES,
+        {"chunks": (8, 8, 8)},
+        {"chunks": (4, 8, 8), "shards": (16, 16, 16), "codec": "zstd:1"},
+        {"chunks": (7, 9, 11), "region": "time=3:40,lat=1:29:2", "codec": "gzip:1"},
+        {"axes": "lon,lat,time", "chunks": (4, 4, 48)},
+        {"target_dtype": "f8", "chunks": (16, 10, 10)},
+        {"region": [slice(5), slice(2, None), slice(None)], "target_order": "F", "chunks": (5, 7, 20)},
+        {"verify": True, "chunks": (16, 16, 16), "memory": "64K"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("parts", [1, 5, 100])
+def test_parts_make_the_target_of_a_plain_copy(options, parts):
+    plait.copy("in.zarr", "plain.zarr", **options)
+    tasks = plait.copy_tasks("in.zarr", "out.zarr", parts=parts, **options)
+    assert len(tasks) == parts
+    done = run(tasks)
+    check_equal("out.zarr", "plain.zarr")
+    assert (done.bytes, done.dtype, done.shape) == (tasks.bytes, *shape_of("plain.zarr"))
+
+
+def shape_of(name):
+    """Return the dtype and the shape of an array."""
+    with plait.open(name) as file:
+        return file.dtype, file.shape
+
+
+@pytest.mark.parametrize("intermediate", [False, True])
+@pytest.mark.parametrize("parts", [1, 3, 16])
+def test_all_arrays_of_a_group_are_copied(parts, intermediate):
+    options = {"chunks": {"time": -1, "lat": 8, "lon": 8}, "codec": "zstd:1"}
+    plait.copy(dataset(), "plain.zarr", **options)
+    tasks = plait.copy_tasks("data.zarr", "out.zarr", parts=parts, intermediate=intermediate, **options)
+    run(tasks)
+    check_equal("out.zarr", "plain.zarr")
+
+
+def test_arrays_without_elements_need_no_part():
+    zarr.create_array("none.zarr", shape=(0, 3), dtype="f4", chunks=(1, 3))
+    run(plait.copy_tasks("none.zarr", "out.zarr", parts=2))
+    assert zarr.open("out.zarr", mode="r").shape == (0, 3)
+
+
+def test_sources_are_joined():
+    for number in range(3):
+        plait.copy("in.zarr", f"part-{number}.npy", region=f"time={16 * number}:{16 * number + 16}")
+    run(plait.copy_tasks("part-*.npy", "out.zarr", parts=4, concat=0, chunks=(12, 10, 10)))
+    np.testing.assert_array_equal(zarr.open("out.zarr", mode="r")[...], FIELD)
+
+
+def test_hdf5_is_a_source():
+    h5py = pytest.importorskip("h5py")
+    with h5py.File("in.h5", "w") as file:
+        file.create_dataset("a/field", data=FIELD, chunks=(8, 30, 20), compression=1)
+        file.create_dataset("b", data=np.arange(5))
+    run(plait.copy_tasks("in.h5", "out.zarr", parts=4, chunks=(48, 8, 8), intermediate=True))
+    found = values("out.zarr")
+    np.testing.assert_array_equal(found["a/field"], FIELD)
+    np.testing.assert_array_equal(found["b"], np.arange(5))
+
+
+def test_two_phases_read_the_source_once():
+    with pytest.warns(UserWarning, match=r"read the bytes of the source 12 times.*intermediate"):
+        direct = plait.copy_tasks("in.zarr", "direct.zarr", parts=12, memory="64K", **SERIES)
+    plait.discard_copy(direct)
+    tasks = plait.copy_tasks("in.zarr", "out.zarr", parts=12, memory="64K", intermediate=True, **SERIES)
+    assert direct.reads == 12
+    assert tasks.reads == 1
+    assert len(tasks.phases) == 2
+    with pytest.raises(plait.ArgumentError, match=r"phase 1, but \d+ of \d+ parts of phase 1 are missing: 1-"):
+        tasks.phases[1][0]()
+    run(tasks)
+    np.testing.assert_array_equal(zarr.open("out.zarr", mode="r")[...], FIELD)
+
+
+def test_tasks_run_in_a_pool_and_repeatedly():
+    tasks = plait.copy_tasks("in.zarr", "out.zarr", parts=6, **SERIES, intermediate=True)
+    with ProcessPoolExecutor(4, get_context("spawn")) as pool:
+        for phase in tasks.phases:
+            results = [*pool.map(plait.run_task, [*phase, *phase, *reversed(phase)])]
+            assert {result.part for result in results} == {task.part for task in phase}
+    assert pickle.loads(pickle.dumps(tasks)) == tasks
+    assert tasks[0]().repeated
+    plait.finish_copy("out.zarr")
+    np.testing.assert_array_equal(zarr.open("out.zarr", mode="r")[...], FIELD)
+
+
+def test_dask_runs_tasks():
+    dask = pytest.importorskip("dask")
+    tasks = plait.copy_tasks("in.zarr", "out.zarr", parts=6, **SERIES)
+    results = dask.compute(*[dask.delayed(plait.run_task)(task) for task in tasks], scheduler="processes")
+    assert sum(result.bytes for result in results) == FIELD.nbytes
+    plait.finish_copy(tasks)
+    np.testing.assert_array_equal(zarr.open("out.zarr", mode="r")[...], FIELD)
+
+
+def test_progress_counts_the_bytes_of_a_part():
+    task = plait.copy_tasks("in.zarr", "out.zarr", parts=2, chunks=(8, 30, 20), memory="64K")[1]
+    seen = []
+    done = task(progress=lambda *counts: seen.append(counts))
+    assert seen[-1] == (done.bytes, done.bytes)
+    assert len(seen) == done.windows > 1
+    plait.discard_copy("out.zarr")
