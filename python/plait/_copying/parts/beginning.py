@@ -286,11 +286,9 @@ def _warn_of_reads(plan: PartsPlan, possible: bool) -> None:
     reads = plan.phases[0].reads
     if reads <= _MANY:
         return
-    proposals = (
-        ["an intermediate array (--intermediate, or intermediate=True), with which they are read once"]
-        if possible
-        else []
-    )
+    proposals = []
+    if possible:
+        proposals = ["an intermediate array (--intermediate, or intermediate=True), with which they are read once"]
     if plan.fewer is not None:
         proposals.append(f"{count(plan.fewer[0], 'part')} instead, which read them {describe_reads(plan.fewer[1])}")
     advice = f"; consider {' or '.join(proposals)}" if proposals else ""

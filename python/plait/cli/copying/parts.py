@@ -119,7 +119,7 @@ def _begin(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> 
     plan, begun = begin_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
     done = sum(len(numbers) for numbers in _done(folder, plan))
     state = (
-        f"has begun before, {done} of {count(plan.parts, 'part')} are copied"
+        f"has begun before, {done} of {count(plan.parts, 'part')} {'is' if done == 1 else 'are'} copied"
         if begun
         else f"{describe_plan(plan)}; the copy has begun"
     )
