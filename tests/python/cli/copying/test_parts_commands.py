@@ -80,10 +80,12 @@ def test_the_script_for_slurm_copies(tmp_path):
     fake.write_text(
         "#!/bin/bash\n"
         'for option in "$@"; do case "$option" in\n'
-        '  --array=*) range=${option#*=};; --wrap=*) command=${option#*=};; --dependency=*) echo "$option" >> waits;;\n'
+        "  --array=*) range=${option#*=};; --wrap=*) command=${option#*=};;\n"
+        '  --dependency=*) echo "$option" >> waits;;\n'
         "esac; done\n"
-        'for part in $(seq ${range:-1} 2>/dev/null || seq ${range/-/ }); do SLURM_ARRAY_TASK_ID=$part bash -c "$command"'
-        " >> log || exit 1; done\necho 17\n",
+        "range=${range:-1-1}; export SLURM_ARRAY_TASK_ID\n"
+        'for SLURM_ARRAY_TASK_ID in $(seq ${range/-/ }); do bash -c "$command" >> log || exit 1; done\n'
+        "echo 17\n",
         encoding="utf-8",
     )
     fake.chmod(0o755)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import plait
+from plait._copying.parts.folder import PartsFolder
 
 zarr = pytest.importorskip("zarr")
 
@@ -131,6 +132,33 @@ def test_a_record_of_another_plan_is_an_error():
     path.write_text("{", encoding="utf-8")
     with pytest.raises(plait.ArgumentError, match="is not the record of a part"):
         tasks[0]()
+    plait.discard_copy(tasks)
+
+
+def test_a_part_whose_copy_is_discarded_meanwhile_ends_with_an_error():
+    tasks = begin(2)
+    with pytest.raises(plait.StoreError, match="another process has finished or discarded the copy"):
+        tasks[0](progress=lambda done, total: plait.discard_copy("out.zarr"))
+    assert not Path("out.zarr").exists()
+
+
+def test_a_copy_that_was_killed_at_its_end_is_finished(monkeypatch):
+    tasks = begin(1)
+    tasks[0]()
+    with monkeypatch.context() as patched:
+        patched.setattr(PartsFolder, "remove", lambda folder: None)
+        plait.finish_copy(tasks)
+    assert plait.finish_copy(tasks).bytes == FIELD.nbytes
+    check_target()
+
+
+def test_a_difference_is_found_before_a_part_is_recorded(monkeypatch):
+    tasks = begin(2, verify=True)
+    monkeypatch.setattr("plait._copying.parts.opening.BoxTarget.write", lambda *arguments: None)
+    with pytest.raises(plait.StoreError, match="differs at index"):
+        tasks[0]()
+    with pytest.raises(plait.ArgumentError, match="2 of 2 parts are missing: 1-2"):
+        plait.finish_copy(tasks)
     plait.discard_copy(tasks)
 
 
