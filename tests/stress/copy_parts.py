@@ -81,10 +81,10 @@ def copy_parts(args, chunks, pool):
         "in.zarr", "parts.zarr", parts=args.parts, chunks=chunks, codec="zstd:1", memory=args.memory, intermediate=True
     )
     order = random.Random(args.seed)
-    for task in order.sample([*tasks], min(args.kills, len(tasks))):
-        kill_part(task, order, 2.0)
     read = 0
     for number, phase in enumerate(tasks.phases):
+        for task in order.sample(phase, min(args.kills // len(tasks.phases), len(phase))):
+            kill_part(task, order, 2.0)
         for _, count in pool.map(counted, order.sample(phase, len(phase))):
             read += count if number == 0 else 0
     plait.finish_copy(tasks)
@@ -126,7 +126,8 @@ def main():
                 begin = time.perf_counter()
                 if way == "parts":
                     read = copy_parts(args, chunks, pool)
-                    print(f"round {number}: the parts read {read / stored:.3f} times the bytes of the source")
+                    if not args.kills:  # killed processes are not counted
+                        print(f"round {number}: the parts read {read / stored:.3f} times the bytes of the source")
                 elif way == "copy":
                     plait.copy("in.zarr", "copy.zarr", chunks=chunks, codec="zstd:1", memory=args.memory)
                 else:

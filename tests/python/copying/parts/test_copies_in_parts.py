@@ -106,10 +106,10 @@ def test_parts_make_the_target_of_a_plain_copy(options, parts):
     assert len(tasks) == parts
     done = run(tasks)
     check_equal("out.zarr", "plain.zarr")
-    assert (done.bytes, done.dtype, done.shape) == (tasks.bytes, *shape_of("plain.zarr"))
+    assert (done.bytes, done.dtype, done.shape) == (tasks.bytes, *dtype_and_shape("plain.zarr"))
 
 
-def shape_of(name):
+def dtype_and_shape(name):
     """Return the dtype and the shape of an array."""
     with plait.open(name) as file:
         return file.dtype, file.shape
