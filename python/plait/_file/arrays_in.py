@@ -92,7 +92,7 @@ def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
     Raises plait.ArgumentError for a file of another format and for an array that it does not hold, and plait.StoreError
     if the file cannot be read or is damaged.
     """
-    return tuple(_info(one) for one in members_in(url))
+    return tuple(to_info(one) for one in members_in(url))
 
 
 def members_in(url: str | os.PathLike[str]) -> list[_core.Member]:
@@ -143,7 +143,8 @@ def decode_fill_value(content: _core.Content, dtype: np.dtype[Any] | None) -> An
     return np.frombuffer(content.fill, dtype)[0]
 
 
-def _info(one: _core.Member) -> ArrayInfo:
+def to_info(one: _core.Member) -> ArrayInfo:
+    """Return an array as :func:`arrays_in` describes it."""
     dtype, reason = element_type(one)
     own = {
         "dtype": dtype,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -43,23 +42,23 @@ class Concatenation(ReadableArray, CollectiveArray):
     one process has opened the parts for itself, it may also index them, and from several threads at once.
     """
 
-    def __init__(self, axis: int, parts: JoinedParts, files: OpenParts, first: File, comm: CommLike) -> None:
+    def __init__(self, axis: int, parts: JoinedParts, files: OpenParts, comm: CommLike) -> None:
         """Objects are made by :func:`plait.concat`."""
         self._axis, self._parts, self._files = axis, parts.parts, files
         self._decodings, self._attributes = parts.decodings, parts.attributes
         self._comm, self._alone = to_core_comm(comm), comm is None
-        self._shape = (*first.shape[:axis], self._parts[-1].end, *first.shape[axis + 1 :])
-        self._dtype, self._order = self._decodings[0].dtype, first.order
+        self._shape = (*parts.shape[:axis], self._parts[-1].end, *parts.shape[axis + 1 :])
+        self._dtype, self._order = self._decodings[0].dtype, parts.order
         self._chunks = (
-            *first.chunks[:axis],
-            max(min(first.chunks[axis], max(part.end - part.begin for part in self._parts)), 1),
-            *first.chunks[axis + 1 :],
+            *parts.chunks[:axis],
+            max(min(parts.chunks[axis], max(part.end - part.begin for part in self._parts)), 1),
+            *parts.chunks[axis + 1 :],
         )
         #: The function and its arguments that join the parts again in another process; None if that is not possible.
         self._again: tuple[Callable[..., Concatenation], tuple[Any, ...]] | None = None
         self._opened = time.monotonic_ns()
         self._closed = False
-        self._turn = threading.RLock()
+        self._turn = files.files.turn
 
     @property
     def parts(self) -> tuple[Part, ...]:

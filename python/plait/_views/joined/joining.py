@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -15,23 +14,20 @@ import numpy.typing as npt
 from ... import _core
 from ..._arguments.buffers import whole
 from ..._arguments.sizes import parse_bytes
-from ..._arguments.words import shape_text, shown
+from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
 from ..._calls.guard import checks
 from ..._file.arrays_in import arrays_in
-from ..._file.attributes import Attributes, given_attributes
 from ..._file.file import File
 from ..._file.location import comes_in_steps, locate
 from ..._file.open import open
 from ..._redistribution.held import check_flag
-from ..decoding import TimeConversion
+from .collection import PartCollection, PartDescription
 from .concatenation import Concatenation
-from .decoding import PartDecoding
-from .element_types import ElementTypes
 from .meaning import Meanings
 from .names import Name, names_of_parts
-from .parts import JoinedParts, OpenParts, Part, check_unchanged
+from .parts import OpenFiles, OpenParts, check_unchanged
 
 _MAX_OPEN = 64
 _CHUNKS_KEPT = 64 << 20
@@ -100,57 +96,31 @@ def _joined(
         return file
 
     with checks(fail):
-        most = _max_open(first, whole(parse_bytes(options["memory"], "memory"), "memory"))
-    files = OpenParts(opened, most)
-    files.keep(0, first)
-    meanings, types = Meanings(unpack=unpack), ElementTypes()
-    parts: list[Part] = []
-    decodings: list[PartDecoding] = []
+        limit = max_open(first._core.chunk, first.dtype.itemsize, whole(parse_bytes(options["memory"], "memory"), "memory"))
+    files = OpenParts(opened, OpenFiles(limit))
+    files.add(0, first)
+    meanings = Meanings(unpack=unpack)
     try:
         with checks(fail):
             along = _find_axis(axis, first, names[0])
+            parts = PartCollection(along, meanings)
         for number, name in enumerate(names):
             found = files.get(number)
             with checks(fail):
-                _check_shapes(found, first, along)
-                packing, time = meanings.take(found.url, found.attrs, found.dtype, found.shape)
-                decoded = found.dtype if packing is None else packing.dtype
-                decodings.append(PartDecoding(found.dtype, decoded, packing, time))
-                types.take(found.url, decodings[-1])
+                parts.add(PartDescription(name, found.shape, found.dtype, found.order, found.chunks, found.attrs))
             seen.append((found.shape, found.dtype))
-            begin = parts[-1].end if parts else 0
-            parts.append(Part(name, begin, begin + found.shape[along]))
         with checks(fail):
-            joined = JoinedParts(tuple(parts), *_decoded(decodings, meanings, first))
+            joined = parts.join()
     except BaseException:
         files.close()
         raise
     if own.rank == 0:
-        _warn_differences(meanings.differing, names[0])
-    return Concatenation(along, joined, files, first, comm)
+        warn_differences(meanings.differing, names[0])
+    return Concatenation(along, joined, files, comm)
 
 
-def _decoded(
-    decodings: list[PartDecoding], meanings: Meanings, first: File
-) -> tuple[tuple[PartDecoding, ...], Attributes]:
-    """Give all parts one type.  Returns how each is decoded, and the attributes of the joined array.
-
-    Convert all parts to one type.  Returns the decoding of each part, and the attributes of the joined array.
-    """
-    dtype = decodings[0].dtype
-    if any(one.packing is not None for one in decodings):
-        dtype = np.result_type(*[one.dtype for one in decodings])
-    whole_parts = tuple(replace(one, dtype=dtype, time=_needed(one.time)) for one in decodings)
-    missing = any(one.packing is not None and one.packing.missing for one in decodings)
-    attributes = meanings.joined_attributes(first.attrs, missing)
-    return whole_parts, attributes if isinstance(attributes, Attributes) else Attributes(given_attributes(attributes))
-
-
-def _needed(time: TimeConversion | None) -> TimeConversion | None:
-    return None if time is None or time.is_identity else time
-
-
-def _warn_differences(differing: dict[str, str], first: str) -> None:
+def warn_differences(differing: dict[str, str], first: str) -> None:
+    """Warn of attributes that differ without a change of meaning.  first: the name of the first part"""
     if differing:
         listed = ", ".join(f"{name} ({url})" for name, url in differing.items())
         warnings.warn(
@@ -165,17 +135,20 @@ def _join_again(names: list[str], axis: int, options: dict[str, Any]) -> Concate
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
         joined = concat(names, axis, **options)
-    joined._files.keep_for_good()
+    joined._files.files.leave_open()
     return joined
 
 
-def _max_open(first: File, memory: int) -> int:
-    """Return the maximum number of open parts.  memory: the argument, 0 if it was not given"""
-    chunk = first._core.chunk
+def max_open(chunk: Sequence[int] | None, itemsize: int, memory: int) -> int:
+    """Return the maximum number of open parts.
+
+    chunk   the shape of the chunks of a part, each of which caches one; None if there are no chunks
+    memory  the argument of the caller, 0 if it was not given
+    """
     if not chunk:
         return _MAX_OPEN
-    kept = min(memory or _CHUNKS_KEPT, _CHUNKS_KEPT)
-    return min(max(kept // max(math.prod(chunk) * first.dtype.itemsize, 1), 2), _MAX_OPEN)
+    cached = min(memory or _CHUNKS_KEPT, _CHUNKS_KEPT)
+    return min(max(cached // max(math.prod(chunk) * itemsize, 1), 2), _MAX_OPEN)
 
 
 def _find_axis(axis: Any, first: File, name: str) -> int:
@@ -194,12 +167,3 @@ def _find_axis(axis: Any, first: File, name: str) -> int:
         inside = f"use {-dimensions} to {dimensions - 1}" if dimensions else "join arrays that have dimensions"
         raise ArgumentError(f"axis={number}, but {name} has {dimensions} dimensions; {inside}")
     return number % dimensions
-
-
-def _check_shapes(part: File, first: File, axis: int) -> None:
-    rest, expected = ((*one.shape[:axis], *one.shape[axis + 1 :]) for one in (part, first))
-    if len(part.shape) != len(first.shape) or rest != expected:
-        raise ArgumentError(
-            f"{part.url} has shape {shape_text(part.shape)}, but {first.url} has {shape_text(first.shape)}; arrays "
-            f"that are joined along dimension {axis} have the same sizes in all others"
-        )

@@ -8,7 +8,7 @@ agree.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,9 +67,13 @@ class PartMeaning:
 class Meanings:
     """Compares parts with the first one."""
 
-    def __init__(self, *, unpack: bool) -> None:
-        """Begin a comparison; `unpack` is True if packed elements are decoded."""
-        self._unpack = unpack
+    def __init__(self, *, unpack: bool, listed: Callable[[str], Sequence[ArrayInfo]] = arrays_in) -> None:
+        """Begin a comparison.
+
+        unpack  True if packed elements are decoded
+        listed  lists the arrays of a file, or one of them by its name
+        """
+        self._unpack, self._listed = unpack, listed
         self._first: PartMeaning | None = None
         self._parent = ""  # parent of the bounds in the last part that has one
         self.differing: dict[str, str] = {}
@@ -88,7 +92,7 @@ class Meanings:
 
         errors  ArgumentError: an attribute that changes the meaning of elements differs from that of the first part
         """
-        part = self._read_meaning(url, attributes, dtype, may_be_bounds=len(shape) > 1 and shape[-1] == 2)
+        part = self._read_meaning(url, attributes, dtype, may_be_bounds=may_be_bounds(shape))
         if self._first is None:
             self._first = part
             return part.packing, None
@@ -114,7 +118,7 @@ class Meanings:
                     "remove it, or join arrays without it"
                 )
         its = {name: _plain(value) for name, value in attributes.items() if name not in _OF_FORMATS}
-        fill = _fill_of_zarr_2(url, attributes)
+        fill = self._fill_of_zarr_2(url, attributes)
         packing = Packing.from_attributes(dtype, its, fill, url) if self._unpack else None
         if packing is not None:
             its = packing.decoded_attributes(its)
@@ -131,9 +135,9 @@ class Meanings:
         name = name.strip("/")
         if not between or not name:
             return {}
-        parent = _find_parent(name, arrays_in(path)) or self._parent
+        parent = _find_parent(name, self._listed(path)) or self._parent
         self._parent = parent
-        return arrays_in(f"{path}{BETWEEN}{parent}")[0].attributes if parent else {}
+        return self._listed(f"{path}{BETWEEN}{parent}")[0].attributes if parent else {}
 
     def _compare(self, part: PartMeaning) -> TimeConversion | None:
         first = self.first
@@ -167,7 +171,24 @@ class Meanings:
                 f"{packed[0]}; pass unpack=True (--unpack), which decodes them, or give both the same units"
             )
         context = f"in {part.units!r} of {part.url}, converted to {first.units!r} of {first.url},"
-        return TimeConversion.between(part.times, first.times, context, (*part.missing, *_default_missing(part)))
+        return TimeConversion.between(part.times, first.times, context, (*part.missing, *self._default_missing(part)))
+
+    def _default_missing(self, part: PartMeaning) -> tuple[Any, ...]:
+        """Return the values of missing elements in a netCDF file without an attribute for them."""
+        # Readers apply no default to elements of one byte.
+        element = b"" if part.stored.itemsize == 1 else _core.netcdf_fill(part.stored.str)
+        default = np.frombuffer(element, part.stored)[0].item() if element else None
+        path, between, _ = part.url.partition(BETWEEN)
+        if default is None or part.packing is not None or "_FillValue" in part.attributes or not between:
+            return ()
+        is_netcdf = format_at(path) == "netcdf" or self._listed(part.url)[0].fill_value == default
+        return (default,) if is_netcdf else ()
+
+    def _fill_of_zarr_2(self, url: str, attributes: Attributes) -> Any:
+        """Return the fill value of an array of Zarr 2 in the convention of xarray, if it marks missing elements."""
+        if not has_fill_of_zarr_2(attributes) or not locate(url).names_arrays:
+            return None
+        return self._listed(url)[0].fill_value
 
     def _advice(self, name: str, part: PartMeaning) -> str:
         if name in PACKING and not self._unpack:
@@ -178,16 +199,9 @@ class Meanings:
         return "convert the elements of one of them, or join arrays that agree"
 
 
-def _default_missing(part: PartMeaning) -> tuple[Any, ...]:
-    """Return the values of missing elements in a netCDF file without an attribute for them."""
-    # Readers apply no default to elements of one byte.
-    element = b"" if part.stored.itemsize == 1 else _core.netcdf_fill(part.stored.str)
-    default = np.frombuffer(element, part.stored)[0].item() if element else None
-    path, between, _ = part.url.partition(BETWEEN)
-    if default is None or part.packing is not None or "_FillValue" in part.attributes or not between:
-        return ()
-    is_netcdf = format_at(path) == "netcdf" or arrays_in(part.url)[0].fill_value == default
-    return (default,) if is_netcdf else ()
+def may_be_bounds(shape: tuple[int, ...]) -> bool:
+    """Return True if an array of this shape may hold the bounds of the cells of a coordinate."""
+    return len(shape) > 1 and shape[-1] == 2
 
 
 def _find_parent(bounds: str, arrays: Iterable[ArrayInfo]) -> str:
@@ -229,10 +243,3 @@ def _label(name: str, part: PartMeaning) -> str:
     value = part.attributes[name]
     plain = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
     return f"{name}={shown(plain)}"
-
-
-def _fill_of_zarr_2(url: str, attributes: Attributes) -> Any:
-    """Return the fill value of an array of Zarr 2 in the convention of xarray, if it marks missing elements."""
-    if not has_fill_of_zarr_2(attributes) or not locate(url).names_arrays:
-        return None
-    return arrays_in(url)[0].fill_value

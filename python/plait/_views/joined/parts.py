@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -35,6 +36,12 @@ class JoinedParts:
     """The decoding of each part's elements."""
     attributes: Attributes
     """The attributes of the joined array."""
+    shape: tuple[int, ...]
+    """The shape of the first part."""
+    order: str
+    """The order of its elements."""
+    chunks: tuple[int, ...]
+    """The shape of pieces in which it is read efficiently."""
 
 
 @dataclass(frozen=True)
@@ -73,46 +80,69 @@ def split_region(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator
         yield Piece(number, inside, first, None if single else last - first)
 
 
-class OpenParts:
-    """The open files of parts: at most a fixed number, those that were used last.
+class OpenFiles:
+    """The open files of one concatenation or of several: at most a fixed number, those that were used last.
 
-    All ranks request the same files in the same order, so that they are opened and closed together.
+    All ranks request the same files in the same order, so that they are opened and closed together. One thread at a
+    time may use them: the one that holds `turn`.
     """
 
-    def __init__(self, open_part: Callable[[int], File], most: int) -> None:
-        """Store the function that opens a part by its number, and the maximum number of open files."""
-        self._open, self._most = open_part, most
-        self._files: OrderedDict[int, File] = OrderedDict()
-        self._kept = False
+    def __init__(self, limit: int) -> None:
+        """Begin without an open file.  limit: the maximum number of open files"""
+        self.turn = threading.RLock()
+        self._limit = limit
+        self._files: OrderedDict[tuple[int, int], File] = OrderedDict()
+        self._stays_open = False
 
-    def get(self, number: int) -> File:
-        """Return a part's file.  errors  plait.StoreError"""
-        if number in self._files:
-            self._files.move_to_end(number)
-            return self._files[number]
-        while len(self._files) >= self._most:
+    def get(self, owner: int, number: int, open_part: Callable[[int], File]) -> File:
+        """Return the file of a part of an owner, and open it if necessary.  errors  plait.StoreError"""
+        key = (owner, number)
+        if key in self._files:
+            self._files.move_to_end(key)
+            return self._files[key]
+        while len(self._files) >= self._limit:
             self._files.popitem(last=False)[1].close()
-        file = self._files[number] = self._open(number)
-        file._kept = self._kept
+        file = self._files[key] = open_part(number)
+        file._kept = self._stays_open
         return file
 
-    def keep(self, number: int, file: File) -> None:
+    def add(self, owner: int, number: int, file: File) -> None:
         """Add a file that is open already; it is closed instead if the maximum is reached."""
-        if len(self._files) < self._most:
-            self._files[number] = file
+        if len(self._files) < self._limit:
+            self._files[owner, number] = file
         else:
             file.close()
 
-    def keep_for_good(self) -> None:
+    def leave_open(self) -> None:
         """Mark the files as never closed explicitly."""
-        self._kept = True
+        self._stays_open = True
         for file in self._files.values():
             file._kept = True
 
+    def close(self, owner: int) -> None:
+        """Close the files of an owner."""
+        for key in [key for key in self._files if key[0] == owner]:
+            self._files.pop(key).close()
+
+
+class OpenParts:
+    """The open files of the parts of one concatenation."""
+
+    def __init__(self, open_part: Callable[[int], File], files: OpenFiles) -> None:
+        """Store the function that opens a part by its number, and the open files, which others may share."""
+        self._open, self.files = open_part, files
+
+    def get(self, number: int) -> File:
+        """Return a part's file.  errors  plait.StoreError"""
+        return self.files.get(id(self), number, self._open)
+
+    def add(self, number: int, file: File) -> None:
+        """Add a file that is open already."""
+        self.files.add(id(self), number, file)
+
     def close(self) -> None:
         """Close all."""
-        while self._files:
-            self._files.popitem()[1].close()
+        self.files.close(id(self))
 
 
 def check_unchanged(file: File, shape: tuple[int, ...], dtype: object) -> None:

@@ -1,0 +1,103 @@
+"""The parts of a joined array: each is compared with the first one, and all get one type.
+
+Example: parts of shapes (3, 9) and (4, 9), joined along dimension 0, have the indices 0 to 3 and 3 to 7 of the whole.
+If only the second part is packed, the elements of both are decoded to floating point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..._arguments.words import shape_text
+from ..._base.errors import ArgumentError
+from ..._file.attributes import Attributes, given_attributes
+from ..decoding import TimeConversion, has_fill_of_zarr_2
+from .decoding import PartDecoding
+from .element_types import ElementTypes
+from .meaning import Meanings, may_be_bounds
+from .parts import JoinedParts, Part
+
+
+@dataclass(frozen=True)
+class PartDescription:
+    """The description of one part, from its open file or from the listing of its file."""
+
+    url: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    order: str
+    chunks: tuple[int, ...]
+    """The shape of pieces in which it is read efficiently."""
+    attributes: Attributes
+
+    def agrees_with(self, other: PartDescription) -> bool:
+        """Return True if the elements of both certainly mean the same: types and all attributes are equal."""
+        # The meaning of bounds, and of arrays of Zarr 2, also depends on other things than their attributes.
+        depends = may_be_bounds(self.shape) or has_fill_of_zarr_2(self.attributes)
+        return not depends and self.dtype == other.dtype and self.attributes.stored == other.attributes.stored
+
+
+class PartCollection:
+    """Collects the parts of one array in their order."""
+
+    def __init__(self, axis: int, meanings: Meanings) -> None:
+        """Begin without a part.  axis: the dimension along which they are joined"""
+        self._axis, self._meanings, self._types = axis, meanings, ElementTypes()
+        self._first: PartDescription | None = None
+        self._parts: list[Part] = []
+        self._decodings: list[PartDecoding] = []
+
+    @property
+    def decodings(self) -> tuple[PartDecoding, ...]:
+        """The decoding of each part that has been added."""
+        return tuple(self._decodings)
+
+    def add(self, part: PartDescription) -> None:
+        """Add the next part.
+
+        errors  ArgumentError: its shape, its type or the meaning of its elements differs from that of an earlier part
+        """
+        first = self._first = self._first or part
+        _check_shapes(part, first, self._axis)
+        if part is not first and part.agrees_with(first):
+            self._decodings.append(self._decodings[0])
+        else:
+            packing, time = self._meanings.take(part.url, part.attributes, part.dtype, part.shape)
+            decoded = part.dtype if packing is None else packing.dtype
+            self._decodings.append(PartDecoding(part.dtype, decoded, packing, time))
+            self._types.take(part.url, self._decodings[-1])
+        begin = self._parts[-1].end if self._parts else 0
+        self._parts.append(Part(part.url, begin, begin + part.shape[self._axis]))
+
+    def join(self) -> JoinedParts:
+        """Return all parts, with one type and the attributes of the joined array."""
+        first = self._first
+        assert first is not None
+        decodings, attributes = self._decoded(first)
+        return JoinedParts(tuple(self._parts), decodings, attributes, first.shape, first.order, first.chunks)
+
+    def _decoded(self, first: PartDescription) -> tuple[tuple[PartDecoding, ...], Attributes]:
+        dtype = self._decodings[0].dtype
+        if any(one.packing is not None for one in self._decodings):
+            dtype = np.result_type(*[one.dtype for one in self._decodings])
+        decodings = tuple(replace(one, dtype=dtype, time=_needed(one.time)) for one in self._decodings)
+        missing = any(one.packing is not None and one.packing.missing for one in self._decodings)
+        attributes = self._meanings.joined_attributes(first.attributes, missing)
+        stored = attributes if isinstance(attributes, Attributes) else Attributes(given_attributes(attributes))
+        return decodings, stored
+
+
+def _needed(time: TimeConversion | None) -> TimeConversion | None:
+    return None if time is None or time.is_identity else time
+
+
+def _check_shapes(part: PartDescription, first: PartDescription, axis: int) -> None:
+    rest, expected = ((*one.shape[:axis], *one.shape[axis + 1 :]) for one in (part, first))
+    if len(part.shape) != len(first.shape) or rest != expected:
+        raise ArgumentError(
+            f"{part.url} has shape {shape_text(part.shape)}, but {first.url} has {shape_text(first.shape)}; arrays "
+            f"that are joined along dimension {axis} have the same sizes in all others"
+        )
