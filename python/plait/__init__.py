@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ._file.stream import Stream
     from ._redistribution.redistribute import Redistribution, empty, iredistribute, redistribute
     from ._views.joined import Concatenation, concat
+    from ._views.joined_files import JoinedFiles, open_many
     from .notations._indirect import indirect
     from .notations._relabel import relabel, same_up_to_ranks
 else:
@@ -79,6 +80,7 @@ else:
             ]
         },
         {"_views.joined": ["Concatenation", "concat"]},
+        {"_views.joined_files": ["JoinedFiles", "open_many"]},
         {"_file.pipes": ["PipeStatus", "pipe_names", "pipe_status"]},
         {"notations._relabel": ["relabel", "same_up_to_ranks"]},
         submodules=[
@@ -112,6 +114,7 @@ __all__ = [
     "FileAttributes",
     "GroupInfo",
     "IndexSet",
+    "JoinedFiles",
     "Layout",
     "Message",
     "PartResult",
@@ -133,6 +136,7 @@ __all__ = [
     "indirect",
     "iredistribute",
     "open",
+    "open_many",
     "pipe_names",
     "pipe_status",
     "redistribute",

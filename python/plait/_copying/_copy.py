@@ -21,6 +21,7 @@ from .._calls.guard import agreed_errors, checks
 from .._file.location import with_format
 from .._redistribution.held import check_flag
 from .._views.joined import names_of_parts
+from .._views.joined_files import JoinRequest
 from .ends import check_names, check_streams, without_streams
 from .job import Job
 from .moving import Progress
@@ -117,6 +118,8 @@ def copy(
     verify: bool = False,
     resume: bool = False,
     concat: int | str | None = None,
+    first: bool = False,
+    sort: bool = False,
     unpack: bool = False,
     skip_unsupported: bool = False,
     format: str | None = None,
@@ -175,8 +178,11 @@ def copy(
     resume    if the copy is interrupted, keep what is done next to the target, under temporary names, and continue an
               earlier copy of the same source and arguments. Copies into targets that cannot be continued, such as HDF5
               files, start over
-    concat    the dimension along which the arrays of all sources, given as to :func:`plait.concat`, are joined to the
-              one that is copied: its number or its name
+    concat    the dimension along which the sources are joined: its number or its name. Sources that name whole files,
+              as in ``"run-*.nc"``, are joined as by :func:`plait.open_many`: all arrays that have the dimension; the
+              others must be equal in all files. Other sources are arrays that are joined as by :func:`plait.concat`
+    first     with ``concat``, take arrays without the dimension from the first file, without comparing them
+    sort      with ``concat``, join files in the order of the coordinate along the dimension, not of their names
     unpack    decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
               equal to ``_FillValue`` or ``missing_value`` become NaN
     skip_unsupported  leave out arrays that cannot be copied, with a warning that lists them; the result's ``skipped``
@@ -212,10 +218,11 @@ def copy(
         if concat is not None:
             with agreed_errors():
                 sources = [*names_of_parts(without_streams(sources), own)]
+        join = _join_request(concat, chosen, first=first, sort=sort, unpack=unpack)
         check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
         options = SourceOptions(comm, shape, dtype, order, offset, most)
-        job = Job(sources, target, name, options, storage, concat)
+        job = Job(sources, target, name, options, storage, join)
         job.choose(chosen, shaping, raw=raw, layout=layout)
         job.adapt(unpack=check_flag(unpack, "unpack"), skip=check_flag(skip_unsupported, "skip_unsupported"))
         job.check(dry_run=dry_run, verify=verify, resume=resume)
@@ -232,6 +239,18 @@ def copy(
         tuple(done.plan),
         tuple(done.skipped),
     )
+
+
+def _join_request(
+    concat: int | str | None, chosen: Selection, *, first: bool, sort: bool, unpack: bool
+) -> JoinRequest | None:
+    flags = {name: check_flag(given, name) for name, given in (("first", first), ("sort", sort), ("unpack", unpack))}
+    if concat is not None:
+        return JoinRequest(concat, variables=chosen.variables, **flags)
+    for name in ("first", "sort"):
+        if flags[name]:
+            raise ArgumentError(f"{name}=True (--{name}) applies to files that are joined; add concat= (--concat)")
+    return None
 
 
 def _bytes_of_memory(memory: int | str) -> int:

@@ -14,8 +14,10 @@ from .._base.errors import ArgumentError
 from .._calls.comm import to_core_comm
 from .._calls.guard import Reporter, checks
 from .._file.location import comes_in_steps
+from .._views.joined_files import JoinRequest
 from .checking import Checks
 from .ends import make_source
+from .joined_sources import make_joined_source
 from .moving import Mover, Progress, Ranks
 from .names import OverlapCheck, TargetName
 from .planned import DryRunFactory
@@ -25,7 +27,7 @@ from .scratch import Scratch
 from .selection import Selection
 from .serial import SerialTarget, is_stream, stream_name
 from .shaping import ArrayTransform, ShapedSource
-from .sources import JoinedSource, PipeSource, SourceOptions
+from .sources import PipeSource, SourceOptions
 from .steps import SkippedArray, Source, SourceStep, StepArray, Target
 from .storage_request import StorageRequest
 from .targets import FileTarget, PipeTarget, TargetFactory, journal_key
@@ -60,8 +62,8 @@ class Job:
     options: SourceOptions
     """The options of the source. Their memory is that of the whole copy."""
     storage: StorageRequest
-    concat: int | str | None = None
-    """The dimension along which the sources are joined to one array."""
+    join: JoinRequest | None = None
+    """How the sources are joined; None if they are not."""
     chosen: Selection = field(default_factory=lambda: Selection(None, None))
     shaping: ArrayTransform = field(default_factory=ArrayTransform)
     raw: bool = False
@@ -185,14 +187,14 @@ class Run:
 
     def _changed(self, source: Source) -> Source:
         job = self._job
-        if job.unpack and job.concat is None:
+        if job.unpack and job.join is None:
             source = UnpackedSource(source, self._fail)
         return ShapedSource(source, job.shaping, self._fail) if job.shaping.changes else source
 
     def _make_source(self, options: SourceOptions) -> Source:
         job = self._job
-        if job.concat is not None:
-            return JoinedSource(job.sources, job.concat, options, self._fail, unpack=job.unpack)
+        if job.join is not None:
+            return make_joined_source(job.sources, job.join, options, self._fail)
         return make_source(job.sources, options, job.raw, self._fail)
 
     def _make_target(self, opened: Source, options: SourceOptions) -> Target:

@@ -23,7 +23,6 @@ from .._file.file import File
 from .._file.location import locate
 from .._file.open import open
 from .._file.steps import VARIABLE
-from .._views.joined import concat
 from .serial import NoReaderError
 from .steps import Region, SourceStep, StepArray, UnreadableArray
 
@@ -149,7 +148,7 @@ class NamedSource:
                 unreadable.append(UnreadableArray(name, reason, has_elements=one.has_elements))
             else:
                 arrays.append(
-                    StepArray(_replace_type(one, array_type(one.shape, dtype, one.order)), named=bool(one.name))
+                    StepArray(replace_type(one, array_type(one.shape, dtype, one.order)), named=bool(one.name))
                 )
         yield SourceStep(0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable), is_all=True)
 
@@ -179,55 +178,6 @@ def _file_state(path: str) -> tuple[int, ...]:
     found = os.stat(path)
     which = (found.st_dev, found.st_ino)
     return which if stat.S_ISDIR(found.st_mode) else (*which, found.st_size, found.st_mtime_ns)
-
-
-class JoinedSource:
-    """Arrays that are joined along a dimension, as the only step."""
-
-    whole = False
-    serial = False
-
-    def __init__(
-        self, names: Sequence[str], axis: int | str, options: SourceOptions, fail: Reporter, *, unpack: bool
-    ) -> None:
-        """Open all files."""
-        self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
-        with checks(fail):
-            known = members_in(names[0]) if holds_arrays(names[0]) else []
-        self._joined = concat(
-            names,
-            axis,
-            comm=options.comm,
-            shape=options.shape,
-            dtype=options.dtype,
-            order=options.order,
-            offset=options.offset,
-            memory=options.memory,
-            unpack=unpack,
-        )
-        whole = self._joined
-        one = known[0] if len(known) == 1 else Content()
-        content = _replace_type(one, array_type(whole.shape, whole.dtype, whole.order))
-        content.attributes = whole.attrs.stored
-        self._array = StepArray(content, extra_bytes=whole._stored_bytes, named=bool(one.name))
-
-    def __enter__(self) -> JoinedSource:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close the parts."""
-        self._joined.close()
-
-    def steps(self) -> Iterator[SourceStep]:
-        """Return the whole."""
-        yield SourceStep(0, (self._array,), is_all=True)
-
-    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
-        """Read it, or a window of it."""
-        self._joined.read(layout, out, region=region)
 
 
 class PipeSource:
@@ -289,7 +239,7 @@ def _describe_array(file: File, name: str, order: str | None = None) -> StepArra
     return array
 
 
-def _replace_type(array: Content, described: ArrayType) -> Content:
+def replace_type(array: Content, described: ArrayType) -> Content:
     """Return the description of an array that is read with this shape and type.
 
     It has a fill value only if the value is known, is not zero, and is of this type.

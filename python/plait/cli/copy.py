@@ -41,6 +41,7 @@ Examples:
   plait copy pipe:field - | python plot.py
   python make.py | plait copy - pipe:field
   plait copy field-*.npy pipe:field
+  plait copy 'run-*.nc' all.zarr --concat time
   plait copy 'run-*.nc::/t2m' all.zarr --concat 0
   plait copy in.zarr out.zarr --chunks time=-1,lat=16,lon=16 --parts 100 --begin
   plait copy in.zarr out.zarr --part 7
@@ -111,8 +112,18 @@ Examples:
     "--concat",
     type=Dimension(),
     metavar="AXIS",
-    help="Join the arrays of all SOURCEs, or of the files that a pattern such as 'run-*.nc::/t2m' matches, along this "
-    "dimension: a number, or a name.",
+    help="Join all SOURCEs, or the files that a pattern such as 'run-*.nc' matches, along this dimension: a name, or a "
+    "number.  Arrays without it must be equal in all files.  'run-*.nc::/t2m' joins one array.",
+)
+@click.option(
+    "--first",
+    is_flag=True,
+    help="Take arrays without the dimension of --concat from the first file; do not compare them.",
+)
+@click.option(
+    "--sort",
+    is_flag=True,
+    help="Join files in the order of the coordinate's values.  [default: in that of their names]",
 )
 @click.option(
     "--unpack",

@@ -85,7 +85,12 @@ def _described(job: Job) -> dict[str, Any]:
         "target": os.path.abspath(job.name.text) if job.name else "",
         "type of the source": _text(job.options.shape, job.options.dtype, job.options.order, job.options.offset),
         "choice of arrays": _text(
-            job.chosen.variables, job.chosen.steps, job.concat, *(["possible ones"] if job.skip else [])
+            job.chosen.variables,
+            job.chosen.steps,
+            None if job.join is None else job.join.axis,
+            *(["possible ones"] if job.skip else []),
+            *(["sorted"] if job.join is not None and job.join.sort else []),
+            *(["shared arrays of the first"] if job.join is not None and job.join.first else []),
         ),
         "region": _text(shaping.region),
         "axes": _text(shaping.axes),

@@ -158,9 +158,12 @@ class ArrayLike(ReadableArray):
         return [] if array.shape == self._core.shape else slices
 
 
-def pieces(shape: tuple[int, ...], itemsize: int, order: str) -> tuple[int, ...]:
-    """Return the shape of contiguous pieces of 32 MiB or less, for an array that is stored in one piece."""
-    limit = max(_PIECE // max(itemsize, 1), 1)
+def pieces(shape: tuple[int, ...], itemsize: int, order: str, most: int = _PIECE) -> tuple[int, ...]:
+    """Return the shape of contiguous pieces of 32 MiB or less, for an array that is stored in one piece.
+
+    most  the maximum number of bytes of a piece, if an element is not larger
+    """
+    limit = max(most // max(itemsize, 1), 1)
     found = list(shape)
     for d in range(len(shape)) if order == "C" else range(len(shape) - 1, -1, -1):
         if math.prod(found) <= limit:

@@ -96,7 +96,9 @@ def _joined(
         return file
 
     with checks(fail):
-        limit = max_open(first._core.chunk, first.dtype.itemsize, whole(parse_bytes(options["memory"], "memory"), "memory"))
+        limit = max_open(
+            first._core.chunk, first.dtype.itemsize, whole(parse_bytes(options["memory"], "memory"), "memory")
+        )
     files = OpenParts(opened, OpenFiles(limit))
     files.add(0, first)
     meanings = Meanings(unpack=unpack)

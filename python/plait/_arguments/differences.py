@@ -1,0 +1,41 @@
+"""The first difference between two arrays of equal shapes and types."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from .values import Array
+
+_PIECE = 1 << 15  # elements compared at once, so that the comparison needs little memory in addition to the arrays
+
+
+def find_difference(first: Array, second: Array) -> tuple[int, ...] | None:
+    """Return the index of the first element, in the order of memory, that differs; NaN equals NaN."""
+    # The order of memory is dense and the same in both.
+    order: Literal["C", "F"] = "F" if first.flags.f_contiguous and not first.flags.c_contiguous else "C"
+    elements, others = first.ravel(order=order), second.ravel(order=order)
+    for begin in range(0, elements.size, _PIECE):
+        a, b = elements[begin : begin + _PIECE], others[begin : begin + _PIECE]
+        differs = _differ(a, b)
+        if differs.any():
+            at = begin + int(np.argmax(differs))
+            return tuple(int(part) for part in np.unravel_index(at, first.shape, order=order))
+    return None
+
+
+def element_text(element: object) -> str:
+    """Return an element as errors show it."""
+    return str(element.item()) if isinstance(element, np.generic) and element.dtype.kind != "V" else repr(element)
+
+
+def _differ(one: Array, other: Array) -> Array:
+    if one.dtype.kind not in "biufcmMSU":
+        width = one.dtype.itemsize
+        parts = [part.view(np.uint8).reshape(part.size, width) for part in (one, other)]
+        return np.asarray((parts[0] != parts[1]).any(axis=1))
+    differs = one != other
+    if one.dtype.kind in "fcmM":
+        differs &= ~((one != one) & (other != other))  # NaN equals NaN
+    return np.asarray(differs)

@@ -1,0 +1,144 @@
+"""The sources of copies that join files along a dimension: one array of each file, or whole files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+
+from .._arguments.array_types import array_type
+from .._base.errors import ArgumentError
+from .._calls.guard import Reporter, checks
+from .._core import Content, Layout
+from .._file.arrays_in import BETWEEN, members_in
+from .._views.joined import Concatenation, concat
+from .._views.joined_files import JoinedFiles, JoinRequest
+from .._views.joined_files.joining import join_files
+from .sources import NamedSource, SourceOptions, holds_arrays, replace_type
+from .steps import Region, Source, SourceStep, StepArray, WrappedSource
+from .unpacking import UnpackedSource
+
+
+class JoinedSource:
+    """Arrays that are joined along a dimension, as the only step."""
+
+    whole = False
+    serial = False
+
+    def __init__(
+        self, names: Sequence[str], axis: int | str, options: SourceOptions, fail: Reporter, *, unpack: bool
+    ) -> None:
+        """Open all files."""
+        self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
+        with checks(fail):
+            known = members_in(names[0]) if holds_arrays(names[0]) else []
+        self._joined = concat(
+            names,
+            axis,
+            comm=options.comm,
+            shape=options.shape,
+            dtype=options.dtype,
+            order=options.order,
+            offset=options.offset,
+            memory=options.memory,
+            unpack=unpack,
+        )
+        whole = self._joined
+        one = known[0] if len(known) == 1 else Content()
+        content = replace_type(one, array_type(whole.shape, whole.dtype, whole.order))
+        content.attributes = whole.attrs.stored
+        self._array = StepArray(content, extra_bytes=whole._stored_bytes, named=bool(one.name))
+
+    def __enter__(self) -> JoinedSource:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the parts."""
+        self._joined.close()
+
+    def steps(self) -> Iterator[SourceStep]:
+        """Return the whole."""
+        yield SourceStep(0, (self._array,), is_all=True)
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read it, or a window of it."""
+        self._joined.read(layout, out, region=region)
+
+
+class JoinedFilesSource(WrappedSource):
+    """Whole files that are joined along a dimension, as the only step.
+
+    Groups, and arrays without the dimension, are those of the first file.
+    """
+
+    def __init__(self, names: Sequence[str], request: JoinRequest, options: SourceOptions, fail: Reporter) -> None:
+        """Compare all files."""
+        given = {
+            "shape": options.shape,
+            "dtype": options.dtype,
+            "order": options.order,
+            "offset": options.offset or None,
+        }
+        with checks(fail):
+            for name, value in given.items():
+                if value is not None:
+                    raise ArgumentError(f"{name}={value} was given, but {names[0]} states it itself; leave it out")
+        self._files: JoinedFiles = join_files(names, request, options.comm, options.memory)
+        first: Source = NamedSource(self._files.names[0], options, fail)
+        super().__init__(UnpackedSource(first, fail) if request.unpack else first, fail)
+        if len(names) > 1:
+            self.name = f"the files joined from {self._files.names[0]} and {len(names) - 1} more"
+        self._reading: Concatenation | None = None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close all files."""
+        super().__exit__(kind, error, trace)
+        self._files.close()
+
+    def steps(self) -> Iterator[SourceStep]:
+        """Return the step of the first file, with the arrays as they are joined."""
+        for step in self._source.steps():
+            yield replace(step, arrays=tuple(self._joined(one) for one in step.arrays if one.name in self._files))
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read an array, or a window of it."""
+        joined = self._files.joined.get(array.name)
+        if self._reading is not None and self._reading is not joined:
+            self._reading._files.close()
+        self._reading = joined
+        if joined is None:
+            self._source.read(array, layout, out, region)
+        else:
+            joined.read(layout, out, region=region)
+
+    def _joined(self, array: StepArray) -> StepArray:
+        whole = self._files.joined.get(array.name)
+        if whole is None:
+            return array
+        content = replace_type(array.content, array_type(whole.shape, whole.dtype, whole.order))
+        content.attributes = whole.attrs.stored
+        return replace(array, content=content, extra_bytes=whole._stored_bytes)
+
+
+def make_joined_source(names: Sequence[str], request: JoinRequest, options: SourceOptions, fail: Reporter) -> Source:
+    """Return the source of a copy that joins files.
+
+    Files with named arrays are joined as a whole, unless a name is that of one array.
+    """
+    with checks(fail):
+        is_whole = BETWEEN not in names[0] and holds_arrays(names[0])
+        is_whole = is_whole and [one.name for one in members_in(names[0])] != [""]
+        for name, given in (("first", request.first), ("sort", request.sort)):
+            if given and not is_whole:
+                raise ArgumentError(
+                    f"{name}=True (--{name}) was given, but {names[0]} is one array; leave it out, or join whole files"
+                )
+    if is_whole:
+        return JoinedFilesSource(names, request, options, fail)
+    return JoinedSource(names, request.axis, options, fail, unpack=request.unpack)

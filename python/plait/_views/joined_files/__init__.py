@@ -1,0 +1,7 @@
+"""Whole files, joined along a dimension."""
+
+from .joining import open_many
+from .mapping import JoinedFiles
+from .request import JoinRequest
+
+__all__ = ["JoinRequest", "JoinedFiles", "open_many"]

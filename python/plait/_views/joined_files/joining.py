@@ -1,0 +1,196 @@
+"""Joins whole files: arrays that have a dimension are joined along it, the others must be equal in all files."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+
+from ... import _core
+from ..._arguments.buffers import whole
+from ..._arguments.sizes import parse_bytes
+from ..._arguments.words import shown
+from ..._base.errors import ArgumentError
+from ..._calls.comm import CommLike, to_core_comm
+from ..._calls.guard import checks
+from ..._file.file import File
+from ..._file.open import open
+from ..._redistribution.held import check_flag
+from ..joined.collection import PartCollection
+from ..joined.concatenation import Concatenation
+from ..joined.joining import max_open, warn_differences
+from ..joined.meaning import Meanings
+from ..joined.names import Name, names_of_parts
+from ..joined.parts import OpenFiles, OpenParts, check_unchanged
+from .axes import find_axes
+from .comparison import SharedArray, check_array, check_no_others, compare_elements
+from .coordinates import find_order
+from .listings import Listings, is_readable
+from .mapping import JoinedFiles
+from .request import JoinRequest
+
+
+def open_many(
+    sources: Sequence[Name] | Name,
+    concat: int | str,
+    *,
+    comm: CommLike = None,
+    variable: str | Sequence[str] | None = None,
+    first: bool = False,
+    sort: bool = False,
+    unpack: bool = False,
+    memory: int | str = 0,
+) -> JoinedFiles:
+    """Join files that hold several arrays each, such as netCDF files, for reading. Collective over ``comm``.
+
+    sources   names of files, in the order of joining; or a pattern such as ``"run-*.nc"``: the matching names in
+              natural order, so that ``run-9`` precedes ``run-10``
+    concat    the dimension: its name, or its number if the dimensions of the arrays have no names
+    comm, memory  as in :func:`plait.open`, for each of the arrays
+    variable  the name of the array to join, or a list of names; by default all arrays
+    first     take arrays without the dimension from the first file; by default they must be equal in all files
+    sort      join the files in the order of the coordinate's values; by default in the order of their names
+    unpack    decode packed elements to floating point, as in :func:`plait.concat`
+
+    Arrays that have the dimension become a :class:`plait.Concatenation`, by the rules of :func:`plait.concat` for
+    types, shapes and attributes. If there is a coordinate, a one-dimensional array of numbers with the name of the
+    dimension, the files must be in its order and must not overlap; a warning lists gaps. Arrays without the dimension
+    are compared, in pieces of a few MiB.
+
+    Each file's metadata is read once. At most 64 files are open at once. Raises plait.ArgumentError for files that do
+    not fit together, with the names of the file and of the array and both values, and plait.StoreError for a file that
+    cannot be read.
+    """
+    own = to_core_comm(comm)
+    names = names_of_parts(sources, own)
+    with checks(partial(_core.fail, comm=own)):
+        limit = whole(parse_bytes(memory, "memory"), "memory")
+        flags = {
+            name: check_flag(value, name) for name, value in (("first", first), ("sort", sort), ("unpack", unpack))
+        }
+        chosen = (variable,) if isinstance(variable, str) else None if variable is None else tuple(variable)
+        request = JoinRequest(concat, variables=chosen, **flags)
+    return join_files(names, request, comm, limit)
+
+
+def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memory: int) -> JoinedFiles:
+    """Join files.  memory: the staging memory of each open file, 0 for the default.  Collective.
+
+    errors  as of :func:`open_many`
+    """
+    own = to_core_comm(comm)
+    fail = partial(_core.fail, comm=own)
+    with checks(fail):
+        listings = Listings.read(names)
+        axes = find_axes(listings.members[0], request.axis, names[0])
+    listings = listings.permuted(find_order(listings, request, own))
+    with checks(fail):
+        members = listings.members[0]
+        axes = find_axes(members, request.axis, listings.names[0])
+        chosen = _choose(listings, request)
+        joined = {name: axes[name] for name in chosen if name in axes}
+        shared = [name for name in chosen if name not in axes]
+        if not joined:
+            raise ArgumentError(
+                f"no array of {listings.names[0]} that is chosen has the dimension {shown(request.axis)}; choose "
+                f"one of {', '.join(axes)}"
+            )
+        differing = _compare_shared(listings, [] if request.first else shared, request, own)
+    result = _join(listings, joined, request, comm, memory)
+    if own.rank == 0:
+        warn_differences({**differing, **result.differing}, listings.names[0])
+    return JoinedFiles(listings.names, request, result.arrays, {name: members[name] for name in chosen}, comm)
+
+
+def _choose(listings: Listings, request: JoinRequest) -> list[str]:
+    """Return the names of the arrays that are joined or taken.
+
+    errors  ArgumentError: the first file lacks a requested array, or another file does
+    """
+    members = listings.members[0]
+    for name in request.variables or ():
+        if name not in members:
+            raise ArgumentError(f"{listings.names[0]} has no array {shown(name)}; it has: {', '.join(members)}")
+    chosen = [name for name in request.variables or members if is_readable(members[name])]
+    axes = find_axes(members, request.axis, listings.names[0])
+    if request.variables is None:
+        check_no_others(listings, request.axis, only_joined=request.first)
+    for number in range(1, len(listings.names)):
+        for name in chosen:
+            if name in axes or not request.first:
+                check_array(listings, number, name)
+    return chosen
+
+
+def _compare_shared(listings: Listings, names: Sequence[str], request: JoinRequest, comm: _core.Comm) -> dict[str, str]:
+    """Compare the arrays that all files share.  Returns attributes that differ without a change of meaning.
+
+    Each rank compares the elements of other files.
+    """
+    arrays = {name: SharedArray(listings, name, unpack=request.unpack) for name in names}
+    compare_elements(list(arrays.values()), range(1 + comm.rank, len(listings.names), comm.size))
+    return {attribute: url for one in arrays.values() for attribute, url in one.differing.items()}
+
+
+class _JoinedArrays:
+    """The concatenations of all arrays that are joined."""
+
+    def __init__(self, arrays: Mapping[str, Concatenation], differing: Mapping[str, str]) -> None:
+        self.arrays, self.differing = arrays, differing
+
+
+def _join(
+    listings: Listings, axes: Mapping[str, int], request: JoinRequest, comm: CommLike, memory: int
+) -> _JoinedArrays:
+    fail = partial(_core.fail, comm=to_core_comm(comm))
+    arrays: dict[str, Concatenation] = {}
+    differing: dict[str, str] = {}
+    with checks(fail):
+        limits = [
+            max_open(listings.members[0][name].chunks, listings.describe(0, name).dtype.itemsize, memory)
+            for name in axes
+        ]
+        files = OpenFiles(min(limits))
+        for name, axis in axes.items():
+            meanings = Meanings(unpack=request.unpack, listed=listings.arrays_in)
+            parts = PartCollection(axis, meanings)
+            for number in range(len(listings.names)):
+                parts.add(listings.describe(number, name))
+            opened = OpenParts(_opener(listings, name, comm, memory), files)
+            arrays[name] = Concatenation(axis, parts.join(), opened, comm)
+            differing.update(meanings.differing)
+            if comm is None:
+                arrays[name]._again = _join_again, (listings.names, request, memory, name)
+    return _JoinedArrays(arrays, differing)
+
+
+def _opener(listings: Listings, name: str, comm: CommLike, memory: int) -> Callable[[int], File]:
+    """Return a function that opens an array of a file by the number of the file."""
+    seen = [listings.members[number][name].shape for number in range(len(listings.names))]
+    fail = partial(_core.fail, comm=to_core_comm(comm))
+
+    def opened(number: int) -> File:
+        file = open(listings.url(number, name), comm=comm, memory=memory)
+        with checks(fail):
+            check_unchanged(file, seen[number], listings.describe(number, name).dtype)
+        return file
+
+    return opened
+
+
+def _join_again(names: tuple[str, ...], request: JoinRequest, memory: int, name: str) -> Concatenation:
+    """Return an array of a pickled join; its files are never closed explicitly."""
+    return _joined_once(names, request, memory)[name]
+
+
+@lru_cache(maxsize=4)
+def _joined_once(names: tuple[str, ...], request: JoinRequest, memory: int) -> Mapping[str, Concatenation]:
+    """Join files that were checked when they were joined first; several arrays of one join share the listings."""
+    listings = Listings.read(names)
+    axes = find_axes(listings.members[0], request.axis, names[0])
+    chosen = [name for name in request.variables or axes if name in axes and is_readable(listings.members[0][name])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
+        arrays = _join(listings, {name: axes[name] for name in chosen}, request, None, memory).arrays
+    next(iter(arrays.values()))._files.files.leave_open()
+    return arrays

@@ -1,0 +1,133 @@
+"""Joined files: a mapping from the names of their arrays to the joined arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ..._base.errors import ArgumentError
+from ..._calls.comm import CommLike
+from ..._core import Member
+from ..._file.arrays_in import BETWEEN, groups_in
+from ..._file.attributes import Attributes
+from ..._file.file import File
+from ..._file.open import open
+from ..joined.concatenation import Concatenation
+from .axes import base_names
+from .request import JoinRequest
+
+if TYPE_CHECKING:
+    import xarray
+
+
+class JoinedFiles(Mapping[str, "Concatenation | File"]):
+    """Files that are joined along a dimension: a mapping of the names of their arrays. Made by :func:`plait.open_many`.
+
+    Arrays with the dimension are :class:`plait.Concatenation`, the others :class:`plait.File` of the first file, which
+    is opened when it is first requested (with ``comm``, by all ranks). Closing it closes all of them.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        request: JoinRequest,
+        joined: Mapping[str, Concatenation],
+        members: Mapping[str, Member],
+        comm: CommLike,
+    ) -> None:
+        """Objects are made by :func:`plait.open_many`."""
+        self._names, self._request, self._comm = tuple(names), request, comm
+        self._joined, self._members = dict(joined), members
+        self._shared: dict[str, File] = {}
+        self._closed = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the files, in the order of joining."""
+        return self._names
+
+    @property
+    def joined(self) -> Mapping[str, Concatenation]:
+        """The arrays that are joined, by their names."""
+        return self._joined
+
+    @cached_property
+    def attrs(self) -> Attributes:
+        """The attributes of the first file's root group."""
+        return next((group.attributes for group in groups_in(self._names[0]) if not group.name), Attributes())
+
+    @property
+    def dims(self) -> dict[str, int]:
+        """The sizes of the dimensions of the outermost group, by their names."""
+        found: dict[str, int] = {}
+        for name in self:
+            shape = self._joined[name].shape if name in self._joined else self._members[name].shape
+            if "/" not in name:
+                found.update(zip(base_names(self._members[name]), shape, strict=False))
+        return found
+
+    @property
+    def coords(self) -> tuple[str, ...]:
+        """The names of the coordinates: one-dimensional arrays with the name of their dimension."""
+        return tuple(name for name in self if base_names(self._members[name]) == (name.rpartition("/")[2],))
+
+    @property
+    def closed(self) -> bool:
+        """True if it is closed."""
+        return self._closed
+
+    def __getitem__(self, name: str) -> Concatenation | File:
+        """Return an array. Collective with ``comm``.  errors  KeyError; plait.ArgumentError: it is closed"""
+        if self._closed:
+            raise ArgumentError(f"the files joined from {self._names[0]} are closed; join them again")
+        if name in self._joined:
+            return self._joined[name]
+        if name not in self._members:
+            raise KeyError(name)
+        if name not in self._shared:
+            self._shared[name] = open(f"{self._names[0]}{BETWEEN}{name}", comm=self._comm)
+        return self._shared[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names, in the order of the first file."""
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        """Count the arrays."""
+        return len(self._members)
+
+    def to_xarray(self, **options: Any) -> xarray.Dataset:
+        """Return an xarray dataset of the arrays of a group, none of which has been read.
+
+        options  further arguments of ``xarray.open_dataset``, such as ``group``, ``chunks`` and ``decode_times``
+
+        Closing the dataset closes the files. Raises plait.ArgumentError with ``comm``: xarray reads in one process.
+        """
+        import xarray
+
+        return xarray.open_dataset(self, engine="plait", **options)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Close all files. Closing twice does nothing."""
+        self._closed = True
+        for array in self._joined.values():
+            array.close()
+        while self._shared:
+            self._shared.popitem()[1].close()
+
+    def __enter__(self) -> JoinedFiles:
+        """Return itself; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    def __repr__(self) -> str:
+        """Return a description with the number of files, the dimension and the arrays."""
+        state = "closed " if self._closed else ""
+        return f"<{state}plait.JoinedFiles of {len(self._names)} files along {self._request.axis!r}: {', '.join(self)}>"
