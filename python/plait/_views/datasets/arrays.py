@@ -10,6 +10,7 @@ from xarray.core import indexing
 
 from ..._file.file import File
 from ..._file.open import open
+from ..joined import Concatenation
 from .variables import DatasetVariable
 
 
@@ -46,3 +47,25 @@ class LazyArray(BackendArray):
     def close(self) -> None:
         """Close the file, where it is open; reading opens it again."""
         self._files.close()
+
+
+class LazyConcatenation(BackendArray):
+    """A joined array whose elements are read when it is indexed. It is pickled as the names of its files."""
+
+    def __init__(self, joined: Concatenation) -> None:
+        """Refer to the array, which another object closes."""
+        self.shape = joined.shape
+        self.dtype = joined.dtype
+        self._joined = joined
+
+    def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
+        """Read the elements of an index of xarray."""
+        kind = indexing.IndexingSupport.OUTER_1VECTOR
+        return indexing.explicit_indexing_adapter(key, self.shape, kind, self._read)
+
+    def _read(self, key: tuple[Any, ...]) -> Any:
+        return np.asarray(self._joined[key])
+
+    def close(self) -> None:
+        """Close its files."""
+        self._joined.close()

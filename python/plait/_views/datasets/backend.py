@@ -14,7 +14,10 @@ from xarray.core.indexing import LazilyIndexedArray
 
 from ..._base.errors import ArgumentError
 from ..._file.location import format_at, local_path
-from .arrays import LazyArray
+from ..joined import Concatenation
+from ..joined_files import JoinedFiles, open_many
+from .arrays import LazyArray, LazyConcatenation
+from .joined import joined_group
 from .variables import Group, group_in, names_of_groups
 
 _OWN = ("npy", "npz", "safetensors")
@@ -30,9 +33,14 @@ def _has_user_block(path: Path) -> bool:
 class _Store(AbstractDataStore):
     """A group of arrays, as xarray's decoding takes it."""
 
-    def __init__(self, group: Group) -> None:
-        self._group = group
-        self._arrays = {found.name: LazyArray(found) for found in group.arrays}
+    def __init__(
+        self, group: Group, joined: Mapping[str, Concatenation] | None = None, files: JoinedFiles | None = None
+    ) -> None:
+        self._group, self._files = group, files
+        self._arrays: dict[str, LazyArray | LazyConcatenation] = {
+            found.name: LazyConcatenation(joined[found.name]) if joined and found.name in joined else LazyArray(found)
+            for found in group.arrays
+        }
 
     def get_variables(self) -> Mapping[str, xarray.Variable]:
         """Return the variables, none of which has been read."""
@@ -65,6 +73,27 @@ class _Store(AbstractDataStore):
         """Close the files of the arrays."""
         for array in self._arrays.values():
             array.close()
+        if self._files is not None:
+            self._files.close()
+
+
+def _open_store(source: str | os.PathLike[str] | JoinedFiles, group: str | None, options: Mapping[str, Any]) -> _Store:
+    """Open a file, or join files.
+
+    options  of plait.open, or with ``concat`` of plait.open_many
+    """
+    if isinstance(source, JoinedFiles):
+        if options:
+            raise ArgumentError(f"joined files state their arrays themselves; leave out {', '.join(options)}")
+        return _Store(*joined_group(source, group), source)
+    if "concat" not in options:
+        return _Store(group_in(os.fspath(source), group, options))
+    files = open_many(source, **options)
+    try:
+        return _Store(*joined_group(files, group), files)
+    except BaseException:
+        files.close()
+        raise
 
 
 class PlaitBackend(BackendEntrypoint):
@@ -75,6 +104,7 @@ class PlaitBackend(BackendEntrypoint):
            that holds one array without a name gives the variable ``data``
     group  the group of a file that has groups; by default the outermost one
     shape, dtype, order, offset  of the array in a store that does not say them, as in :func:`plait.open`
+    concat, first, sort  join the files that match a pattern, such as ``"run-*.nc"``, as :func:`plait.open_many`
 
     Dimensions have the names that the format has for them. Others are ``dim_0`` and so on in a store with one array,
     and in a file with several arrays those of netCDF's library: ``phony_dim_0`` and so on, one for each size. xarray
@@ -97,6 +127,9 @@ class PlaitBackend(BackendEntrypoint):
         "dtype",
         "order",
         "offset",
+        "concat",
+        "first",
+        "sort",
     )
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
@@ -120,7 +153,7 @@ class PlaitBackend(BackendEntrypoint):
 
     def open_dataset(  # type: ignore[override]
         self,
-        filename_or_obj: str | os.PathLike[str],
+        filename_or_obj: str | os.PathLike[str] | JoinedFiles,
         *,
         drop_variables: str | Iterable[str] | None = None,
         group: str | None = None,
@@ -133,8 +166,7 @@ class PlaitBackend(BackendEntrypoint):
         **options: Any,
     ) -> xarray.Dataset:
         """Return the dataset; the class documents the arguments."""
-        url = os.fspath(filename_or_obj)
-        store = _Store(group_in(url, group, {name: value for name, value in options.items() if value is not None}))
+        store = _open_store(filename_or_obj, group, {key: one for key, one in options.items() if one is not None})
         return StoreBackendEntrypoint().open_dataset(
             store,
             mask_and_scale=mask_and_scale,

@@ -110,8 +110,7 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
         )
     groups = groups_in(path)
     siblings = () if wanted else (one for one in groups if one.name.strip("/") == inside)
-    values = [_unwrap_scalars(one.attributes) for one in siblings]
-    attributes = {name: value for one in values for name, value in one.items() if name not in _HIDDEN}
+    attributes = {name: value for one in siblings for name, value in user_attributes(one.attributes).items()}
     usable = tuple(_usable(near, path, wanted))
     if len(listed) == 1 and not listed[0].name:
         return Group(tuple(_found_alone(one, path) for one in usable), attributes)
@@ -188,6 +187,11 @@ def _unwrap_scalars(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value[0] if np.shape(value) == (1,) else value for name, value in attributes.items()}
 
 
+def user_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes as xarray has them, without those by which formats keep dimensions."""
+    return {name: value for name, value in _unwrap_scalars(attributes).items() if name not in _HIDDEN}
+
+
 def _original_bytes(text: str, most: int) -> bytes:
     """Return the original bytes of a text; those that were not UTF-8 were read as Latin-1 (latin1_to_utf8())."""
     encoded = text.encode(errors="surrogateescape")
@@ -197,7 +201,7 @@ def _original_bytes(text: str, most: int) -> bytes:
 def _xarray_attributes(one: ArrayInfo) -> dict[str, Any]:
     """Return the attributes of an array as xarray decodes them."""
     assert one.dtype is not None
-    found = {name: value for name, value in _unwrap_scalars(one.attributes).items() if name not in _HIDDEN}
+    found = user_attributes(one.attributes)
     fill = found.get("_FillValue")
     if isinstance(fill, str) and one.dtype.kind == "S":  # the elements are bytes, so the fill value must be as well
         found["_FillValue"] = np.bytes_(_original_bytes(fill, one.dtype.itemsize))

@@ -96,6 +96,11 @@ class Concatenation(ReadableArray, CollectiveArray):
         return self._chunks
 
     @property
+    def is_alone(self) -> bool:
+        """True if one process has opened the parts for itself."""
+        return self._alone
+
+    @property
     def closed(self) -> bool:
         """True if it is closed."""
         return self._closed

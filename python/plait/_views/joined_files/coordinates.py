@@ -35,10 +35,10 @@ def find_order(listings: Listings, request: JoinRequest, comm: _core.Comm) -> li
     """
     with checks(partial(_core.fail, comm=comm)):
         order, found = _order_here(listings, request) if comm.rank == 0 else ([], [])
+        for warning in found:  # before the broadcast, so that a warning that is an error is one on all ranks
+            warnings.warn(warning, UserWarning, stacklevel=4)
         with agreed_errors():
             text = _core.broadcast_text(f"order the files of {listings.names[0]}", json.dumps(order), 0, comm)
-        for warning in found:
-            warnings.warn(warning, UserWarning, stacklevel=4)
         return [int(number) for number in json.loads(text)]
 
 

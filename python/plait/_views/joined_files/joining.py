@@ -12,7 +12,8 @@ from ..._arguments.sizes import parse_bytes
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
-from ..._calls.guard import checks
+from ..._calls.guard import agreed_errors, checks
+from ..._core import Member
 from ..._file.file import File
 from ..._file.open import open
 from ..._redistribution.held import check_flag
@@ -97,9 +98,15 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
             )
         differing = _compare_shared(listings, [] if request.first else shared, request, own)
     result = _join(listings, joined, request, comm, memory)
-    if own.rank == 0:
-        warn_differences({**differing, **result.differing}, listings.names[0])
-    return JoinedFiles(listings.names, request, result.arrays, {name: members[name] for name in chosen}, comm)
+    with checks(fail):
+        if own.rank == 0:
+            warn_differences({**differing, **result.differing}, listings.names[0])
+        with agreed_errors():  # the other ranks learn of a difference that one rank has found
+            _core.broadcast_text(f"join {listings.names[0]} with others", "", 0, own)
+    files = JoinedFiles(listings.names, request, result.arrays, {name: members[name] for name in chosen}, comm)
+    if comm is None:
+        files._again = _join_files_again, (listings.names, request, memory)
+    return files
 
 
 def _choose(listings: Listings, request: JoinRequest) -> list[str]:
@@ -178,19 +185,28 @@ def _opener(listings: Listings, name: str, comm: CommLike, memory: int) -> Calla
     return opened
 
 
+def _join_files_again(names: tuple[str, ...], request: JoinRequest, memory: int) -> JoinedFiles:
+    """Return pickled joined files, which are never closed explicitly."""
+    members, arrays = _joined_once(names, request, memory)
+    return JoinedFiles(names, request, arrays, members, None)
+
+
 def _join_again(names: tuple[str, ...], request: JoinRequest, memory: int, name: str) -> Concatenation:
     """Return an array of a pickled join; its files are never closed explicitly."""
-    return _joined_once(names, request, memory)[name]
+    return _joined_once(names, request, memory)[1][name]
 
 
 @lru_cache(maxsize=4)
-def _joined_once(names: tuple[str, ...], request: JoinRequest, memory: int) -> Mapping[str, Concatenation]:
+def _joined_once(
+    names: tuple[str, ...], request: JoinRequest, memory: int
+) -> tuple[Mapping[str, Member], Mapping[str, Concatenation]]:
     """Join files that were checked when they were joined first; several arrays of one join share the listings."""
     listings = Listings.read(names)
-    axes = find_axes(listings.members[0], request.axis, names[0])
-    chosen = [name for name in request.variables or axes if name in axes and is_readable(listings.members[0][name])]
+    members = listings.members[0]
+    axes = find_axes(members, request.axis, names[0])
+    chosen = [name for name in request.variables or members if is_readable(members[name])]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
-        arrays = _join(listings, {name: axes[name] for name in chosen}, request, None, memory).arrays
+        arrays = _join(listings, {name: axes[name] for name in chosen if name in axes}, request, None, memory).arrays
     next(iter(arrays.values()))._files.files.leave_open()
-    return arrays
+    return {name: members[name] for name in chosen}, arrays

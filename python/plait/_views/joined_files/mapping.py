@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..._base.errors import ArgumentError
+from ..._base.errors import ArgumentError, ArgumentTypeError
 from ..._calls.comm import CommLike
 from ..._core import Member
 from ..._file.arrays_in import BETWEEN, groups_in
@@ -42,6 +42,8 @@ class JoinedFiles(Mapping[str, "Concatenation | File"]):
         self._joined, self._members = dict(joined), members
         self._shared: dict[str, File] = {}
         self._closed = False
+        #: The function and its arguments that join the files again in another process; None if that is not possible.
+        self._again: tuple[Callable[..., JoinedFiles], tuple[Any, ...]] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,6 +128,12 @@ class JoinedFiles(Mapping[str, "Concatenation | File"]):
     ) -> None:
         """Close it."""
         self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle files that one process has joined: they are opened again by their names."""
+        if self._again is None:
+            raise ArgumentTypeError(f"{self!r} cannot be pickled; join the files without comm, in one process")
+        return self._again
 
     def __repr__(self) -> str:
         """Return a description with the number of files, the dimension and the arrays."""

@@ -1,0 +1,149 @@
+"""plait.open_many, and xarray's datasets of joined files."""
+
+import pickle
+import re
+import threading
+import warnings
+
+import dask
+import numpy as np
+import pytest
+import xarray
+from joined_files.netcdf_parts import write_part, write_parts
+
+import plait
+
+
+@pytest.fixture
+def paths(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return write_parts(tmp_path)
+
+
+@pytest.fixture
+def whole(paths):
+    """The files as xarray joins them, without decoding."""
+    parts = [xarray.open_dataset(path, engine="netcdf4", mask_and_scale=False, decode_times=False) for path in paths]
+    yield xarray.concat(parts, "time", data_vars="minimal", coords="minimal", compat="override")
+    for part in parts:
+        part.close()
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:attributes differ")
+
+
+def test_the_mapping(paths, whole):
+    with plait.open_many("run-*.nc", "time") as files:
+        assert list(files) == ["time", "lat", "t2m", "crs", "rain"]
+        assert len(files) == 5
+        assert files.names == ("run-9.nc", "run-10.nc", "run-11.nc")
+        assert files.dims == {"time": 9, "lat": 3}
+        assert files.coords == ("time", "lat")
+        assert dict(files.attrs) == {"title": "part 0"}
+        assert repr(files) == "<plait.JoinedFiles of 3 files along 'time': time, lat, t2m, crs, rain>"
+        assert isinstance(files["t2m"], plait.Concatenation)
+        assert isinstance(files["lat"], plait.File)
+        for name in files:
+            np.testing.assert_array_equal(files[name][...], whole[name])
+        assert files["t2m"].attrs["units"] == "K"
+        with pytest.raises(KeyError):
+            files["zz"]
+    assert files.closed
+    with pytest.raises(plait.ArgumentError, match=r"files joined from run-9.nc are closed"):
+        files["t2m"]
+
+
+def test_chosen_arrays(paths):
+    with plait.open_many([str(path) for path in reversed(paths)], "time", variable="t2m", sort=True) as files:
+        assert list(files) == ["t2m"]
+        assert files.names == tuple(map(str, paths))
+
+
+def test_differing_attributes_are_one_warning(paths):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        plait.open_many("run-*.nc", "time").close()
+    assert len(seen) == 1
+    assert "history (run-10.nc::t2m)" in str(seen[0].message)
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": {}}])
+def test_datasets_of_xarray(paths, whole, options):
+    for found in (
+        xarray.open_dataset(
+            "run-*.nc", engine="plait", concat="time", decode_times=False, mask_and_scale=False, **options
+        ),
+        plait.open_many("run-*.nc", "time").to_xarray(decode_times=False, mask_and_scale=False, **options),
+    ):
+        with found:
+            xarray.testing.assert_equal(found, whole)
+            assert found["t2m"].attrs["units"] == "K"
+            np.testing.assert_array_equal(found["t2m"][1:8:3, [0, 2]], whole["t2m"][1:8:3, [0, 2]])
+
+
+def test_decoded_datasets(paths):
+    parts = [xarray.open_dataset(path, engine="netcdf4") for path in paths]
+    with xarray.open_dataset("run-*.nc", engine="plait", concat="time") as found:
+        joined = xarray.concat(parts, "time", data_vars="minimal", coords="minimal", compat="override")
+        xarray.testing.assert_equal(found, joined)
+    with plait.open_many("run-*.nc", "time", unpack=True).to_xarray() as found:
+        np.testing.assert_array_equal(found["rain"], joined["rain"])
+
+
+def test_pickled_datasets(paths, whole):
+    with xarray.open_dataset("run-*.nc", engine="plait", concat="time", decode_times=False) as found:
+        again = pickle.loads(pickle.dumps(found))
+        np.testing.assert_array_equal(again["t2m"], whole["t2m"])
+        with dask.config.set(scheduler="processes", num_workers=2):
+            total = found.chunk({"time": 2})["t2m"].sum().compute()
+        assert total == pytest.approx(float(whole["t2m"].sum()))
+
+
+def test_several_threads_read(paths, whole):
+    with plait.open_many("run-*.nc", "time") as files:
+        wrong = []
+
+        def read(name):
+            for at in range(20):
+                if not np.array_equal(files[name][at % 9], whole[name][at % 9]):
+                    wrong.append(name)
+
+        threads = [threading.Thread(target=read, args=(name,)) for name in ("t2m", "rain", "time") for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not wrong
+
+
+def test_few_files_are_open_at_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number in range(150):
+        write_part(f"run-{number}.nc", [float(number)], format="NETCDF3_CLASSIC", seed=number)
+    with plait.open_many("run-*.nc", "time") as files:
+        for name in ("t2m", "rain"):
+            assert files[name][...].shape[0] == 150
+        cache = files["t2m"]._files.files
+        assert cache is files["rain"]._files.files
+        assert len(cache._files) == 64
+
+
+def test_a_part_that_was_replaced(paths):
+    with plait.open_many("run-*.nc", "time") as files:
+        write_part(paths[1], [3.0], seed=5)
+        with pytest.raises(plait.StoreError, match=r"run-10.nc::t2m had shape 2x3 .* when it was joined with others"):
+            files["t2m"][...]
+
+
+def test_arguments_that_do_not_fit(paths):
+    for options, message in (
+        ({"sort": 1}, "sort"),
+        ({"first": "yes"}, "first"),
+        ({"variable": "zz"}, "run-9.nc has no array 'zz'; it has: time, lat, t2m, crs, rain"),
+    ):
+        with pytest.raises(plait.ArgumentError, match=re.escape(message)):
+            plait.open_many("run-*.nc", "time", **options)
+    with plait.open_many("run-*.nc", "time") as files, pytest.raises(plait.ArgumentError, match="leave out shape"):
+        files.to_xarray(shape=3)
+    with pytest.raises(plait.ArgumentError, match=r"no file matches 'zz-\*.nc'"):
+        plait.open_many("zz-*.nc", "time")
