@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -24,12 +26,11 @@ from ..._calls.guard import alone, checks
 from ..._calls.request import Request
 from ..._core import Layout
 from ..._file.attributes import Attributes
-from ..._file.file import File
 from ..._file.indexing.index import parse_index
 from ..._file.indexing.moving import read_index
 from ..._file.indexing.readable_array import ReadableArray
 from .decoding import owned
-from .parts import JoinedParts, OpenParts, Part, Piece, split_region
+from .parts import JoinedParts, OpenParts, Part, Piece, for_each, split_region
 from .request import JointRequest
 from .sections import make_sections, region_dimension
 
@@ -113,11 +114,16 @@ class Concatenation(ReadableArray, CollectiveArray):
         It needs the memory of reading one part. Raises the errors of reading the parts.
         """
         layout, slices, arrays = self._prepare(layout, out, region)
+
+        def read_part(access: PartAccess) -> None:
+            staged = self._staged(access.piece, access.views)
+            self._files.get(access.piece.part).read(access.section, self._given(staged), region=access.region)
+            self._decode(access, staged)
+
         with self._turn:
-            for piece, file, section, views, inside in self._accesses(layout, slices, arrays):
-                staged = self._staged(piece, views)
-                file.read(section, self._given(staged), region=inside)
-                self._decode(piece, section, staged, views)
+            accesses = list(self._accesses(layout, slices, arrays))
+            largest = max((one.bytes for one in accesses), default=0)
+            for_each(accesses, read_part, self._files.files.threads(largest) if self._alone else 1)
         return self._as_given(arrays, out)
 
     def iread(
@@ -131,10 +137,10 @@ class Concatenation(ReadableArray, CollectiveArray):
         started: list[Request[Any]] = []
         finish: list[Callable[[], None]] = []
         with self._turn:
-            for piece, file, section, views, inside in self._accesses(layout, slices, arrays):
-                staged = self._staged(piece, views)
-                started.append(file.iread(section, self._given(staged), region=inside))
-                finish.append(partial(self._decode, piece, section, staged, views))
+            for access in self._accesses(layout, slices, arrays):
+                file, staged = self._files.get(access.piece.part), self._staged(access.piece, access.views)
+                started.append(file.iread(access.section, self._given(staged), region=access.region))
+                finish.append(partial(self._decode, access, staged))
         return JointRequest(started, self._as_given(arrays, out), finish)
 
     def explain(self, layout: LayoutLike | None = None, region: Region | None = None) -> str:
@@ -144,8 +150,9 @@ class Concatenation(ReadableArray, CollectiveArray):
             wanted = self._layout_for(layout, slices)
         with self._turn:
             lines = [
-                f"part {piece.part}: {file.url}\n{file.explain(section, inside)}"
-                for piece, file, section, _, inside in self._accesses(wanted, slices, None)
+                f"part {one.piece.part}: {file.url}\n{file.explain(one.section, one.region)}"
+                for one in self._accesses(wanted, slices, None)
+                for file in [self._files.get(one.piece.part)]
             ]
         return "\n".join(lines)
 
@@ -217,12 +224,8 @@ class Concatenation(ReadableArray, CollectiveArray):
             self._check_open()
             return self._checked(layout, out, region, "out", writable=True)
 
-    def _accesses(
-        self, layout: Layout, slices: Slices, arrays: list[Array] | None
-    ) -> Iterator[tuple[Piece, File, Layout, list[Array], Region]]:
-        """Yield for each part its piece, its file, the layout of the ranks, their arrays' parts, and the region in the
-        part.
-        """
+    def _accesses(self, layout: Layout, slices: Slices, arrays: list[Array] | None) -> Iterator[PartAccess]:
+        """Yield the access to each part."""
         full = self._full(slices)
         ranks = ranks_held(layout, self._comm, self._alone)
         pieces = split_region(self._parts, self._axis, full)
@@ -231,7 +234,7 @@ class Concatenation(ReadableArray, CollectiveArray):
                 array if window is None else array[window]
                 for array, window in zip(arrays or [], windows if arrays else [], strict=True)
             ]
-            yield piece, self._files.get(piece.part), section, views, _to_region(piece.slices)
+            yield PartAccess(piece, section, views, _to_region(piece.slices))
 
     def _given(self, arrays: list[Array]) -> Any:
         """Return local arrays in the form that accesses of parts take: a list, or one array."""
@@ -243,21 +246,22 @@ class Concatenation(ReadableArray, CollectiveArray):
         with checks(self._fail):
             return views if decoding.is_identity else [decoding.new_stored(view) for view in views]
 
-    def _decode(self, piece: Piece, section: Layout, staged: list[Array], views: list[Array]) -> None:
-        decoding = self._decodings[piece.part]
+    def _decode(self, access: PartAccess, staged: list[Array]) -> None:
+        decoding = self._decodings[access.piece.part]
         if decoding.is_identity:
             return
         with checks(self._fail):
-            ranks = ranks_held(section, self._comm, self._alone)
-            for rank, stored, view in zip(ranks, staged, views, strict=True):
-                inner = owned(section, rank)
+            ranks = ranks_held(access.section, self._comm, self._alone)
+            for rank, stored, view in zip(ranks, staged, access.views, strict=True):
+                inner = owned(access.section, rank)
                 decoding.decode(stored[inner], view[inner])
 
     def _read_region(self, slices: Slices, out: Array) -> None:
         """Read a region into an array of its shape, in this process alone."""
         full = self._full(slices)
         before = [slice(None)] * region_dimension(self._axis, full)
-        for piece in split_region(self._parts, self._axis, full):
+
+        def read_piece(piece: Piece) -> None:
             window = out
             if piece.count is not None:
                 window = out[(*before, slice(piece.first, piece.first + piece.count))]
@@ -267,8 +271,30 @@ class Concatenation(ReadableArray, CollectiveArray):
             if not decoding.is_identity:
                 decoding.decode(stored, window)
 
+        pieces = list(split_region(self._parts, self._axis, full))
+        largest = max((math.prod(count for _, count, _, _ in piece.slices) for piece in pieces), default=0)
+        for_each(pieces, read_piece, self._files.files.threads(largest * self._dtype.itemsize))
+
     def _full(self, slices: Slices) -> Slices:
         return slices or [(0, size, 1, False) for size in self._shape]
+
+
+@dataclass(frozen=True)
+class PartAccess:
+    """The access of a read to one part."""
+
+    piece: Piece
+    section: Layout
+    """The layout of the ranks in the region of the part."""
+    views: list[Array]
+    """The parts of the local arrays that it fills."""
+    region: Region
+    """The region in the part."""
+
+    @property
+    def bytes(self) -> int:
+        """The number of bytes that it reads into this process."""
+        return sum(view.nbytes for view in self.views)
 
 
 def _to_region(slices: Slices) -> Region:

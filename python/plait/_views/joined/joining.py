@@ -30,6 +30,8 @@ from .names import Name, names_of_parts
 from .parts import OpenFiles, OpenParts, check_unchanged
 
 _MAX_OPEN = 64
+MEMORY = 32 << 20
+"""Bytes for reading several parts at once, if the caller does not limit the memory."""
 _CHUNKS_KEPT = 64 << 20
 """Bytes of chunks that open parts may keep unpacked, one each; less where less memory is given."""
 
@@ -96,10 +98,9 @@ def _joined(
         return file
 
     with checks(fail):
-        limit = max_open(
-            first._core.chunk, first.dtype.itemsize, whole(parse_bytes(options["memory"], "memory"), "memory")
-        )
-    files = OpenParts(opened, OpenFiles(limit))
+        memory = whole(parse_bytes(options["memory"], "memory"), "memory")
+        limit = max_open(first._core.chunk, first.dtype.itemsize, memory)
+    files = OpenParts(opened, OpenFiles(limit, memory or MEMORY))
     files.add(0, first)
     meanings = Meanings(unpack=unpack)
     try:

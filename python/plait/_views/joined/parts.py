@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..._arguments.region import Slices
 from ..._arguments.words import shape_text
@@ -13,6 +16,9 @@ from ..._base.errors import store_error
 from ..._file.attributes import Attributes
 from ..._file.file import File
 from .decoding import PartDecoding
+
+_MAX_THREADS = 8
+_Task = TypeVar("_Task")
 
 
 @dataclass(frozen=True)
@@ -83,28 +89,44 @@ def split_region(parts: tuple[Part, ...], axis: int, slices: Slices) -> Iterator
 class OpenFiles:
     """The open files of one concatenation or of several: at most a fixed number, those that were used last.
 
-    All ranks request the same files in the same order, so that they are opened and closed together. One thread at a
-    time may use them: the one that holds `turn`.
+    All ranks request the same files in the same order, so that they are opened and closed together. One read at a time
+    may use them: the one that holds `turn`. A read of one process may use several files at once, by a few threads.
     """
 
-    def __init__(self, limit: int) -> None:
-        """Begin without an open file.  limit: the maximum number of open files"""
+    def __init__(self, limit: int, memory: int) -> None:
+        """Begin without an open file.
+
+        limit   the maximum number of open files
+        memory  bytes for reading several files at once
+        """
         self.turn = threading.RLock()
-        self._limit = limit
+        self._changes = threading.Lock()
+        self._limit, self._memory = limit, memory
         self._files: OrderedDict[tuple[int, int], File] = OrderedDict()
         self._stays_open = False
 
     def get(self, owner: int, number: int, open_part: Callable[[int], File]) -> File:
         """Return the file of a part of an owner, and open it if necessary.  errors  plait.StoreError"""
         key = (owner, number)
-        if key in self._files:
-            self._files.move_to_end(key)
-            return self._files[key]
-        while len(self._files) >= self._limit:
-            self._files.popitem(last=False)[1].close()
-        file = self._files[key] = open_part(number)
+        with self._changes:
+            if key in self._files:
+                self._files.move_to_end(key)
+                return self._files[key]
+            while len(self._files) >= self._limit:
+                self._files.popitem(last=False)[1].close()
+        file = open_part(number)
+        with self._changes:
+            self._files[key] = file
         file._kept = self._stays_open
         return file
+
+    def threads(self, largest: int) -> int:
+        """Return how many threads read files at once.  largest: bytes that one of them reads
+
+        At most half of the open files are in use, so that no file is closed while a thread reads it. Reading a
+        compressed part needs about three times its bytes.
+        """
+        return max(min(os.cpu_count() or 1, _MAX_THREADS, self._limit // 2, self._memory // max(3 * largest, 1)), 1)
 
     def add(self, owner: int, number: int, file: File) -> None:
         """Add a file that is open already; it is closed instead if the maximum is reached."""
@@ -123,6 +145,17 @@ class OpenFiles:
         """Close the files of an owner."""
         for key in [key for key in self._files if key[0] == owner]:
             self._files.pop(key).close()
+
+
+def for_each(tasks: Sequence[_Task], function: Callable[[_Task], None], threads: int) -> None:
+    """Call a function for each task, by several threads."""
+    if threads == 1 or len(tasks) < 2:
+        for task in tasks:
+            function(task)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(function, tasks):
+            pass
 
 
 class OpenParts:

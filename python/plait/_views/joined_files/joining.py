@@ -19,7 +19,7 @@ from ..._file.open import open
 from ..._redistribution.held import check_flag
 from ..joined.collection import PartCollection
 from ..joined.concatenation import Concatenation
-from ..joined.joining import max_open, warn_differences
+from ..joined.joining import MEMORY, max_open, warn_differences
 from ..joined.meaning import Meanings
 from ..joined.names import Name, names_of_parts
 from ..joined.parts import OpenFiles, OpenParts, check_unchanged
@@ -157,7 +157,7 @@ def _join(
             max_open(listings.members[0][name].chunks, listings.describe(0, name).dtype.itemsize, memory)
             for name in axes
         ]
-        files = OpenFiles(min(limits))
+        files = OpenFiles(min(limits), memory or MEMORY)
         for name, axis in axes.items():
             meanings = Meanings(unpack=request.unpack, listed=listings.arrays_in)
             parts = PartCollection(axis, meanings)
