@@ -214,10 +214,7 @@ def copy(
             raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
         check_streams(source, target, raw=raw, shared=own.size > 1 or layout is not None)
         target = _with_format(target, format)
-        sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
-        if concat is not None:
-            with agreed_errors():
-                sources = [*names_of_parts(without_streams(sources), own)]
+        sources = _list_sources(source, concat, own)
         join = _join_request(concat, chosen, first=first, sort=sort, unpack=unpack)
         check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
@@ -239,6 +236,15 @@ def copy(
         tuple(done.plan),
         tuple(done.skipped),
     )
+
+
+def _list_sources(source: Any, concat: int | str | None, comm: _core.Comm) -> list[Any]:
+    """Return the sources one by one.  Collective with `concat`, because rank 0 searches the files of patterns."""
+    sources: list[Any] = list(source) if isinstance(source, (list, tuple)) else [source]
+    if concat is None:
+        return sources
+    with agreed_errors():
+        return [*names_of_parts(without_streams(sources), comm)]
 
 
 def _join_request(

@@ -102,6 +102,7 @@ class OpenFiles:
         self.turn = threading.RLock()
         self._changes = threading.Lock()
         self._limit, self._memory = limit, memory
+        self._opening = 0  # files that threads are opening
         self._files: OrderedDict[tuple[int, int], File] = OrderedDict()
         self._stays_open = False
 
@@ -112,11 +113,14 @@ class OpenFiles:
             if key in self._files:
                 self._files.move_to_end(key)
                 return self._files[key]
-            while len(self._files) >= self._limit:
+            while self._files and len(self._files) + self._opening >= self._limit:
                 self._files.popitem(last=False)[1].close()
-        file = open_part(number)
-        with self._changes:
-            self._files[key] = file
+            self._opening += 1
+        try:
+            file = self._files[key] = open_part(number)
+        finally:
+            with self._changes:
+                self._opening -= 1
         file._kept = self._stays_open
         return file
 

@@ -139,7 +139,7 @@ class SharedArray:
         at = find_difference(expected, found)
         if at is None:
             return
-        index = tuple(place + (window[d].start if window else 0) for d, place in enumerate(at))
+        index = tuple(number + (window[d].start if window else 0) for d, number in enumerate(at))
         first, part = self._parts[0].description, self._parts[number].description
         raise ArgumentError(
             f"{part.url} has {element_text(found[at])} at index {index}, but {first.url} has "
