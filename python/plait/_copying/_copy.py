@@ -21,9 +21,9 @@ from .._calls.guard import agreed_errors, checks
 from .._file.location import with_format
 from .._redistribution.held import check_flag
 from .._views.joined import names_of_parts
-from .._views.joined_files import JoinRequest
 from .ends import check_names, check_streams, without_streams
 from .job import Job
+from .joined_sources import make_join_request
 from .moving import Progress
 from .names import TargetName
 from .plans import ArrayPlan
@@ -117,6 +117,7 @@ def copy(
     dry_run: bool = False,
     verify: bool = False,
     resume: bool = False,
+    durable: bool | None = None,
     concat: int | str | None = None,
     first: bool = False,
     sort: bool = False,
@@ -178,6 +179,7 @@ def copy(
     resume    if the copy is interrupted, keep what is done next to the target, under temporary names, and continue an
               earlier copy of the same source and arguments. Copies into targets that cannot be continued, such as HDF5
               files, start over
+    durable   False to end without waiting for the disk, as in :func:`plait.open`; not with ``resume``
     concat    the dimension along which the sources are joined: its number or its name. Sources that name whole files,
               as in ``"run-*.nc"``, are joined as by :func:`plait.open_many`: all arrays that have the dimension; the
               others must be equal in all files. Other sources are arrays that are joined as by :func:`plait.concat`
@@ -215,14 +217,15 @@ def copy(
         check_streams(source, target, raw=raw, shared=own.size > 1 or layout is not None)
         target = _with_format(target, format)
         sources = _list_sources(source, concat, own)
-        join = _join_request(concat, chosen, first=first, sort=sort, unpack=unpack)
+        join = make_join_request(concat, chosen, first=first, sort=sort, unpack=unpack)
         check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
         options = SourceOptions(comm, shape, dtype, order, offset, most)
         job = Job(sources, target, name, options, storage, join)
         job.choose(chosen, shaping, raw=raw, layout=layout)
         job.adapt(unpack=check_flag(unpack, "unpack"), skip=check_flag(skip_unsupported, "skip_unsupported"))
-        job.check(dry_run=dry_run, verify=verify, resume=resume)
+        sync = None if durable is None else check_flag(durable, "durable")
+        job.check(dry_run=dry_run, verify=verify, resume=resume, durable=sync)
     done = job.run(own, fail, progress)
     return CopyResult(
         done.first.shape,
@@ -245,18 +248,6 @@ def _list_sources(source: Any, concat: int | str | None, comm: _core.Comm) -> li
         return sources
     with agreed_errors():
         return [*names_of_parts(without_streams(sources), comm)]
-
-
-def _join_request(
-    concat: int | str | None, chosen: Selection, *, first: bool, sort: bool, unpack: bool
-) -> JoinRequest | None:
-    flags = {name: check_flag(given, name) for name, given in (("first", first), ("sort", sort), ("unpack", unpack))}
-    if concat is not None:
-        return JoinRequest(concat, variables=chosen.variables, **flags)
-    for name in ("first", "sort"):
-        if flags[name]:
-            raise ArgumentError(f"{name}=True (--{name}) applies to files that are joined; add concat= (--concat)")
-    return None
 
 
 def _bytes_of_memory(memory: int | str) -> int:

@@ -74,6 +74,7 @@ class Job:
     dry_run: bool = False
     verify: bool = False
     resume: bool = False
+    durable: bool | None = None
 
     def choose(self, chosen: Selection, shaping: ArrayTransform, *, raw: bool, layout: str | None) -> None:
         """Set the parts of the source to copy, and the layout of the ranks."""
@@ -83,12 +84,17 @@ class Job:
         """Set whether to decode packed arrays, and whether to skip arrays that cannot be copied."""
         self.unpack, self.skip = unpack, skip
 
-    def check(self, *, dry_run: bool, verify: bool, resume: bool) -> None:
+    def check(self, *, dry_run: bool, verify: bool, resume: bool, durable: bool | None = None) -> None:
         """Set the mode of execution.
 
         errors  ArgumentError: the ends do not support the mode
         """
-        self.dry_run, self.verify, self.resume = dry_run, verify, resume
+        self.dry_run, self.verify, self.resume, self.durable = dry_run, verify, resume, durable
+        if resume and durable is False:
+            raise ArgumentError(
+                "resume=True (--resume) continues from what is durable, but durable=False (--no-sync) was given; leave "
+                "either out"
+            )
         steps_come = [is_stream(end) or comes_in_steps(end) for end in (self.sources[0], self.target)]
         if self.shaping.axes is not None and self.layout is not None:
             raise ArgumentError("layout and axes cannot go together; leave layout out")
@@ -202,7 +208,7 @@ class Run:
         journal = self._mover.journal
         stages = journal is None and not job.dry_run
         making = (DryRunFactory if job.dry_run else TargetFactory)(
-            options.comm, options.memory, job.storage, journal, stages
+            options.comm, options.memory, job.storage, journal, stages, job.durable
         )
         if job.name is None:
             return SerialTarget(job.target, job.raw)

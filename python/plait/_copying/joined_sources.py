@@ -12,9 +12,11 @@ from .._base.errors import ArgumentError
 from .._calls.guard import Reporter, checks
 from .._core import Content, Layout
 from .._file.arrays_in import BETWEEN, members_in
+from .._redistribution.held import check_flag
 from .._views.joined import Concatenation, concat
 from .._views.joined_files import JoinedFiles, JoinRequest
 from .._views.joined_files.joining import join_files
+from .selection import Selection
 from .sources import NamedSource, SourceOptions, holds_arrays, replace_type
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 from .unpacking import UnpackedSource
@@ -124,6 +126,19 @@ class JoinedFilesSource(WrappedSource):
         content = replace_type(array.content, array_type(whole.shape, whole.dtype, whole.order))
         content.attributes = whole.attrs.stored
         return replace(array, content=content, extra_bytes=whole._stored_bytes)
+
+
+def make_join_request(
+    concat: int | str | None, chosen: Selection, *, first: bool, sort: bool, unpack: bool
+) -> JoinRequest | None:
+    """Return how the sources of a copy are joined; None if they are not.  errors  ArgumentError"""
+    flags = {name: check_flag(given, name) for name, given in (("first", first), ("sort", sort), ("unpack", unpack))}
+    if concat is not None:
+        return JoinRequest(concat, variables=chosen.variables, **flags)
+    for name in ("first", "sort"):
+        if flags[name]:
+            raise ArgumentError(f"{name}=True (--{name}) applies to files that are joined; add concat= (--concat)")
+    return None
 
 
 def make_joined_source(names: Sequence[str], request: JoinRequest, options: SourceOptions, fail: Reporter) -> Source:

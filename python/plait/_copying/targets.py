@@ -44,6 +44,8 @@ class TargetFactory:
     """The journal of a resumable copy."""
     stages: bool = True
     """True if new hierarchies appear as a whole; in resumable copies, they grow array by array."""
+    durable: bool | None = None
+    """As in :func:`plait.open`."""
     writes: ClassVar[bool] = True
     attributes: TargetAttributes = field(default_factory=TargetAttributes)
 
@@ -75,7 +77,7 @@ class TargetFactory:
 
     def open(self, name: str, options: FileOptions, keys: Sequence[str] = ("",)) -> File:
         """Open a target.  keys: the names of its arrays in the journal."""
-        options.memory = self.memory
+        options.memory, options.durable = self.memory, self.durable
 
         def make(unfinished: UnfinishedPolicy) -> File:
             options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"

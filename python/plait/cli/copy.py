@@ -104,6 +104,13 @@ Examples:
 @click.option("--dry-run", is_flag=True, help="Print what would be read and written, and how often; write nothing.")
 @click.option("--verify", is_flag=True, help="Read TARGET back and compare it with SOURCE before it gets its name.")
 @click.option(
+    "--no-sync",
+    "durable",
+    flag_value=False,
+    default=None,
+    help="Do not wait until TARGET is on the disk: a crash of the host may lose it.",
+)
+@click.option(
     "--resume",
     is_flag=True,
     help="Keep what is done if the copy is interrupted, and continue an interrupted one.",
@@ -168,7 +175,11 @@ def copy_command(
         raise UserError(f"--format {format_} was given, but the standard output has .npy files, or with --raw elements")
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
     storage = take_storage(given)
-    asked = {name: value for name, value in given.items() if value is not None and value is not False and value != ()}
+    asked = {
+        name: value
+        for name, value in given.items()
+        if value is not None and value != () and (value is not False or name == "durable")
+    }
     job = {"source": source, "target": target, **asked, **storage}
     if has_parts(given):
         copy_in_parts(click.get_current_context(), {**job, "ranks": ranks}, json_)

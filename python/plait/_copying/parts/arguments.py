@@ -19,6 +19,7 @@ from ..._file.arrays_in import BETWEEN
 from ..._file.location import comes_in_steps
 from ..._views.joined import names_of_parts
 from ..job import Job
+from ..joined_sources import make_join_request
 from ..names import TargetName
 from ..selection import Selection, to_names
 from ..serial import is_stream
@@ -32,8 +33,13 @@ _OF_A_RUN = ("memory", "verify")
 """Arguments that may differ between the parts of a copy."""
 _NAMES = (
     *("shape", "dtype", "order", "offset", "variable", "target_order", "chunks", "shards", "codec", "region", "axes"),
-    *("target_dtype", "cast", "concat", "unpack", "skip_unsupported"),
+    *("unlimited", "consolidated", "target_dtype", "cast", "concat", "first", "sort", "unpack", "skip_unsupported"),
 )
+_MAY_BE_FALSE = "consolidated"
+"""An argument whose default is neither True nor False."""
+
+_STORAGE = ("target_order", "chunks", "shards", "codec", "unlimited", "consolidated")
+"""The arguments of a StorageRequest, in its order."""
 
 Values = dict[str, Any]
 """Arguments by their names; those that have their defaults are left out."""
@@ -46,7 +52,11 @@ def to_values(source: Any, options: Mapping[str, Any]) -> Values:
     options  arguments as those of :func:`plait.copy`
     errors   ArgumentError: an argument that copies in parts do not have, or that is no value
     """
-    stated = {name: value for name, value in options.items() if value is not None and value is not False}
+    stated = {
+        name: value
+        for name, value in options.items()
+        if value is not None and (value is not False or name == _MAY_BE_FALSE)
+    }
     for name in stated:
         if name not in (*_NAMES, *_OF_A_RUN):
             raise ArgumentError(
@@ -91,10 +101,13 @@ def make_job(values: Values, target: str) -> Job:
     if cast is not None and dtype is None:
         options = SourceOptions(None, options.shape, None, options.order, options.offset, options.memory)
         dtype = values.get("dtype")
-    storage = StorageRequest(*(values.get(name) for name in ("target_order", "chunks", "shards", "codec")))
+    storage = StorageRequest(*(values.get(name) for name in _STORAGE))
     shaping = ArrayTransform.from_arguments(values.get("region"), values.get("axes"), dtype, cast)
-    job = Job(values["source"], target, TargetName(target), options, storage, values.get("concat"))
-    job.choose(Selection(to_names(values.get("variable")), None), shaping, raw=False, layout=None)
+    selection = Selection(to_names(values.get("variable")), None)
+    flags = {name: values.get(name, False) for name in ("first", "sort", "unpack")}
+    join = make_join_request(values.get("concat"), selection, **flags)
+    job = Job(values["source"], target, TargetName(target), options, storage, join)
+    job.choose(selection, shaping, raw=False, layout=None)
     job.adapt(unpack=values.get("unpack", False), skip=values.get("skip_unsupported", False))
     job.check(dry_run=False, verify=values.get("verify", False), resume=False)
     return job

@@ -33,7 +33,8 @@ def finish(folder: PartsFolder, identifier: str | None) -> CopyResult:
         _check_complete(folder, plan)
         check_sources(plan)
         folder.check_free()
-        if len(plan.arrays) > 1 and (staged / METADATA).is_file():
+        consolidates = plan.values.get("consolidated") is not False
+        if consolidates and len(plan.arrays) > 1 and (staged / METADATA).is_file():
             consolidate_here(staged)
         _rename(folder, plan)
     elif not is_there(folder.root):

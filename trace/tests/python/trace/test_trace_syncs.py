@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from launching import WELCOME
 
@@ -26,14 +27,14 @@ for mode in ("w", "r+"):
 NAMES = ["a.npy", "a.h5::v", "a.safetensors::v", "a.zarr", "stripe:a?disks=d1,d2&unit=4K"]
 
 
-def syncs(folder, name, durable, setting=None):
+def syncs(folder, name, durable, setting=None, program=PROGRAM):
     """Write a new file, change it, and return the number of syncs."""
     (folder / "t.plait").unlink(missing_ok=True)
     environment = {**os.environ, **WELCOME, "PLAIT_TRACE": "t.plait"}
     environment.pop("PLAIT_DURABLE", None)
     if setting is not None:
         environment["PLAIT_DURABLE"] = setting
-    command = [sys.executable, "-c", PROGRAM, name, str(durable)]
+    command = [sys.executable, "-c", program, name, str(durable)]
     subprocess.run(command, cwd=folder, env=environment, check=True, timeout=300)
     with trace.open(folder / "t.plait") as recorded:
         events = recorded.read()
@@ -46,6 +47,22 @@ def test_files_that_are_not_durable_are_not_synced(tmp_path, name):
         (tmp_path / folder).mkdir()
     assert syncs(tmp_path, name, True) > 0
     assert syncs(tmp_path, name, False) == 0
+
+
+COPY = """
+import sys
+import plait
+
+plait.copy("a.npy", sys.argv[1], durable=False)
+"""
+
+
+@pytest.mark.parametrize("name", ["b.npy", "b.zarr", "b.h5"])
+def test_copies_that_are_not_durable_are_not_synced(tmp_path, name):
+    np.save(tmp_path / "a.npy", np.arange(600.0).reshape(20, 30))
+    assert syncs(tmp_path, name, False, program=COPY) == 0
+    with pytest.raises(plait.ArgumentError, match="resume"):
+        plait.copy(tmp_path / "a.npy", tmp_path / "c.npy", durable=False, resume=True)
 
 
 def test_the_setting_decides_without_the_argument(tmp_path):
