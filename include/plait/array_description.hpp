@@ -60,10 +60,16 @@ struct GroupAttributes {
 /// The shape and element type of an array in a file.
 struct ArrayType {
   Extents shape;
-  /// The type of an element as .npy files spell it (`<f8`); it is empty if only the size is known.
+  /// The type of an element as .npy files spell it (`<f8`); it is empty if only the size is known; kTexts for texts of
+  /// any length.
   std::string dtype;
   std::int64_t element_bytes = 0;
   Order order = Order::kC;
+
+  static constexpr const char* kTexts = ArrayAttribute::kTexts;
+  /// The bytes of a text's element in local arrays: a reference, which File::read_texts() converts to the text.
+  static constexpr std::int64_t kTextBytes = 16;
+  bool has_texts() const { return dtype == kTexts; }
 };
 
 /// The properties of an array apart from its type: how a file stores the array, and its meaning.

@@ -12,6 +12,7 @@
 #include "codec/buffer.hpp"
 #include "codec/codec.hpp"
 #include "codec/damaged.hpp"
+#include "plait/error.hpp"
 
 namespace plait::codec {
 
@@ -60,7 +61,8 @@ std::span<const std::byte> Chain::encode(std::span<const std::byte> plain) const
   return plain;
 }
 
-void Chain::decode(std::span<const std::byte> packed, std::span<std::byte> chunk, const std::string& what) const {
+std::size_t Chain::decode_into(std::span<const std::byte> packed, std::span<std::byte> chunk,
+                               const std::string& what) const {
   std::size_t made = packed.size();
   if (codecs_.empty()) {
     std::copy_n(packed.begin(), std::min(made, chunk.size()), chunk.begin());
@@ -71,6 +73,28 @@ void Chain::decode(std::span<const std::byte> packed, std::span<std::byte> chunk
     made = codecs_[i]->decode(packed, output, what);
     packed = output.first(made);
   }
+  return made;
+}
+
+std::vector<std::byte> Chain::decode(std::span<const std::byte> packed, std::size_t max_bytes,
+                                     const std::string& what) const {
+  if (codecs_.empty()) return {packed.begin(), packed.end()};
+  // Codecs do not distinguish damaged data from data that the output cannot hold, so that both are tried again.
+  constexpr std::size_t kGrowth = 8;
+  for (std::size_t bytes = std::min(std::max<std::size_t>(kGrowth * packed.size(), 1U << 16U), max_bytes);;
+       bytes = std::min(kGrowth * bytes, max_bytes)) {
+    const auto output = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    try {
+      const std::size_t made = decode_into(packed, {output.get(), bytes}, what);
+      return {output.get(), output.get() + made};
+    } catch (const Error&) {
+      if (bytes == max_bytes) throw;
+    }
+  }
+}
+
+void Chain::decode(std::span<const std::byte> packed, std::span<std::byte> chunk, const std::string& what) const {
+  const std::size_t made = decode_into(packed, chunk, what);
   if (made != chunk.size()) damaged(what, "it has ", made, " bytes, but a chunk has ", chunk.size());
 }
 

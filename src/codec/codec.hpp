@@ -60,8 +60,16 @@ class Chain {
   /// Decodes `packed` into `chunk`, which it fills. what: see Codec::decode().
   /// errors  kSystem: damaged data, or data of another size.
   void decode(std::span<const std::byte> packed, std::span<std::byte> chunk, const std::string& what) const;
+  /// Decodes `packed`, whose decoded size is unknown, but at most `max_bytes`.
+  /// errors  kSystem: damaged data, or more than max_bytes.
+  std::vector<std::byte> decode(std::span<const std::byte> packed, std::size_t max_bytes,
+                                const std::string& what) const;
 
  private:
+  /// Decodes into `output`. Returns the number of decoded bytes.
+  std::size_t decode_into(std::span<const std::byte> packed, std::span<std::byte> output,
+                          const std::string& what) const;
+
   std::vector<std::shared_ptr<const Codec>> codecs_;
 };
 

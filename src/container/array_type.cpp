@@ -37,7 +37,16 @@ ArrayType described_type(const FileOptions& options, const std::string& path, bo
   ArrayType type;
   type.shape = *options.shape;
   type.dtype = options.dtype.value_or("");
-  type.element_bytes = options.element_bytes != 0 ? options.element_bytes : npy::dtype_bytes(type.dtype);
+  if (type.has_texts() && !is_new)
+    base::throw_argument_error(path,
+                               ": texts of any length (dtype text) were given, but a file without a description has "
+                               "elements of a fixed size; give a dtype such as S20 or U20");
+  type.element_bytes = options.element_bytes != 0 ? options.element_bytes
+                       : type.has_texts()         ? ArrayType::kTextBytes
+                                                  : npy::dtype_bytes(type.dtype);
+  if (type.has_texts() && type.element_bytes != ArrayType::kTextBytes)
+    base::throw_argument_error(path, ": elements of dtype text have ", ArrayType::kTextBytes, " bytes, but ",
+                               type.element_bytes, " were given; leave them out");
   type.order = options.order.value_or(Order::kC);
   if (type.element_bytes < 1)
     base::throw_argument_error(path, ": an element cannot have ", type.element_bytes, " bytes; give 1 or more");

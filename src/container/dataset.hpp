@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "container/content.hpp"
+#include "container/text_access.hpp"
 #include "plait/array_description.hpp"
 #include "store/store.hpp"
 #include "transport/counter.hpp"
@@ -61,6 +62,8 @@ class Dataset {
   virtual DeferredChanges* deferred_changes() { return nullptr; }
   /// Returns the writer of attributes; nullptr if they do not change in place.
   virtual AttributeWriter* attribute_writer() { return nullptr; }
+  /// Returns the texts that elements refer to; nullptr if the elements have a fixed size.
+  virtual TextAccess* texts() { return nullptr; }
 
  private:
   Content content_;

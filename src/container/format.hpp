@@ -79,6 +79,8 @@ struct FormatTraits {
   /// True if a program can continue a new file that another one has left incomplete, because no part of it is in memory
   /// only.
   bool keeps_unfinished = true;
+  /// True if new files can have texts of any length.
+  bool has_texts = false;
   /// The order of all arrays; empty if each array has its own.
   std::optional<Order> only_order{};
 };

@@ -127,6 +127,12 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
         ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
         "file of this name stores its array in one piece and states none of them; leave them out, or give a name "
         "that ends with .zarr");
+  const auto has_texts = [](const ArrayDescription& one) { return one.type.has_texts(); };
+  if (!made.traits().has_texts && (wanted.dtype == ArrayType::kTexts || std::ranges::any_of(wanted.arrays, has_texts)))
+    base::throw_argument_error(name,
+                               ": texts of any length (dtype text) were given, but a file of this name has elements of "
+                               "a fixed size; convert them (target_dtype, --target-dtype) to a dtype such as U20, or "
+                               "give a name that ends with .h5, .nc or .zarr");
   check_attributes(name, made, wanted);
   return made.create(name, wanted);
 }

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .._base.errors import ArgumentError
 from .._core import ArrayType
 from .dtypes import to_dtype
+from .texts import REFERENCE, TEXT, TEXT_DTYPE
 from .words import shown
 
 
@@ -34,6 +35,8 @@ def element_dtype(array: ArrayType) -> np.dtype[Any]:
     errors  ArgumentError: NumPy does not support the type, at least on this kind of machine
     """
     descr = array.dtype
+    if descr == TEXT:
+        return TEXT_DTYPE
     if not descr:
         return np.dtype((np.void, array.element_bytes))
     try:
@@ -58,6 +61,8 @@ def to_extents(shape: Sequence[int] | int) -> list[int]:
 def to_descr(dtype: npt.DTypeLike) -> tuple[str, int]:
     """Return a dtype as .npy headers spell it, and its bytes."""
     wanted = to_dtype(dtype)
+    if wanted.kind == "T" or wanted is TEXT_DTYPE:
+        return TEXT, REFERENCE.itemsize
     if wanted.hasobject:
         raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")
     descr = np.lib.format.dtype_to_descr(wanted)

@@ -31,7 +31,7 @@ def element_text(element: object) -> str:
 
 
 def _differ(one: Array, other: Array) -> Array:
-    if one.dtype.kind not in "biufcmMSU":
+    if one.dtype.kind not in "biufcmMSUTO":
         width = one.dtype.itemsize
         parts = [part.view(np.uint8).reshape(part.size, width) for part in (one, other)]
         return np.asarray((parts[0] != parts[1]).any(axis=1))

@@ -9,13 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from .._base.errors import ArgumentError
+from .texts import TEXT, TEXT_DTYPE
 from .words import shown
 
 _NAMES = [np.dtype(code).name for code in np.typecodes["All"] if code not in "OSUV"]
 
 
 def to_dtype(dtype: npt.DTypeLike, what: str = "dtype") -> np.dtype[Any]:
-    """Return the NumPy type of an argument."""
+    """Return the NumPy type of an argument; "text" and str are texts of any length."""
+    if dtype is str or (isinstance(dtype, str) and dtype == TEXT):
+        return TEXT_DTYPE
     try:
         if dtype is not None:
             return np.dtype(dtype)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._base.errors import ArgumentError
+from .texts import is_text, to_text_array
 from .words import array_kind, shown
 
 Array = npt.NDArray[Any]
@@ -43,6 +44,8 @@ def plain_array(value: Any, what: str, dtype: np.dtype[Any] | None = None) -> Ar
 
 def to_array(value: Any, what: str, dtype: np.dtype[Any]) -> Array:
     """Return an array: a given one as it is, a list of numbers as one of this dtype."""
+    if is_text(dtype):
+        return to_text_array(value, what)
     return to_value(value, dtype, what) if isinstance(value, (list, tuple)) else plain_array(value, what, dtype)
 
 
@@ -52,6 +55,8 @@ def to_value(value: Any, dtype: np.dtype[Any], what: str) -> Array:
     Python's own numbers, alone or in lists, take any dtype of their kind or of one above that holds them.
     errors  ArgumentError: it would lose its fraction, its imaginary part or its high bits, or is of another kind
     """
+    if is_text(dtype):
+        return to_text_array(value, what)
     if isinstance(value, (int, float, complex, list, tuple, str, bytes)) and not isinstance(value, np.generic):
         return _from_python(value, dtype, what)
     array = plain_array(value, what, dtype)

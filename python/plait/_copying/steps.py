@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._arguments.array_types import array_type, element_dtype
+from .._arguments.texts import is_text
 from .._calls.guard import Reporter
 from .._core import Content, Layout
 from .._file.arrays_in import GroupInfo
@@ -20,6 +21,9 @@ from .._file.steps import Attribute
 from .boxes import Storage
 
 _Wrapped = TypeVar("_Wrapped", bound="WrappedSource")
+_TEXT_BYTES = 112
+"""Bytes that are assumed for a text of any length, in addition to its element."""
+
 Region = tuple[slice, ...] | None
 """A window of an array, or all of it."""
 
@@ -71,7 +75,8 @@ class StepArray(Storage):
 
     def in_memory(self, copies: int = 1) -> Content:
         """Return an array of this shape whose elements are as large as the memory for copying one element."""
-        return Content(self.shape, self.order, copies * self.dtype.itemsize + self.extra_bytes)
+        texts = _TEXT_BYTES if is_text(self.dtype) else 0
+        return Content(self.shape, self.order, copies * (self.dtype.itemsize + texts) + self.extra_bytes)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from .._arguments.arrays import Arrays, to_parts
 from .._arguments.collective_array import CollectiveArray
 from .._arguments.layouts import LayoutLike
 from .._arguments.region import Region, Slices, to_slices
+from .._arguments.texts import is_text
 from .._arguments.values import Array
 from .._arguments.words import shape_text
 from .._base.errors import ArgumentError, ArgumentTypeError, naming
@@ -30,6 +31,7 @@ from .._redistribution.held import check_flag
 from .indexing.array_like import ArrayLike
 from .steps import VARIABLE, StepMethods, variable_name
 from .stream import Stream, open_stream
+from .texts import read_texts, reject_texts, write_texts
 
 #: An object that a read fills: an array, or a list of arrays.
 Out = TypeVar("Out", bound=Arrays)
@@ -157,7 +159,10 @@ class File(ArrayLike, CollectiveArray, StepMethods):
         """
         self._select(variable)
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
-        call(self._core.fail, self._core.read, layout, to_parts(arrays), slices, fill)
+        if is_text(self._dtype):
+            read_texts(self._core, layout, arrays, slices, fill_halo=fill)
+        else:
+            call(self._core.fail, self._core.read, layout, to_parts(arrays), slices, fill)
         return self._as_given(arrays, out)
 
     def write(
@@ -182,7 +187,10 @@ class File(ArrayLike, CollectiveArray, StepMethods):
         """
         self._select(variable, array, layout)
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
-        call(self._core.fail, self._core.write, layout, to_parts(arrays), slices)
+        if is_text(self._dtype):
+            write_texts(self._core, layout, arrays, slices)
+        else:
+            call(self._core.fail, self._core.write, layout, to_parts(arrays), slices)
 
     @overload
     def iread(
@@ -210,6 +218,7 @@ class File(ArrayLike, CollectiveArray, StepMethods):
     ) -> Request[Any]:
         """Start a :meth:`read`; its result is that of ``wait()``. Started accesses are carried out in order."""
         self._select(VARIABLE)
+        reject_texts(self._core, self._dtype, "started accesses")
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
         start = partial(call, self._core.fail, self._core.start_read, layout, to_parts(arrays), slices, fill)
         return Request(start, self, arrays, self._as_given(arrays, out))
@@ -217,6 +226,7 @@ class File(ArrayLike, CollectiveArray, StepMethods):
     def iwrite(self, array: Arrays, layout: LayoutLike | None = None, region: Region | None = None) -> Request[None]:
         """Start a :meth:`write`. Do not change the array before ``wait()`` has returned."""
         self._select(VARIABLE, array, layout)
+        reject_texts(self._core, self._dtype, "started accesses")
         layout, slices, arrays, _ = self._prepare(layout, array, region, "array")
         start = partial(call, self._core.fail, self._core.start_write, layout, to_parts(arrays), slices)
         return Request(start, self, arrays, None)
@@ -259,6 +269,7 @@ class File(ArrayLike, CollectiveArray, StepMethods):
 
         Closing the file ends its streams, after waiting for the requests that were started on them.
         """
+        reject_texts(self._core, self._dtype, "streams")
         return open_stream(self, self._core, mode, self._dtype)
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 import plait
+from plait._arguments.texts import dtype_name
 from plait._core import ResolvedName
 from plait._file.attributes import json_value
 from plait._file.keeping import PROPERTIES
@@ -66,7 +67,7 @@ def _array(shape: tuple[int, ...] | None, dtype: str | None, order: str | None) 
 
 
 def _held(one: plait.ArrayInfo) -> Document:
-    dtype = one.dtype.str if one.dtype is not None else None
+    dtype = dtype_name(one.dtype) if one.dtype is not None else None
     held = _array(None if one.error and not one.shape else one.shape, dtype, one.order)
     details: Document = {"element": one.element, "offset": one.offset, "stored": one.stored, "storage": one.storage}
     held["bytes"] = math.prod(one.shape) * one.dtype.itemsize if one.dtype is not None else None
@@ -87,7 +88,7 @@ def _store(found: ResolvedName, name: str, options: dict[str, Any]) -> Document:
         return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held, "groups": read_groups(name)}
     try:
         with plait.open(found.name, **options) as file:
-            array = _array(file.shape, file.dtype.str, file.order)
+            array = _array(file.shape, dtype_name(file.dtype), file.order)
             array["bytes"] = math.prod(file.shape) * file.dtype.itemsize
             array |= described(file.attrs) if found.names_arrays else {}
     except plait.ArgumentError as error:

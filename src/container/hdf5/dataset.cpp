@@ -179,7 +179,8 @@ void chunk_fields(Codec& codec, base::Record<Codec, std::vector<Chunk>>& chunks)
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset) {
   codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.padding,
-        dataset.offset, dataset.inside, dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes);
+        dataset.offset, dataset.inside, dataset.heap_base, dataset.missing_text, dataset.chunk, dataset.filters,
+        dataset.edges_packed, dataset.changes);
   chunk_fields(codec, dataset.chunks);
 }
 

@@ -82,6 +82,8 @@ struct HdfDataset {
   Storage storage = Storage::kNone;
   std::int64_t offset = 0;        ///< offset of the elements (kWhole)
   std::vector<std::byte> inside;  ///< the elements (kInside)
+  std::int64_t heap_base = 0;     ///< offset in the file to which addresses of texts are relative
+  std::string missing_text;       ///< the fill value of texts
   Extents chunk;                  ///< shape of a chunk (kChunks)
   std::vector<Filter> filters;
   bool edges_packed = true;   ///< true if the filters also apply to chunks that are partly outside the array

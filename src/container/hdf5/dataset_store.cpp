@@ -112,6 +112,7 @@ void DatasetStore::check_writable() const {
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
   if (!dataset_.stored_shape.empty()) why = "it has fewer records in the file than its unlimited dimension";
+  if (dataset_.type.has_texts()) why = "its texts lie in a heap of the file, which the HDF5 library manages";
   if (dataset_.padding == TextPadding::kSpace) why = "its texts are padded with blanks";
   check_changeable(base::Rejection(why));
 }

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "container/hdf5/float_formats.hpp"
+#include "plait/array_description.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -140,7 +141,7 @@ Element to_element(const Library& hdf5, hid_t type) {
     case H5T_OPAQUE: return uninterpreted(hdf5, type, 'V', "OPAQUE");
     case H5T_STRING:
       if (hdf5->H5Tis_variable_str(type) <= 0) return uninterpreted(hdf5, type, 'S', "STRING");
-      return unsupported("STRING VARIABLE", "its elements are texts of any length");
+      return {ArrayType::kTexts, "STRING VARIABLE", ArrayType::kTextBytes, {}};
     case H5T_REFERENCE: return unsupported("REFERENCE", "its elements are references to other objects");
     case H5T_VLEN: return unsupported("VLEN", "its elements are sequences of any length");
     case H5T_ARRAY: return unsupported("ARRAY", "its elements are arrays themselves");

@@ -17,8 +17,8 @@ struct Element {
 };
 
 /// Describes a type of the HDF5 library. It accepts integers and floats of both byte orders, booleans and other
-/// enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts of fixed length, and opaque bytes. All
-/// other types are rejected.
+/// enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts, and opaque bytes. All other types are
+/// rejected.
 Element to_element(const Library& hdf5, hid_t type);
 
 }  // namespace plait::container::hdf5

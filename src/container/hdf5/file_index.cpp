@@ -23,6 +23,7 @@
 #include "container/hdf5/chunk_coordinates.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/hdf_file.hpp"
+#include "container/hdf5/texts/heap_texts.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -77,6 +78,32 @@ void HdfFile::describe_file(HdfDataset& found) const {
   if (persistent || strategy == H5F_FSPACE_STRATEGY_PAGE)
     found.relocation = base::Rejection("its file is organized in pages, or says which parts of it are free");
   found.tree_children = 2 * std::int64_t{half};
+}
+
+void HdfFile::describe_texts(hid_t type, hid_t properties, HdfDataset& found) const {
+  const Handle creation(hdf5_->H5Fget_create_plist(file_.id()), hdf5_->H5Pclose);
+  hsize_t user_block = 0;
+  std::size_t address_bytes = 0;
+  std::size_t length_bytes = 0;
+  if (!creation || hdf5_->H5Pget_userblock(creation.id(), &user_block) < 0 ||
+      hdf5_->H5Pget_sizes(creation.id(), &address_bytes, &length_bytes) < 0)
+    damaged("the properties of the file");
+  found.heap_base = static_cast<std::int64_t>(user_block);
+  found.fill.assign(static_cast<std::size_t>(ArrayType::kTextBytes), std::byte{0});
+  if (address_bytes != 8 || length_bytes != 8)
+    found.rejection = base::Rejection("its file has addresses of less than 8 bytes; copy it by h5repack");
+  else if (found.storage == Storage::kInside)
+    found.rejection = base::Rejection("its texts lie within its description (compact); copy it by h5repack");
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  if (hdf5_->H5Pfill_value_defined(properties, &defined) < 0 || defined != H5D_FILL_VALUE_USER_DEFINED) return;
+  char* fill = nullptr;
+  if (hdf5_->H5Pget_fill_value(properties, type, static_cast<void*>(&fill)) < 0) {
+    found.rejection = base::Rejection("its fill value cannot be read");
+  } else if (fill != nullptr) {
+    found.missing_text = fill;
+    hdf5_->H5free_memory(fill);
+    if (!found.missing_text.empty()) found.fill = missing_text_element();
+  }
 }
 
 void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& shown) const {

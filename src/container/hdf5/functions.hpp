@@ -64,6 +64,7 @@ namespace plait::container::hdf5 {
   ONE(H5Pset_file_image)            \
   ONE(H5Pset_elink_cb)              \
   ONE(H5Pget_userblock)             \
+  ONE(H5Pget_sizes)                 \
   ONE(H5Pget_istore_k)              \
   ONE(H5Pget_file_space_strategy)   \
   ONE(H5Adelete)                    \

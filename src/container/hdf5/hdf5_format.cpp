@@ -28,6 +28,7 @@ class Hdf5 : public Format {
                 .names_arrays = true,
                 .keeps_chunks = true,
                 .keeps_unfinished = false,  // the index of chunks is in memory until the file is closed
+                .has_texts = true,
                 .only_order = Order::kC}) {}
   bool begins(std::span<const std::byte> header) const override { return is_hdf5(header); }
   bool recognizes(store::Store& store, std::span<const std::byte> header) const override {

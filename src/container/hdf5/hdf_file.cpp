@@ -298,6 +298,10 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
     found.rejection = Rejection("it has more than 2^63 - 1 bytes");
     return found;
   }
+  if (found.type.has_texts()) {
+    describe_texts(type.id(), properties.id(), found);
+    return found;
+  }
   found.padding = text_padding(type.id());
   read_fill(type.id(), properties.id(), found);
   if (found.storage == Storage::kInside) {

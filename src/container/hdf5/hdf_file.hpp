@@ -68,6 +68,8 @@ class HdfFile {
   /// Reads the properties of the file that a change of chunks depends on.
   void describe_file(HdfDataset& found) const;
   void read_fill(hid_t dataset, hid_t properties, HdfDataset& found) const;
+  /// Reads the fill value of texts, and the properties of the file that the addresses of texts depend on.
+  void describe_texts(hid_t type, hid_t properties, HdfDataset& found) const;
   void read_index(hid_t dataset, HdfDataset& found, const std::string& shown) const;
   /// Compares the bytes of a few chunks with the bytes that the library reads at their coordinates.
   /// errors  kSystem: they differ.

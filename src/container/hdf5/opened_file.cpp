@@ -44,7 +44,10 @@ std::vector<Member> make_members(std::vector<NamedDataset> found) {
 OpenedDataset::OpenedDataset(Content content, std::shared_ptr<DatasetStore> store, const std::string& path)
     : container::Dataset(std::move(content), store),
       file_(std::filesystem::absolute(array_name(path).file).string()),
-      dataset_(std::move(store)) {}
+      dataset_(std::move(store)) {
+  const HdfDataset& found = dataset_->dataset();
+  if (found.type.has_texts()) texts_.emplace(dataset_->file(), path, found.heap_base, found.missing_text);
+}
 
 OpenedDataset::OpenedDataset(Content content, const std::shared_ptr<ChangedDataset>& store, const std::string& path)
     : OpenedDataset(std::move(content), std::shared_ptr<DatasetStore>(store), path) {

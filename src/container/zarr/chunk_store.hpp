@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codec/chunk_cache.hpp"
+#include "container/text_access.hpp"
 #include "container/zarr/chunks/chunk_objects.hpp"
 #include "container/zarr/metadata.hpp"
 #include "store/store.hpp"
@@ -57,6 +58,13 @@ class ChunkStore : public store::Store {
 
   /// Checks that a range is in the store.  errors  kSystem: it is not.
   void check(const char* what, std::int64_t offset, std::int64_t bytes);
+  /// Returns the texts of the array; nullptr if its elements have a fixed size.
+  virtual TextAccess* texts() { return nullptr; }
+
+ protected:
+  ChunkObjects& chunks() { return chunks_; }
+  /// Returns the bytes of a chunk that are inside the array.
+  std::int64_t inside(std::int64_t number) const;
 
  private:
   /// Consecutive pieces of a batch in one chunk; offsets are relative to the chunk.
@@ -78,8 +86,6 @@ class ChunkStore : public store::Store {
   /// Reads the elements that a partly written chunk retains. Returns the condition for put().
   store::Condition read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk);
   void fill(std::int64_t offset, std::span<std::byte> bytes) const;
-  /// Returns the bytes of a chunk that are inside the array.
-  std::int64_t inside(std::int64_t number) const;
 
   Metadata metadata_;
   ChunkObjects chunks_;

@@ -14,6 +14,7 @@
 
 #include "base/checked.hpp"
 #include "codec/codecs.hpp"
+#include "container/zarr/element_type.hpp"
 
 namespace plait::container::zarr {
 
@@ -85,7 +86,9 @@ class Codecs {
       const json configuration = codec_configuration(document_, codec);
       if (!bytes && name == "transpose") {
         transpose(configuration);
-      } else if (!bytes && name == "bytes") {
+      } else if (!bytes && found_.type.has_texts() && is_text_codec(name)) {
+        bytes = true;
+      } else if (!bytes && name == "bytes" && !found_.type.has_texts()) {
         bytes = true;
         read_endian(configuration);
       } else if (!bytes && name == "sharding_indexed") {
@@ -99,7 +102,8 @@ class Codecs {
         packers.push_back(std::move(one));
       }
     }
-    if (!bytes) document_.damaged("\"codecs\" has no codec bytes");
+    if (!bytes)
+      document_.damaged("\"codecs\" has no codec ", found_.type.has_texts() ? "vlen-utf8 or vlen-bytes" : "bytes");
     found_.packing = codec::Chain(std::move(packers));
   }
 
@@ -198,7 +202,9 @@ bool read_codecs(const Document& document, const json& codecs, Metadata& found) 
 }
 
 void read_compressor(const Document& document, const json& root, Metadata& found) {
-  if (const auto filters = root.find("filters"); filters != root.end() && !filters->is_null() && !filters->empty())
+  // The filter of texts has been checked with their type.
+  const auto filters = root.find("filters");
+  if (!found.type.has_texts() && filters != root.end() && !filters->is_null() && !filters->empty())
     document.unsupported("its chunks have the filters ", shown(*filters));
   const json& compressor = document.member(root, "compressor");
   if (compressor.is_null()) return;

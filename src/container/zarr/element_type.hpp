@@ -20,4 +20,14 @@ inline constexpr std::array kTypes{
     ElementType{"complex64", "c8", true}, ElementType{"complex128", "c16", true},
 };
 
+/// Texts of any length, or bytes of any length that are texts. Their bytes have no order.
+inline constexpr ElementType kTextType{"string", "text", false};
+
+/// Returns true for the names of texts and bytes of any length in version 3.
+inline bool is_text_name(std::string_view name) {
+  return name == kTextType.name || name == "variable_length_bytes" || name == "bytes";
+}
+/// Returns true for the codecs of texts and bytes of any length.
+inline bool is_text_codec(std::string_view name) { return name == "vlen-utf8" || name == "vlen-bytes"; }
+
 }  // namespace plait::container::zarr

@@ -75,10 +75,32 @@ void read_chunk_keys(const Document& document, const json& root, Metadata& found
   if (encoding == "default") found.prefix = text('c', found.separator);
 }
 
+void set_text_type(Metadata& found) {
+  found.type.dtype = ArrayType::kTexts;
+  found.type.element_bytes = ArrayType::kTextBytes;
+}
+
+/// Reads the fill value of texts. Version 2 also has null and 0 for the empty text.
+void read_text_fill(const Document& document, Metadata& found) {
+  const json& fill = document.member(document.root(), "fill_value");
+  if (!found.transposed.empty()) document.unsupported("its chunks of texts are transposed");
+  if (fill.is_string())
+    found.fill_text = fill.get<std::string>();
+  else if (!fill.is_null() && fill != 0 && !(fill.is_array() && fill.empty()))
+    document.unsupported("its texts have the fill value ", shown(fill));
+  found.fill.assign(static_cast<std::size_t>(ArrayType::kTextBytes), std::byte{0});
+}
+
 /// Sets the dtype under the assumption that the codecs store little-endian elements.
 const ElementType& read_data_type(const Document& document, const json& root, Metadata& found) {
   const json& data_type = document.member(root, "data_type");
-  found.element = data_type.is_string() ? data_type.get<std::string>() : shown(data_type);
+  found.element = data_type.is_string()                                 ? data_type.get<std::string>()
+                  : data_type.is_object() && data_type.contains("name") ? document.string(data_type, "name")
+                                                                        : shown(data_type);
+  if (is_text_name(found.element)) {
+    set_text_type(found);
+    return kTextType;
+  }
   const auto* type = std::ranges::find(kTypes, found.element, &ElementType::name);
   if (type == kTypes.end()) document.unsupported("its elements have the type ", found.element);
   found.type.dtype = text(type->ordered ? '<' : '|', type->dtype);
@@ -106,6 +128,7 @@ void parse_3(const Document& document, Metadata& found) {
     document.unsupported("it has storage transformers");
   if (type.ordered && !little) found.type.dtype.front() = '>';
   complete(document, found);
+  if (found.type.has_texts()) return read_text_fill(document, found);
   found.fill = encode_fill(document.member(root, "fill_value"), found.type.dtype);
 }
 
@@ -114,6 +137,15 @@ json fill_value_2(const Document& document, const std::string& dtype) {
   const json& fill = document.member(document.root(), "fill_value");
   if (fill.is_null()) return 0;
   return fill.is_array() && fill.size() == 1 && dtype[1] != 'c' ? fill.front() : fill;
+}
+
+/// Returns true if the only filter is that of texts.
+bool has_text_filter(const json& root) {
+  const auto filters = root.find("filters");
+  if (filters == root.end() || !filters->is_array() || filters->size() != 1 || !filters->front().is_object())
+    return false;
+  const auto name = filters->front().find("id");
+  return name != filters->front().end() && name->is_string() && is_text_codec(name->get<std::string>());
 }
 
 void parse_2(const Document& document, Metadata& found) {
@@ -125,9 +157,13 @@ void parse_2(const Document& document, Metadata& found) {
     return dtype.is_string() && found.element.size() > 1 && std::string_view(found.element).substr(1) == type.dtype &&
            std::string_view(type.ordered ? "<>" : "|<>").find(found.element[0]) != std::string_view::npos;
   });
-  if (!known) document.unsupported("its elements have the type ", found.element);
-  found.type.dtype = found.element;
-  found.type.element_bytes = npy::dtype_bytes(found.type.dtype);
+  if (found.element == "|O" && has_text_filter(root)) {
+    set_text_type(found);
+  } else {
+    if (!known) document.unsupported("its elements have the type ", found.element);
+    found.type.dtype = found.element;
+    found.type.element_bytes = npy::dtype_bytes(found.type.dtype);
+  }
   found.chunk = document.extents(root, "chunks", 1);
   const std::string order = document.string(root, "order");
   if (order != "C" && order != "F") document.damaged("\"order\" is ", order);
@@ -140,6 +176,7 @@ void parse_2(const Document& document, Metadata& found) {
   }
   read_compressor(document, root, found);
   complete(document, found);
+  if (found.type.has_texts()) return read_text_fill(document, found);
   found.fill = encode_fill(fill_value_2(document, found.type.dtype), found.type.dtype);
 }
 

@@ -37,7 +37,8 @@ struct Metadata {
   std::optional<Shards> shards;
   std::string prefix;           ///< prefix of the names of chunks: `c/`, or empty
   char separator = '/';         ///< separator of the numbers in them
-  std::vector<std::byte> fill;  ///< value of an element that no object holds
+  std::vector<std::byte> fill;  ///< value of an element that no object holds; of texts, an empty one
+  std::string fill_text;        ///< text of an element that no object holds
   /// Name of each dimension, empty for a dimension without one; no entries if no dimension has a name.
   std::vector<std::string> dimension_names;
 
@@ -46,7 +47,7 @@ struct Metadata {
   Extents grid;
 
   /// Returns true if chunks have no codecs, so that a part of a chunk can be read and written in place.
-  bool plain() const { return packing.empty() && transposed.empty(); }
+  bool plain() const { return packing.empty() && transposed.empty() && !type.has_texts(); }
   /// Checks that the codecs are available.  errors  kArgument: the library of a codec is not installed.
   void check_codecs(const std::string& file) const;
   /// Describes how chunks are stored.

@@ -25,6 +25,7 @@ using base::text;
 using OrderedJson = nlohmann::ordered_json;
 
 const ElementType& element_type(const ArrayType& type, const std::string& path) {
+  if (type.has_texts()) return kTextType;
   const std::string_view own = type.dtype;
   const auto* found = std::ranges::find_if(kTypes, [&](const ElementType& one) {
     return own.size() > 1 && own.substr(1) == one.dtype && (own[0] != '|' || !one.ordered);
@@ -54,7 +55,9 @@ OrderedJson make_codecs(const ArrayType& type, bool ordered, const std::string& 
     for (std::size_t d = type.shape.size(); d-- > 0;) reversed.push_back(d);
     codecs.push_back(named_configuration("transpose", {{"order", std::move(reversed)}}));
   }
-  if (ordered)
+  if (type.has_texts())
+    codecs.push_back({{"name", "vlen-utf8"}});
+  else if (ordered)
     codecs.push_back(named_configuration("bytes", {{"endian", type.dtype[0] == '>' ? "big" : "little"}}));
   else
     codecs.push_back({{"name", "bytes"}});
@@ -64,7 +67,7 @@ OrderedJson make_codecs(const ArrayType& type, bool ordered, const std::string& 
   if (spec.name == "gzip") codecs.push_back(named_configuration("gzip", {{"level", spec.level}}));
   if (spec.name == "zstd") codecs.push_back(named_configuration("zstd", {{"level", spec.level}, {"checksum", false}}));
   if (const auto compressor = spec.blosc_compressor())
-    codecs.push_back(named_configuration("blosc", {{"typesize", type.element_bytes},
+    codecs.push_back(named_configuration("blosc", {{"typesize", type.has_texts() ? 1 : type.element_bytes},
                                                    {"cname", *compressor},
                                                    {"clevel", spec.level},
                                                    {"shuffle", "shuffle"},
@@ -73,6 +76,13 @@ OrderedJson make_codecs(const ArrayType& type, bool ordered, const std::string& 
 }
 
 OrderedJson fill_json(const std::string& path, const std::string& given, const ArrayType& type) {
+  if (type.has_texts()) {
+    const nlohmann::json text = given.empty() ? nlohmann::json("") : nlohmann::json::parse(given, nullptr, false);
+    if (!text.is_string())
+      base::throw_argument_error(path, ": the fill value ", given,
+                                 " is none that texts can have; give one in quotation marks, as JSON has texts");
+    return marked_text(text.get<std::string>());
+  }
   const char kind = type.dtype[1];
   if (given.empty()) {
     if (kind == 'b') return false;

@@ -16,6 +16,7 @@
 #include "container/zarr/nczarr.hpp"
 #include "container/zarr/new_array.hpp"
 #include "container/zarr/target.hpp"
+#include "container/zarr/texts/text_store.hpp"
 #include "container/zarr/zarr_attributes.hpp"
 #include "plait/error.hpp"
 #include "store/objects/object_url.hpp"
@@ -163,6 +164,7 @@ class ZarrDataset : public Dataset, public AttributeWriter {
       : Dataset(std::move(content), chunks), chunks_(chunks) {}
   std::string encoded() const override { return chunks_->text(); }
   AttributeWriter* attribute_writer() override { return this; }
+  TextAccess* texts() override { return chunks_->texts(); }
 
   void prepare() override { chunks_->objects().check(); }
   void write(const AttributeChanges& changes) override {
@@ -180,9 +182,17 @@ std::string array_location(const store::Store& metadata) {
   return fs::path(store::absolute_location(metadata.name())).parent_path().string();
 }
 
+/// fresh: see ChunkObjects.
+std::shared_ptr<ChunkStore> make_chunks(std::shared_ptr<store::ObjectStore> objects, Metadata metadata,
+                                        const std::string& content, bool fresh) {
+  if (metadata.type.has_texts())
+    return std::make_shared<TextStore>(std::move(objects), std::move(metadata), content, fresh);
+  return std::make_shared<ChunkStore>(std::move(objects), std::move(metadata), content, fresh);
+}
+
 std::shared_ptr<ChunkStore> open_chunks(const store::Store& store, Metadata metadata, const std::string& content) {
-  return std::make_shared<ChunkStore>(store::open_objects(array_location(store), store::Sharing::kShared),
-                                      std::move(metadata), content, false);
+  return make_chunks(store::open_objects(array_location(store), store::Sharing::kShared), std::move(metadata), content,
+                     false);
 }
 
 class ZarrFile : public OpenedFile {
@@ -231,7 +241,8 @@ class ZarrNewFile : public NewFile {
     const std::string metadata(reinterpret_cast<const char*>(head.data()), head.size());
     const std::shared_ptr<store::ObjectStore> objects = store::open_objects(array_location(*store), sharing_);
     objects->set_durable(durable_);
-    const auto chunks = std::make_shared<ChunkStore>(objects, parse_metadata(metadata, store->name()), metadata, true);
+    const std::shared_ptr<ChunkStore> chunks =
+        make_chunks(objects, parse_metadata(metadata, store->name()), metadata, true);
     return std::make_unique<ZarrDataset>(static_cast<const Content&>(content()), chunks);
   }
 
@@ -243,8 +254,12 @@ class ZarrNewFile : public NewFile {
 class Zarr : public Format, public FolderFormat {
  public:
   Zarr()
-      : Format(
-            {.name = "zarr", .suffix = ".zarr", .kind = "a Zarr folder", .names_arrays = true, .keeps_chunks = true}) {}
+      : Format({.name = "zarr",
+                .suffix = ".zarr",
+                .kind = "a Zarr folder",
+                .names_arrays = true,
+                .keeps_chunks = true,
+                .has_texts = true}) {}
   bool begins(std::span<const std::byte> /*header*/) const override { return false; }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<ZarrFile>(std::move(store), name);

@@ -58,6 +58,8 @@ class FileStorage {
   container::DeferredChanges* deferred_changes() const { return dataset_ ? dataset_->deferred_changes() : nullptr; }
   /// nullptr: the attributes do not change in place.
   container::AttributeWriter* attribute_writer() const { return dataset_ ? dataset_->attribute_writer() : nullptr; }
+  /// nullptr: the elements have a fixed size.
+  container::TextAccess* texts() const { return dataset_ ? dataset_->texts() : nullptr; }
   /// Extends a new store of raw elements that does not grow by being written.
   void resize(collective::Collective& call, std::int64_t bytes);
   /// Makes all elements durable that this rank has written.

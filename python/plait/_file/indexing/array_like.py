@@ -9,12 +9,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..._arguments.region import Slices
+from ..._arguments.texts import is_text
 from ..._arguments.values import Array, to_value
 from ..._arguments.words import shape_text
 from ..._base.errors import ArgumentError, ArgumentTypeError
 from ..._calls.guard import alone
 from ..._core import Comm, File, Layout
 from ..attributes import FileAttributes
+from ..texts import read_texts, write_texts
 from .index import Index, parse_index
 from .moving import read_index, write_index
 from .readable_array import ReadableArray
@@ -144,10 +146,18 @@ class ArrayLike(ReadableArray):
         raise NotImplementedError
 
     def _read_region(self, slices: Slices, out: Array) -> None:
+        if is_text(out.dtype):
+            layout = _single_rank_layout(out.shape, self._core.order)
+            read_texts(self._core, layout, [out], self._core_region(slices, out), fill_halo=False)
+            return
         parts = [(out.__array_interface__["data"][0], out.strides)]
         self._core.read(_single_rank_layout(out.shape, self._core.order), parts, self._core_region(slices, out), False)
 
     def _write_region(self, slices: Slices, array: Array) -> None:
+        if is_text(array.dtype):
+            layout = _single_rank_layout(array.shape, self._core.order)
+            write_texts(self._core, layout, [array], self._core_region(slices, array))
+            return
         parts = [(array.__array_interface__["data"][0], array.strides)]
         self._core.write(_single_rank_layout(array.shape, self._core.order), parts, self._core_region(slices, array))
 

@@ -42,7 +42,7 @@ class LazyArray(BackendArray):
 
     def _read(self, key: tuple[Any, ...]) -> Any:
         file: File = self._files.acquire()
-        return np.asarray(file[key])
+        return np.asarray(file[key]).astype(self.dtype, copy=False)
 
     def close(self) -> None:
         """Close the file, where it is open; reading opens it again."""

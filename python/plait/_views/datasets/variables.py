@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from xarray.coding.strings import create_vlen_dtype
 
+from ..._arguments.texts import is_text
 from ..._base.errors import ArgumentError
 from ..._file.arrays_in import BETWEEN, ArrayInfo, arrays_in, groups_in
 from ..._file.indexing.array_like import pieces
@@ -85,7 +87,14 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
         with open(url, **options) as file:
             dimensions = tuple(f"dim_{d}" for d in range(len(file.shape)))
             one = DatasetVariable(
-                ONLY, url, file.shape, file.dtype, dimensions, file.chunks, _unwrap_scalars(file.attrs), options
+                ONLY,
+                url,
+                file.shape,
+                _xarray_dtype(file.dtype),
+                dimensions,
+                file.chunks,
+                _unwrap_scalars(file.attrs),
+                options,
             )
         return Group((one,))
     if options:
@@ -167,8 +176,20 @@ def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> DatasetVar
     # xarray must not decode fill values of opaque elements: it cannot hash their type.
     encoding = {name: attributes.pop(name) for name in _MISSING if name in attributes and one.dtype.kind == "V"}
     return DatasetVariable(
-        _base(one.name), url, one.shape, one.dtype, dimensions, chunks, attributes=attributes, encoding=encoding
+        _base(one.name),
+        url,
+        one.shape,
+        _xarray_dtype(one.dtype),
+        dimensions,
+        chunks,
+        attributes=attributes,
+        encoding=encoding,
     )
+
+
+def _xarray_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a variable: texts of any length are objects, as in xarray's other backends."""
+    return create_vlen_dtype(str) if is_text(dtype) else dtype
 
 
 def _found_alone(one: ArrayInfo, path: str) -> DatasetVariable:

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 import plait
+from plait._arguments.texts import dtype_text
 from plait._calls.comm import LAUNCHED
 from plait._file.arrays_in import BETWEEN
 from plait._file.location import comes_in_steps, locate_new
@@ -75,10 +76,10 @@ def to_summary(done: plait.CopyResult) -> CopySummary:
         done.windows,
         done.ranks,
         list(done.shape),
-        str(done.dtype),
+        dtype_text(done.dtype),
         done.steps,
         done.resumed,
-        [{**asdict(array), "dtype": str(array.dtype)} for array in done.plan],
+        [{**asdict(array), "dtype": dtype_text(array.dtype)} for array in done.plan],
         [asdict(one) for one in done.skipped],
     )
 

@@ -32,7 +32,7 @@ namespace {
 
 /// Size of the header of a chunk: the mark, its number, its bytes and its filter mask, of 8 bytes each.
 constexpr std::int64_t kHeaderBytes = 32;
-/// Number in the header of an allocation whose chunk could not be written.
+/// Number in the header of an allocation whose chunk could not be written, or that has no chunk.
 constexpr std::int64_t kNoChunk = -1;
 
 std::uint64_t number_in(std::span<const std::byte> header, std::size_t at) {
@@ -51,7 +51,7 @@ void ChunkLog::write_header(std::int64_t at, std::int64_t number, std::int64_t b
   file_->write({{at, header.data(), kHeaderBytes}});
 }
 
-void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out) {
+std::int64_t ChunkLog::write_entry(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out) {
   const auto bytes = static_cast<std::int64_t>(packed.size());
   const std::int64_t at = begin_ + counter_->fetch_add(kHeaderBytes + bytes);
   try {
@@ -66,9 +66,16 @@ void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, st
     mend();
     throw;
   }
-  const std::scoped_lock lock(mutex_);
-  take({number, at + kHeaderBytes, bytes, left_out});
+  return at + kHeaderBytes;
 }
+
+void ChunkLog::append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out) {
+  const std::int64_t at = write_entry(number, packed, left_out);
+  const std::scoped_lock lock(mutex_);
+  take({number, at, static_cast<std::int64_t>(packed.size()), left_out});
+}
+
+std::int64_t ChunkLog::append_heap(std::span<const std::byte> bytes) { return write_entry(kNoChunk, bytes, 0); }
 
 void ChunkLog::mend() noexcept {
   const std::scoped_lock lock(mutex_);

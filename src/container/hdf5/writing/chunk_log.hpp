@@ -34,6 +34,8 @@ class ChunkLog {
 
   /// Appends a chunk. left_out: the filter mask, see Chunk.  errors  kSystem: the chunk is not in the log.
   void append(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out = 0);
+  /// Appends bytes that are no chunk, and returns their offset in the file.  errors  kSystem.
+  std::int64_t append_heap(std::span<const std::byte> bytes);
   /// Writes the missing headers of chunks that could not be appended, for example because the disk was full, so that
   /// other ranks can skip them.
   void mend() noexcept;
@@ -50,6 +52,8 @@ class ChunkLog {
   std::int64_t end() const { return begin_ + counter_->load(); }
 
  private:
+  /// Writes the bytes of an entry and its header. Returns the offset of the bytes.
+  std::int64_t write_entry(std::int64_t number, std::span<const std::byte> packed, std::uint32_t left_out);
   void write_header(std::int64_t at, std::int64_t number, std::int64_t bytes, std::uint32_t left_out);
   /// Records a chunk. The caller holds the mutex.
   void take(const Chunk& chunk);

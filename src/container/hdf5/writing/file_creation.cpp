@@ -7,6 +7,7 @@
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
 #include "container/format_registry.hpp"
+#include "container/hdf5/texts/heap_texts.hpp"
 #include "container/hdf5/writing/new_chunks.hpp"
 #include "container/hdf5/writing/new_content.hpp"
 #include "container/hdf5/writing/new_hdf5_file.hpp"
@@ -16,29 +17,34 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// The datasets in chunks of a new file. Their indexes are written after all chunks.
+/// The datasets in chunks and the texts of a new file. The indexes of chunks are written after all chunks.
 class ChunkedDataset : public container::Dataset, public DeferredChanges {
  public:
-  /// needs_counter: true if chunks get their offsets in the order in which they are written.
+  /// needs_counter: true if chunks or texts get their offsets in the order in which they are written.
   /// length_at: the offset of the field with the length of the file; 0 on ranks that have not described the file.
   ChunkedDataset(const NewContent& made, const std::shared_ptr<NewChunks>& chunks, bool needs_counter,
                  std::int64_t length_at)
       : container::Dataset(static_cast<const Content&>(made), chunks),
         chunks_(chunks),
         needs_counter_(needs_counter),
-        length_at_(length_at) {}
+        length_at_(length_at),
+        texts_(chunks->file(), chunks->name(), 0, {}, [chunks = chunks_.get()](std::span<const std::byte> collection) {
+          return chunks->append_heap(collection);
+        }) {}
 
   DeferredChanges* deferred_changes() override { return this; }
   bool needs_counter() const override { return needs_counter_; }
   void share(std::unique_ptr<transport::Counter> counter, bool alone) override {
     chunks_->share(std::move(counter), alone);
   }
-  void commit() override { chunks_->finish(length_at_); }
+  void commit() override { chunks_->finish(length_at_, needs_counter_); }
+  TextAccess* texts() override { return &texts_; }
 
  private:
   std::shared_ptr<NewChunks> chunks_;
   bool needs_counter_;
   std::int64_t length_at_;
+  HeapTexts texts_;
 };
 
 class NewHdfFile : public container::NewFile {
@@ -52,10 +58,11 @@ class NewHdfFile : public container::NewFile {
   }
   std::unique_ptr<container::Dataset> dataset(std::shared_ptr<store::Store> store) const override {
     std::vector<NewDataset> chunked = chunked_in(content());
-    if (chunked.empty()) return NewFile::dataset(std::move(store));
+    const bool texts = std::ranges::any_of(content().members, has_texts);
+    if (chunked.empty() && !texts) return NewFile::dataset(std::move(store));
     const auto chunks = std::make_shared<NewChunks>(std::move(store), std::move(chunked), content().file_bytes);
     return std::make_unique<ChunkedDataset>(
-        content(), chunks, std::ranges::any_of(content().members, comes_later),
+        content(), chunks, texts || std::ranges::any_of(content().members, comes_later),
         content().head.empty() ? 0 : find_length_field(content().head, chunks->name()));
   }
 };

@@ -174,11 +174,10 @@ void NewChunks::read_old(std::int64_t number, std::span<std::byte> chunk) {
   part.codecs.decode(packed, chunk, text(describe_chunk(part.dataset, number - part.first), " of ", name()));
 }
 
-void NewChunks::finish(std::int64_t length_field) {
+void NewChunks::finish(std::int64_t length_field, bool has_log) {
   flush();
-  const bool packs = std::ranges::any_of(parts_, [&](const Part& part) { return part.begin >= begin_; });
-  std::vector<Chunk> written = packs ? log_.all() : std::vector<Chunk>();
-  std::int64_t end = packs ? log_.end() : begin_;
+  std::vector<Chunk> written = has_log ? log_.all() : std::vector<Chunk>();
+  std::int64_t end = has_log ? log_.end() : begin_;
   std::vector<std::byte> length;
   for (const Part& part : parts_) {
     std::vector<Chunk> chunks;

@@ -50,10 +50,14 @@ class NewChunks : public store::Store, private WholeChunks {
   void forget() noexcept override { open_.forget(); }
   void sync() override { file_->sync(); }
 
+  /// Returns the store of the whole file.
+  store::Store& file() const { return *file_; }
+  /// Appends a collection of texts. Returns its offset in the file.  errors  kSystem.
+  std::int64_t append_heap(std::span<const std::byte> collection) { return log_.append_heap(collection); }
   /// Writes the indexes, after which the file is complete. One rank calls it after all ranks have written.
-  /// length_field: the offset of the 8 bytes of the file that state its length.
+  /// length_field: the offset of the 8 bytes of the file that state its length. has_log: true if share() was called.
   /// errors  kSystem: a write fails, or chunks are missing.
-  void finish(std::int64_t length_field);
+  void finish(std::int64_t length_field, bool has_log);
 
  private:
   struct Part {

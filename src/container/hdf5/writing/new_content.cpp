@@ -170,6 +170,8 @@ bool is_netcdf_name(const std::string& path) {
   return suffix == ".nc" || suffix == ".nc4";
 }
 
+bool has_texts(const Member& member) { return member.type.has_texts(); }
+
 bool comes_later(const Member& member) {
   return member.in_chunks() && (!member.fill.empty() || !make_filters(member.codec, member.type.element_bytes).empty());
 }
@@ -214,7 +216,7 @@ void assign_offsets(NewContent& made, std::int64_t head_bytes) {
     one.data_offset = rounded(end, bytes < kPage ? kLine : kPage);
     end = base::checked_add(one.data_offset, bytes, "bytes of the file");
   }
-  const bool later = std::ranges::any_of(made.members, comes_later);
+  const bool later = std::ranges::any_of(made.members, comes_later) || std::ranges::any_of(made.members, has_texts);
   made.file_bytes = end = later ? rounded(end, kPage) : std::max(end, head_bytes);
   for (Member& one : made.members)
     if (comes_later(one)) {

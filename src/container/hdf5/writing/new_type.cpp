@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "container/hdf5/float_formats.hpp"
+#include "plait/array_description.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -56,9 +57,16 @@ Handle bytes_type(const Library& hdf5, bool is_text, std::size_t bytes) {
   return made ? std::move(type) : Handle();
 }
 
+Handle any_length_type(const Library& hdf5) {
+  Handle type(hdf5->H5Tcopy(hdf5->H5T_C_S1_g), hdf5->H5Tclose);
+  const bool made = hdf5->H5Tset_size(type.id(), H5T_VARIABLE) >= 0 && hdf5->H5Tset_cset(type.id(), H5T_CSET_UTF8) >= 0;
+  return made ? std::move(type) : Handle();
+}
+
 }  // namespace
 
 Handle new_type(const Library& hdf5, const std::string& dtype) {
+  if (dtype == ArrayType::kTexts) return any_length_type(hdf5);
   if (dtype.size() < 3) return {};
   const char order = dtype[0];
   const char kind = dtype[1];

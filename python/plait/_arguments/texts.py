@@ -1,0 +1,58 @@
+"""Arrays of texts of any length."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._base.errors import ArgumentError
+from .words import array_kind
+
+TEXT = "text"
+"""The name of the type of texts of any length."""
+
+_MADE_BY = getattr(getattr(np, "dtypes", None), "StringDType", None)
+TEXT_DTYPE: np.dtype[Any] = np.dtype(object) if _MADE_BY is None else _MADE_BY()
+"""The dtype of texts in memory: NumPy's own from version 2 on, and Python's objects before."""
+
+REFERENCE = np.dtype("V16")
+"""The element of a file that refers to a text."""
+
+
+def is_text(dtype: np.dtype[Any]) -> bool:
+    """Return True for the dtype of texts of any length."""
+    return dtype.kind == TEXT_DTYPE.kind
+
+
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """Return the spelling of a dtype in listings: ``<f8``."""
+    return TEXT if is_text(dtype) else dtype.str
+
+
+def dtype_text(dtype: np.dtype[Any]) -> str:
+    """Return the name of a dtype in messages: ``float64``."""
+    return TEXT if is_text(dtype) else str(dtype)
+
+
+def to_text_array(value: Any, what: str) -> npt.NDArray[Any]:
+    """Return texts as an array of :data:`TEXT_DTYPE`.
+
+    value  a text, lists of texts, or an array of texts: of NumPy's StringDType, of a dtype such as U20, or of objects
+    errors  ArgumentError: an element is not a text
+    """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(f"{what} is a masked array, whose mask would be lost; pass the result of its filled()")
+    try:
+        array = value if isinstance(value, np.ndarray) else np.asarray(value, object)
+    except ValueError as error:
+        raise ArgumentError(f"{what} is no array of texts ({error}); pass lists of equal lengths") from None
+    if array.dtype.kind == "U" or (array.dtype == TEXT_DTYPE and array.dtype.kind != "O"):
+        return array.astype(TEXT_DTYPE, copy=False)
+    items = array.ravel().tolist() if array.dtype.kind in "OT" else []
+    wrong = next((one for one in items if not isinstance(one, str)), None if array.dtype.kind in "OT" else array)
+    if wrong is not None or len(items) != array.size or None in items:
+        found = array_kind(value) if wrong is array else f"an array with an element of type {type(wrong).__name__}"
+        raise ArgumentError(f"{what} is {found}; expected texts (str); decode bytes and convert numbers first")
+    return np.array(items, TEXT_DTYPE).reshape(array.shape)

@@ -1,0 +1,123 @@
+// Collections of the global heap.
+//
+// A collection begins with a header of 16 bytes: the signature GCOL, version 1, three bytes of zero, and its size. Its
+// objects follow, each with a header of 16 bytes: its number, the number of references, four bytes of zero, and its
+// size. The bytes of an object are padded to a multiple of 8. Object 0 is the free space at the end; its size includes
+// its header. If less than a header is left, there is no object 0.
+//
+// Example: the texts "ab" and "cdefghijk". Object 1 has its header at 16 and its 2 bytes at 32, object 2 its header at
+// 40 and its 9 bytes at 56. The free space begins at 72 with a header of object 0 and the size 4,096 - 72 = 4,024.
+
+#include "container/hdf5/texts/heap_collection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "base/errors.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+constexpr std::string_view kSignature("GCOL\1\0\0\0", 8);
+constexpr std::size_t kHeaderBytes = 16;
+constexpr std::size_t kSmallest = 4096;  ///< minimum size of a collection
+/// Size at which a new collection is written. The library reads collections as a whole.
+constexpr std::size_t kUsual = std::size_t{64} << 10U;
+constexpr std::uint32_t kMaxObjects = 65'000;  ///< numbers have 16 bits
+
+std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at, std::size_t size) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < size; ++i) value |= std::to_integer<std::uint64_t>(bytes[at + i]) << (8 * i);
+  return value;
+}
+
+void put_at(std::vector<std::byte>& bytes, std::size_t at, std::size_t size, std::uint64_t value) {
+  for (std::size_t i = 0; i < size; ++i) bytes[at + i] = static_cast<std::byte>(value >> (8 * i) & 0xff);
+}
+
+std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+}  // namespace
+
+template <typename... Parts>
+void HeapCollection::damaged(const Parts&... why) const {
+  base::throw_system_error(EIO, "cannot read texts of ", name_, ": the heap collection at offset ", offset_, ' ',
+                           why..., "; copy or download the file again");
+}
+
+HeapCollection::HeapCollection(store::Store& file, std::int64_t offset, const std::string& name)
+    : name_(name), offset_(offset) {
+  read(file);
+  list_objects();
+}
+
+void HeapCollection::read(store::Store& file) {
+  const std::int64_t end = file.size();
+  if (offset_ < 0 || offset_ > end - static_cast<std::int64_t>(kHeaderBytes))
+    damaged("is outside the file, which has ", end, " bytes");
+  const std::int64_t available = end - offset_;
+  bytes_.resize(static_cast<std::size_t>(std::min<std::int64_t>(available, kSmallest)));
+  file.read({{offset_, bytes_.data(), static_cast<std::int64_t>(bytes_.size())}});
+  if (std::memcmp(bytes_.data(), kSignature.data(), kSignature.size()) != 0) damaged("does not begin with GCOL");
+  const std::uint64_t size = number_at(bytes_, kSignature.size(), 8);
+  if (size < kHeaderBytes || size > static_cast<std::uint64_t>(available))
+    damaged("states a size of ", size, " bytes, but the file has ", available, " from there on");
+  const std::size_t first = bytes_.size();
+  bytes_.resize(size);
+  if (size <= first) return;
+  const auto begin = static_cast<std::int64_t>(first);
+  file.read({{offset_ + begin, bytes_.data() + first, static_cast<std::int64_t>(size) - begin}});
+}
+
+void HeapCollection::list_objects() {
+  for (std::size_t at = kHeaderBytes; at + kHeaderBytes <= bytes_.size();) {
+    const auto number = static_cast<std::size_t>(number_at(bytes_, at, 2));
+    if (number == 0) return;
+    const std::uint64_t size = number_at(bytes_, at + 8, 8);
+    at += kHeaderBytes;
+    if (size > bytes_.size() - at) damaged("has object ", number, " with ", size, " bytes, which exceed it");
+    if (number >= objects_.size()) objects_.resize(number + 1);
+    objects_[number] = {at, static_cast<std::size_t>(size)};
+    at += padded(static_cast<std::size_t>(size));
+  }
+}
+
+std::string_view HeapCollection::object(std::uint32_t number, std::uint32_t bytes) const {
+  if (number >= objects_.size() || objects_[number].offset == 0) damaged("has no object ", number);
+  const Object& found = objects_[number];
+  if (bytes > found.bytes) damaged("has object ", number, " with ", found.bytes, " bytes, but a text has ", bytes);
+  return {reinterpret_cast<const char*>(bytes_.data()) + found.offset, bytes};
+}
+
+NewHeapCollection::NewHeapCollection() { clear(); }
+
+void NewHeapCollection::clear() {
+  bytes_.assign(kHeaderBytes, std::byte{0});
+  std::memcpy(bytes_.data(), kSignature.data(), kSignature.size());
+  count_ = 0;
+}
+
+bool NewHeapCollection::is_full() const { return bytes_.size() >= kUsual || count_ == kMaxObjects; }
+
+std::uint32_t NewHeapCollection::add(std::string_view object) {
+  const std::size_t at = bytes_.size();
+  bytes_.resize(at + kHeaderBytes + padded(object.size()));
+  put_at(bytes_, at, 2, ++count_);
+  put_at(bytes_, at + 2, 2, 1);
+  put_at(bytes_, at + 8, 8, object.size());
+  std::memcpy(bytes_.data() + at + kHeaderBytes, object.data(), object.size());
+  return count_;
+}
+
+std::span<const std::byte> NewHeapCollection::finish() {
+  const std::size_t used = bytes_.size();
+  if (used < kSmallest) bytes_.resize(kSmallest);
+  if (bytes_.size() - used >= kHeaderBytes) put_at(bytes_, used + 8, 8, bytes_.size() - used);
+  put_at(bytes_, kSignature.size(), 8, bytes_.size());
+  return bytes_;
+}
+
+}  // namespace plait::container::hdf5

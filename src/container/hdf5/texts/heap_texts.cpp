@@ -1,0 +1,125 @@
+// Texts in the global heap.
+//
+// An element has 16 bytes: the length of the text (4), the address of a collection of the heap (8), and the number of an
+// object in it (4). Elements are read, converted between layouts and written like numbers, by any number of ranks. Only
+// the texts of a rank's own elements are then read from the heap, each collection once.
+//
+// Example: a(6) in the layout (cyclic) onto (2). Rank 1 gets the elements of a(1), a(3) and a(5), which are object 2 and
+// 4 of the collection at 4,096 and object 2 of the collection at 8,192. It reads both collections and takes three texts.
+
+#include "container/hdf5/texts/heap_texts.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+#include "base/errors.hpp"
+#include "container/hdf5/texts/heap_collection.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+constexpr auto kBytes = static_cast<std::size_t>(ArrayType::kTextBytes);
+constexpr std::uint64_t kUndefined = ~std::uint64_t{0};
+
+/// An element of an array of texts.
+struct TextElement {
+  std::uint32_t bytes = 0;
+  std::uint64_t address = 0;  ///< 0 or kUndefined if there is no text
+  std::uint32_t object = 0;
+
+  bool is_null() const { return address == 0 || address == kUndefined || bytes == 0; }
+  bool is_missing() const { return address == kUndefined && bytes == UINT32_MAX; }
+};
+
+TextElement decode(std::span<const std::byte> element) {
+  TextElement found;
+  std::memcpy(&found.bytes, element.data(), sizeof found.bytes);
+  std::memcpy(&found.address, element.data() + 4, sizeof found.address);
+  std::memcpy(&found.object, element.data() + 12, sizeof found.object);
+  return found;
+}
+
+void encode(const TextElement& text, std::span<std::byte> element) {
+  std::memcpy(element.data(), &text.bytes, sizeof text.bytes);
+  std::memcpy(element.data() + 4, &text.address, sizeof text.address);
+  std::memcpy(element.data() + 12, &text.object, sizeof text.object);
+}
+
+}  // namespace
+
+std::vector<std::byte> missing_text_element() {
+  std::vector<std::byte> element(kBytes);
+  encode({UINT32_MAX, kUndefined, 0}, element);
+  return element;
+}
+
+std::vector<std::string> HeapTexts::read_texts(std::span<const std::byte> elements) {
+  const std::size_t count = elements.size() / kBytes;
+  std::vector<std::string> texts(count);
+  std::vector<TextElement> found(count);
+  for (std::size_t i = 0; i < count; ++i) found[i] = decode(elements.subspan(i * kBytes, kBytes));
+  // Most texts follow each other in the heap as in the array.
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto address = [&](std::size_t i) { return found[i].address; };
+  if (!std::ranges::is_sorted(order, {}, address)) std::ranges::sort(order, {}, address);
+  std::optional<HeapCollection> collection;
+  std::uint64_t at = 0;
+  for (const std::size_t i : order) {
+    if (found[i].is_missing()) texts[i] = missing_;
+    if (found[i].is_null() || found[i].is_missing()) continue;
+    if (!collection || at != found[i].address) {
+      at = found[i].address;
+      if (at > static_cast<std::uint64_t>(INT64_MAX) - static_cast<std::uint64_t>(base_))
+        base::throw_system_error(EIO, "cannot read texts of ", name_, ": element ", i,
+                                 " of this read refers to offset ", at,
+                                 ", which is outside the file; copy or download the file again");
+      collection.emplace(file_, static_cast<std::int64_t>(at) + base_, name_);
+    }
+    // Some writers store the NUL that ends a text; the library's readers end at the first one.
+    const std::string_view text = collection->object(found[i].object, found[i].bytes);
+    texts[i] = text.substr(0, text.find('\0'));
+  }
+  return texts;
+}
+
+std::vector<std::byte> HeapTexts::add_texts(std::span<const std::string> texts) {
+  if (!append_)
+    base::throw_argument_error(name_,
+                               ": texts were given for a file that exists, in which the HDF5 library manages the heap "
+                               "of texts; write a new file, or write them by h5py");
+  std::vector<TextElement> made(texts.size());
+  NewHeapCollection collection;
+  std::size_t first = 0;  // the first text of the collection
+  const auto write = [&](std::size_t end) {
+    if (!collection.empty()) {
+      const auto at = static_cast<std::uint64_t>(append_(collection.finish()));
+      for (; first < end; ++first)
+        if (made[first].object != 0) made[first].address = at;
+      collection.clear();
+    }
+    first = end;
+  };
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::string& text = texts[i];
+    if (text.find('\0') != std::string::npos || text.size() >= UINT32_MAX)
+      base::throw_argument_error(name_, ": the text at position ", i, " of this write ",
+                                 text.size() >= UINT32_MAX ? "has 4 GiB or more" : "contains a NUL character",
+                                 ", which texts of HDF5 cannot have; leave it out, or write a .zarr");
+    if (text.empty()) continue;
+    made[i].bytes = static_cast<std::uint32_t>(text.size());
+    made[i].object = collection.add(text);
+    if (collection.is_full()) write(i + 1);
+  }
+  write(texts.size());
+  std::vector<std::byte> elements(texts.size() * kBytes);
+  for (std::size_t i = 0; i < texts.size(); ++i) encode(made[i], std::span(elements).subspan(i * kBytes, kBytes));
+  return elements;
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,42 @@
+/// Texts of any length in the global heap of a file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/text_access.hpp"
+#include "store/store.hpp"
+
+namespace plait::container::hdf5 {
+
+/// Returns the element that stands for the fill value of texts.
+std::vector<std::byte> missing_text_element();
+
+/// The texts of a file.  Elements are those of the file: the length of the text and its location in the heap.
+class HeapTexts : public TextAccess {
+ public:
+  /// Appends a collection of texts to the file. Returns its offset there.
+  using Append = std::function<std::int64_t(std::span<const std::byte>)>;
+
+  /// file: must outlive this object. name: the name in errors. base: the offset in the file to which addresses are
+  /// relative. missing: the fill value. append: empty if the file is not new.
+  HeapTexts(store::Store& file, std::string name, std::int64_t base, std::string missing, Append append = {})
+      : file_(file), name_(std::move(name)), base_(base), missing_(std::move(missing)), append_(std::move(append)) {}
+
+  std::vector<std::string> read_texts(std::span<const std::byte> elements) override;
+  std::vector<std::byte> add_texts(std::span<const std::string> texts) override;
+  bool shares_elements() const override { return true; }
+
+ private:
+  store::Store& file_;
+  std::string name_;
+  std::int64_t base_;
+  std::string missing_;
+  Append append_;
+};
+
+}  // namespace plait::container::hdf5

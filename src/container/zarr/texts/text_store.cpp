@@ -1,0 +1,166 @@
+// Reading and writing texts of any length.
+//
+// Problem: the engine for layouts moves elements of a fixed size, and a chunk of texts has any size.
+//
+// Idea: an element is a reference of 16 bytes: the number of a chunk plus 1 (8), and the number of the text in the chunk
+// (8). References are computed, not read, so that any layout of them costs little. Each rank then reads the chunks of
+// its own texts. For a write, an element has -1 and the number of a text that add_texts() has stored in memory; the rank
+// that writes a chunk has all texts.
+//
+// Example: shape (5), chunks of 2. Elements 0 to 4 are (1, 0), (1, 1), (2, 0), (2, 1) and (3, 0). A rank that reads
+// elements 1 and 4 decodes chunks 0 and 2. A write of elements 0 and 1 after add_texts("a", "b") passes (-1, 0) and
+// (-1, 1), from which chunk 0 is encoded. After the next add_texts("c") its element is (-1, 2).
+
+#include "container/zarr/texts/text_store.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "container/chunk_pieces.hpp"
+#include "container/zarr/texts/vlen.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+constexpr auto kBytes = static_cast<std::size_t>(ArrayType::kTextBytes);
+constexpr std::int64_t kAdded = -1;
+
+struct TextElement {
+  std::int64_t chunk = 0;  ///< number of a chunk plus 1; 0 for the empty text; kAdded for a text in memory
+  std::int64_t text = 0;
+};
+
+TextElement decode(const std::byte* element) {
+  TextElement found;
+  std::memcpy(&found, element, kBytes);
+  return found;
+}
+
+class PendingCall : public store::Pending {
+ public:
+  explicit PendingCall(std::function<void()> call) : call_(std::move(call)) {}
+  void complete() override { call_(); }
+
+ private:
+  std::function<void()> call_;
+};
+
+}  // namespace
+
+std::size_t TextStore::chunk_texts() const { return static_cast<std::size_t>(metadata().chunk_bytes) / kBytes; }
+
+std::unique_ptr<store::Pending> TextStore::submit_read(std::vector<store::ReadSegment> segments) {
+  const auto count = static_cast<std::int64_t>(chunk_texts());
+  for (const store::ReadSegment& segment : segments) {
+    check("read", segment.offset, segment.bytes);
+    const std::int64_t first = segment.offset / ArrayType::kTextBytes;
+    for (std::int64_t i = 0; i < segment.bytes / ArrayType::kTextBytes; ++i) {
+      const TextElement element{(first + i) / count + 1, (first + i) % count};
+      std::memcpy(segment.data + i * ArrayType::kTextBytes, &element, kBytes);
+    }
+  }
+  return std::make_unique<PendingCall>([] {});
+}
+
+std::unique_ptr<store::Pending> TextStore::submit_write(std::vector<store::WriteSegment> segments) {
+  return std::make_unique<PendingCall>([this, segments = std::move(segments)] {
+    PartsOfChunk together(
+        [this](std::int64_t number, const std::vector<store::WriteSegment>& parts) { write_texts(number, parts); });
+    for (const store::WriteSegment& segment : segments) {
+      check("write", segment.offset, segment.bytes);
+      for_each_chunk(metadata().chunk_bytes, segment.offset, segment.bytes,
+                     [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t bytes) {
+                       together.add(number, {within, segment.data + done, bytes});
+                     });
+    }
+    together.finish();
+  });
+}
+
+TextStore::TextChunk TextStore::read_chunk(std::int64_t number) {
+  TextChunk found;
+  std::vector<std::byte> packed;
+  const auto memory = [&](std::int64_t bytes) {
+    packed.resize(static_cast<std::size_t>(bytes));
+    return std::span(packed);
+  };
+  ChunkResult result = chunks().read(number, memory, {.identity = !chunks().fresh()});
+  found.identity = std::move(result.identity);
+  if (result.status != ChunkStatus::kRead) return found;
+  const std::string what = chunks().describe(number);
+  found.bytes = metadata().packing.decode(packed, static_cast<std::size_t>(kMaxCompressed), what);
+  found.texts = decode_texts(found.bytes, chunk_texts(), what);
+  return found;
+}
+
+std::vector<std::string> TextStore::read_texts(std::span<const std::byte> elements) {
+  std::vector<std::string> texts(elements.size() / kBytes);
+  // The numbers of texts by the chunks that have them: (position in `texts`, position in the chunk).
+  std::map<std::int64_t, std::vector<std::pair<std::size_t, std::size_t>>> by_chunk;
+  const std::int64_t all = size() / metadata().chunk_bytes;
+  std::vector<std::pair<std::size_t, std::size_t>>* last = nullptr;
+  std::int64_t last_chunk = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const TextElement element = decode(elements.data() + i * kBytes);
+    if (element.chunk == 0) continue;
+    if (element.chunk < 0 || element.chunk > all || element.text < 0 ||
+        element.text >= static_cast<std::int64_t>(chunk_texts()))
+      base::throw_argument_error(name(), ": element ", i,
+                                 " of a read of texts is none that this file has; read the elements first");
+    if (last == nullptr || element.chunk != last_chunk) last = &by_chunk[last_chunk = element.chunk];
+    last->emplace_back(i, static_cast<std::size_t>(element.text));
+  }
+  for (const auto& [chunk, places] : by_chunk) {
+    const TextChunk found = read_chunk(chunk - 1);
+    for (const auto& [to, from] : places) texts[to] = found.texts.empty() ? metadata().fill_text : found.texts[from];
+  }
+  return texts;
+}
+
+std::vector<std::byte> TextStore::add_texts(std::span<const std::string> texts) {
+  first_added_ += static_cast<std::int64_t>(added_.size());
+  added_.assign(texts.begin(), texts.end());
+  std::vector<std::byte> elements(texts.size() * kBytes);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const TextElement element{kAdded, first_added_ + static_cast<std::int64_t>(i)};
+    std::memcpy(elements.data() + i * kBytes, &element, kBytes);
+  }
+  return elements;
+}
+
+std::string_view TextStore::added_text(std::span<const std::byte> bytes) const {
+  const TextElement element = decode(bytes.data());
+  if (element.chunk == 0) return {};
+  const std::int64_t at = element.text - first_added_;
+  if (element.chunk != kAdded || at < 0 || at >= static_cast<std::int64_t>(added_.size()))
+    base::throw_argument_error(name(),
+                               ": an element that is written is no text that was added last; add the texts, then write "
+                               "the elements that refer to them");
+  return added_[static_cast<std::size_t>(at)];
+}
+
+void TextStore::write_texts(std::int64_t number, const std::vector<store::WriteSegment>& parts) {
+  std::int64_t bytes = 0;
+  for (const store::WriteSegment& part : parts) bytes += part.bytes;
+  TextChunk former;
+  const bool needed = bytes < inside(number);
+  if (needed) former = read_chunk(number);
+  std::vector<std::string_view> texts =
+      former.texts.empty() ? std::vector<std::string_view>(chunk_texts(), metadata().fill_text) : former.texts;
+  for (const store::WriteSegment& part : parts) {
+    const std::span elements(part.data, static_cast<std::size_t>(part.bytes));
+    const std::size_t first = static_cast<std::size_t>(part.offset) / kBytes;
+    for (std::size_t i = 0; i < elements.size() / kBytes; ++i)
+      texts[first + i] = added_text(elements.subspan(i * kBytes, kBytes));
+  }
+  store::Condition from;
+  if (needed && !chunks().fresh()) from = former.identity;
+  const std::vector<std::byte> encoded = encode_texts(texts, chunks().describe(number));
+  chunks().put(number, metadata().packing.encode(encoded), from);
+}
+
+}  // namespace plait::container::zarr

@@ -1,0 +1,48 @@
+/// Arrays of texts of any length.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "container/text_access.hpp"
+#include "container/zarr/chunk_store.hpp"
+
+namespace plait::container::zarr {
+
+/// The chunks of an array of texts. The store has a reference for each element, see TextAccess.
+class TextStore : public ChunkStore, public TextAccess {
+ public:
+  using ChunkStore::ChunkStore;
+
+  std::unique_ptr<store::Pending> submit_read(std::vector<store::ReadSegment> segments) override;
+  std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
+  TextAccess* texts() override { return this; }
+
+  std::vector<std::string> read_texts(std::span<const std::byte> elements) override;
+  std::vector<std::byte> add_texts(std::span<const std::string> texts) override;
+  bool shares_elements() const override { return false; }
+
+ private:
+  /// A chunk that has been read.
+  struct TextChunk {
+    std::vector<std::byte> bytes;
+    std::vector<std::string_view> texts;  ///< empty if no object holds the chunk
+    store::ObjectIdentity identity;
+  };
+  std::size_t chunk_texts() const;
+  TextChunk read_chunk(std::int64_t number);
+  void write_texts(std::int64_t number, const std::vector<store::WriteSegment>& parts);
+  /// Returns the text of an element that is written.  errors  kArgument: add_texts() has not returned the element.
+  std::string_view added_text(std::span<const std::byte> element) const;
+
+  std::vector<std::string> added_;  // the texts of the last call of add_texts()
+  std::int64_t first_added_ = 0;    // number of the first of them
+};
+
+}  // namespace plait::container::zarr

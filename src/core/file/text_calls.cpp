@@ -1,0 +1,99 @@
+// Texts of any length.
+//
+// The references to texts are read and written as elements of other types are. The two calls of this file convert them
+// to texts and back, on all ranks together, so that an error of one rank is an error of all.
+
+#include <cerrno>
+#include <utility>
+
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
+#include "base/errors.hpp"
+#include "collective/collective.hpp"
+#include "collective/gather.hpp"
+#include "container/npy/encoding.hpp"
+#include "core/file/file_impl.hpp"
+
+namespace plait {
+
+namespace {
+
+container::TextAccess& find_texts(File::Impl& file) {
+  file.storage().check_open();
+  container::TextAccess* const texts = file.storage().texts();
+  if (texts == nullptr || !file.selection().array().type.has_texts())
+    base::throw_argument_error(file.context().path(), " holds elements of dtype ", file.selection().array().type.dtype,
+                               " here, but texts of any length were requested; read or write its elements, or open an "
+                               "array of dtype text in a file of HDF5, netCDF-4 or Zarr");
+  return *texts;
+}
+
+void check_utf8(const std::vector<std::string>& texts, const std::string& path) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (container::npy::is_utf8(texts[i])) continue;
+    std::string bytes;
+    for (std::size_t at = 0; at < std::min<std::size_t>(texts[i].size(), 12); ++at)
+      base::append_parts(bytes, at == 0 ? "" : " ", static_cast<int>(static_cast<unsigned char>(texts[i][at])));
+    base::throw_system_error(EILSEQ, path, ": the text at position ", i, " of this read is not UTF-8 (its bytes begin ",
+                             "with ", bytes,
+                             "); expected texts in UTF-8; read the bytes with the format's own library");
+  }
+}
+
+/// Returns the texts of all ranks, and sets `first` to the position of those of this rank.
+std::vector<std::string> gather_texts(transport::Transport& transport, std::span<const std::string> texts,
+                                      std::size_t& first) {
+  const std::vector<std::string> encoded = collective::gather_to_all(
+      transport, [&] { return base::encode(std::vector<std::string>(texts.begin(), texts.end())); });
+  std::vector<std::string> all;
+  for (std::size_t rank = 0; rank < encoded.size(); ++rank) {
+    if (std::cmp_equal(rank, transport.rank())) first = all.size();
+    auto part = base::decode<std::vector<std::string>>(encoded[rank], base::kAnotherRank);
+    std::ranges::move(part, std::back_inserter(all));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> File::read_texts(std::span<const std::byte> elements) {
+  std::vector<std::string> texts;
+  impl_->context().call([&] {
+    container::TextAccess& access = find_texts(*impl_);
+    impl_->storage().call_together([&](transport::Transport& transport) {
+      collective::Collective call(transport, [&] { return "read_texts() of " + impl_->context().name(); }, [] {});
+      call.run_phase([&] {
+        texts = access.read_texts(elements);
+        check_utf8(texts, impl_->context().path());
+      });
+    });
+  });
+  return texts;
+}
+
+std::vector<std::byte> File::add_texts(std::span<const std::string> texts) {
+  std::vector<std::byte> elements;
+  impl_->context().call([&] {
+    impl_->context().check_writable();
+    container::TextAccess& access = find_texts(*impl_);
+    impl_->storage().call_together([&](transport::Transport& transport) {
+      collective::Collective call(
+          transport, [&] { return "add_texts() of " + impl_->context().name(); },
+          [&] { check_utf8(std::vector<std::string>(texts.begin(), texts.end()), path()); });
+      if (access.shares_elements() || transport.size() == 1) {
+        call.run_phase([&] { elements = access.add_texts(texts); });
+        return;
+      }
+      std::size_t first = 0;
+      const std::vector<std::string> all = gather_texts(transport, texts, first);
+      call.run_phase([&] {
+        const std::vector<std::byte> added = access.add_texts(all);
+        const auto begin = added.begin() + static_cast<std::ptrdiff_t>(first * ArrayType::kTextBytes);
+        elements.assign(begin, begin + static_cast<std::ptrdiff_t>(texts.size() * ArrayType::kTextBytes));
+      });
+    });
+  });
+  return elements;
+}
+
+}  // namespace plait
