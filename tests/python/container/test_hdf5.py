@@ -221,7 +221,6 @@ def test_groups_and_links(tmp_path):
 def test_what_is_not_read_is_listed_with_why(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("record", (3,), [("x", "f8"), ("n", "i4")])
-        file.create_dataset("text", data=["a", "bcd"])
         file.create_dataset("ragged", (3,), h5py.vlen_dtype("i4"))
         file.create_dataset("reference", (3,), h5py.ref_dtype)
         file.create_dataset("arrays", (3,), "(2,)f4")
@@ -234,7 +233,6 @@ def test_what_is_not_read_is_listed_with_why(tmp_path):
         file["good"] = make_array("f4")
     says = {
         "record": "its elements are records (x, n)",
-        "text": "texts of any length",
         "ragged": "sequences of any length",
         "reference": "references to other objects",
         "arrays": "its elements are arrays themselves",

@@ -1,0 +1,254 @@
+"""Arrays of texts of any length, against h5py, netCDF4 and zarr."""
+
+import json
+
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+import zarr
+from numpy.testing import assert_array_equal
+
+import plait
+
+TEXTS = ["", "a", "Grüße", "x" * 10_000, "日本", "tail"]
+
+
+def make_texts(shape):
+    """Return an array of texts of many lengths."""
+    count = int(np.prod(shape, dtype=int))
+    items = [TEXTS[i % len(TEXTS)] + str(i) * (i % 3) for i in range(count)]
+    return np.array(items, object).reshape(shape)
+
+
+def written(path, shape, **options):
+    """Write a file of one array of texts, and return the texts."""
+    texts = make_texts(shape)
+    with plait.open(path, "w", shape=shape, dtype="text", **options) as file:
+        file.write(texts)
+    return texts
+
+
+def by_h5py(path, name="data"):
+    with h5py.File(path) as file:
+        return file[name].asstr()[()]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"chunks": (3, 4)}, {"chunks": (3, 4), "compression": "gzip", "shuffle": True}, {"maxshape": (None, 5)}],
+    ids=["whole", "chunks", "packed", "unlimited"],
+)
+def test_hdf5_is_read_as_h5py_reads_it(tmp_path, options):
+    texts = make_texts((7, 5))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("data", data=texts, dtype=h5py.string_dtype(), **options)
+    with plait.open(tmp_path / "a.h5::/data") as file:
+        assert file.shape == (7, 5)
+        assert file.dtype == np.dtypes.StringDType()
+        found = file.read()
+        assert_array_equal(found.astype(object), texts)
+        assert_array_equal(file.read(region=np.s_[1:6:2, 1:4]).astype(object), texts[1:6:2, 1:4])
+        assert file[2, 3] == texts[2, 3]
+        assert_array_equal(file[[5, 1], 1:].astype(object), texts[[5, 1], 1:])
+        parts = file.read("(cyclic, block) onto (2, 2)")
+        assert_array_equal(parts[1].astype(object), texts[::2, 3:])
+
+
+def test_ascii_unwritten_and_scalar_texts_of_hdf5(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w", userblock_size=512) as file:
+        file["scalar"] = "one"
+        file.create_dataset("ascii", data=np.array([b"ab", b"", b"cde"], object), dtype=h5py.string_dtype("ascii"))
+        file.create_dataset("unwritten", (4,), h5py.string_dtype())
+        file.create_dataset("chunked", (9,), h5py.string_dtype(), chunks=(2,), fillvalue="none")[3] = "x"
+    for name, texts in (
+        ("scalar", "one"),
+        ("ascii", ["ab", "", "cde"]),
+        ("unwritten", [""] * 4),
+        ("chunked", ["none"] * 3 + ["x"] + ["none"] * 5),
+    ):
+        with plait.open(tmp_path / f"a.h5::/{name}") as file:
+            assert_array_equal(file[...], texts)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (200_000,), (7, 5)])
+@pytest.mark.parametrize("codec", ["none", "shuffle,gzip:1"])
+def test_hdf5_is_written_as_h5py_reads_it(tmp_path, shape, codec):
+    options = {} if not shape or 0 in shape or codec == "none" else {"codec": codec}
+    texts = written(tmp_path / "a.h5", shape, **options)
+    found = by_h5py(tmp_path / "a.h5")
+    assert_array_equal(np.array(found, object), texts)
+    with plait.open(tmp_path / "a.h5") as file:
+        assert_array_equal(np.asarray(file).astype(object), texts)
+    with h5py.File(tmp_path / "a.h5", "r+") as file:  # the library adds texts to what Plait has written
+        if shape == (7, 5):
+            file["data"][0, 0] = "added"
+            file["more"] = ["b"]
+    if shape == (7, 5):
+        assert by_h5py(tmp_path / "a.h5")[0, 0] == "added"
+        assert by_h5py(tmp_path / "a.h5")[6, 4] == texts[6, 4]
+
+
+def test_netcdf_strings(tmp_path):
+    texts = make_texts((3, 4))
+    with netCDF4.Dataset(tmp_path / "a.nc", "w") as file:
+        file.createDimension("x", 3)
+        file.createDimension("y", 4)
+        file.createDimension("time", None)
+        file.createVariable("names", str, ("x", "y"))[:] = texts
+        file.createVariable("log", str, ("time",))[:] = np.array(["a", "bc"], object)
+        file.createVariable("scalar", str, ())[...] = "s"
+    plait.copy(tmp_path / "a.nc", tmp_path / "b.nc")
+    plait.copy(tmp_path / "b.nc", tmp_path / "c.zarr")
+    with netCDF4.Dataset(tmp_path / "b.nc") as file:
+        assert file["names"].dtype is str
+        assert file["names"].dimensions == ("x", "y")
+        assert_array_equal(file["names"][:], texts)
+        assert_array_equal(file["log"][:], ["a", "bc"])
+        assert file["scalar"][...] == "s"
+    assert_array_equal(zarr.open(tmp_path / "c.zarr")["names"][:].astype(object), texts)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("shape", [(), (11,), (7, 5)])
+def test_zarr_is_read_as_zarr_python_reads_it(tmp_path, version, shape):
+    texts = make_texts(shape)
+    array = zarr.create_array(
+        tmp_path / "a.zarr", shape=shape, dtype=str, zarr_format=version, chunks=tuple(3 for _ in shape)
+    )
+    array[...] = texts
+    with plait.open(tmp_path / "a.zarr") as file:
+        assert_array_equal(np.asarray(file).astype(object), texts)
+        if shape == (7, 5):
+            parts = file.read("(cyclic, block) onto (2, 2)")
+            assert_array_equal(parts[1].astype(object), texts[::2, 3:])
+
+
+def test_missing_chunks_of_zarr_have_the_fill_value(tmp_path):
+    array = zarr.create_array(tmp_path / "a.zarr", shape=(6,), dtype=str, chunks=(2,), fill_value="none")
+    array[2:4] = np.array(["b", ""], object)
+    with plait.open(tmp_path / "a.zarr") as file:
+        assert list(file[...]) == ["none", "none", "b", "", "none", "none"]
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip:1", "zstd:3", "blosc:lz4"])
+@pytest.mark.parametrize("options", [{}, {"chunks": (3, 4)}, {"chunks": (2, 2), "shards": (4, 4)}, {"order": "F"}])
+def test_zarr_is_written_as_zarr_python_reads_it(tmp_path, codec, options):
+    texts = written(tmp_path / "a.zarr", (7, 5), codec=codec, **options)
+    assert_array_equal(zarr.open_array(tmp_path / "a.zarr")[:].astype(object), texts)
+    with plait.open(tmp_path / "a.zarr", "r+") as file:
+        file[2:5, 1] = ["new", "", "Ü"]
+        file[0, 0] = "first"
+    texts[2:5, 1] = ["new", "", "Ü"]
+    texts[0, 0] = "first"
+    assert_array_equal(zarr.open_array(tmp_path / "a.zarr")[:].astype(object), texts)
+
+
+def test_parts_of_new_files_and_types_of_values(tmp_path):
+    for name in ("a.zarr", "a.h5"):
+        with plait.open(tmp_path / name, "w", arrays={"n": (4, str)}) as file:
+            file.write(np.array(["a", "b"]), region=np.s_[:2], variable="n")
+            file.write(["c", "d"], region=np.s_[2:], variable="n")
+            for wrong in ([1, 2, 3, 4], np.arange(4), np.array([b"a"] * 4), [None] * 4, ["\ud800"] * 4):
+                with pytest.raises(plait.ArgumentError, match="expected"):
+                    file.write(wrong, variable="n")
+        with plait.open(tmp_path / f"{name}::n") as file:
+            assert list(file[...]) == ["a", "b", "c", "d"]
+            with pytest.raises(plait.ArgumentError, match="started accesses"):
+                file.iread()
+            with pytest.raises(plait.ArgumentError, match="streams"):
+                file.stream()
+
+
+def test_texts_are_copied_between_formats(tmp_path):
+    texts = written(tmp_path / "a.h5", (300, 7))
+    copies = ["b.zarr::/g/n", "c.h5", "d.nc", "e.zarr"]
+    source = tmp_path / "a.h5::data"
+    for name in copies:
+        plait.copy(source, tmp_path / name, memory="64K", verify=True)
+        source = tmp_path / name
+        with plait.open(source) as file:
+            assert_array_equal(np.asarray(file).astype(object), texts)
+    plait.copy(source, tmp_path / "f.npy", target_dtype="U10010", cast="same_kind")
+    assert_array_equal(np.load(tmp_path / "f.npy"), texts.astype(str))
+    plait.copy(tmp_path / "f.npy", tmp_path / "g.h5", target_dtype="text", cast="same_kind")
+    assert_array_equal(by_h5py(tmp_path / "g.h5"), texts)
+    with pytest.raises(plait.ArgumentError, match="target_dtype"):
+        plait.copy(source, tmp_path / "h.npy")
+
+
+def test_what_holds_no_texts_is_an_error(tmp_path):
+    for name in ("a.npy", "a.npz", "a.safetensors", "a.bin"):
+        with pytest.raises(plait.ArgumentError, match="text"):
+            plait.open(tmp_path / name, "w", shape=(3,), dtype="text")
+    written(tmp_path / "a.h5", (3,))
+    with pytest.raises(plait.ArgumentError, match="heap of the file"):
+        plait.open(tmp_path / "a.h5", "r+")
+    with (
+        pytest.raises(plait.ArgumentError, match="NUL"),
+        plait.open(tmp_path / "b.h5", "w", shape=(1,), dtype="text") as file,
+    ):
+        file.write(["a\0b"])
+
+
+def test_texts_that_are_not_utf8(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("n", data=np.array([b"ok", b"\xff\xfe"], object), dtype=h5py.string_dtype())
+    with plait.open(tmp_path / "a.h5::n") as file:
+        assert file[0] == "ok"
+        with pytest.raises(plait.StoreError, match=r"a\.h5::n: the text at position 1 of this read is not UTF-8"):
+            file.read()
+
+
+def test_damaged_heaps_of_hdf5(tmp_path):
+    written(tmp_path / "a.h5", (4,))
+    content = (tmp_path / "a.h5").read_bytes()
+    at = content.rindex(b"GCOL")
+    for begin, value, message in (
+        (at, b"X", "does not begin with GCOL"),
+        (at + 8, b"\xff" * 8, "states a size"),
+        (at + 16, b"\0", "has no object"),
+        (at + 16 + 8, b"\xff" * 8, "exceed it"),
+        (at + 16 + 8, b"\0" * 8, "has no object|but a text has"),
+    ):
+        broken = bytearray(content)
+        broken[begin : begin + len(value)] = value
+        (tmp_path / "b.h5").write_bytes(broken)
+        with plait.open(tmp_path / "b.h5") as file, pytest.raises(plait.StoreError, match=message):
+            file.read()
+
+
+def test_damaged_chunks_of_zarr(tmp_path):
+    with plait.open(tmp_path / "a.zarr", "w", shape=(2,), dtype="text") as file:
+        file.write(["ab", "c"])
+    chunk = tmp_path / "a.zarr" / "c" / "0"
+    content = chunk.read_bytes()
+    assert content == b"\2\0\0\0\2\0\0\0ab\1\0\0\0c"
+    for broken, message in (
+        (b"\2", "too few"),
+        (b"\3" + content[1:], "it has 3 texts, but a chunk has 2"),
+        (content[:-1], "text 1 has 1 bytes, but the chunk ends after 0"),
+        (content[:12], "it ends before text 1"),
+        (content[:4] + b"\xff" * 4 + content[8:], "text 0 has 4294967295 bytes"),
+    ):
+        chunk.write_bytes(broken)
+        with plait.open(tmp_path / "a.zarr") as file, pytest.raises(plait.StoreError, match=message):
+            file.read()
+
+
+def test_metadata_of_zarr(tmp_path):
+    with plait.open(tmp_path / "a.zarr", "w", shape=(2,), dtype="text", fill_value='"x"') as file:
+        file.write(["ab"], region=np.s_[:1])
+    path = tmp_path / "a.zarr" / "zarr.json"
+    content = json.loads(path.read_text())
+    assert content["data_type"] == "string"
+    assert content["codecs"] == [{"name": "vlen-utf8"}]
+    assert list(zarr.open_array(tmp_path / "a.zarr")[:]) == ["ab", "x"]
+    for name, value, message in (
+        ("codecs", [{"name": "bytes"}], "codec bytes"),
+        ("data_type", "int8", "codec vlen-utf8"),
+        ("fill_value", 3, "fill value 3"),
+    ):
+        path.write_text(json.dumps(content | {name: value}))
+        with pytest.raises(plait.Error, match=message):
+            plait.open(tmp_path / "a.zarr")
