@@ -109,6 +109,7 @@ NB_MODULE(_core, module) {
   plait::python::bind_description(module);
   plait::python::bind_file(module);
   plait::python::bind_redistribute(module);
+  plait::python::bind_texts(module);
   plait::python::bind_stream(module);
   plait::python::bind_pipe(module);
   plait::python::bind_location(module);

@@ -21,6 +21,7 @@
 #include "gil_release.hpp"
 #include "parts.hpp"
 #include "plait/file.hpp"
+#include "plait/texts.hpp"
 #include "string.hpp"
 #include "typed.hpp"
 
@@ -156,29 +157,6 @@ void bind_file(nb::module_& module) {
           },
           "layout"_a, "parts"_a, "region"_a)
       .def(
-          "read_texts",
-          [](File& self, std::uintptr_t address, std::int64_t bytes) {
-            std::vector<std::string> texts;
-            {
-              const GilRelease release;
-              texts = self.read_texts({reinterpret_cast<const std::byte*>(address), static_cast<std::size_t>(bytes)});
-            }
-            return to_list(texts);
-          },
-          "address"_a, "bytes"_a)
-      .def(
-          "add_texts",
-          [](File& self, const TextList& texts) {
-            const std::vector<std::string> given = to_texts(texts);
-            std::vector<std::byte> elements;
-            {
-              const GilRelease release;
-              elements = self.add_texts(given);
-            }
-            return nb::bytes(elements.data(), elements.size());
-          },
-          "texts"_a)
-      .def(
           "start_read",
           [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region, bool fill_halo) {
             return self.start_read(layout, to_parts<std::byte>(parts), to_region(region), fill_halo);
@@ -237,6 +215,34 @@ void bind_file(nb::module_& module) {
   module.def("new_array", &new_array, "path"_a, "options"_a);
   module.def("fail", &File::fail_open, nb::sig("def fail(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"),
              "message"_a, "comm"_a, "code"_a = 0, nb::call_guard<GilRelease>());
+}
+
+void bind_texts(nb::module_& module) {
+  nb::class_<Texts>(module, "Texts")
+      .def(nb::init<File&>(), "file"_a, nb::keep_alive<1, 2>())
+      .def(
+          "read",
+          [](Texts& self, std::uintptr_t address, std::int64_t bytes) {
+            std::vector<std::string> texts;
+            {
+              const GilRelease release;
+              texts = self.read({reinterpret_cast<const std::byte*>(address), static_cast<std::size_t>(bytes)});
+            }
+            return to_list(texts);
+          },
+          "address"_a, "bytes"_a)
+      .def(
+          "add",
+          [](Texts& self, const TextList& texts) {
+            const std::vector<std::string> given = to_texts(texts);
+            std::vector<std::byte> elements;
+            {
+              const GilRelease release;
+              elements = self.add(given);
+            }
+            return nb::bytes(elements.data(), elements.size());
+          },
+          "texts"_a);
 }
 
 }  // namespace plait::python

@@ -67,7 +67,7 @@ struct ArrayType {
   Order order = Order::kC;
 
   static constexpr const char* kTexts = ArrayAttribute::kTexts;
-  /// The bytes of a text's element in local arrays: a reference, which File::read_texts() converts to the text.
+  /// The bytes of a text's element in local arrays: a reference, which Texts::read() converts to the text.
   static constexpr std::int64_t kTextBytes = 16;
   bool has_texts() const { return dtype == kTexts; }
 };

@@ -114,19 +114,6 @@ class File {
   /// Writes the elements that the ranks own to the region.  A failed write in mode `w` discards the new file.
   void write(const Layout& layout, std::span<const ConstPart> parts, const Region& region = {});
 
-  /// Returns the texts that elements of this array refer to, in UTF-8.  An array of dtype `text` (ArrayType::kTexts)
-  /// has elements of ArrayType::kTextBytes, which read() reads in any layout, and which have no other meaning.  Every
-  /// rank passes the dense elements of its part, or none.  Collective.
-  /// cost    On each rank, a read of each piece of the file that has some of its texts.
-  /// errors  kArgument: the array has no texts.  kSystem: the file is damaged; a text is not UTF-8.
-  std::vector<std::string> read_texts(std::span<const std::byte> elements);
-  /// Stores texts in UTF-8 for an array of dtype `text` of a new file or of Zarr, and returns the elements that refer
-  /// to them, which the next write() writes.  They are valid until the next call.  Every rank passes the texts of its
-  /// part, or none.  Collective.
-  /// cost    In Zarr each rank holds the texts of all ranks.
-  /// errors  kArgument: the array has no texts; the format cannot store one of them.  kSystem.
-  std::vector<std::byte> add_texts(std::span<const std::string> texts);
-
   /// Start an access and return at once.  A thread of this File carries the accesses out in order.  With MPI that
   /// thread may call MPI as well, so initialise MPI with MPI_THREAD_MULTIPLE.
   Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {},
@@ -196,6 +183,7 @@ class File {
 
  private:
   friend class Stream;
+  friend class Texts;
   explicit File(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

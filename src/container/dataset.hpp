@@ -1,12 +1,14 @@
 /// An array that is open.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "container/content.hpp"
-#include "container/text_access.hpp"
 #include "plait/array_description.hpp"
 #include "store/store.hpp"
 #include "transport/counter.hpp"
@@ -39,6 +41,23 @@ class AttributeWriter {
   virtual void write(const AttributeChanges& changes) = 0;
 };
 
+/// The texts of an array whose elements have no fixed size. Its store has a reference of ArrayType::kTextBytes for each
+/// element, which has a meaning for the format alone. References are read, exchanged and written in any layout as
+/// elements of other types are; each rank converts those of its own part. An element of zero bytes is the empty text.
+/// threads  One at a time.
+class TextAccess {
+ public:
+  virtual ~TextAccess() = default;
+  /// Returns the texts that elements refer to, in UTF-8 or any other encoding of the file.
+  /// errors  kSystem: the file is damaged.
+  virtual std::vector<std::string> read_texts(std::span<const std::byte> elements) = 0;
+  /// Stores texts, and returns the elements that refer to them.  They are valid until the next call.
+  /// errors  kArgument: the format cannot store a text, or the file is not new.  kSystem.
+  virtual std::vector<std::byte> add_texts(std::span<const std::string> texts) = 0;
+  /// Returns true if the elements of add_texts() are valid on all ranks.  Otherwise all ranks must add all texts.
+  virtual bool shares_elements() const = 0;
+};
+
 /// An array that one rank has open. Formats that store arrays without encoding need no derived class.
 class Dataset {
  public:
@@ -63,11 +82,15 @@ class Dataset {
   /// Returns the writer of attributes; nullptr if they do not change in place.
   virtual AttributeWriter* attribute_writer() { return nullptr; }
   /// Returns the texts that elements refer to; nullptr if the elements have a fixed size.
-  virtual TextAccess* texts() { return nullptr; }
+  TextAccess* texts() const { return texts_.get(); }
+
+ protected:
+  void set_texts(std::shared_ptr<TextAccess> texts) { texts_ = std::move(texts); }
 
  private:
   Content content_;
   std::shared_ptr<store::Store> store_;
+  std::shared_ptr<TextAccess> texts_;
 };
 
 }  // namespace plait::container

@@ -50,9 +50,13 @@ def to_text_array(value: Any, what: str) -> npt.NDArray[Any]:
         raise ArgumentError(f"{what} is no array of texts ({error}); pass lists of equal lengths") from None
     if array.dtype.kind == "U" or (array.dtype == TEXT_DTYPE and array.dtype.kind != "O"):
         return array.astype(TEXT_DTYPE, copy=False)
-    items = array.ravel().tolist() if array.dtype.kind in "OT" else []
-    wrong = next((one for one in items if not isinstance(one, str)), None if array.dtype.kind in "OT" else array)
-    if wrong is not None or len(items) != array.size or None in items:
-        found = array_kind(value) if wrong is array else f"an array with an element of type {type(wrong).__name__}"
+    if array.dtype.kind not in ("O", "T"):
+        raise ArgumentError(
+            f"{what} is {array_kind(value)}; expected texts (str); decode bytes and convert numbers first"
+        )
+    items = array.ravel().tolist()
+    wrong = [one for one in items if not isinstance(one, str)]
+    if wrong:
+        found = f"an array with an element of type {type(wrong[0]).__name__}"
         raise ArgumentError(f"{what} is {found}; expected texts (str); decode bytes and convert numbers first")
     return np.array(items, TEXT_DTYPE).reshape(array.shape)

@@ -16,7 +16,7 @@ from .._arguments.texts import REFERENCE, TEXT_DTYPE
 from .._arguments.values import Array
 from .._base.errors import ArgumentError
 from .._calls.guard import call, checks
-from .._core import File, Layout
+from .._core import File, Layout, Texts
 
 
 def read_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices, *, fill_halo: bool) -> None:
@@ -26,7 +26,7 @@ def read_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices, 
     dense = (
         references[0] if len(references) == 1 else np.concatenate([np.zeros(0, REFERENCE), *map(np.ravel, references)])
     )
-    texts = call(core.fail, core.read_texts, dense.__array_interface__["data"][0], dense.nbytes)
+    texts = call(core.fail, Texts(core).read, dense.__array_interface__["data"][0], dense.nbytes)
     begin = 0
     for one in arrays:
         one[...] = np.array(texts[begin : begin + one.size], TEXT_DTYPE).reshape(one.shape)
@@ -37,7 +37,7 @@ def write_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices)
     """Write the texts of the local arrays of this process. Collective, with the errors of a write."""
     with checks(core.fail):
         texts = [text for one in arrays for text in one.ravel().tolist()]
-    dense: Array = np.frombuffer(call(core.fail, core.add_texts, texts), REFERENCE)
+    dense: Array = np.frombuffer(call(core.fail, Texts(core).add, texts), REFERENCE)
     references, begin = [], 0
     for one in arrays:
         references.append(dense[begin : begin + one.size].reshape(one.shape))

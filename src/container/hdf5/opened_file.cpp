@@ -7,6 +7,7 @@
 #include "container/format_registry.hpp"
 #include "container/hdf5/changing/attribute_changes.hpp"
 #include "container/hdf5/hdf_file.hpp"
+#include "container/hdf5/texts/heap_texts.hpp"
 #include "container/members.hpp"
 
 namespace plait::container::hdf5 {
@@ -46,7 +47,8 @@ OpenedDataset::OpenedDataset(Content content, std::shared_ptr<DatasetStore> stor
       file_(std::filesystem::absolute(array_name(path).file).string()),
       dataset_(std::move(store)) {
   const HdfDataset& found = dataset_->dataset();
-  if (found.type.has_texts()) texts_.emplace(dataset_->file(), path, found.heap_base, found.missing_text);
+  if (found.type.has_texts())
+    set_texts(std::make_shared<HeapTexts>(dataset_->file(), path, found.heap_base, found.missing_text));
 }
 
 OpenedDataset::OpenedDataset(Content content, const std::shared_ptr<ChangedDataset>& store, const std::string& path)

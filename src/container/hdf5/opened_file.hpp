@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +9,6 @@
 #include "container/hdf5/changing/changed_dataset.hpp"
 #include "container/hdf5/dataset.hpp"
 #include "container/hdf5/dataset_store.hpp"
-#include "container/hdf5/texts/heap_texts.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -26,7 +24,6 @@ class OpenedDataset : public container::Dataset, public DeferredChanges, public 
   void prepare_changes() override;
   DeferredChanges* deferred_changes() override;
   AttributeWriter* attribute_writer() override { return this; }
-  TextAccess* texts() override { return texts_ ? &*texts_ : nullptr; }
 
   bool needs_counter() const override { return true; }
   void share(std::unique_ptr<transport::Counter> counter, bool alone) override;
@@ -39,7 +36,6 @@ class OpenedDataset : public container::Dataset, public DeferredChanges, public 
   std::string file_;  ///< absolute path, because the working directory may have changed when attributes are written
   std::shared_ptr<DatasetStore> dataset_;
   std::shared_ptr<ChangedDataset> changed_;  ///< the same store; nullptr if the dataset is changed in place
-  std::optional<HeapTexts> texts_;
 };
 
 /// Makes a dataset from its description in a file.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "codec/chunk_cache.hpp"
-#include "container/text_access.hpp"
+#include "container/dataset.hpp"
 #include "container/zarr/chunks/chunk_objects.hpp"
 #include "container/zarr/metadata.hpp"
 #include "store/store.hpp"

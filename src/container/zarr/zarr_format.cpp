@@ -161,10 +161,11 @@ HierarchyContent found_below(const store::Store& store, const std::string& file)
 class ZarrDataset : public Dataset, public AttributeWriter {
  public:
   ZarrDataset(Content content, const std::shared_ptr<ChunkStore>& chunks)
-      : Dataset(std::move(content), chunks), chunks_(chunks) {}
+      : Dataset(std::move(content), chunks), chunks_(chunks) {
+    if (TextAccess* const texts = chunks->texts()) set_texts({chunks, texts});
+  }
   std::string encoded() const override { return chunks_->text(); }
   AttributeWriter* attribute_writer() override { return this; }
-  TextAccess* texts() override { return chunks_->texts(); }
 
   void prepare() override { chunks_->objects().check(); }
   void write(const AttributeChanges& changes) override {

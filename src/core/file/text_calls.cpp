@@ -3,7 +3,12 @@
 // The references to texts are read and written as elements of other types are. The two calls of this file convert them
 // to texts and back, on all ranks together, so that an error of one rank is an error of all.
 
+#include "plait/texts.hpp"
+
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "base/encoding/decoder.hpp"
@@ -18,7 +23,8 @@ namespace plait {
 
 namespace {
 
-container::TextAccess& find_texts(File::Impl& file) {
+template <class Impl>
+container::TextAccess& find_texts(Impl& file) {
   file.storage().check_open();
   container::TextAccess* const texts = file.storage().texts();
   if (texts == nullptr || !file.selection().array().type.has_texts())
@@ -28,15 +34,17 @@ container::TextAccess& find_texts(File::Impl& file) {
   return *texts;
 }
 
-void check_utf8(const std::vector<std::string>& texts, const std::string& path) {
+/// access: `read` or `write`.
+void check_utf8(std::span<const std::string> texts, const std::string& path, const char* access) {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (container::npy::is_utf8(texts[i])) continue;
     std::string bytes;
     for (std::size_t at = 0; at < std::min<std::size_t>(texts[i].size(), 12); ++at)
       base::append_parts(bytes, at == 0 ? "" : " ", static_cast<int>(static_cast<unsigned char>(texts[i][at])));
-    base::throw_system_error(EILSEQ, path, ": the text at position ", i, " of this read is not UTF-8 (its bytes begin ",
-                             "with ", bytes,
-                             "); expected texts in UTF-8; read the bytes with the format's own library");
+    const std::string why = base::text(path, ": the text at position ", i, " of this ", access,
+                                       " is not UTF-8 (its bytes begin with ", bytes, "); expected texts in UTF-8");
+    if (std::string_view(access) == "write") base::throw_argument_error(why, "; convert them");
+    base::throw_system_error(EILSEQ, why, "; read the bytes with the format's own library");
   }
 }
 
@@ -56,30 +64,32 @@ std::vector<std::string> gather_texts(transport::Transport& transport, std::span
 
 }  // namespace
 
-std::vector<std::string> File::read_texts(std::span<const std::byte> elements) {
+std::vector<std::string> Texts::read(std::span<const std::byte> elements) {
+  File::Impl& file = *file_.impl_;
   std::vector<std::string> texts;
-  impl_->context().call([&] {
-    container::TextAccess& access = find_texts(*impl_);
-    impl_->storage().call_together([&](transport::Transport& transport) {
-      collective::Collective call(transport, [&] { return "read_texts() of " + impl_->context().name(); }, [] {});
+  file.context().call([&] {
+    container::TextAccess& access = find_texts(file);
+    file.storage().call_together([&](transport::Transport& transport) {
+      collective::Collective call(transport, [&] { return "Texts::read() of " + file.context().name(); }, [] {});
       call.run_phase([&] {
         texts = access.read_texts(elements);
-        check_utf8(texts, impl_->context().path());
+        check_utf8(texts, file.context().path(), "read");
       });
     });
   });
   return texts;
 }
 
-std::vector<std::byte> File::add_texts(std::span<const std::string> texts) {
+std::vector<std::byte> Texts::add(std::span<const std::string> texts) {
+  File::Impl& file = *file_.impl_;
   std::vector<std::byte> elements;
-  impl_->context().call([&] {
-    impl_->context().check_writable();
-    container::TextAccess& access = find_texts(*impl_);
-    impl_->storage().call_together([&](transport::Transport& transport) {
+  file.context().call([&] {
+    file.context().check_writable();
+    container::TextAccess& access = find_texts(file);
+    file.storage().call_together([&](transport::Transport& transport) {
       collective::Collective call(
-          transport, [&] { return "add_texts() of " + impl_->context().name(); },
-          [&] { check_utf8(std::vector<std::string>(texts.begin(), texts.end()), path()); });
+          transport, [&] { return "Texts::add() of " + file.context().name(); },
+          [&] { check_utf8(texts, file_.path(), "write"); });
       if (access.shares_elements() || transport.size() == 1) {
         call.run_phase([&] { elements = access.add_texts(texts); });
         return;

@@ -11,7 +11,7 @@ TEXTS = np.array([f"Grüße {i}" * (i % 4) for i in range(23 * 7)], object).resh
 DISTRIBUTIONS = ["(block, *)", "(cyclic(3), *)", "(*, cyclic)"]
 
 
-def part_of(comm, layout):
+def make_part(comm, layout):
     """Return this rank's texts."""
     return TEXTS[np.ix_(*layout.indices(comm.rank))]
 
@@ -22,11 +22,11 @@ def part_of(comm, layout):
 def test_all_ranks_write_and_read_texts(comm, shared, name, options, dist):
     with plait.open(shared / name, "w", comm=comm, shape=SHAPE, dtype="text", **options) as file:
         layout = plait.Layout(SHAPE, dist, grid=(comm.size,))
-        file.write(part_of(comm, layout), layout)
+        file.write(make_part(comm, layout), layout)
     with plait.open(shared / name, comm=comm) as file:
         for other in DISTRIBUTIONS:
             layout = plait.Layout(SHAPE, other, grid=(comm.size,))
-            np.testing.assert_array_equal(file.read(layout).astype(object), part_of(comm, layout))
+            np.testing.assert_array_equal(file.read(layout).astype(object), make_part(comm, layout))
         alone = plait.Layout(SHAPE, "(*, *)")
         found = file.read(alone)
         assert (found is None) == (comm.rank > 0)
@@ -36,20 +36,20 @@ def test_all_ranks_copy_texts(comm, shared):
     source = shared / "a.h5"
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
     with plait.open(source, "w", comm=comm, shape=SHAPE, dtype="text") as file:
-        file.write(part_of(comm, layout), layout)
+        file.write(make_part(comm, layout), layout)
     for name in ("b.zarr", "c.nc"):
         plait.copy(source, shared / name, comm=comm, memory="64K", verify=True)
         source = shared / name
         with plait.open(source, comm=comm) as file:
-            np.testing.assert_array_equal(file.read(layout).astype(object), part_of(comm, layout))
+            np.testing.assert_array_equal(file.read(layout).astype(object), make_part(comm, layout))
 
 
 @pytest.mark.parametrize("name", ["a.h5", "a.zarr"])
 def test_an_error_of_one_rank_is_one_of_all(comm, shared, name):
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
     with plait.open(shared / name, "w", comm=comm, shape=SHAPE, dtype="text") as file:
-        part = part_of(comm, layout).copy()
+        part = make_part(comm, layout).copy()
         if comm.rank == comm.size - 1:
             part[0, 0] = "\ud800"
         error_everywhere(comm, lambda: file.write(part, layout), plait.ArgumentError, "surrogates")
-        file.write(part_of(comm, layout), layout)
+        file.write(make_part(comm, layout), layout)

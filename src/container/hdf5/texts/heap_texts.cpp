@@ -1,11 +1,12 @@
 // Texts in the global heap.
 //
-// An element has 16 bytes: the length of the text (4), the address of a collection of the heap (8), and the number of an
-// object in it (4). Elements are read, converted between layouts and written like numbers, by any number of ranks. Only
-// the texts of a rank's own elements are then read from the heap, each collection once.
+// An element has 16 bytes: the length of the text (4), the address of a collection of the heap (8), and the number of
+// an object in it (4). Elements are read, converted between layouts and written like numbers, by any number of ranks.
+// Only the texts of a rank's own elements are then read from the heap, each collection once.
 //
-// Example: a(6) in the layout (cyclic) onto (2). Rank 1 gets the elements of a(1), a(3) and a(5), which are object 2 and
-// 4 of the collection at 4,096 and object 2 of the collection at 8,192. It reads both collections and takes three texts.
+// Example: a(6) in the layout (cyclic) onto (2). Rank 1 gets the elements of a(1), a(3) and a(5), which are object 2
+// and 4 of the collection at 4,096 and object 2 of the collection at 8,192. It reads both collections and takes three
+// texts.
 
 #include "container/hdf5/texts/heap_texts.hpp"
 

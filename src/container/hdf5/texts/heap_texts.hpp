@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "container/text_access.hpp"
+#include "container/dataset.hpp"
 #include "store/store.hpp"
 
 namespace plait::container::hdf5 {

@@ -27,10 +27,11 @@ class ChunkedDataset : public container::Dataset, public DeferredChanges {
       : container::Dataset(static_cast<const Content&>(made), chunks),
         chunks_(chunks),
         needs_counter_(needs_counter),
-        length_at_(length_at),
-        texts_(chunks->file(), chunks->name(), 0, {}, [chunks = chunks_.get()](std::span<const std::byte> collection) {
-          return chunks->append_heap(collection);
-        }) {}
+        length_at_(length_at) {
+    set_texts(std::make_shared<HeapTexts>(
+        chunks->file(), chunks->name(), 0, std::string(),
+        [chunks](std::span<const std::byte> collection) { return chunks->append_heap(collection); }));
+  }
 
   DeferredChanges* deferred_changes() override { return this; }
   bool needs_counter() const override { return needs_counter_; }
@@ -38,13 +39,11 @@ class ChunkedDataset : public container::Dataset, public DeferredChanges {
     chunks_->share(std::move(counter), alone);
   }
   void commit() override { chunks_->finish(length_at_, needs_counter_); }
-  TextAccess* texts() override { return &texts_; }
 
  private:
   std::shared_ptr<NewChunks> chunks_;
   bool needs_counter_;
   std::int64_t length_at_;
-  HeapTexts texts_;
 };
 
 class NewHdfFile : public container::NewFile {

@@ -2,10 +2,10 @@
 //
 // Problem: the engine for layouts moves elements of a fixed size, and a chunk of texts has any size.
 //
-// Idea: an element is a reference of 16 bytes: the number of a chunk plus 1 (8), and the number of the text in the chunk
-// (8). References are computed, not read, so that any layout of them costs little. Each rank then reads the chunks of
-// its own texts. For a write, an element has -1 and the number of a text that add_texts() has stored in memory; the rank
-// that writes a chunk has all texts.
+// Idea: an element is a reference of 16 bytes: the number of a chunk plus 1 (8), and the number of the text in the
+// chunk (8). References are computed, not read, so that any layout of them costs little. Each rank then reads the
+// chunks of its own texts. For a write, an element has -1 and the number of a text that add_texts() has stored in
+// memory; the rank that writes a chunk has all texts.
 //
 // Example: shape (5), chunks of 2. Elements 0 to 4 are (1, 0), (1, 1), (2, 0), (2, 1) and (3, 0). A rank that reads
 // elements 1 and 4 decodes chunks 0 and 2. A write of elements 0 and 1 after add_texts("a", "b") passes (-1, 0) and

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "container/text_access.hpp"
+#include "container/dataset.hpp"
 #include "container/zarr/chunk_store.hpp"
 
 namespace plait::container::zarr {
