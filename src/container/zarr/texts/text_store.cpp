@@ -1,6 +1,6 @@
 // Reading and writing texts of any length.
 //
-// Problem: the engine for layouts moves elements of a fixed size, and a chunk of texts has any size.
+// Problem: plans and exchanges move elements of a fixed size, and a chunk of texts has any size.
 //
 // Idea: an element is a reference of 16 bytes: the number of a chunk plus 1 (8), and the number of the text in the
 // chunk (8). References are computed, not read, so that any layout of them costs little. Each rank then reads the
@@ -114,9 +114,9 @@ std::vector<std::string> TextStore::read_texts(std::span<const std::byte> elemen
     if (last == nullptr || element.chunk != last_chunk) last = &by_chunk[last_chunk = element.chunk];
     last->emplace_back(i, static_cast<std::size_t>(element.text));
   }
-  for (const auto& [chunk, places] : by_chunk) {
+  for (const auto& [chunk, positions] : by_chunk) {
     const TextChunk found = read_chunk(chunk - 1);
-    for (const auto& [to, from] : places) texts[to] = found.texts.empty() ? metadata().fill_text : found.texts[from];
+    for (const auto& [to, from] : positions) texts[to] = found.texts.empty() ? metadata().fill_text : found.texts[from];
   }
   return texts;
 }
