@@ -94,9 +94,10 @@ void read_text_fill(const Document& document, Metadata& found) {
 /// Sets the dtype under the assumption that the codecs store little-endian elements.
 const ElementType& read_data_type(const Document& document, const json& root, Metadata& found) {
   const json& data_type = document.member(root, "data_type");
-  found.element = data_type.is_string()                                 ? data_type.get<std::string>()
-                  : data_type.is_object() && data_type.contains("name") ? document.string(data_type, "name")
-                                                                        : shown(data_type);
+  found.element = data_type.is_string() ? data_type.get<std::string>() : shown(data_type);
+  if (const auto name = data_type.find("name");
+      data_type.is_object() && name != data_type.end() && name->is_string() && is_text_name(name->get<std::string>()))
+    found.element = name->get<std::string>();
   if (is_text_name(found.element)) {
     set_text_type(found);
     return kTextType;
