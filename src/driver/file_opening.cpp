@@ -131,7 +131,7 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
   if (!made.traits().has_texts && (wanted.dtype == ArrayType::kTexts || std::ranges::any_of(wanted.arrays, has_texts)))
     base::throw_argument_error(name,
                                ": texts of any length (dtype text) were given, but a file of this name has elements of "
-                               "a fixed size; convert them (target_dtype, --target-dtype) to a dtype such as U20, or "
+                               "a fixed size; convert them (target_dtype=U, --target-dtype U), or "
                                "give a name that ends with .h5, .nc or .zarr");
   check_attributes(name, made, wanted);
   return made.create(name, wanted);

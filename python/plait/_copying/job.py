@@ -195,7 +195,9 @@ class Run:
         job = self._job
         if job.unpack and job.join is None:
             source = UnpackedSource(source, self._fail)
-        return ShapedSource(source, job.shaping, self._fail) if job.shaping.changes else source
+        if job.shaping.changes:
+            source = ShapedSource(source, job.shaping, self._fail, to_core_comm(job.options.comm).size)
+        return source
 
     def _make_source(self, options: SourceOptions) -> Source:
         job = self._job

@@ -12,12 +12,17 @@ import numpy.typing as npt
 
 from .._arguments.array_types import array_type
 from .._arguments.dtypes import to_dtype
+from .._arguments.texts import is_text
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._calls.guard import Reporter, checks
 from .._core import Layout
 from .attributes import cast_fill
+from .boxes import boxes
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
+
+_MEASURED = 16 << 20
+"""Bytes of the windows in which texts are measured."""
 
 Cast = Literal["safe", "same_kind", "unsafe"]
 RegionLike = str | Mapping[str, slice | str] | Sequence[slice]
@@ -140,10 +145,10 @@ class _View:
 class ShapedSource(WrappedSource):
     """A source of which something is taken."""
 
-    def __init__(self, source: Source, shaping: ArrayTransform, fail: Reporter) -> None:
-        """Wrap the source."""
+    def __init__(self, source: Source, shaping: ArrayTransform, fail: Reporter, ranks: int = 1) -> None:
+        """Wrap the source.  ranks: the number of ranks that copy"""
         super().__init__(source, fail)
-        self._shaping = shaping
+        self._shaping, self._ranks = shaping, ranks
         self._views: dict[str, _View] = {}
         self._read: list[np.ndarray[Any, Any]] = []  # the elements before the cast
 
@@ -176,7 +181,8 @@ class ShapedSource(WrappedSource):
         errors  ArgumentError
         """
         view = self._views[shaped.name]
-        array, dtype, cast = view.source, self._shaping.dtype, self._shaping.cast
+        array, cast = view.source, self._shaping.cast
+        dtype = None if self._shaping.dtype is None else view.shown.dtype
         dimensions = len(array.shape)
         if isinstance(self._shaping.region, tuple) and len(self._shaping.region) != dimensions:
             raise ArgumentError(
@@ -212,7 +218,7 @@ class ShapedSource(WrappedSource):
         """Read the copied part of an array, or a window of it."""
         view = self._views[array.name]
         if not self._shaping.moves:
-            self._read_cast(view.source, layout, out, region)
+            self._read_cast(view, layout, out, region)
             return
         window = region if region is not None else tuple(slice(0, size) for size in array.shape)
         parts = [slice(0, 0)] * len(window)
@@ -224,10 +230,11 @@ class ShapedSource(WrappedSource):
         turned = self._turned(layout, back)
         if out is not None:
             out = [one.transpose(back) for one in out] if isinstance(out, list) else out.transpose(back)
-        self._read_cast(view.source, turned, out, tuple(parts))
+        self._read_cast(view, turned, out, tuple(parts))
 
-    def _read_cast(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
-        if self._shaping.dtype is None or self._shaping.dtype == array.dtype:
+    def _read_cast(self, view: _View, layout: Layout, out: Any, region: Region) -> None:
+        array = view.source
+        if view.shown.dtype == array.dtype:
             self._source.read(array, layout, out, region)
             return
         given = [] if out is None else out if isinstance(out, list) else [out]
@@ -264,7 +271,7 @@ class ShapedSource(WrappedSource):
             begin, end, step = part.indices(size)
             slices.append(slice(begin, end, step))
         shape = [len(range(part.start, part.stop, part.step)) for part in slices]
-        dtype = self._shaping.dtype or array.dtype
+        dtype = self._target_dtype(array)
         content = array.content_with(
             type=array_type([shape[d] for d in order], dtype, array.order),
             chunks=None if array.chunks is None else [max(min(array.chunks[d], shape[d]), 1) for d in order],
@@ -280,6 +287,23 @@ class ShapedSource(WrappedSource):
             extra_bytes=array.dtype.itemsize if dtype != array.dtype else 0,
         )
         return _View(array, shaped, tuple(slices), tuple(order))
+
+    def _target_dtype(self, array: StepArray) -> np.dtype[Any]:
+        """Return the type of the copied elements.  For texts of any length, U stands for the length of the longest."""
+        dtype = self._shaping.dtype
+        if dtype is None or dtype != np.dtype("U") or not is_text(array.dtype):
+            return dtype or array.dtype
+        longest = 1
+        with checks(self._fail):
+            windows = list(boxes(array.in_memory(), array, array, _MEASURED).windows())
+        for window in windows:
+            out = np.empty(window.shape, array.dtype)
+            layout = Layout(window.shape, ["*"] * len(window.shape), grid=(self._ranks,), replicate=(0,))
+            self._source.read(
+                array, layout if self._ranks > 1 else Layout(window.shape, ["*"] * out.ndim), out, window.region
+            )
+            longest = max([longest, *map(len, out.ravel().tolist())])
+        return np.dtype(f"U{longest}")
 
     def _turned(self, layout: Layout, back: tuple[int, ...]) -> Layout:
         """Return how the source's elements are distributed: by the one dimension that a window is cut along."""

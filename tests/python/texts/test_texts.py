@@ -173,6 +173,10 @@ def test_texts_are_copied_between_formats(tmp_path):
     assert_array_equal(np.load(tmp_path / "f.npy"), texts.astype(str))
     plait.copy(tmp_path / "f.npy", tmp_path / "g.h5", target_dtype="text", cast="same_kind")
     assert_array_equal(by_h5py(tmp_path / "g.h5"), texts)
+    plait.copy(source, tmp_path / "i.npz", target_dtype="U", cast="same_kind")
+    with np.load(tmp_path / "i.npz") as found:
+        assert found["data"].dtype == f"U{max(map(len, texts.flat))}"
+        assert_array_equal(found["data"], texts.astype(str))
     with pytest.raises(plait.ArgumentError, match="target_dtype"):
         plait.copy(source, tmp_path / "h.npy")
 
