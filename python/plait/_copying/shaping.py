@@ -298,10 +298,9 @@ class ShapedSource(WrappedSource):
             windows = list(boxes(array.in_memory(), array, array, _MEASURED).windows())
         for window in windows:
             out = np.empty(window.shape, array.dtype)
-            layout = Layout(window.shape, ["*"] * len(window.shape), grid=(self._ranks,), replicate=(0,))
-            self._source.read(
-                array, layout if self._ranks > 1 else Layout(window.shape, ["*"] * out.ndim), out, window.region
-            )
+            # Each rank reads all texts, so that all find the same length.
+            copies: dict[str, Any] = {"grid": (self._ranks,), "replicate": (0,)} if self._ranks > 1 else {}
+            self._source.read(array, Layout(window.shape, ["*"] * out.ndim, **copies), out, window.region)
             longest = max([longest, *map(len, out.ravel().tolist())])
         return np.dtype(f"U{longest}")
 

@@ -44,6 +44,14 @@ def test_all_ranks_copy_texts(comm, shared):
             np.testing.assert_array_equal(file.read(layout).astype(object), make_part(comm, layout))
 
 
+def test_all_ranks_measure_texts(comm, shared):
+    layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
+    with plait.open(shared / "a.zarr", "w", comm=comm, shape=SHAPE, dtype="text") as file:
+        file.write(make_part(comm, layout), layout)
+    plait.copy(shared / "a.zarr", shared / "b.npy", comm=comm, target_dtype="U", cast="same_kind")
+    assert np.load(shared / "b.npy").tolist() == TEXTS.tolist()
+
+
 @pytest.mark.parametrize("name", ["a.h5", "a.zarr"])
 def test_an_error_of_one_rank_is_one_of_all(comm, shared, name):
     layout = plait.Layout(SHAPE, "(block, *)", grid=(comm.size,))
