@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "base/errors.hpp"
+#include "container/npy/npy_header.hpp"
+#include "container/npy/record_type.hpp"
 
 namespace plait::container::zarr {
 
@@ -105,11 +107,16 @@ std::vector<std::byte> text_to_bytes(const json& value, std::size_t bytes) {
 
 std::vector<std::byte> encode_fill(const json& value, const std::string& dtype) {
   if (dtype.size() < 3) return {};
+  if (npy::is_record(dtype)) {
+    const auto all = static_cast<std::size_t>(npy::dtype_bytes(dtype));
+    const bool is_whole = value.is_string() && value.get_ref<const std::string&>().size() == 2 + 2 * all;
+    return is_whole ? text_to_bytes(value, all) : std::vector<std::byte>();
+  }
   const bool complex = dtype[1] == 'c';
   const char kind = complex ? 'f' : dtype[1];
   std::size_t bytes = 0;
   std::from_chars(dtype.data() + 2, dtype.data() + dtype.size(), bytes);
-  if (kind == 'S' || kind == 'V') return text_to_bytes(value, bytes);
+  if (kind == 'S' || kind == 'V' || kind == 'M' || kind == 'm') return text_to_bytes(value, bytes);
   const std::size_t count = complex ? 2 : 1;
   bytes /= count;
   if (bytes > sizeof(std::uint64_t) || std::string_view("biuf").find(kind) == std::string_view::npos) return {};

@@ -65,5 +65,11 @@ def to_descr(dtype: npt.DTypeLike) -> tuple[str, int]:
         return TEXT, REFERENCE.itemsize
     if wanted.hasobject:
         raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")
-    descr = np.lib.format.dtype_to_descr(wanted)
+    try:
+        descr = np.lib.format.dtype_to_descr(wanted)
+    except ValueError as error:
+        raise ArgumentError(
+            f"dtype {wanted} cannot be spelled in a file ({error}); give fields in the order of their offsets that do "
+            "not overlap"
+        ) from None
     return (descr if isinstance(descr, str) else repr(descr)), wanted.itemsize

@@ -144,7 +144,9 @@ class StorageRequest:
         self._describe_chunks(described, array, found)
         fill = array.content.fill
         if fill:
-            described.fill_value = fill_text(fill if array.dtype.kind in "SV" else np.frombuffer(fill, array.dtype)[0])
+            described.fill_value = fill_text(
+                fill if array.dtype.kind in "mMSV" else np.frombuffer(fill, array.dtype)[0]
+            )
         return described
 
     def check_target(self, target: str | os.PathLike[str]) -> None:

@@ -8,6 +8,8 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._core import ArrayProperties
@@ -41,9 +43,11 @@ def assign(target: object, name: str, value: object) -> None:
 
 
 def fill_text(value: Any) -> str:
-    """Return a number as JSON; numbers that JSON does not have become texts such as ``NaN``, and bytes become
-    hexadecimal.
+    """Return a number as JSON; numbers that JSON does not have become texts such as ``NaN``, and bytes and records
+    become hexadecimal.
     """
+    if isinstance(value, np.void):
+        return f"0x{value.tobytes().hex()}"
     plain = value.item() if hasattr(value, "item") else value
     if isinstance(plain, bytes):
         return f"0x{plain.hex()}"
@@ -51,7 +55,7 @@ def fill_text(value: Any) -> str:
         return json.dumps([_part(plain.real), _part(plain.imag)])
     if not isinstance(plain, (bool, int, float)):
         raise ArgumentError(
-            f"fill_value={shown(value)} is neither a number nor bytes; pass a value that the dtype can have"
+            f"fill_value={shown(value)} is neither a number nor bytes nor a record; pass one that the dtype can have"
         )
     return json.dumps(plain)
 

@@ -5,7 +5,7 @@
 namespace plait::container::hdf5 {
 
 ChunkCoordinates::ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDataset& dataset)
-    : chunk_(dataset.chunk), grid_(dataset.grid()) {
+    : chunk_(dataset.chunk), grid_(dataset.grid()), stored_dimensions_(dataset.stored_dimensions()) {
   H5D_chunk_index_t index = H5D_CHUNK_IDX_BTREE;
   if (hdf5->H5Dget_chunk_index_type(id, &index) < 0 || index != H5D_CHUNK_IDX_EARRAY) return;
   is_extensible_array_ = true;
@@ -25,7 +25,7 @@ ChunkCoordinates::ChunkCoordinates(const Library& hdf5, hid_t id, const HdfDatas
 
 std::int64_t ChunkCoordinates::number(const hsize_t* first) const {
   std::array<hsize_t, kMaxDimensions> at{};
-  for (std::size_t d = 0; d < grid_.size(); ++d) at[d] = first[d] / static_cast<hsize_t>(chunk_[d]);
+  for (std::size_t d = 0; d < stored_dimensions_; ++d) at[d] = first[d] / static_cast<hsize_t>(chunk_[d]);
   if (are_corrected()) {
     // The library reports 0 for each dimension before the unlimited one, so they do not contribute to k.
     hsize_t element = at[unlimited_];

@@ -37,6 +37,7 @@ class ChunkCoordinates {
  private:
   const Extents chunk_;
   const Extents grid_;
+  const std::size_t stored_dimensions_;  ///< number of dimensions without those of elements that are arrays
   bool is_extensible_array_ = false;
   // The following members are set for extensible arrays only.
   std::vector<hsize_t> max_grid_;  ///< number of chunks along each dimension at its maximum length

@@ -63,17 +63,38 @@ bool HdfDataset::chunks_fit() const {
   return fits;
 }
 
-void HdfDataset::pad_with_null(std::span<std::byte> texts) const {
-  const auto bytes = static_cast<std::size_t>(type.element_bytes);
-  for (std::size_t begin = 0; padding != TextPadding::kNull && begin < texts.size(); begin += bytes) {
-    const std::span<std::byte> text = texts.subspan(begin, bytes);
-    auto end = text.end();
-    if (padding == TextPadding::kTerminated)
-      end = std::ranges::find(text, std::byte{0});
-    else
-      while (end != text.begin() && *(end - 1) == std::byte{' '}) --end;
-    std::fill(end, text.end(), std::byte{0});
+void HdfDataset::append_dimensions(const Extents& shape) {
+  if (is_null) return;
+  if (type.shape.size() + shape.size() > kMaxDimensions) {
+    if (!rejection)
+      rejection = base::Rejection::because("its elements are arrays, so that it has ", type.shape.size() + shape.size(),
+                                           " dimensions, and Plait reads at most ", kMaxDimensions);
+    return;
   }
+  type.shape.insert(type.shape.end(), shape.begin(), shape.end());
+  element_dimensions = static_cast<std::uint32_t>(shape.size());
+}
+
+std::vector<std::byte> HdfDataset::element_fill() const {
+  const auto bytes = static_cast<std::size_t>(type.element_bytes);
+  for (std::size_t i = bytes; i < fill.size(); ++i)
+    if (fill[i] != fill[i - bytes]) return {};
+  return {fill.begin(), fill.begin() + static_cast<std::ptrdiff_t>(std::min(bytes, fill.size()))};
+}
+
+void HdfDataset::pad_with_null(std::span<std::byte> elements) const {
+  if (texts.empty()) return;
+  for (std::size_t begin = 0; begin < elements.size(); begin += static_cast<std::size_t>(type.element_bytes))
+    for (const TextField& field : texts) {
+      const std::span<std::byte> text =
+          elements.subspan(begin + static_cast<std::size_t>(field.offset), static_cast<std::size_t>(field.bytes));
+      auto end = text.end();
+      if (field.padding == TextPadding::kTerminated)
+        end = std::ranges::find(text, std::byte{0});
+      else
+        while (end != text.begin() && *(end - 1) == std::byte{' '}) --end;
+      std::fill(end, text.end(), std::byte{0});
+    }
 }
 
 bool HdfDataset::has_missing(std::int64_t number) const {
@@ -178,9 +199,9 @@ void chunk_fields(Codec& codec, base::Record<Codec, std::vector<Chunk>>& chunks)
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset) {
-  codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.padding,
-        dataset.offset, dataset.inside, dataset.heap_base, dataset.missing_text, dataset.chunk, dataset.filters,
-        dataset.edges_packed, dataset.changes);
+  codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.texts,
+        dataset.element_dimensions, dataset.offset, dataset.inside, dataset.heap_base, dataset.missing_text,
+        dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes);
   chunk_fields(codec, dataset.chunks);
 }
 

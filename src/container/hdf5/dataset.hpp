@@ -65,15 +65,29 @@ enum class TextPadding : std::uint8_t {
 
 constexpr TextPadding last_value(TextPadding /*any*/) { return TextPadding::kSpace; }
 
+/// A text in each element whose padding is not NUL.
+struct TextField {
+  std::int64_t offset = 0;  ///< offset in the element
+  std::int64_t bytes = 0;
+  TextPadding padding = TextPadding::kNull;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, TextField>& field) {
+  codec(field.offset, field.bytes, field.padding);
+}
+
 /// A dataset as its file describes it.
 struct HdfDataset {
   ArrayType type;
-  TextPadding padding = TextPadding::kNull;
-  std::string element;        ///< the name of the type in h5dump, without `H5T_`
-  base::Rejection rejection;  ///< the reason why the dataset cannot be opened
-  bool is_null = false;       ///< true if the dataspace is null: the dataset has no shape and no elements
+  /// The number of the last dimensions that belong to the elements: in the file, each element is an array.
+  std::uint32_t element_dimensions = 0;
+  std::vector<TextField> texts;  ///< texts in each element whose padding is not NUL
+  std::string element;           ///< the name of the type in h5dump, without `H5T_`
+  base::Rejection rejection;     ///< the reason why the dataset cannot be opened
+  bool is_null = false;          ///< true if the dataspace is null: the dataset has no shape and no elements
   std::int64_t stored = 0;
-  std::vector<std::byte> fill;  ///< the fill value: one element
+  std::vector<std::byte> fill;  ///< the fill value: one element of the file, which may be an array
   bool has_own_fill = false;    ///< true if the file states a fill value; not in packed()
   /// The extents in the file if records are missing: an unlimited dimension of netCDF is as long as the longest
   /// variable that has it. Set only for chunked datasets.
@@ -101,13 +115,19 @@ struct HdfDataset {
 
   /// Returns true if changed chunks may need other offsets: they are compressed, or some have no offset yet.
   bool needs_offsets() const;
+  /// Adds the dimensions of elements that are arrays, of this shape. A dataset that then has too many is rejected.
+  void append_dimensions(const Extents& shape);
+  /// Returns the number of dimensions in the file.
+  std::size_t stored_dimensions() const { return type.shape.size() - element_dimensions; }
+  /// Returns the fill value of an element; empty if elements of one array have different ones.
+  std::vector<std::byte> element_fill() const;
   /// Returns the number of chunks along each dimension.
   Extents grid() const;
   std::int64_t chunk_bytes() const;
   /// Returns true if all chunks together have less than 2^63 bytes.
   bool chunks_fit() const;
-  /// Converts strings, stored as whole elements of the file, to elements of dtype `S`.
-  void pad_with_null(std::span<std::byte> texts) const;
+  /// Converts the texts in whole elements of the file to those of dtype `S`.
+  void pad_with_null(std::span<std::byte> elements) const;
   /// Returns true if some elements of a chunk belong to missing records.
   bool has_missing(std::int64_t number) const;
   /// Sets the elements of missing records in a chunk.

@@ -82,7 +82,7 @@ std::optional<Chunk> DatasetStore::find(std::int64_t number) const {
 
 std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegment> segments) {
   for (const ReadSegment& segment : segments) check(segment.offset, segment.bytes);
-  const bool as_stored = dataset_.padding == TextPadding::kNull;
+  const bool as_stored = dataset_.texts.empty();
   if (dataset_.storage == Storage::kWhole && as_stored) {
     for (ReadSegment& segment : segments) segment.offset += dataset_.offset;
     return file_->submit_read(std::move(segments));
@@ -113,7 +113,8 @@ void DatasetStore::check_writable() const {
     why = "it has no place in the file yet, as nothing has been written";
   if (!dataset_.stored_shape.empty()) why = "it has fewer records in the file than its unlimited dimension";
   if (dataset_.type.has_texts()) why = "its texts lie in a heap of the file, which the HDF5 library manages";
-  if (dataset_.padding == TextPadding::kSpace) why = "its texts are padded with blanks";
+  if (std::ranges::find(dataset_.texts, TextPadding::kSpace, &TextField::padding) != dataset_.texts.end())
+    why = "its texts are padded with blanks";
   check_changeable(base::Rejection(why));
 }
 

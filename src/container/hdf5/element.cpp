@@ -1,16 +1,40 @@
+// Types of elements in the notation of .npy files.
+//
+// Problem: a compound type states an offset for each member, in any order, and its own size; members may be compound
+// types and arrays. Each must get the offsets and the size that h5py shows.
+//
+// Idea: members in the order of their offsets become fields, and the bytes between them padding (npy::print_record). An
+// array as the type of elements adds its dimensions to those of the dataset, and arrays of arrays add all.
+//
+// Example: a compound type of 24 bytes with the double "x" at offset 16 and an array of three int16 "n" at offset 0 is
+// [('n', '<i2', (3,)), ('', '|V10'), ('x', '<f8')].
+
 #include "container/hdf5/element.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/attributes.hpp"
 #include "container/hdf5/float_formats.hpp"
 #include "plait/array_description.hpp"
+#include "container/npy/record_type.hpp"
 
 namespace plait::container::hdf5 {
 
 namespace {
 
 using base::text;
+
+/// Limit for records in records. The notation of .npy files is read to a depth of 16, two for each record.
+constexpr int kMaxNesting = 6;
+constexpr std::size_t kMaxTexts = 4096;
 
 char byte_order(const Library& hdf5, hid_t type, std::size_t bytes) {
   if (bytes == 1) return '|';
@@ -79,29 +103,133 @@ Element make_complex(const Element& part) {
   return {text(part.dtype[0], 'c', bytes), text("COMPLEX_", part.description), bytes, {}};
 }
 
-/// Recognizes the pairs that h5py and other programs write for complex numbers.
-Element make_compound(const Library& hdf5, hid_t type) {
-  const int count = hdf5->H5Tget_nmembers(type);
-  if (count == 2) {
-    const std::string first = member_name(hdf5, type, 0);
-    const std::string second = member_name(hdf5, type, 1);
-    const Handle real(hdf5->H5Tget_member_type(type, 0), hdf5->H5Tclose);
-    const Handle imaginary(hdf5->H5Tget_member_type(type, 1), hdf5->H5Tclose);
-    const bool named = (first == "r" && second == "i") || (first == "real" && second == "imag");
-    if (named && real && imaginary && hdf5->H5Tget_class(real.id()) == H5T_FLOAT &&
-        hdf5->H5Tget_class(imaginary.id()) == H5T_FLOAT) {
-      const Element part = make_float(hdf5, real.id());
-      const auto bytes = static_cast<std::size_t>(part.bytes);
-      if (!part.rejection && part.dtype == make_float(hdf5, imaginary.id()).dtype &&
-          hdf5->H5Tget_member_offset(type, 0) == 0 && hdf5->H5Tget_member_offset(type, 1) == bytes &&
-          hdf5->H5Tget_size(type) == 2 * bytes)
-        return make_complex(part);
+/// Recognizes the pairs that h5py and other programs write for complex numbers. Other types get no dtype.
+Element make_pair(const Library& hdf5, hid_t type) {
+  if (hdf5->H5Tget_nmembers(type) != 2) return {};
+  const std::string first = member_name(hdf5, type, 0);
+  const std::string second = member_name(hdf5, type, 1);
+  if (!(first == "r" && second == "i") && !(first == "real" && second == "imag")) return {};
+  const Handle real(hdf5->H5Tget_member_type(type, 0), hdf5->H5Tclose);
+  const Handle imaginary(hdf5->H5Tget_member_type(type, 1), hdf5->H5Tclose);
+  if (!real || !imaginary || hdf5->H5Tget_class(real.id()) != H5T_FLOAT ||
+      hdf5->H5Tget_class(imaginary.id()) != H5T_FLOAT)
+    return {};
+  const Element part = make_float(hdf5, real.id());
+  const auto bytes = static_cast<std::size_t>(part.bytes);
+  const bool is_pair = !part.rejection && part.dtype == make_float(hdf5, imaginary.id()).dtype &&
+                       hdf5->H5Tget_member_offset(type, 0) == 0 && hdf5->H5Tget_member_offset(type, 1) == bytes &&
+                       hdf5->H5Tget_size(type) == 2 * bytes;
+  return is_pair ? make_complex(part) : Element{};
+}
+
+Element make_element(const Library& hdf5, hid_t type, int depth);
+
+/// Appends the texts of `count` elements, one after the other from `offset` on. Returns false if there are too many.
+bool append_texts(std::vector<TextField>& texts, const Element& element, std::int64_t offset, std::int64_t count) {
+  if (element.texts.empty()) return true;
+  if (count > static_cast<std::int64_t>(kMaxTexts)) return false;
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (texts.size() + element.texts.size() > kMaxTexts) return false;
+    for (TextField text : element.texts) {
+      text.offset += offset + i * element.bytes;
+      texts.push_back(text);
     }
   }
-  std::string names;
-  for (int i = 0; i < count && i < 4; ++i)
-    base::append_parts(names, i == 0 ? "" : ", ", member_name(hdf5, type, static_cast<unsigned>(i)));
-  return unsupported("COMPOUND", text("its elements are records (", names, count > 4 ? ", ..." : "", ")"));
+  return true;
+}
+
+/// Collects the members of a compound type as the fields of a record.
+class RecordBuilder {
+ public:
+  RecordBuilder(const Library& hdf5, hid_t type) : hdf5_(hdf5), type_(type) {
+    element_.bytes = static_cast<std::int64_t>(hdf5->H5Tget_size(type));
+  }
+
+  Element build(int depth) {
+    const int count = hdf5_->H5Tget_nmembers(type_);
+    for (int i = 0; i < count; ++i) {
+      const std::string name = member_name(hdf5_, type_, static_cast<unsigned>(i));
+      if (i < 4) base::append_parts(names_, i == 0 ? "" : ", ", name);
+      if (const std::string reason = add(static_cast<unsigned>(i), to_utf8(name), depth); !reason.empty())
+        return reject(count, reason);
+    }
+    if (fields_.empty()) return reject(count, "it has no members");
+    std::ranges::stable_sort(fields_, {}, &npy::RecordField::offset);
+    std::int64_t end = 0;
+    for (const npy::RecordField& field : fields_) {
+      if (field.offset < end || field.bytes > element_.bytes - field.offset)
+        return reject(count, text("its member ", field.name, " overlaps another one or the end"));
+      end = field.offset + field.bytes;
+    }
+    element_.dtype = npy::print_record(fields_, element_.bytes);
+    element_.description = describe(count);
+    return std::move(element_);
+  }
+
+ private:
+  /// Adds a member. Returns the reason why Plait does not read it; otherwise an empty text.
+  std::string add(unsigned number, const std::string& name, int depth) {
+    const Handle member(hdf5_->H5Tget_member_type(type_, number), hdf5_->H5Tclose);
+    if (!member) return text("its member ", name, " cannot be read", hdf5_.why());
+    Element part = make_element(hdf5_, member.id(), depth + 1);
+    if (part.rejection) return text("its member ", name, " is of the type ", part.description);
+    if (name.empty() || !names_seen_.insert(name).second) return "its members have no names, or the same";
+    const std::optional<std::int64_t> bytes = array_bytes(part.shape, part.bytes);
+    const auto offset = static_cast<std::int64_t>(hdf5_->H5Tget_member_offset(type_, number));
+    if (!bytes || !append_texts(element_.texts, part, offset, *bytes / std::max<std::int64_t>(part.bytes, 1)))
+      return text("its member ", name, " has more than ", kMaxTexts, " texts");
+    fields_.push_back({name, std::move(part.dtype), std::move(part.shape), offset, *bytes});
+    return {};
+  }
+  std::string describe(int count) const { return text("COMPOUND (", names_, count > 4 ? ", ...)" : ")"); }
+  Element reject(int count, const std::string& reason) const {
+    return unsupported("COMPOUND",
+                       text("its elements are records (", names_, count > 4 ? ", ..." : "", "), and ", reason));
+  }
+
+  const Library& hdf5_;
+  const hid_t type_;
+  Element element_;
+  std::string names_;
+  std::set<std::string> names_seen_;
+  std::vector<npy::RecordField> fields_;
+};
+
+Element make_compound(const Library& hdf5, hid_t type, int depth) {
+  if (Element pair = make_pair(hdf5, type); !pair.dtype.empty()) return pair;
+  if (depth >= kMaxNesting)
+    return unsupported("COMPOUND", text("its elements are records that are nested deeper than ", kMaxNesting));
+  return RecordBuilder(hdf5, type).build(depth);
+}
+
+Element make_array(const Library& hdf5, hid_t type, int depth) {
+  std::array<hsize_t, kMaxDimensions> extents{};
+  const int count = hdf5->H5Tget_array_ndims(type);
+  const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
+  if (!base || count < 1 || count > kMaxDimensions || hdf5->H5Tget_array_dims2(type, extents.data()) < 0 ||
+      depth >= kMaxNesting)
+    return unsupported("ARRAY", "its elements are arrays with too many dimensions");
+  Element element = make_element(hdf5, base.id(), depth + 1);
+  if (element.rejection) {
+    element.description = text("ARRAY of ", element.description);
+    return element;
+  }
+  Extents shape(extents.begin(), extents.begin() + count);
+  std::string dimensions;
+  for (const std::int64_t extent : shape) base::append_parts(dimensions, dimensions.empty() ? "" : "x", extent);
+  shape.insert(shape.end(), element.shape.begin(), element.shape.end());
+  if (shape.size() > kMaxDimensions || array_bytes(shape, element.bytes).value_or(0) < 1)
+    return unsupported("ARRAY", "its elements are arrays with too many dimensions or bytes");
+  element.shape = std::move(shape);
+  element.description = text("ARRAY ", dimensions, " of ", element.description);
+  return element;
+}
+
+TextPadding text_padding(const Library& hdf5, hid_t type) {
+  const int padding = hdf5->H5Tget_strpad(type);
+  if (padding == H5T_STR_SPACEPAD) return TextPadding::kSpace;
+  // The terminating byte of a text of one byte is its only byte.
+  return padding == H5T_STR_NULLTERM && hdf5->H5Tget_size(type) > 1 ? TextPadding::kTerminated : TextPadding::kNull;
 }
 
 /// Reads an enumeration as its integers. The enumeration FALSE, TRUE that h5py writes for NumPy's bool becomes a
@@ -122,12 +250,31 @@ Element make_enumeration(const Library& hdf5, hid_t type) {
 
 Element uninterpreted(const Library& hdf5, hid_t type, char kind, const char* description) {
   const std::size_t bytes = hdf5->H5Tget_size(type);
-  return {text('|', kind, bytes), text(description, ' ', bytes), static_cast<std::int64_t>(bytes), {}};
+  return {text('|', kind, bytes), text(description, ' ', bytes), static_cast<std::int64_t>(bytes)};
 }
 
-}  // namespace
+Element make_text(const Library& hdf5, hid_t type) {
+  Element element = uninterpreted(hdf5, type, 'S', "STRING");
+  if (const TextPadding padding = text_padding(hdf5, type); padding != TextPadding::kNull)
+    element.texts.push_back({0, element.bytes, padding});
+  return element;
+}
 
-Element to_element(const Library& hdf5, hid_t type) {
+/// Reads opaque bytes. Those with a tag such as `NUMPY:<M8[ns]`, which h5py writes, are NumPy's dates and durations.
+Element make_opaque(const Library& hdf5, hid_t type) {
+  Element element = uninterpreted(hdf5, type, 'V', "OPAQUE");
+  char* const stored = hdf5->H5Tget_tag(type);
+  const std::string tag(stored == nullptr ? "" : stored);
+  if (stored != nullptr) hdf5->H5free_memory(stored);
+  if (element.bytes != kDateBytes || !tag.starts_with(kNumpyTag)) return element;
+  const std::string dtype = tag.substr(kNumpyTag.size());
+  if (!is_date(dtype)) return element;
+  element.dtype = dtype;
+  element.description = text("OPAQUE ", tag);
+  return element;
+}
+
+Element make_element(const Library& hdf5, hid_t type, int depth) {
   switch (static_cast<int>(hdf5->H5Tget_class(type))) {
     case H5T_INTEGER: {
       const bool is_signed = hdf5->H5Tget_sign(type) != 0;
@@ -136,18 +283,31 @@ Element to_element(const Library& hdf5, hid_t type) {
     case H5T_BITFIELD: return make_integer(hdf5, type, false, "STD_B");
     case H5T_FLOAT: return make_float(hdf5, type);
     case kComplexClass: return make_complex(make_float(hdf5, Handle(hdf5->H5Tget_super(type), hdf5->H5Tclose).id()));
-    case H5T_COMPOUND: return make_compound(hdf5, type);
+    case H5T_COMPOUND: return make_compound(hdf5, type, depth);
     case H5T_ENUM: return make_enumeration(hdf5, type);
-    case H5T_OPAQUE: return uninterpreted(hdf5, type, 'V', "OPAQUE");
+    case H5T_OPAQUE: return make_opaque(hdf5, type);
     case H5T_STRING:
-      if (hdf5->H5Tis_variable_str(type) <= 0) return uninterpreted(hdf5, type, 'S', "STRING");
+      if (hdf5->H5Tis_variable_str(type) <= 0) return make_text(hdf5, type);
+      if (depth > 0) return unsupported("STRING VARIABLE", "its elements contain texts of any length");
       return {ArrayType::kTexts, "STRING VARIABLE", ArrayType::kTextBytes, {}};
     case H5T_REFERENCE: return unsupported("REFERENCE", "its elements are references to other objects");
     case H5T_VLEN: return unsupported("VLEN", "its elements are sequences of any length");
-    case H5T_ARRAY: return unsupported("ARRAY", "its elements are arrays themselves");
+    case H5T_ARRAY: return make_array(hdf5, type, depth);
     case H5T_TIME: return unsupported("TIME", "its elements are times in HDF5's own format");
     default: return unsupported("UNKNOWN", "its elements have a type that this version of HDF5 does not describe");
   }
 }
+
+}  // namespace
+
+bool is_date(std::string_view dtype) {
+  const bool has_order =
+      dtype.starts_with("<M8[") || dtype.starts_with(">M8[") || dtype.starts_with("<m8[") || dtype.starts_with(">m8[");
+  return has_order && dtype.size() > 5 && dtype.ends_with(']') &&
+         std::ranges::all_of(dtype.substr(4, dtype.size() - 5),
+                             [](unsigned char c) { return std::isalnum(c) != 0 && c < 0x80; });
+}
+
+Element to_element(const Library& hdf5, hid_t type) { return make_element(hdf5, type, 0); }
 
 }  // namespace plait::container::hdf5

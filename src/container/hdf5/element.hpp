@@ -3,22 +3,34 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/errors.hpp"
+#include "container/hdf5/dataset.hpp"
 #include "container/hdf5/library.hpp"
 
 namespace plait::container::hdf5 {
+
+/// NumPy's dates and durations are opaque bytes with this tag and their dtype, as h5py writes them.
+inline constexpr std::string_view kNumpyTag = "NUMPY:";
+inline constexpr std::int64_t kDateBytes = 8;
+/// Returns true for the dtype of dates or durations with a unit, such as `<M8[ns]`.
+bool is_date(std::string_view dtype);
 
 struct Element {
   std::string dtype;        ///< the type in the notation of .npy files
   std::string description;  ///< the name of the type in h5dump, without `H5T_`
   std::int64_t bytes = 0;
-  base::Rejection rejection;  ///< the reason why arrays of this type cannot be opened
+  base::Rejection rejection{};  ///< the reason why arrays of this type cannot be opened
+  /// The dimensions of elements that are arrays; `dtype` and `bytes` are then those of an element of such an array.
+  Extents shape{};
+  std::vector<TextField> texts{};  ///< the texts of an element that are not padded with NUL
 };
 
 /// Describes a type of the HDF5 library. It accepts integers and floats of both byte orders, booleans and other
-/// enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts, and opaque bytes. All other types are
-/// rejected.
+/// enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts, opaque bytes, NumPy's dates as h5py tags
+/// them, arrays of these except for texts of any length, and records of all of them. All other types are rejected.
 Element to_element(const Library& hdf5, hid_t type);
 
 }  // namespace plait::container::hdf5

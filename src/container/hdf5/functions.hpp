@@ -57,6 +57,9 @@ namespace plait::container::hdf5 {
   ONE(H5Tget_member_value)          \
   ONE(H5Tget_member_offset)         \
   ONE(H5Tis_variable_str)           \
+  ONE(H5Tget_array_ndims)           \
+  ONE(H5Tget_array_dims2)           \
+  ONE(H5Tget_tag)                   \
   ONE(H5Pcreate)                    \
   ONE(H5Pclose)                     \
   ONE(H5Pset_fapl_core)             \
@@ -87,6 +90,8 @@ namespace plait::container::hdf5 {
   ONE(H5Tenum_create)               \
   ONE(H5Tenum_insert)               \
   ONE(H5Tinsert)                    \
+  ONE(H5Tarray_create2)             \
+  ONE(H5Tset_tag)                   \
   ONE(H5Tset_size)                  \
   ONE(H5Tset_order)                 \
   ONE(H5Tset_sign)                  \

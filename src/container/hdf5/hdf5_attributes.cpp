@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "container/attributes.hpp"
 #include "container/hdf5/element.hpp"
+#include "container/npy/record_type.hpp"
 #include "plait/layout.hpp"
 
 namespace plait::container::hdf5 {
@@ -88,8 +89,12 @@ class AttributeReader {
   }
   void read_numbers(bool is_null) {
     Element element = to_element(hdf5_, type_.id());
-    found_.dtype = std::move(element.dtype);
+    found_.dtype = is_date(element.dtype) ? base::text("|V", element.bytes) : std::move(element.dtype);
     found_.error = element.rejection.reason();
+    if (npy::is_record(found_.dtype))
+      found_.error = text("its values are records, ", element.description, "; use h5py for it");
+    if (!is_null) found_.shape.insert(found_.shape.end(), element.shape.begin(), element.shape.end());
+    if (found_.shape.size() > kMaxDimensions) found_.error = "it has too many dimensions";
     const auto bytes = static_cast<std::size_t>(element.bytes);
     if (!found_.error.empty() || is_null || !fits_limits(bytes)) return;
     found_.values.resize(static_cast<std::size_t>(value_count(found_)) * bytes);

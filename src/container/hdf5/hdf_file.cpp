@@ -175,15 +175,17 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     NamedDataset& one = found.emplace_back(name);
     one.dataset = describe_or_reject(object, one.name);
     one.attributes = read_attributes(hdf5_, object, of_netcdf_);
-    dimensions.push_back(read_dimensions(hdf5_, object, address, one.dataset.type.shape.size()));
+    dimensions.push_back(read_dimensions(hdf5_, object, address, one.dataset.stored_dimensions()));
   });
   bool needs_all = false;
   for (std::size_t i = 0; i < found.size(); ++i)
     needs_all = needs_all || scales.needs_all(dimensions[i], found[i].dataset);
   if (!top.empty() && needs_all) add_all_scales(scales);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    found[i].dataset.dimension_names = scales.names(dimensions[i], found[i].dataset.type.shape.size());
-    scales.extend_records(dimensions[i], found[i].dataset);
+    HdfDataset& dataset = found[i].dataset;
+    dataset.dimension_names = scales.names(dimensions[i], dataset.stored_dimensions());
+    if (!dataset.dimension_names.empty()) dataset.dimension_names.resize(dataset.type.shape.size());
+    scales.extend_records(dimensions[i], dataset);
   }
   if (top.empty()) defined.assign(groups_, scales);
   name_variables(found);
@@ -230,7 +232,7 @@ HdfDataset HdfFile::dataset(std::string_view name) {
   HdfDataset found = describe(object.id(), shown);
   if (!found.unlimited.empty()) {
     ScaleTable scales(hdf5_, file_.id(), descriptor_);
-    const Dimensions its = read_dimensions(hdf5_, object.id(), object_address(object.id()), found.type.shape.size());
+    const Dimensions its = read_dimensions(hdf5_, object.id(), object_address(object.id()), found.stored_dimensions());
     if (scales.needs_all(its, found)) add_all_scales(scales);
     scales.extend_records(its, found);
   }
@@ -266,8 +268,10 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   found.rejection = std::move(element.rejection);
   found.type.dtype = std::move(element.dtype);
   found.type.element_bytes = element.bytes;
+  found.texts = std::move(element.texts);
   found.stored = static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
   describe_space(dataset, found);
+  found.append_dimensions(element.shape);
   const auto reject = [&](const char* reason) {
     if (!found.rejection) found.rejection = Rejection(reason);
   };
@@ -302,7 +306,6 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
     describe_texts(type.id(), properties.id(), found);
     return found;
   }
-  found.padding = text_padding(type.id());
   read_fill(type.id(), properties.id(), found);
   if (found.storage == Storage::kInside) {
     found.inside.resize(static_cast<std::size_t>(*bytes));
@@ -311,14 +314,6 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
     found.pad_with_null(found.inside);
   }
   return found;
-}
-
-TextPadding HdfFile::text_padding(hid_t type) const {
-  if (hdf5_->H5Tget_class(type) != H5T_STRING) return TextPadding::kNull;
-  const int padding = hdf5_->H5Tget_strpad(type);
-  if (padding == H5T_STR_SPACEPAD) return TextPadding::kSpace;
-  // The terminating byte of a text of one byte is its only byte.
-  return padding == H5T_STR_NULLTERM && hdf5_->H5Tget_size(type) > 1 ? TextPadding::kTerminated : TextPadding::kNull;
 }
 
 void HdfFile::describe_space(hid_t dataset, HdfDataset& found) const {
@@ -343,9 +338,10 @@ void HdfFile::describe_space(hid_t dataset, HdfDataset& found) const {
 void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const {
   std::array<hsize_t, kMaxDimensions> extents{};
   const int count = hdf5_->H5Pget_chunk(properties, kMaxDimensions, extents.data());
-  if (count < 0 || static_cast<std::size_t>(count) != found.type.shape.size()) damaged(text("the chunks of ", shown));
+  if (count < 0 || static_cast<std::size_t>(count) != found.stored_dimensions()) damaged(text("the chunks of ", shown));
   for (int d = 0; d < count; ++d)
     found.chunk.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
+  found.chunk.insert(found.chunk.end(), found.type.shape.end() - found.element_dimensions, found.type.shape.end());
   unsigned options = 0;
   hdf5_->H5Pget_chunk_opts(properties, &options);
   found.edges_packed = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) == 0;
@@ -377,7 +373,7 @@ void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::st
 }
 
 void HdfFile::read_fill(hid_t type, hid_t properties, HdfDataset& found) const {
-  found.fill.assign(static_cast<std::size_t>(found.type.element_bytes), std::byte{0});
+  found.fill.assign(hdf5_->H5Tget_size(type), std::byte{0});
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   found.has_own_fill =
       hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED;

@@ -62,7 +62,6 @@ class HdfFile {
   ///
   /// If it is damaged, states the reason in HdfDataset::rejection, so that listings can go on.
   HdfDataset describe_or_reject(hid_t dataset, const std::string& name) const;
-  TextPadding text_padding(hid_t type) const;
   void describe_space(hid_t dataset, HdfDataset& found) const;
   void describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const;
   /// Reads the properties of the file that a change of chunks depends on.

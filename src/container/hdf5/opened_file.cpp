@@ -19,16 +19,16 @@ Member make_member(NamedDataset& found) {
   Member member;
   member.name = std::move(found.name);
   member.storage = dataset.describe_storage();
-  member.type = std::move(dataset.type);
   member.data_offset = dataset.storage == Storage::kWhole ? dataset.offset : 0;
   if (!dataset.chunk.empty()) member.chunk = std::move(dataset.chunk);
   member.packed = dataset.storage == Storage::kChunks && !dataset.filters.empty();
   member.dimension_names = std::move(dataset.dimension_names);
-  member.fill = std::move(dataset.fill);
+  member.fill = dataset.element_fill();
   member.unlimited = std::move(dataset.unlimited);
   member.attributes = std::move(found.attributes);
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;
+  member.type = std::move(dataset.type);
   member.rejection = std::move(dataset.rejection);
   member.has_elements = !dataset.is_null;
   return member;
@@ -113,7 +113,7 @@ std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*
   Content content(found.type, 0);
   if (!found.chunk.empty()) content.chunk = found.chunk;
   content.packed = !found.filters.empty();
-  content.fill = found.fill;
+  content.fill = found.element_fill();
   content.attributes = found.attributes;
   return opened(std::move(content), store_, std::move(found), name_);
 }

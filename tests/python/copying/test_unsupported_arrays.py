@@ -20,7 +20,7 @@ def mixed(tmp_path, monkeypatch):
         file["a"] = np.arange(5.0)
         file["g/half"] = np.arange(3, dtype="f2")
         file["opaque"] = np.zeros(3, "V4")
-        file["records"] = np.zeros(2, [("x", "i4")])
+        file.create_dataset("records", (2,), [("x", "i4"), ("to", h5py.ref_dtype)])
         file["texts"] = ["one", "three"]
     return "a.h5"
 
@@ -93,7 +93,7 @@ def test_conversions_that_are_not_possible(mixed):
 
 def test_nothing_that_can_be_copied(mixed):
     with h5py.File("c.h5", "w") as file:
-        file["records"] = np.zeros(2, [("x", "i4")])
+        file.create_dataset("records", (2,), [("x", "i4"), ("to", h5py.ref_dtype)])
         file["nothing"] = h5py.Empty("f4")
     for skip in (False, True):
         with pytest.raises(plait.ArgumentError, match="records"):

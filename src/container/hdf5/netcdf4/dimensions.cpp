@@ -233,7 +233,8 @@ bool ScaleTable::needs_all(const Dimensions& dimensions, const HdfDataset& datas
 }
 
 void ScaleTable::extend_records(const Dimensions& dimensions, HdfDataset& dataset) {
-  if (dataset.storage != Storage::kChunks || dataset.rejection) return;
+  // netCDF has no elements that are arrays.
+  if (dataset.storage != Storage::kChunks || dataset.rejection || dataset.element_dimensions > 0) return;
   const Extents stored = dataset.type.shape;
   for (const std::int64_t unlimited : dataset.unlimited) {
     const auto d = static_cast<std::size_t>(unlimited);

@@ -37,7 +37,7 @@ class TreeWriter {
 
   /// Returns the bytes of a key: the size, the filter mask, the coordinates of the first element, and a zero for the
   /// dimension of bytes within elements.
-  std::size_t key_bytes() const { return 8 + 8 * (grid_.size() + 1); }
+  std::size_t key_bytes() const { return 8 + 8 * (dataset_.stored_dimensions() + 1); }
   std::size_t node_bytes() const { return 24 + max_ * 8 + (max_ + 1) * key_bytes(); }
 
   /// The neighbours of a node, and the key after its last child.
@@ -72,7 +72,7 @@ class TreeWriter {
     Extents index(grid_.size());
     std::int64_t number = child.number;
     for (std::size_t d = grid_.size(); d-- > 0; number /= grid_[d]) index[d] = number % grid_[d] + further;
-    for (std::size_t d = 0; d < grid_.size(); ++d)
+    for (std::size_t d = 0; d < dataset_.stored_dimensions(); ++d)
       append_number(out_, static_cast<std::uint64_t>(index[d] * dataset_.chunk[d]), 8);
     append_number(out_, 0, 8);
   }

@@ -27,10 +27,13 @@
 #include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
 #include "container/format_registry.hpp"
+#include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/netcdf4/netcdf_fill.hpp"
+#include "container/hdf5/writing/new_type.hpp"
 #include "container/members.hpp"
 #include "container/npy/encoding.hpp"
+#include "container/npy/record_type.hpp"
 #include "container/zarr/new_array.hpp"
 
 namespace plait::container::hdf5 {
@@ -90,6 +93,11 @@ void join_fill_values(Content& content) {
 
 /// Rejects types that make netCDF's library crash (floats of these sizes) or that it does not show (all others).
 void check_netcdf_type(const std::string& dtype, const std::string& shown) {
+  if (npy::is_record(dtype)) return;
+  if (is_date(dtype))
+    base::throw_argument_error(shown, ": netCDF has no elements of dtype ", dtype,
+                               "; write its counts as int64, array.view(\"i8\"), with the attribute units, such as "
+                               "\"days since 2000-01-01\", or write a file that ends with .h5 or .npy");
   const std::string_view kind = std::string_view(dtype).substr(1);
   const bool is_float = kind == "f2" || kind == "f12" || kind == "f16";
   if (is_float || kind == "c24" || kind == "c32")
@@ -99,6 +107,14 @@ void check_netcdf_type(const std::string& dtype, const std::string& shown) {
   if (kind.starts_with('V'))
     base::throw_argument_error(shown, ": netCDF has no elements of dtype ", dtype,
                                ", neither for opaque bytes nor for bfloat16; write a file that ends with .h5 or .npy");
+}
+
+void check_record(const std::string& dtype, const std::string& shown, bool of_netcdf) {
+  if (!npy::is_record(dtype)) return;
+  if (const base::Rejection rejection = record_rejection(dtype, of_netcdf))
+    base::throw_argument_error(shown, " cannot be written: ", rejection.reason(),
+                               "; convert the field, or write a file that ends with ", of_netcdf ? ".h5 or " : "",
+                               ".npy");
 }
 
 void check_dimension_names(const Content& content, const std::string& shown) {
@@ -131,6 +147,7 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
   check_dimension_names(array, shown);
   check_unlimited(array, shown);
   check_attributes(array.attributes, shown);
+  check_record(type.dtype, shown, of_netcdf);
   if (!array.fill_value.empty())
     array.fill = zarr::encode_fill(zarr::fill_given(shown, array.fill_value, type.dtype), type.dtype);
   if (of_netcdf) {

@@ -27,10 +27,12 @@
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/library.hpp"
 #include "container/hdf5/netcdf4/dimensions.hpp"
+#include "container/hdf5/writing/netcdf_types.hpp"
 #include "container/hdf5/writing/new_attributes.hpp"
 #include "container/hdf5/writing/new_type.hpp"
 #include "container/hdf5/writing/object_header.hpp"
 #include "container/hdf5/writing/scales.hpp"
+#include "container/npy/record_type.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -145,11 +147,29 @@ std::set<std::string> groups_in(const NewFileSpec& wanted) {
   return groups;
 }
 
+/// Returns the names in the root group.
+std::set<std::string> names_in(const NewFileSpec& wanted) {
+  std::set<std::string> names;
+  const auto add = [&](const std::string& path) { names.insert(path.substr(0, path.find('/'))); };
+  for (const Member& one : wanted.members) {
+    add(one.name);
+    names.insert(one.dimension_names.begin(), one.dimension_names.end());
+  }
+  for (const GroupAttributes& one : wanted.groups) {
+    add(one.group);
+    for (const GroupDimension& dimension : one.dimensions) names.insert(dimension.name);
+  }
+  return names;
+}
+
 /// Describes a new file to the library, which writes it.
 class FileDescriber {
  public:
   FileDescriber(const Library& hdf5, const NewFileSpec& wanted, const std::string& file)
-      : hdf5_(hdf5), wanted_(wanted), scales_(plan_scales(wanted.members, wanted.groups, wanted.of_netcdf)) {
+      : hdf5_(hdf5),
+        wanted_(wanted),
+        types_(hdf5, names_in(wanted)),
+        scales_(plan_scales(wanted.members, wanted.groups, wanted.of_netcdf)) {
     const Handle access = make_list(hdf5, hdf5->H5P_CLS_FILE_ACCESS_ID_g);
     const Handle creation = make_list(hdf5, hdf5->H5P_CLS_FILE_CREATE_ID_g);
     linked_ = make_list(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g);
@@ -210,7 +230,8 @@ class FileDescriber {
   }
   void describe_array(const Member& one, const std::string& name) {
     const ArrayType& array = one.type;
-    const Handle type = new_type(hdf5_, array.dtype);
+    const Handle type = make_type(array.dtype);
+    if (!type && npy::is_record(array.dtype)) failed(hdf5_, shown(one.name));
     if (!type)
       base::throw_argument_error(shown(one.name), ": HDF5 has no elements of dtype ", array.dtype,
                                  "; use numbers, booleans, or bytes of a fixed length");
@@ -223,6 +244,13 @@ class FileDescriber {
     addresses_.push_back(object_address(dataset.id(), one.name));
     for (const ArrayAttribute& its : one.attributes)
       write_attribute(hdf5_, dataset.id(), its, wanted_.of_netcdf, shown(one.name));
+  }
+  /// Makes the type of the elements of an array. netCDF's library shows records only if their type has a name.
+  Handle make_type(const std::string& dtype) {
+    if (!wanted_.of_netcdf || !npy::is_record(dtype)) return new_type(hdf5_, dtype);
+    // A copy of a named type would have no name.
+    const hid_t type = types_.find_or_add(file_.id(), dtype);
+    return {type, [](hid_t) -> herr_t { return 0; }};
   }
   /// Makes a dataset without elements, which represents a dimension.
   void describe_dimension(const Scale& scale) const {
@@ -317,6 +345,7 @@ class FileDescriber {
 
   const Library& hdf5_;
   const NewFileSpec& wanted_;
+  NetcdfTypes types_;
   const Scales scales_;
   Handle linked_;
   Handle grouped_;

@@ -2,9 +2,16 @@
 
 #include <charconv>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "base/text.hpp"
+#include "container/hdf5/element.hpp"
 #include "container/hdf5/float_formats.hpp"
 #include "plait/array_description.hpp"
+#include "container/npy/encoding.hpp"
+#include "container/npy/npy_header.hpp"
+#include "container/npy/record_type.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -63,10 +70,67 @@ Handle any_length_type(const Library& hdf5) {
   return made ? std::move(type) : Handle();
 }
 
+Handle date_type(const Library& hdf5, const std::string& dtype) {
+  Handle type(hdf5->H5Tcreate(H5T_OPAQUE, kDateBytes), hdf5->H5Tclose);
+  const std::string tag = std::string(kNumpyTag) + dtype;
+  return hdf5->H5Tset_tag(type.id(), tag.c_str()) >= 0 ? std::move(type) : Handle();
+}
+
+Handle record_type(const Library& hdf5, const std::string& dtype) {
+  Handle type(hdf5->H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(npy::dtype_bytes(dtype))), hdf5->H5Tclose);
+  for (const npy::RecordField& field : npy::parse_record(dtype)) {
+    const Handle member = array_type(hdf5, new_type(hdf5, field.dtype), field.shape);
+    if (!member ||
+        hdf5->H5Tinsert(type.id(), field.name.c_str(), static_cast<std::size_t>(field.offset), member.id()) < 0)
+      return {};
+  }
+  return type;
+}
+
+/// Returns the reason why a file cannot store a simple type; empty if it can. kind: the dtype without its byte order.
+std::string simple_rejection(const std::string& dtype, bool of_netcdf) {
+  const std::string_view kind = std::string_view(dtype).substr(1);
+  const bool is_number = std::string_view("iufcb").find(kind[0]) != std::string_view::npos;
+  if (of_netcdf) {
+    const bool fits =
+        is_number ? kind != "f2" && kind != "f12" && kind != "f16" && kind != "c24" && kind != "c32" : kind[0] == 'S';
+    return fits ? "" : "netCDF";
+  }
+  return is_number || kind[0] == 'S' || kind[0] == 'V' || is_date(dtype) ? "" : "HDF5";
+}
+
 }  // namespace
+
+Handle array_type(const Library& hdf5, Handle type, const Extents& shape) {
+  if (!type || shape.empty()) return type;
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  return {hdf5->H5Tarray_create2(type.id(), static_cast<unsigned>(extents.size()), extents.data()), hdf5->H5Tclose};
+}
+
+base::Rejection record_rejection(const std::string& dtype, bool of_netcdf) {
+  const std::vector<npy::RecordField> fields = npy::parse_record(dtype);
+  if (fields.empty()) return base::Rejection("its records have no fields");
+  for (const npy::RecordField& field : fields) {
+    if (field.name.empty() || field.name.find('\0') != std::string::npos || !npy::is_utf8(field.name))
+      return base::Rejection("a field of its records has no name, or one that is no UTF-8 or contains a zero byte");
+    if (field.bytes < 1) return base::Rejection::because("the field \"", field.name, "\" of its records has no bytes");
+    if (of_netcdf && field.name.find('/') != std::string::npos)
+      return base::Rejection::because("netCDF has no names with a slash, such as that of the field \"", field.name,
+                                      '"');
+    if (npy::is_record(field.dtype)) {
+      if (base::Rejection inner = record_rejection(field.dtype, of_netcdf)) return inner;
+    } else if (const std::string format = simple_rejection(field.dtype, of_netcdf); !format.empty()) {
+      return base::Rejection::because(format, " has no elements of dtype ", field.dtype,
+                                      ", such as those of the field \"", field.name, "\" of its records");
+    }
+  }
+  return {};
+}
 
 Handle new_type(const Library& hdf5, const std::string& dtype) {
   if (dtype == ArrayType::kTexts) return any_length_type(hdf5);
+  if (npy::is_record(dtype)) return record_type(hdf5, dtype);
+  if (is_date(dtype)) return date_type(hdf5, dtype);
   if (dtype.size() < 3) return {};
   const char order = dtype[0];
   const char kind = dtype[1];

@@ -3,12 +3,19 @@
 
 #include <string>
 
+#include "base/errors.hpp"
 #include "container/hdf5/library.hpp"
+#include "plait/layout.hpp"
 
 namespace plait::container::hdf5 {
 
 /// Makes the type that to_element() converts to `dtype`, which is in the notation of .npy files. Booleans and complex
-/// numbers are stored as h5py stores them. Returns an invalid handle if HDF5 has no such type.
+/// numbers are stored as h5py stores them, structured dtypes as compound types with the same offsets, and dates as
+/// opaque bytes with a tag, as h5py tags them. Returns an invalid handle if HDF5 has no such type.
 Handle new_type(const Library& hdf5, const std::string& dtype);
+/// Makes the type of arrays of this shape; the type itself if the shape is empty.
+Handle array_type(const Library& hdf5, Handle type, const Extents& shape);
+/// Returns the reason why a file cannot store a structured dtype, which names the field.
+base::Rejection record_rejection(const std::string& dtype, bool of_netcdf);
 
 }  // namespace plait::container::hdf5

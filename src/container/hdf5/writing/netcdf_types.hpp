@@ -1,0 +1,34 @@
+/// Types of records in netCDF-4 files.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "container/hdf5/library.hpp"
+
+namespace plait::container::hdf5 {
+
+/// The types of a new netCDF-4 file that have names in it.
+class NetcdfTypes {
+ public:
+  /// taken: the names of the objects in the root group, which no type gets.
+  NetcdfTypes(const Library& hdf5, std::set<std::string> taken) : hdf5_(hdf5), taken_(std::move(taken)) {}
+
+  /// Returns the type of a structured dtype, which is in the file under a name. The first call with a dtype adds it,
+  /// after the records that it contains. Returns an invalid identifier if the library fails.
+  hid_t find_or_add(hid_t file, const std::string& dtype);
+
+ private:
+  Handle make_record(hid_t file, const std::string& dtype);
+  /// Makes the type of a field, without the dimensions that the dtype states for it.
+  Handle make_field(hid_t file, const std::string& dtype);
+  std::string next_name();
+
+  const Library& hdf5_;
+  std::set<std::string> taken_;
+  std::map<std::string, Handle> types_;  ///< by dtype
+};
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,57 @@
+"""Structured dtypes as the formats store them, and their comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+SIMPLE = ["i1", "u1", "<i2", ">u4", "<i8", "<f2", ">f4", "<f8", "<c8", ">c16", "?", "S1", "S7", "V3"]
+NAMES = ["a", "b", "temperature in °C", "it's", 'a "quoted" \\ name', "名前", "x" * 40]
+
+
+@st.composite
+def records(draw: Any, depth: int = 2) -> np.dtype[Any]:
+    """Draw a structured dtype: fields of all kinds, arrays, records in records, gaps and an end without a field."""
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4, unique=True))
+    formats, offsets, end = [], [], 0
+    for _ in names:
+        kinds = st.sampled_from(SIMPLE).map(np.dtype)
+        field = np.dtype(draw(st.one_of(kinds, records(depth - 1)) if depth > 0 else kinds))
+        shape = tuple(draw(st.lists(st.integers(1, 3), max_size=2)))
+        formats.append((field, shape) if shape else field)
+        offsets.append(end + draw(st.integers(0, 5)))
+        end = offsets[-1] + np.dtype(formats[-1]).itemsize
+    size = end + draw(st.integers(0, 5))
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size})
+
+
+def random_records(dtype: np.dtype[Any], shape: tuple[int, ...], seed: int = 1) -> np.ndarray:
+    """Return records of small numbers, so that each type has them; gaps are zero."""
+    array = np.zeros(shape, dtype)
+    _fill(array, np.random.default_rng(seed))
+    return array
+
+
+def _fill(array: np.ndarray, chance: np.random.Generator) -> None:
+    for name in array.dtype.names or ():
+        field = array[name]
+        if field.dtype.names:
+            _fill(field, chance)
+        elif field.dtype.kind == "V":
+            field[...] = np.void(b"\1\2\3"[: field.dtype.itemsize])
+        elif field.dtype.kind == "S":
+            field[...] = chance.choice([b"", b"one", b"a"], field.shape).astype(field.dtype)
+        else:
+            field[...] = chance.integers(0, 2 if field.dtype.kind == "b" else 90, field.shape).astype(field.dtype)
+
+
+def assert_same(one: np.ndarray, other: np.ndarray) -> None:
+    """Compare the fields of two arrays by their bytes, not what is between them."""
+    assert one.dtype == other.dtype
+    assert one.shape == other.shape
+    if one.dtype.names is None:
+        assert one.tobytes() == other.tobytes()
+    for name in one.dtype.names or ():
+        assert_same(one[name], other[name])

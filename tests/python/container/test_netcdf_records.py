@@ -1,0 +1,79 @@
+"""Records in new netCDF-4 files, read by netCDF's library and h5py."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from records import assert_same, random_records
+
+import plait
+
+h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+pytest.importorskip("netCDF4", reason="netCDF4 is not installed")
+
+POINT = np.dtype([("x", "<f8"), ("y", ">f4")])
+STATION = np.dtype(
+    {
+        "names": ["id", "at", "name", "good", "values", "phase"],
+        "formats": ["<i8", POINT, "S5", "?", ("<i2", (2, 3)), "<c16"],
+        "offsets": [0, 8, 24, 30, 32, 48],
+        "itemsize": 72,
+    }
+)
+
+# netCDF4's library and h5py's do not always agree in one process.
+READ = """
+import sys, netCDF4, numpy as np
+with netCDF4.Dataset(sys.argv[1]) as file:
+    file.set_auto_maskandscale(False)
+    print(sorted(file.cmptypes), file.variables["s"].dimensions)
+    for name in ("s", "g/again"):
+        array = file[name][...]
+        print([array[field].tolist() for field in ("id", "values", "good")], array["at"]["y"].tolist())
+        print(["".join(part.decode() for part in one) for one in array["name"].ravel().reshape(-1, 5)]
+              if array["name"].dtype == "S1" else [one.decode() for one in array["name"]])
+        print(array["phase"]["r"].tolist())
+"""
+
+
+@pytest.mark.parametrize("codec", [None, "zlib:1"])
+def test_netcdf_reads_records(tmp_path, codec):
+    path, array = tmp_path / "a.nc", random_records(STATION, (4,))
+    one = {"shape": (4,), "dtype": STATION, "dimension_names": ("station",), "codec": codec}
+    with plait.open(path, "w", arrays={"s": one, "g/again": one}) as file:
+        file.write(array, variable="s")
+        file.write(array[::-1], variable="g/again")
+    done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "['record_1', 'record_2', 'record_3'] ('station',)"
+    for begin, shown in ((1, array), (4, array[::-1])):
+        fields = [shown["id"].tolist(), shown["values"].tolist(), shown["good"].astype("i1").tolist()]
+        assert lines[begin] == f"{fields} {shown['at']['y'].tolist()}"
+        assert lines[begin + 1] == str([text.decode() for text in shown["name"]])
+        assert lines[begin + 2] == str(shown["phase"].real.tolist())
+
+
+def test_plait_reads_them_again(tmp_path):
+    array = random_records(STATION, (4,))
+    with plait.open(tmp_path / "a.nc::s", "w", shape=(4,), dtype=STATION) as file:
+        file.write(array)
+    found = plait.open(tmp_path / "a.nc::s").read()
+    assert found.dtype.itemsize == STATION.itemsize
+    for name in ("id", "at", "values", "phase"):
+        assert_same(found[name], array[name])
+    np.testing.assert_array_equal(found["good"], array["good"].view("i1"))
+    assert_same(found["name"].copy().view("S5")[:, 0], array["name"])
+    with h5py.File(tmp_path / "a.nc") as file:
+        assert_same(file["s"][...], found)
+    plait.copy(tmp_path / "a.nc", tmp_path / "b.nc", verify=True)
+    assert_same(plait.open(tmp_path / "b.nc::s").read(), found)
+
+
+def test_names_of_types_are_free(tmp_path):
+    given = {"record_1": {"shape": (2,), "dtype": POINT, "dimension_names": ("record_2",)}}
+    with plait.open(tmp_path / "a.nc", "w", arrays=given) as file:
+        file.write(random_records(POINT, (2,)), variable="record_1")
+    with h5py.File(tmp_path / "a.nc") as file:
+        assert sorted(file) == ["record_1", "record_2", "record_3"]
