@@ -172,7 +172,11 @@ class RecordBuilder {
     const Handle member(hdf5_->H5Tget_member_type(type_, number), hdf5_->H5Tclose);
     if (!member) return text("its member ", name, " cannot be read", hdf5_.why());
     Element part = make_element(hdf5_, member.id(), depth + 1);
-    if (part.rejection) return text("its member ", name, " is of the type ", part.description);
+    if (part.rejection) {
+      element_.unread_member = part.unread_member.empty() ? text(name, " is of the type ", part.description)
+                                                          : text(name, '.', part.unread_member);
+      return text("its member ", element_.unread_member);
+    }
     if (name.empty() || !names_seen_.insert(name).second) return "its members have no names, or the same";
     const std::optional<std::int64_t> bytes = array_bytes(part.shape, part.bytes);
     const auto offset = static_cast<std::int64_t>(hdf5_->H5Tget_member_offset(type_, number));
@@ -183,8 +187,10 @@ class RecordBuilder {
   }
   std::string describe(int count) const { return text("COMPOUND (", names_, count > 4 ? ", ...)" : ")"); }
   Element reject(int count, const std::string& reason) const {
-    return unsupported("COMPOUND",
-                       text("its elements are records (", names_, count > 4 ? ", ..." : "", "), and ", reason));
+    Element rejected = unsupported(
+        "COMPOUND", text("its elements are records (", names_, count > 4 ? ", ..." : "", "), and ", reason));
+    rejected.unread_member = element_.unread_member;
+    return rejected;
   }
 
   const Library& hdf5_;
@@ -198,7 +204,7 @@ class RecordBuilder {
 Element make_compound(const Library& hdf5, hid_t type, int depth) {
   if (Element pair = make_pair(hdf5, type); !pair.dtype.empty()) return pair;
   if (depth >= kMaxNesting)
-    return unsupported("COMPOUND", text("its elements are records that are nested deeper than ", kMaxNesting));
+    return unsupported(text("COMPOUND in more than ", kMaxNesting, " others"), "its elements are nested too deeply");
   return RecordBuilder(hdf5, type).build(depth);
 }
 
@@ -209,7 +215,8 @@ Element make_array(const Library& hdf5, hid_t type, int depth) {
   if (!base || count < 1 || count > kMaxDimensions || hdf5->H5Tget_array_dims2(type, extents.data()) < 0 ||
       depth >= kMaxNesting)
     return unsupported("ARRAY", "its elements are arrays with too many dimensions");
-  Element element = make_element(hdf5, base.id(), depth + 1);
+  const bool is_nested = hdf5->H5Tget_class(base.id()) == H5T_ARRAY;
+  Element element = make_element(hdf5, base.id(), is_nested ? depth + 1 : depth);
   if (element.rejection) {
     element.description = text("ARRAY of ", element.description);
     return element;

@@ -19,7 +19,7 @@ def records(draw: Any, depth: int = 2) -> np.dtype[Any]:
     for _ in names:
         kinds = st.sampled_from(SIMPLE).map(np.dtype)
         field = np.dtype(draw(st.one_of(kinds, records(depth - 1)) if depth > 0 else kinds))
-        shape = tuple(draw(st.lists(st.integers(1, 3), max_size=2)))
+        shape = tuple(draw(st.lists(st.integers(1, 2), max_size=2)))
         formats.append((field, shape) if shape else field)
         offsets.append(end + draw(st.integers(0, 5)))
         end = offsets[-1] + np.dtype(formats[-1]).itemsize

@@ -1,8 +1,10 @@
 """Records, arrays as elements and dates in HDF5 files, compared with h5py."""
 
+import ctypes
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from records import assert_same, random_records, records
 
@@ -46,6 +48,7 @@ def by_h5py(path, name="a"):
 @given(dtype=records(), how=st.sampled_from(sorted(STORED)))
 def test_reads_what_h5py_reads(tmp_path_factory, dtype, how):
     path = tmp_path_factory.mktemp("records") / "a.h5"
+    assume(how != "compact" or 35 * dtype.itemsize < 60_000)
     stored(path, random_records(dtype, (5, 7)), how)
     expected = by_h5py(path)
     assert plait.arrays_in(path)[0].dtype == expected.dtype
@@ -107,15 +110,15 @@ def test_fields_out_of_order_and_texts_with_other_padding(tmp_path):
 def test_members_of_other_types_are_named(tmp_path):
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
-        file["texts"] = np.zeros(2, [("x", "i4"), ("text", h5py.string_dtype())])
-        file["inner"] = np.zeros(2, [("x", [("y", "f8"), ("to", h5py.ref_dtype)])])
+        file.create_dataset("texts", (2,), [("x", "i4"), ("text", h5py.string_dtype())])
+        file.create_dataset("inner", (2,), [("x", [("y", "f8"), ("to", h5py.ref_dtype)])])
         file["good"] = np.zeros(2, [("x", "i4")])
-        file["lists"] = np.zeros(2, np.dtype((h5py.string_dtype(), (2,))))
+        file.create_dataset("lists", (2,), np.dtype((h5py.ref_dtype, (2,))))
     reasons = {one.name: one.error for one in plait.arrays_in(path)}
     assert "its elements are records (x, text), and its member text is of the type STRING VARIABLE" in reasons["texts"]
-    assert "member x" in reasons["inner"]
+    assert "its member x.to is of the type REFERENCE" in reasons["inner"]
     assert reasons["good"] == ""
-    assert "texts of any length" in reasons["lists"]
+    assert "references to other objects" in reasons["lists"]
 
 
 @pytest.mark.parametrize("how", [{}, {"chunks": (2, 3)}, {"chunks": (4, 2), "compression": "gzip"}])
@@ -142,13 +145,19 @@ def test_arrays_as_elements_add_dimensions(tmp_path, how, base):
 
 
 def test_fill_values_of_arrays_as_elements(tmp_path):
-    path = tmp_path / "a.h5"
+    path, library = tmp_path / "a.h5", ctypes.CDLL(h5py.h5p.__file__)
     with h5py.File(path, "w") as file:
         for name, fill in (("equal", [7, 7, 7]), ("different", [1, 2, 3])):
             kind = h5py.h5t.array_create(h5py.h5t.STD_I32LE, (3,))
             creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
             creation.set_chunk((2,))
-            creation.set_fill_value(np.array((fill,), [("f", "<i4", (3,))])["f"])
+            value = np.array(fill, "<i4")  # h5py has no value of an array type
+            assert (
+                library.H5Pset_fill_value(
+                    ctypes.c_int64(creation.id), ctypes.c_int64(kind.id), value.ctypes.data_as(ctypes.c_void_p)
+                )
+                >= 0
+            )
             h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple((4,)), creation)
     for name in ("equal", "different"):
         np.testing.assert_array_equal(plait.open(f"{path}::{name}").read(), by_h5py(path, name))
