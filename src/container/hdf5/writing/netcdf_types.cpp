@@ -1,7 +1,7 @@
 // Types of records in netCDF-4 files.
 //
-// Problem: netCDF's library shows a variable of records only if the compound type has a name in the file, and so has
-// each compound type in it. Its records have numbers, single characters, and arrays of both.
+// Problem: netCDF's library shows a variable of records only if the compound types in them have names in the file, and
+// in earlier versions its own type as well. Its records have numbers, single characters, and arrays of both.
 //
 // Idea: each structured dtype becomes a named type, inner ones first, and equal ones are stored once. Texts become
 // arrays of characters, and booleans bytes. Offsets and bytes stay the same.
