@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/errors.hpp"
+#include "container/npy/encoding.hpp"
 #include "container/npy/npy_header.hpp"
 #include "container/npy/record_type.hpp"
 
@@ -86,6 +87,26 @@ std::optional<std::uint64_t> parse_bits(const json& value, char kind, std::size_
                                                                   : std::nullopt;
 }
 
+/// Returns true for texts, bytes and records.
+bool is_uninterpreted(const std::string& dtype) {
+  return dtype[0] == '[' || std::string_view("SUV").find(dtype[1]) != std::string_view::npos;
+}
+bool is_time(const std::string& dtype) { return dtype[0] != '[' && (dtype[1] == 'M' || dtype[1] == 'm'); }
+bool is_hexadecimal(const json& value) {
+  return value.is_string() && value.get_ref<const std::string&>().starts_with("0x");
+}
+
+/// Returns bytes as the hexadecimal digits that encode_fill() reads.
+std::string hexadecimal(const std::vector<std::byte>& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out = "0x";
+  for (const std::byte one : bytes) {
+    out += kDigits[std::to_integer<std::size_t>(one >> 4)];
+    out += kDigits[std::to_integer<std::size_t>(one & std::byte{15})];
+  }
+  return out;
+}
+
 /// Decodes hexadecimal digits after `0x`, and pads the element with zeros.
 std::vector<std::byte> text_to_bytes(const json& value, std::size_t bytes) {
   if (!value.is_string()) return {};
@@ -112,11 +133,13 @@ std::vector<std::byte> encode_fill(const json& value, const std::string& dtype) 
     const bool is_whole = value.is_string() && value.get_ref<const std::string&>().size() == 2 + 2 * all;
     return is_whole ? text_to_bytes(value, all) : std::vector<std::byte>();
   }
+  if (is_uninterpreted(dtype) || (is_time(dtype) && is_hexadecimal(value)))
+    return text_to_bytes(value, static_cast<std::size_t>(npy::dtype_bytes(dtype)));
+  if (is_time(dtype) && value == "NaT") return encode_fill(std::numeric_limits<std::int64_t>::min(), dtype);
   const bool complex = dtype[1] == 'c';
-  const char kind = complex ? 'f' : dtype[1];
+  const char kind = complex ? 'f' : is_time(dtype) ? 'i' : dtype[1];
   std::size_t bytes = 0;
   std::from_chars(dtype.data() + 2, dtype.data() + dtype.size(), bytes);
-  if (kind == 'S' || kind == 'V' || kind == 'M' || kind == 'm') return text_to_bytes(value, bytes);
   const std::size_t count = complex ? 2 : 1;
   bytes /= count;
   if (bytes > sizeof(std::uint64_t) || std::string_view("biuf").find(kind) == std::string_view::npos) return {};
@@ -137,12 +160,33 @@ std::vector<std::byte> encode_fill(const json& value, const std::string& dtype) 
   return result;
 }
 
+std::vector<std::byte> text_element(std::string_view text, const std::string& dtype) {
+  std::vector<std::byte> element(static_cast<std::size_t>(npy::dtype_bytes(dtype)));
+  if (dtype[1] == 'S') {
+    if (text.size() > element.size()) return {};
+    std::ranges::transform(text, element.begin(), [](char c) { return static_cast<std::byte>(c); });
+    return element;
+  }
+  for (std::size_t at = 0; !text.empty(); at += 4) {
+    const std::optional<std::uint32_t> code = npy::take_code(text);
+    if (!code || at == element.size()) return {};
+    for (std::size_t i = 0; i < 4; ++i)
+      element[at + (dtype[0] == '>' ? 3 - i : i)] = static_cast<std::byte>(*code >> (8 * i) & 0xff);
+  }
+  return element;
+}
+
 json fill_given(const std::string& path, const std::string& given, const std::string& dtype) {
   json value;
-  if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given.starts_with("0x"))
+  if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given == "NaT" ||
+      given.starts_with("0x"))
     value = given;
   else
     value = json::parse(given, nullptr, false);
+  if (dtype.size() > 2 && (dtype[1] == 'S' || dtype[1] == 'U') && value.is_string() && given.starts_with('"')) {
+    const std::vector<std::byte> element = text_element(value.get<std::string>(), dtype);
+    value = element.empty() ? json() : json(hexadecimal(element));
+  }
   const bool complex = dtype.size() > 1 && dtype[1] == 'c';
   if (complex && !value.is_discarded() && !value.is_array()) value = json::array({value, 0.0});
   if (value.is_discarded() || encode_fill(value, dtype).empty())

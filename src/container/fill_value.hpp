@@ -4,16 +4,22 @@
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace plait::container::zarr {
 
 /// Encodes a fill value as an element; empty if the type has no such value. dtype: in the notation of .npy headers.
-/// Strings, opaque bytes and dates are hexadecimal digits of their bytes, as in `0x6162`; the rest of the element is
-/// zero. Structured types are the digits of all their bytes.
+/// Texts, opaque bytes and records are the hexadecimal digits of the element, as in `0x6162`, whose rest is zero; times
+/// are numbers of their unit, or `NaT`.
 std::vector<std::byte> encode_fill(const nlohmann::json& value, const std::string& dtype);
 
-/// Returns the fill value of FileOptions as JSON.  errors  kArgument: elements of that dtype cannot have it.
+/// Returns a text as an element of a dtype such as `|S5` or `<U5`; empty if it is too long, or is not UTF-8 in the
+/// latter.
+std::vector<std::byte> text_element(std::string_view text, const std::string& dtype);
+
+/// Returns the fill value of FileOptions as JSON for encode_fill(). Texts are JSON strings, as in `"ab"`.
+/// errors  kArgument: elements of that dtype cannot have it.
 nlohmann::json fill_given(const std::string& path, const std::string& given, const std::string& dtype);
 
 }  // namespace plait::container::zarr

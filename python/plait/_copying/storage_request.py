@@ -144,9 +144,8 @@ class StorageRequest:
         self._describe_chunks(described, array, found)
         fill = array.content.fill
         if fill:
-            described.fill_value = fill_text(
-                fill if array.dtype.kind in "mMSV" else np.frombuffer(fill, array.dtype)[0]
-            )
+            uninterpreted = array.dtype.kind in "SUVMm"
+            described.fill_value = fill_text(fill if uninterpreted else np.frombuffer(fill, array.dtype)[0])
         return described
 
     def check_target(self, target: str | os.PathLike[str]) -> None:

@@ -138,7 +138,7 @@ def element_type(one: _core.Member) -> tuple[np.dtype[Any] | None, str]:
 
 def decode_fill_value(content: _core.Content, dtype: np.dtype[Any] | None) -> Any:
     """Return the value of elements that are not written; None if that is zero, or not known."""
-    if dtype is None or dtype.kind not in "biufcmMSV" or not any(content.fill):
+    if dtype is None or dtype.kind not in "biufcSUVMm" or not any(content.fill):
         return None
     return np.frombuffer(content.fill, dtype)[0]
 

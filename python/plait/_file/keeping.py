@@ -43,19 +43,23 @@ def assign(target: object, name: str, value: object) -> None:
 
 
 def fill_text(value: Any) -> str:
-    """Return a number as JSON; numbers that JSON does not have become texts such as ``NaN``, and bytes and records
-    become hexadecimal.
+    """Return a number or a text as JSON; numbers that JSON does not have become texts such as ``NaN``. Bytes and records
+    become the hexadecimal digits of the element, and times the number of their unit.
     """
     if isinstance(value, np.void):
         return f"0x{value.tobytes().hex()}"
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return str(int(value.view(np.int64)))
     plain = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, str):
+        return plain if plain == "NaT" else json.dumps(plain)
     if isinstance(plain, bytes):
         return f"0x{plain.hex()}"
     if isinstance(plain, complex):
         return json.dumps([_part(plain.real), _part(plain.imag)])
     if not isinstance(plain, (bool, int, float)):
         raise ArgumentError(
-            f"fill_value={shown(value)} is neither a number nor bytes nor a record; pass one that the dtype can have"
+            f"fill_value={shown(value)} is neither a number, a text nor bytes; pass a value that the dtype can have"
         )
     return json.dumps(plain)
 

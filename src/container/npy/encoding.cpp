@@ -8,8 +8,8 @@ namespace {
 
 std::uint32_t to_byte(char c) { return static_cast<unsigned char>(c); }
 
-/// Removes the first character from the text and returns its code; nothing if it is not valid UTF-8. An overlong form,
-/// a surrogate and a code above 0x10ffff are not valid.
+}  // namespace
+
 std::optional<std::uint32_t> take_code(std::string_view& text) {
   const std::uint32_t first = to_byte(text[0]);
   const std::size_t length = first < 0x80   ? 1
@@ -30,8 +30,6 @@ std::optional<std::uint32_t> take_code(std::string_view& text) {
   text.remove_prefix(length);
   return code;
 }
-
-}  // namespace
 
 bool is_ascii(std::string_view text) {
   return std::ranges::none_of(text, [](char c) { return (to_byte(c) & 0x80) != 0; });

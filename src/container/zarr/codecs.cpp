@@ -14,7 +14,7 @@
 
 #include "base/checked.hpp"
 #include "codec/codecs.hpp"
-#include "container/zarr/element_type.hpp"
+#include "container/zarr/texts/text_types.hpp"
 
 namespace plait::container::zarr {
 

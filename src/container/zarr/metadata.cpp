@@ -8,11 +8,12 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
-#include "container/fill_value.hpp"
 #include "container/npy/npy_header.hpp"
 #include "container/zarr/codecs.hpp"
 #include "container/zarr/document.hpp"
-#include "container/zarr/element_type.hpp"
+#include "container/zarr/elements/element_types.hpp"
+#include "container/zarr/elements/fill_json.hpp"
+#include "container/zarr/texts/text_types.hpp"
 
 namespace plait::container::zarr {
 
@@ -75,11 +76,6 @@ void read_chunk_keys(const Document& document, const json& root, Metadata& found
   if (encoding == "default") found.prefix = text('c', found.separator);
 }
 
-void set_text_type(Metadata& found) {
-  found.type.dtype = ArrayType::kTexts;
-  found.type.element_bytes = ArrayType::kTextBytes;
-}
-
 /// Reads the fill value of texts. Version 2 also has null and 0 for the empty text.
 void read_text_fill(const Document& document, Metadata& found) {
   const json& fill = document.member(document.root(), "fill_value");
@@ -91,22 +87,21 @@ void read_text_fill(const Document& document, Metadata& found) {
   found.fill.assign(static_cast<std::size_t>(ArrayType::kTextBytes), std::byte{0});
 }
 
-/// Sets the dtype under the assumption that the codecs store little-endian elements.
-const ElementType& read_data_type(const Document& document, const json& root, Metadata& found) {
-  const json& data_type = document.member(root, "data_type");
-  found.element = data_type.is_string() ? data_type.get<std::string>() : shown(data_type);
-  if (const auto name = data_type.find("name");
-      data_type.is_object() && name != data_type.end() && name->is_string() && is_text_name(name->get<std::string>()))
-    found.element = name->get<std::string>();
-  if (is_text_name(found.element)) {
-    set_text_type(found);
-    return kTextType;
-  }
-  const auto* type = std::ranges::find(kTypes, found.element, &ElementType::name);
-  if (type == kTypes.end()) document.unsupported("its elements have the type ", found.element);
-  found.type.dtype = text(type->ordered ? '<' : '|', type->dtype);
+/// Returns the name of an element type for listings.
+std::string element_name(const json& type) {
+  if (type.is_string()) return type.get<std::string>();
+  const auto name = type.is_object() ? type.find("name") : type.end();
+  return name != type.end() && name->is_string() ? name->get<std::string>() : shown(type);
+}
+
+void set_text_type(Metadata& found) {
+  found.type.dtype = ArrayType::kTexts;
+  found.type.element_bytes = ArrayType::kTextBytes;
+}
+
+void set_dtype(Metadata& found, std::string dtype) {
+  found.type.dtype = std::move(dtype);
   found.type.element_bytes = npy::dtype_bytes(found.type.dtype);
-  return *type;
 }
 
 /// Reads the shape first, then the other properties of the array, then its storage, so that `found` also describes an
@@ -115,7 +110,13 @@ void parse_3(const Document& document, Metadata& found) {
   const json& root = document.root();
   found.type.shape = document.extents(root, "shape", 0);
   read_dimension_names(document, root, found);
-  const ElementType& type = read_data_type(document, root, found);
+  const json& type = document.member(root, "data_type");
+  found.element = element_name(type);
+  const bool has_texts = is_text_name(found.element);
+  if (has_texts)
+    set_text_type(found);
+  else
+    set_dtype(found, read_data_type(document, type, '<'));
   document.check_fields(kArrayFields);
   const json& grid = document.member(root, "chunk_grid");
   if (!grid.is_object() || document.string(grid, "name") != "regular")
@@ -127,17 +128,20 @@ void parse_3(const Document& document, Metadata& found) {
   const bool little = read_codecs(document, document.member(root, "codecs"), found);
   if (const auto extra = root.find("storage_transformers"); extra != root.end() && !extra->empty())
     document.unsupported("it has storage transformers");
-  if (type.ordered && !little) found.type.dtype.front() = '>';
+  if (!little && !has_texts) found.type.dtype = read_data_type(document, type, '>');
   complete(document, found);
   if (found.type.has_texts()) return read_text_fill(document, found);
-  found.fill = encode_fill(document.member(root, "fill_value"), found.type.dtype);
+  found.fill = read_fill(document.member(root, "fill_value"), found.type.dtype);
 }
 
-/// Reads the fill value of version 2, which netcdf-c 4.8 writes as a list of one number.
+/// Reads the fill value of version 2, which netcdf-c 4.8 writes as a list of one number. Without a value, zarr-python
+/// reads zeros, but times that are none.
 json fill_value_2(const Document& document, const std::string& dtype) {
   const json& fill = document.member(document.root(), "fill_value");
-  if (fill.is_null()) return 0;
-  return fill.is_array() && fill.size() == 1 && dtype[1] != 'c' ? fill.front() : fill;
+  const char kind = dtype_kind(dtype);
+  if (fill.is_null()) return kind == 'M' || kind == 'm' ? json("NaT") : json(0);
+  const bool number = std::string_view("biuf").find(kind) != std::string_view::npos;
+  return fill.is_array() && fill.size() == 1 && number ? fill.front() : fill;
 }
 
 /// Returns true if the only filter is that of texts.
@@ -153,18 +157,11 @@ void parse_2(const Document& document, Metadata& found) {
   const json& root = document.root();
   found.type.shape = document.extents(root, "shape", 0);
   const json& dtype = document.member(root, "dtype");
-  found.element = dtype.is_string() ? dtype.get<std::string>() : shown(dtype);
-  const bool known = std::ranges::any_of(kTypes, [&](const ElementType& type) {
-    return dtype.is_string() && found.element.size() > 1 && std::string_view(found.element).substr(1) == type.dtype &&
-           std::string_view(type.ordered ? "<>" : "|<>").find(found.element[0]) != std::string_view::npos;
-  });
-  if (found.element == "|O" && has_text_filter(root)) {
+  found.element = element_name(dtype);
+  if (found.element == "|O" && has_text_filter(root))
     set_text_type(found);
-  } else {
-    if (!known) document.unsupported("its elements have the type ", found.element);
-    found.type.dtype = found.element;
-    found.type.element_bytes = npy::dtype_bytes(found.type.dtype);
-  }
+  else
+    set_dtype(found, read_dtype(document, dtype));
   found.chunk = document.extents(root, "chunks", 1);
   const std::string order = document.string(root, "order");
   if (order != "C" && order != "F") document.damaged("\"order\" is ", order);
@@ -178,7 +175,7 @@ void parse_2(const Document& document, Metadata& found) {
   read_compressor(document, root, found);
   complete(document, found);
   if (found.type.has_texts()) return read_text_fill(document, found);
-  found.fill = encode_fill(fill_value_2(document, found.type.dtype), found.type.dtype);
+  found.fill = read_fill(fill_value_2(document, found.type.dtype), found.type.dtype);
 }
 
 }  // namespace

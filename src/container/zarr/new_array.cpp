@@ -9,10 +9,11 @@
 #include "codec/codecs.hpp"
 #include "container/array_type.hpp"
 #include "container/attributes_json.hpp"
-#include "container/fill_value.hpp"
 #include "container/format_registry.hpp"
 #include "container/npy/encoding.hpp"
-#include "container/zarr/element_type.hpp"
+#include "container/zarr/elements/element_types.hpp"
+#include "container/zarr/elements/fill_json.hpp"
+#include "container/zarr/texts/text_types.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/target.hpp"
 #include "container/zarr/zarr_attributes.hpp"
@@ -23,19 +24,6 @@ namespace {
 
 using base::text;
 using OrderedJson = nlohmann::ordered_json;
-
-const ElementType& element_type(const ArrayType& type, const std::string& path) {
-  if (type.has_texts()) return kTextType;
-  const std::string_view own = type.dtype;
-  const auto* found = std::ranges::find_if(kTypes, [&](const ElementType& one) {
-    return own.size() > 1 && own.substr(1) == one.dtype && (own[0] != '|' || !one.ordered);
-  });
-  if (found == kTypes.end())
-    base::throw_argument_error(
-        path, ": elements of dtype ", own.empty() ? "unknown" : own,
-        " are none that Zarr has; give whole, real or complex numbers or bool, or write a .npy file");
-  return *found;
-}
 
 void check_shape(const std::string& path, const char* what, const Extents& given, const Extents& array) {
   if (given.size() == array.size() && std::ranges::all_of(given, [](std::int64_t size) { return size > 0; })) return;
@@ -48,7 +36,7 @@ OrderedJson named_configuration(const char* name, OrderedJson configuration) {
 }
 
 /// Returns the codecs that encode a chunk.
-OrderedJson make_codecs(const ArrayType& type, bool ordered, const std::string& codec) {
+OrderedJson make_codecs(const ArrayType& type, const std::string& codec) {
   OrderedJson codecs = OrderedJson::array();
   if (type.order == Order::kFortran && type.shape.size() > 1) {
     OrderedJson reversed = OrderedJson::array();
@@ -57,7 +45,7 @@ OrderedJson make_codecs(const ArrayType& type, bool ordered, const std::string& 
   }
   if (type.has_texts())
     codecs.push_back({{"name", "vlen-utf8"}});
-  else if (ordered)
+  else if (is_ordered(type.dtype))
     codecs.push_back(named_configuration("bytes", {{"endian", type.dtype[0] == '>' ? "big" : "little"}}));
   else
     codecs.push_back({{"name", "bytes"}});
@@ -75,21 +63,13 @@ OrderedJson make_codecs(const ArrayType& type, bool ordered, const std::string& 
   return codecs;
 }
 
-OrderedJson fill_json(const std::string& path, const std::string& given, const ArrayType& type) {
-  if (type.has_texts()) {
-    const nlohmann::json text = given.empty() ? nlohmann::json("") : nlohmann::json::parse(given, nullptr, false);
-    if (!text.is_string())
-      base::throw_argument_error(path, ": the fill value ", given,
-                                 " is none that texts can have; give one in quotation marks, as JSON has texts");
-    return marked_text(text.get<std::string>());
-  }
-  const char kind = type.dtype[1];
-  if (given.empty()) {
-    if (kind == 'b') return false;
-    if (kind == 'c') return OrderedJson::array({0.0, 0.0});
-    return kind == 'f' ? OrderedJson(0.0) : OrderedJson(0);
-  }
-  return fill_given(path, given, type.dtype);
+/// Returns the fill value of texts.  errors  kArgument: the given one is no text.
+OrderedJson text_fill_json(const std::string& path, const std::string& given) {
+  const nlohmann::json text = given.empty() ? nlohmann::json("") : nlohmann::json::parse(given, nullptr, false);
+  if (!text.is_string())
+    base::throw_argument_error(path, ": the fill value ", given,
+                               " is none that texts can have; give one in quotation marks, as JSON has texts");
+  return marked_text(text.get<std::string>());
 }
 
 OrderedJson names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {
@@ -131,12 +111,12 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   NewContent made;
   static_cast<ArrayProperties&>(made) = options.properties();
   made.type = described_type(options, path, true);
-  const ElementType& element = element_type(made.type, path);
+  OrderedJson data_type = made.type.has_texts() ? OrderedJson(kTextName) : data_type_json(made.type.dtype, path);
   const Extents& shape = made.type.shape;
   const Extents chunk = options.chunk.value_or(usual_chunk(made.type));
   made.chunk = chunk;
   check_shape(path, "chunks", chunk, shape);
-  OrderedJson codecs = make_codecs(made.type, element.ordered, options.codec);
+  OrderedJson codecs = make_codecs(made.type, options.codec);
   Extents grid = chunk;
   if (options.shard) {
     grid = *options.shard;
@@ -155,10 +135,11 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
                                                                           {"index_location", "end"}})});
   }
   OrderedJson root{{"zarr_format", 3}, {"node_type", "array"}, {"shape", shape}};
-  root["data_type"] = element.name;
+  root["data_type"] = std::move(data_type);
   root["chunk_grid"] = named_configuration("regular", {{"chunk_shape", grid}});
   root["chunk_key_encoding"] = named_configuration("default", {{"separator", "/"}});
-  root["fill_value"] = fill_json(path, options.fill_value, made.type);
+  root["fill_value"] = made.type.has_texts() ? text_fill_json(path, options.fill_value)
+                                             : fill_json(path, options.fill_value, made.type.dtype);
   root["codecs"] = std::move(codecs);
   root["attributes"] = attributes_object(options.attributes, path);
   if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, shape.size());

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -17,6 +17,8 @@
 #include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
 #include "container/zarr/document.hpp"
+#include "container/zarr/elements/base64.hpp"
+#include "container/zarr/elements/element_types.hpp"
 #include "container/zarr/json_member.hpp"
 #include "container/zarr/target.hpp"
 #include "store/objects/open_objects.hpp"
@@ -30,32 +32,16 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kDimensions = "_ARRAY_DIMENSIONS";
 constexpr std::string_view kFill = "_FillValue";
-constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::size_t kRealLetters = 12;  // for 8 bytes
 
-/// Encodes the little-endian bytes of a real number in Base64 (RFC 4648).
-std::string encode_base64(double value) {
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  std::string out;
-  for (std::size_t i = 0; i < kRealLetters - 1; ++i) {
-    std::uint64_t six = 0;
-    for (std::size_t bit = 6 * i; bit < 6 * i + 6; ++bit)
-      six = six << 1 | (bit < 64 ? bits >> (8 * (bit / 8) + 7 - bit % 8) & 1U : 0U);
-    out += kLetters[six];
-  }
-  return out + '=';
-}
+/// Encodes the little-endian bytes of a real number in Base64.
+std::string encode_real(double value) { return encode_base64(std::as_bytes(std::span(&value, 1))); }
 
-std::optional<double> decode_base64(std::string_view letters) {
-  if (letters.size() != kRealLetters || letters.back() != '=') return std::nullopt;
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < kRealLetters - 1; ++i) {
-    const std::size_t six = kLetters.find(letters[i]);
-    if (six == std::string_view::npos) return std::nullopt;
-    for (std::size_t bit = 6 * i; bit < std::min<std::size_t>(6 * i + 6, 64); ++bit)
-      bits |= std::uint64_t{six >> (5 - (bit - 6 * i)) & 1U} << (8 * (bit / 8) + 7 - bit % 8);
-  }
-  return std::bit_cast<double>(bits);
+std::optional<double> decode_real(std::string_view letters) {
+  const auto bytes = decode_base64(letters);
+  if (!bytes || bytes->size() != sizeof(double)) return std::nullopt;
+  double value = 0;
+  std::memcpy(&value, bytes->data(), sizeof value);
+  return value;
 }
 
 constexpr std::string_view kSecondAttributes = ".zattrs";
@@ -85,7 +71,7 @@ void type_fill_value(Content& found, ArrayAttribute& fill) {
   const std::string& dtype = found.type.dtype;
   std::vector<std::byte> bits;
   if (fill.is_texts() && fill.shape.empty() && dtype[1] == 'f') {
-    if (const auto value = decode_base64(fill.texts.front())) {
+    if (const auto value = decode_real(fill.texts.front())) {
       fill = {fill.name, "<f8", {}, std::vector<std::byte>(sizeof(double))};
       std::memcpy(fill.values.data(), &*value, sizeof(double));
       bits = encode_fill(number_to_json(fill), dtype);
@@ -128,8 +114,9 @@ void take_attributes(Content& found, ArrayAttributes attributes, std::string_vie
     attributes.erase(named);
   }
   const auto fill = std::ranges::find(attributes, kFill, &ArrayAttribute::name);
-  if (fill != attributes.end() && !found.type.dtype.empty()) type_fill_value(found, *fill);
-  if (by_xarray && fill == attributes.end() && !found.fill.empty()) {
+  const bool has_number = std::string_view("biufc").find(dtype_kind(found.type.dtype)) != std::string_view::npos;
+  if (fill != attributes.end() && has_number) type_fill_value(found, *fill);
+  if (by_xarray && has_number && fill == attributes.end() && !found.fill.empty()) {
     const Document document(content, file);
     if (const auto own = document.root().find("fill_value"); own != document.root().end() && !own->is_null())
       attributes.push_back({std::string(kFill), found.type.dtype, {}, found.fill});
@@ -142,7 +129,7 @@ nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, cons
   OrderedJson object = attributes_to_json(attributes, where);
   const ArrayAttribute* const fill = find_attribute(attributes, kFill);
   if (fill != nullptr && !fill->is_texts() && !fill->is_json() && fill->dtype[1] == 'f' && value_count(*fill) == 1)
-    object[std::string(kFill)] = encode_base64(real_value(*fill));
+    object[std::string(kFill)] = encode_real(real_value(*fill));
   return object;
 }
 

@@ -1,0 +1,131 @@
+#include "container/zarr/elements/fill_json.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/fill_value.hpp"
+#include "container/npy/encoding.hpp"
+#include "container/npy/literal.hpp"
+#include "container/npy/npy_header.hpp"
+#include "container/zarr/elements/base64.hpp"
+#include "container/zarr/elements/element_types.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+using nlohmann::json;
+using npy::Literal;
+using OrderedJson = nlohmann::ordered_json;
+
+/// Pads the bytes of an element with zeros; the result is empty if there are too many.
+std::vector<std::byte> padded(std::vector<std::byte> bytes, std::size_t size) {
+  if (bytes.size() > size) return {};
+  bytes.resize(size);
+  return bytes;
+}
+
+std::vector<std::byte> read_record(const json& value, const std::string& dtype) {
+  std::vector<std::byte> element;
+  for (const Literal& field : npy::parse_literal(dtype).items) {
+    const Literal& type = field.items[1];
+    const auto own = value.find(field.items[0].string);
+    if (own == value.end()) return {};
+    const std::vector<std::byte> part =
+        read_fill(*own, type.kind == Literal::Kind::kSequence ? type.text : type.string);
+    if (part.empty()) return {};
+    element.insert(element.end(), part.begin(), part.end());
+  }
+  return element;
+}
+
+/// Reads bytes: Base64, or a list of numbers (Zarr core 3.0, raw types). Programs of version 2 also wrote bytes as texts.
+std::vector<std::byte> read_bytes(const json& value, const std::string& dtype, std::size_t size) {
+  if (value.is_number() && value == 0) return std::vector<std::byte>(size);
+  if (value.is_object() && dtype.starts_with('[')) return read_record(value, dtype);
+  std::vector<std::byte> bytes;
+  if (value.is_array()) {
+    for (const json& one : value) {
+      if (!one.is_number_unsigned() || one.get<std::uint64_t>() > 255) return {};
+      bytes.push_back(static_cast<std::byte>(one.get<std::uint64_t>()));
+    }
+    return bytes.size() == size ? bytes : std::vector<std::byte>();
+  }
+  if (!value.is_string()) return {};
+  const std::string& text = value.get_ref<const std::string&>();
+  if (auto decoded = decode_base64(text); decoded && decoded->size() <= size) return padded(std::move(*decoded), size);
+  if (dtype_kind(dtype) != 'S') return {};
+  bytes.resize(text.size());
+  if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
+  return padded(std::move(bytes), size);
+}
+
+/// Returns the text of an element in UTF-32, without the zeros at its end; nothing if it has other codes than characters.
+std::optional<std::string> to_text(std::span<const std::byte> element, bool little) {
+  std::string text;
+  std::size_t end = 0;  // of the text without zeros
+  for (std::size_t at = 0; at < element.size(); at += 4) {
+    std::uint32_t code = 0;
+    for (std::size_t i = 0; i < 4; ++i)
+      code |= std::to_integer<std::uint32_t>(element[at + (little ? i : 3 - i)]) << (8 * i);
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return std::nullopt;
+    npy::append_utf8(text, code);
+    if (code != 0) end = text.size();
+  }
+  text.resize(end);
+  return text;
+}
+
+/// Returns the fill value that no caller has stated: zero.
+OrderedJson zero_json(const std::string& dtype) {
+  switch (dtype_kind(dtype)) {
+    case 'b': return false;
+    case 'c': return OrderedJson::array({0.0, 0.0});
+    case 'f': return 0.0;
+    case 'S':
+    case 'U': return "";
+    case 'V': return encode_base64(std::vector<std::byte>(static_cast<std::size_t>(npy::dtype_bytes(dtype))));
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> read_fill(const json& value, const std::string& dtype) {
+  const char kind = dtype_kind(dtype);
+  if (kind != 'S' && kind != 'V' && kind != 'U') return encode_fill(value, dtype);
+  if (kind != 'U') return read_bytes(value, dtype, static_cast<std::size_t>(npy::dtype_bytes(dtype)));
+  if (value.is_number() && value == 0) return std::vector<std::byte>(static_cast<std::size_t>(npy::dtype_bytes(dtype)));
+  return value.is_string() ? text_element(value.get_ref<const std::string&>(), dtype) : std::vector<std::byte>();
+}
+
+OrderedJson fill_json(const std::string& path, const std::string& given, const std::string& dtype) {
+  if (given.empty()) return zero_json(dtype);
+  const json value = fill_given(path, given, dtype);
+  const char kind = dtype_kind(dtype);
+  if (std::string_view("SVUMm").find(kind) == std::string_view::npos) return value;
+  std::vector<std::byte> element = encode_fill(value, dtype);
+  if (kind == 'V') return encode_base64(element);
+  if (kind == 'S') {
+    while (!element.empty() && element.back() == std::byte{}) element.pop_back();
+    return encode_base64(element);
+  }
+  if (kind == 'U') {
+    const std::optional<std::string> text = to_text(element, dtype[0] != '>');
+    if (!text)
+      base::throw_argument_error(path, ": the fill value ", given, " is no text in UTF-32; give another one");
+    return *text;
+  }
+  if (dtype[0] == '>') std::ranges::reverse(element);
+  std::int64_t ticks = 0;
+  std::memcpy(&ticks, element.data(), sizeof ticks);
+  return ticks;
+}
+
+}  // namespace plait::container::zarr

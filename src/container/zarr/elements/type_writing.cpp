@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/npy/encoding.hpp"
+#include "container/npy/literal.hpp"
+#include "container/zarr/elements/element_types.hpp"
+#include "container/zarr/elements/numbers.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+using npy::Literal;
+using OrderedJson = nlohmann::ordered_json;
+
+/// Writes types in the notation of one version.
+class TypeWriter {
+ public:
+  TypeWriter(const std::string& path, bool second_version) : path_(path), second_(second_version) {}
+
+  OrderedJson write(const std::string& dtype) const {
+    if (dtype.starts_with('[')) return record(npy::parse_literal(dtype));
+    return simple(dtype, false);
+  }
+
+ private:
+  [[noreturn]] void reject(std::string_view dtype) const {
+    base::throw_argument_error(path_, ": elements of dtype ", dtype.empty() ? "unknown" : dtype,
+                               " are none that Zarr has; give numbers, bool, texts or bytes of a fixed size, times or "
+                               "records of these, or write a .npy file");
+  }
+
+  static OrderedJson configured(const char* name, OrderedJson configuration) {
+    return {{"name", name}, {"configuration", std::move(configuration)}};
+  }
+
+  OrderedJson simple(std::string_view dtype, bool in_record) const {
+    if (dtype.size() < 2) reject(dtype);
+    const std::string_view own = dtype.substr(1);
+    const auto* number = std::ranges::find(kNumbers, own, &NumberType::dtype);
+    const bool known = number != kNumbers.end() && (dtype[0] != '|' || !number->ordered);
+    if (!known && std::string_view("SVUMm").find(own[0]) == std::string_view::npos) reject(dtype);
+    if (second_) {
+      if (known && !number->ordered) return base::text('|', own);
+      return std::string(dtype);
+    }
+    if (in_record && dtype[0] == '>')
+      base::throw_argument_error(path_, ": a field has the dtype ", dtype,
+                                 ", but records of Zarr's version 3 have little-endian fields only; convert the "
+                                 "elements (target_dtype, --target-dtype), or write version 2 (zarr_format=2)");
+    if (known) return std::string(number->name);
+    std::int64_t count = 0;
+    const char* const end = own.data() + own.size();
+    const char* const last = std::from_chars(own.data() + 1, end, count).ptr;
+    if (own[0] == 'S') return configured("null_terminated_bytes", {{"length_bytes", count}});
+    if (own[0] == 'V') return configured("raw_bytes", {{"length_bytes", count}});
+    if (own[0] == 'U') return configured("fixed_length_utf32", {{"length_bytes", 4 * count}});
+    return time(own[0] == 'M' ? "numpy.datetime64" : "numpy.timedelta64", {last, end});
+  }
+
+  /// unit: as dtypes have it, such as `[10s]`, or nothing.
+  static OrderedJson time(const char* name, std::string_view unit) {
+    std::int64_t scale = 1;
+    if (unit.size() > 2) {
+      unit = unit.substr(1, unit.size() - 2);
+      const char* const end = unit.data() + unit.size();
+      const auto [last, error] = std::from_chars(unit.data(), end, scale);
+      if (error == std::errc()) unit = {last, end};
+    } else {
+      unit = "generic";
+    }
+    return configured(name, {{"unit", unit}, {"scale_factor", scale}});
+  }
+
+  OrderedJson record(const Literal& type) const {
+    OrderedJson fields = OrderedJson::array();
+    for (const Literal& field : type.items) {
+      // A field with a title has a pair of title and name.
+      const Literal& named = field.items[0];
+      const std::string& name = named.items.size() == 2 ? named.items[1].string : named.string;
+      if (!npy::is_utf8(name)) base::throw_argument_error(path_, ": the name of a field is no UTF-8; rename it");
+      const Literal& inner = field.items[1];
+      OrderedJson one = OrderedJson::array(
+          {name, inner.kind == Literal::Kind::kSequence ? record(inner) : simple(inner.string, true)});
+      if (field.items.size() == 3) add_shape(one, field.items[2]);
+      fields.push_back(std::move(one));
+    }
+    if (second_) return fields;
+    return configured("structured", {{"fields", std::move(fields)}});
+  }
+
+  void add_shape(OrderedJson& field, const Literal& shape) const {
+    if (!second_)
+      base::throw_argument_error(path_, ": the field ", field[0].dump(), " is an array of the shape ", shape.text,
+                                 ", which Zarr's version 3 does not have; write version 2 (zarr_format=2)");
+    OrderedJson extents = OrderedJson::array();
+    if (shape.kind != Literal::Kind::kSequence) extents.push_back(shape.integer);
+    for (const Literal& extent : shape.items) extents.push_back(extent.integer);
+    field.push_back(std::move(extents));
+  }
+
+  const std::string& path_;
+  bool second_;
+};
+
+}  // namespace
+
+char dtype_kind(std::string_view dtype) {
+  if (dtype.starts_with('[')) return 'V';
+  return dtype.size() > 1 ? dtype[1] : '\0';
+}
+
+bool is_ordered(std::string_view dtype) { return dtype.starts_with('<') || dtype.starts_with('>'); }
+
+OrderedJson data_type_json(const std::string& dtype, const std::string& path) {
+  return TypeWriter(path, false).write(dtype);
+}
+
+OrderedJson dtype_json(const std::string& dtype, const std::string& path) {
+  return TypeWriter(path, true).write(dtype);
+}
+
+}  // namespace plait::container::zarr
