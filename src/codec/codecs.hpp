@@ -1,8 +1,10 @@
 /// The available codecs.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,9 @@ namespace plait::codec {
 /// RFC 1952 and RFC 1950, by zlib.  level: 0 to 9.
 std::shared_ptr<const Codec> gzip(int level);
 std::shared_ptr<const Codec> zlib(int level);
+/// Decodes data without a frame (RFC 1951) into `output`, and returns the number of decoded bytes.
+/// errors  Those of Codec::decode().
+std::size_t inflate_raw(std::span<const std::byte> packed, std::span<std::byte> output, const std::string& what);
 /// RFC 8878, by libzstd. level: between ZSTD_minCLevel() and ZSTD_maxCLevel(); 0 is the library's default, 3.
 std::shared_ptr<const Codec> zstd(int level, bool checksum = false);
 /// Appends the CRC-32C (RFC 3720) of the bytes as four bytes, lowest first.

@@ -136,4 +136,8 @@ class Deflate : public Codec {
 std::shared_ptr<const Codec> gzip(int level) { return std::make_shared<Deflate>(true, level); }
 std::shared_ptr<const Codec> zlib(int level) { return std::make_shared<Deflate>(false, level); }
 
+std::size_t inflate_raw(std::span<const std::byte> packed, std::span<std::byte> output, const std::string& what) {
+  return Inflation(-MAX_WBITS).run(packed, output, what);
+}
+
 }  // namespace plait::codec

@@ -178,8 +178,7 @@ std::vector<std::byte> text_element(std::string_view text, const std::string& dt
 
 json fill_given(const std::string& path, const std::string& given, const std::string& dtype) {
   json value;
-  if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given == "NaT" ||
-      given.starts_with("0x"))
+  if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given == "NaT" || given.starts_with("0x"))
     value = given;
   else
     value = json::parse(given, nullptr, false);

@@ -25,6 +25,7 @@
 #include "plait/error.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/posix/posix_store.hpp"
+#include "store/zip/zip_objects.hpp"
 
 namespace plait::container {
 
@@ -35,7 +36,9 @@ std::vector<const Format*>& list() {
     std::vector<const Format*> all{&npy::format(), &gzip::format(), &npz::format()};
     // If two formats have one name or suffix, new files get the first one.
     all.insert(all.end(), hdf5::formats().begin(), hdf5::formats().end());
-    all.insert(all.end(), {&netcdf::format(), &safetensors::format(), &zarr::format(), &raw::format()});
+    all.insert(all.end(), {&netcdf::format(), &safetensors::format()});
+    all.insert(all.end(), zarr::formats().begin(), zarr::formats().end());
+    all.push_back(&raw::format());
     return all;
   }();
   return list;
@@ -161,7 +164,10 @@ const Format& detect_format(std::string_view name, store::Store& store) {
   const std::string path(parts.file);
   std::error_code error;
   if (store::is_url(path) && named.folder() != nullptr) return named;
-  if (store::is_url(path) || std::filesystem::is_directory(path, error))
+  // Names of other formats do not cost an examination of the file.
+  const bool may_be_archive = named.folder() != nullptr || !named.traits().states_type;
+  if (store::is_url(path) || std::filesystem::is_directory(path, error) ||
+      (may_be_archive && store::zip::is_archive(path)))
     if (const Format* const folder = find_folder_format(path); folder != nullptr) return *folder;
   const FileHeader header(store);
   if (named.recognizes(store, header.bytes())) return named;

@@ -28,9 +28,9 @@
 #include "container/npy/encoding.hpp"
 #include "container/npy/npy_format.hpp"
 #include "container/npy/npy_header.hpp"
-#include "container/npz/directory.hpp"
 #include "container/part_store.hpp"
 #include "plait/error.hpp"
+#include "store/zip/directory.hpp"
 
 namespace plait::container::npz {
 
@@ -39,6 +39,14 @@ namespace {
 using base::Rejection;
 using base::text;
 using gzip::GzipStore;
+using store::zip::data_begin;
+using store::zip::directory;
+using store::zip::Entry;
+using store::zip::kDeflated;
+using store::zip::kStored;
+using store::zip::local_header;
+using store::zip::local_header_bytes;
+using store::zip::read_directory;
 
 constexpr std::string_view kNpy = ".npy";
 constexpr std::int64_t kAlignment = 64;

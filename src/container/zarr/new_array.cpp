@@ -8,7 +8,9 @@
 #include "base/text.hpp"
 #include "codec/codecs.hpp"
 #include "container/array_type.hpp"
+#include "container/attributes.hpp"
 #include "container/attributes_json.hpp"
+#include "container/fill_value.hpp"
 #include "container/format_registry.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/zarr/elements/element_types.hpp"
@@ -24,6 +26,8 @@ namespace {
 
 using base::text;
 using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::string_view kFillName = "_FillValue";
 
 void check_shape(const std::string& path, const char* what, const Extents& given, const Extents& array) {
   if (given.size() == array.size() && std::ranges::all_of(given, [](std::int64_t size) { return size > 0; })) return;
@@ -85,6 +89,115 @@ OrderedJson names_json(const std::string& path, const FileOptions& options, std:
   return names;
 }
 
+/// Returns the compressor of version 2, as numcodecs names it.
+OrderedJson make_compressor(const std::string& codec) {
+  const codec::Spec spec = codec::parse_spec(codec.empty() ? "none" : codec);
+  if (const auto compressor = spec.blosc_compressor())
+    return {{"id", "blosc"}, {"cname", *compressor}, {"clevel", spec.level}, {"shuffle", 1}, {"blocksize", 0}};
+  if (spec.none()) return nullptr;
+  return {{"id", spec.name}, {"level", spec.level}};
+}
+
+/// Returns the shape of the chunks in shards, and checks it.
+OrderedJson make_shards(const std::string& path, const FileOptions& options, const NewContent& made,
+                        OrderedJson codecs) {
+  const Extents& grid = *options.shard;
+  const Extents& chunk = *made.chunk;
+  check_shape(path, "shards", grid, made.type.shape);
+  if (!options.chunk)
+    base::throw_argument_error(path, ": shards were given without chunks; give the shape of the chunks in them");
+  for (std::size_t d = 0; d < grid.size(); ++d)
+    if (grid[d] % chunk[d] != 0)
+      base::throw_argument_error(path, ": shards of ", shape_to_string(grid), " are not made of whole chunks of ",
+                                 shape_to_string(chunk), "; give multiples of these sizes");
+  OrderedJson index = OrderedJson::array({named_configuration("bytes", {{"endian", "little"}}), {{"name", "crc32c"}}});
+  return OrderedJson::array({named_configuration("sharding_indexed", {{"chunk_shape", chunk},
+                                                                      {"codecs", std::move(codecs)},
+                                                                      {"index_codecs", std::move(index)},
+                                                                      {"index_location", "end"}})});
+}
+
+OrderedJson metadata_3(const std::string& path, const FileOptions& options, const NewContent& made) {
+  const bool has_texts = made.type.has_texts();
+  OrderedJson data_type = has_texts ? OrderedJson(kTextName) : data_type_json(made.type.dtype, path);
+  OrderedJson codecs = make_codecs(made.type, options.codec);
+  if (options.shard) codecs = make_shards(path, options, made, std::move(codecs));
+  OrderedJson root{{"zarr_format", 3}, {"node_type", "array"}, {"shape", made.type.shape}};
+  root["data_type"] = std::move(data_type);
+  root["chunk_grid"] = named_configuration("regular", {{"chunk_shape", options.shard.value_or(*made.chunk)}});
+  root["chunk_key_encoding"] = named_configuration("default", {{"separator", "/"}});
+  root["fill_value"] =
+      has_texts ? text_fill_json(path, options.fill_value) : fill_json(path, options.fill_value, made.type.dtype);
+  root["codecs"] = std::move(codecs);
+  root["attributes"] = attributes_object(options.attributes, path);
+  if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, made.type.shape.size());
+  return root;
+}
+
+/// Returns the attribute with the value of missing elements, if it is a number that the array's elements can have. In
+/// version 2 xarray takes the array's fill value for it.
+const ArrayAttribute* missing_value(const FileOptions& options, const std::string& dtype) {
+  const ArrayAttribute* const fill = find_attribute(options.attributes, kFillName);
+  const bool is_number = fill != nullptr && !fill->is_texts() && !fill->is_json() && value_count(*fill) == 1 &&
+                         std::string_view("biuf").find(dtype_kind(dtype)) != std::string_view::npos;
+  return is_number && !encode_fill(number_to_json(*fill), dtype).empty() ? fill : nullptr;
+}
+
+/// Returns the fill value of version 2. It is null if none is stated, so that xarray does not take zeros for missing
+/// elements; only for times null would not be zero.
+OrderedJson fill_value_2(const std::string& path, const FileOptions& options, const std::string& dtype) {
+  if (const ArrayAttribute* const fill = missing_value(options, dtype)) return number_to_json(*fill);
+  const char kind = dtype_kind(dtype);
+  if (options.fill_value.empty() && kind != 'M' && kind != 'm') return nullptr;
+  return fill_json(path, options.fill_value, dtype);
+}
+
+OrderedJson metadata_2(const std::string& path, const FileOptions& options, const NewContent& made) {
+  if (options.shard)
+    base::throw_argument_error(path, ": Zarr's version 2 has no shards; leave them out, or write version 3 (zarr:)");
+  OrderedJson root{{"zarr_format", 2}, {"shape", made.type.shape}, {"chunks", *made.chunk}};
+  const bool has_texts = made.type.has_texts();
+  root["dtype"] = has_texts ? OrderedJson("|O") : dtype_json(made.type.dtype, path);
+  root["compressor"] = make_compressor(options.codec);
+  root["fill_value"] =
+      has_texts ? text_fill_json(path, options.fill_value) : fill_value_2(path, options, made.type.dtype);
+  root["order"] = made.type.order == Order::kFortran ? "F" : "C";
+  root["filters"] = has_texts ? OrderedJson::array({{{"id", "vlen-utf8"}}}) : OrderedJson(nullptr);
+  root["dimension_separator"] = ".";
+  return root;
+}
+
+/// Returns the `.zattrs` of an array, in which xarray has the names of its dimensions.
+std::string attributes_2(const std::string& path, const FileOptions& options, const NewContent& made) {
+  ArrayAttributes attributes = options.attributes;
+  if (missing_value(options, made.type.dtype) != nullptr)
+    std::erase_if(attributes, [](const ArrayAttribute& one) { return one.name == kFillName; });
+  OrderedJson object = attributes_object(attributes, path);
+  if (!options.dimension_names.empty()) {
+    OrderedJson names = names_json(path, options, made.type.shape.size());
+    for (OrderedJson& one : names)
+      if (one.is_null()) one = "";
+    object["_ARRAY_DIMENSIONS"] = std::move(names);
+  }
+  return json_text(object, 2) + '\n';
+}
+
+void add_groups(const std::string& path, const FileOptions& options, Version version, NewContent& made) {
+  const std::string own(bare(array_name(path).array.value_or("")));
+  if (!options.groups.empty() && own.empty())
+    base::throw_argument_error(
+        path,
+        ": attributes of groups were given, but the array is to lie where the group of all would be; name "
+        "the array, as in data.zarr::/array, or leave them out");
+  for (const GroupAttributes& group : options.groups) {
+    if (!group.group.empty() && group.group == own)
+      base::throw_argument_error(
+          path, ": attributes of a group of that name were given, but it is to be an array; rename one of them");
+    made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group), version);
+  }
+  if (version == Version::k2) made.groups[own] = attributes_2(path, options, made);
+}
+
 }  // namespace
 
 Extents usual_chunk(const ArrayType& type, std::int64_t bytes) {
@@ -102,7 +215,7 @@ Extents usual_chunk(const ArrayType& type, std::int64_t bytes) {
   return chunk;
 }
 
-NewContent new_array(const std::string& path, const FileOptions& options) {
+NewContent new_array(const std::string& path, const FileOptions& options, Version version) {
   if (options.several)
     base::throw_argument_error(
         path,
@@ -111,50 +224,11 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   NewContent made;
   static_cast<ArrayProperties&>(made) = options.properties();
   made.type = described_type(options, path, true);
-  OrderedJson data_type = made.type.has_texts() ? OrderedJson(kTextName) : data_type_json(made.type.dtype, path);
-  const Extents& shape = made.type.shape;
-  const Extents chunk = options.chunk.value_or(usual_chunk(made.type));
-  made.chunk = chunk;
-  check_shape(path, "chunks", chunk, shape);
-  OrderedJson codecs = make_codecs(made.type, options.codec);
-  Extents grid = chunk;
-  if (options.shard) {
-    grid = *options.shard;
-    check_shape(path, "shards", grid, shape);
-    if (!options.chunk)
-      base::throw_argument_error(path, ": shards were given without chunks; give the shape of the chunks in them");
-    for (std::size_t d = 0; d < grid.size(); ++d)
-      if (grid[d] % chunk[d] != 0)
-        base::throw_argument_error(path, ": shards of ", shape_to_string(grid), " are not made of whole chunks of ",
-                                   shape_to_string(chunk), "; give multiples of these sizes");
-    OrderedJson index =
-        OrderedJson::array({named_configuration("bytes", {{"endian", "little"}}), {{"name", "crc32c"}}});
-    codecs = OrderedJson::array({named_configuration("sharding_indexed", {{"chunk_shape", chunk},
-                                                                          {"codecs", std::move(codecs)},
-                                                                          {"index_codecs", std::move(index)},
-                                                                          {"index_location", "end"}})});
-  }
-  OrderedJson root{{"zarr_format", 3}, {"node_type", "array"}, {"shape", shape}};
-  root["data_type"] = std::move(data_type);
-  root["chunk_grid"] = named_configuration("regular", {{"chunk_shape", grid}});
-  root["chunk_key_encoding"] = named_configuration("default", {{"separator", "/"}});
-  root["fill_value"] = made.type.has_texts() ? text_fill_json(path, options.fill_value)
-                                             : fill_json(path, options.fill_value, made.type.dtype);
-  root["codecs"] = std::move(codecs);
-  root["attributes"] = attributes_object(options.attributes, path);
-  if (!options.dimension_names.empty()) root["dimension_names"] = names_json(path, options, shape.size());
+  made.chunk = options.chunk.value_or(usual_chunk(made.type));
+  check_shape(path, "chunks", *made.chunk, made.type.shape);
+  const OrderedJson root = version == Version::k2 ? metadata_2(path, options, made) : metadata_3(path, options, made);
   const std::string content = json_text(root, 2) + '\n';
-  if (!options.groups.empty() && bare(array_name(path).array.value_or("")).empty())
-    base::throw_argument_error(
-        path,
-        ": attributes of groups were given, but the array is to lie where the group of all would be; name "
-        "the array, as in data.zarr::/array, or leave them out");
-  for (const GroupAttributes& group : options.groups) {
-    if (!group.group.empty() && group.group == bare(array_name(path).array.value_or("")))
-      base::throw_argument_error(
-          path, ": attributes of a group of that name were given, but it is to be an array; rename one of them");
-    made.groups[group.group] = new_group(group.attributes, text(path, ", group /", group.group));
-  }
+  add_groups(path, options, version, made);
   // Parse the metadata, so that no array is created that cannot be opened.
   const Metadata read = parse_metadata(content, path);
   read.check_codecs(path);
@@ -167,10 +241,10 @@ NewContent new_array(const std::string& path, const FileOptions& options) {
   return made;
 }
 
-std::string new_group(const ArrayAttributes& attributes, const std::string& where) {
-  return json_text({{"zarr_format", 3}, {"node_type", "group"}, {"attributes", attributes_object(attributes, where)}},
-                   2) +
-         '\n';
+std::string new_group(const ArrayAttributes& attributes, const std::string& where, Version version) {
+  OrderedJson object = attributes_object(attributes, where);
+  if (version == Version::k3) object = {{"zarr_format", 3}, {"node_type", "group"}, {"attributes", std::move(object)}};
+  return json_text(object, 2) + '\n';
 }
 
 }  // namespace plait::container::zarr

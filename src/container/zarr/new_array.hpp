@@ -1,6 +1,7 @@
-/// The `zarr.json` of a new array (Zarr specification, core 3.0).
+/// The metadata of a new array: `zarr.json` of version 3, or `.zarray` and `.zattrs` of version 2.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "container/format.hpp"
@@ -16,11 +17,14 @@ inline constexpr std::int64_t kUsualChunk = std::int64_t{8} << 20;
 /// rows. That makes 29 chunks, which are balanced: 345 rows each, and 340 in the last one.
 Extents usual_chunk(const ArrayType& type, std::int64_t bytes = kUsualChunk);
 
-/// Returns the array that `options` describe; its head is the metadata.
-/// errors  kArgument: Zarr does not have the type; chunks, codecs, fill values or names do not fit.
-NewContent new_array(const std::string& path, const FileOptions& options);
+enum class Version : std::uint8_t { k2, k3 };
 
-/// Makes the metadata of a group.  errors  kArgument: JSON does not have the type of an attribute.
-std::string new_group(const ArrayAttributes& attributes, const std::string& where);
+/// Returns the array that `options` describe; its head is the metadata. The groups of version 2 are the texts of
+/// `.zattrs` of groups, and of the array itself.
+/// errors  kArgument: Zarr does not have the type; chunks, codecs, fill values or names do not fit.
+NewContent new_array(const std::string& path, const FileOptions& options, Version version = Version::k3);
+
+/// Makes the metadata of a group, or its `.zattrs`.  errors  kArgument: JSON does not have the type of an attribute.
+std::string new_group(const ArrayAttributes& attributes, const std::string& where, Version version = Version::k3);
 
 }  // namespace plait::container::zarr

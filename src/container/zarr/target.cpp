@@ -40,7 +40,9 @@ using store::ObjectStore;
 using store::Sharing;
 
 constexpr std::string_view kNewest = "zarr.json";
-constexpr std::array<std::string_view, 3> kFiles{kNewest, ".zarray", ".zgroup"};
+constexpr std::string_view kArray2 = ".zarray";
+constexpr std::string_view kGroup2 = ".zgroup";
+constexpr std::array<std::string_view, 3> kFiles{kNewest, kArray2, kGroup2};
 
 std::vector<std::string> split_name(std::string_view path, std::optional<std::string_view> array) {
   std::vector<std::string> parts;
@@ -98,6 +100,7 @@ bool holds_folders(ObjectStore& objects, const std::string& prefix) {
 
 /// Removes the copies of metadata that a group has of everything below it.
 void drop_consolidated(ObjectStore& group) {
+  if (!group.contains(std::string(kNewest))) return group.remove(".zmetadata");
   constexpr const char* kCopies = "consolidated_metadata";
   const std::string object(kNewest);
   change_text(group, object, [&](const std::optional<std::string>& content) -> std::optional<std::string> {
@@ -120,11 +123,11 @@ std::string metadata_object(ObjectStore& objects, const std::string& prefix) {
   return text(prefix, kNewest);
 }
 
-FolderMetadata find_metadata(const fs::path& folder) {
+FolderMetadata find_metadata(const fs::path& folder, Version version) {
   const std::shared_ptr<ObjectStore> objects = store::open_objects(folder.string(), Sharing::kPrivate);
   for (const std::string_view name : kFiles)
     if (objects->contains(std::string(name))) return {(folder / name).string(), true};
-  return {(folder / kNewest).string(), false};
+  return {(folder / (version == Version::k2 ? kArray2 : kNewest)).string(), false};
 }
 
 namespace {
@@ -197,8 +200,31 @@ fs::path array_folder(std::string_view path, std::optional<std::string_view> arr
   return folder;
 }
 
+namespace {
+
+/// Adds the metadata of a group to a new folder.  inside: the group in that folder.  text: see new_array().
+void add_group(NewFolder& made, const fs::path& inside, const std::string& metadata, Version version) {
+  const auto add = [&](std::string_view name, const std::string& content) {
+    made.others.emplace_back((inside / name).lexically_normal().string(), content);
+  };
+  if (version == Version::k3) return add(kNewest, metadata);
+  add(kGroup2, "{\n  \"zarr_format\": 2\n}\n");
+  add(".zattrs", metadata);
+}
+
+/// Checks that a group in which a new array is to be has the version of the array.
+void check_version(ObjectStore& objects, const std::string& prefix, const std::string& folder, Version version) {
+  const bool is_newest = metadata_object(objects, prefix) == text(prefix, kNewest);
+  if (is_newest == (version == Version::k3)) return;
+  base::throw_argument_error(folder, " is a group of Zarr's version ", is_newest ? 3 : 2,
+                             ", and the new array has version ", is_newest ? 2 : 3, "; put ",
+                             is_newest ? "zarr:" : "zarr2:", " in front of the name, or write into another folder");
+}
+
+}  // namespace
+
 NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
-                     const std::map<std::string, std::string>& groups) {
+                     const std::map<std::string, std::string>& groups, Version version) {
   const std::vector<std::string> parts = split_name(path, array);
   // Check that no name leads out of the folder.
   for (const auto& [group, metadata] : groups) (void)split_name(path, group);
@@ -208,11 +234,9 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   std::string prefix;    // prefix of the objects in `folder`
   std::size_t next = 0;  // index of the part after `folder`
   Kind kind = detect_kind(*objects, prefix);
+  if (kind != Kind::kNothing) objects->check();
   while (kind == Kind::kGroup && next < parts.size()) {
-    if (metadata_object(*objects, prefix) != text(prefix, kNewest))
-      base::throw_argument_error(folder.string(),
-                                 " is a group of Zarr's version 2, and Plait writes version 3; write into another "
-                                 "folder, or convert it first");
+    check_version(*objects, prefix, folder.string(), version);
     above.push_back(folder);
     base::append_parts(prefix, parts[next], '/');
     folder /= parts[next++];
@@ -232,18 +256,20 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
   const fs::path begin = name;
   for (; next < parts.size(); name /= parts[next], inside /= parts[next], ++next) {
     const auto given = groups.find(name.string());
-    made.others.emplace_back((inside / kNewest).string(),
-                             given == groups.end() ? new_group({}, std::string(path)) : given->second);
+    add_group(made, inside, given == groups.end() ? new_group({}, std::string(path), version) : given->second, version);
   }
+  const std::string_view group_file = version == Version::k3 ? kNewest : kGroup2;
   // Add groups that are in the same new folder, but not above the array.
   for (const auto& [group, metadata] : groups) {
     const fs::path its = fs::path(group).lexically_relative(begin.empty() ? fs::path(".") : begin);
-    const std::string file = (its / kNewest).lexically_normal().string();
-    const bool below = !made.others.empty() && !its.empty() && *its.begin() != "..";
+    const std::string file = (its / group_file).lexically_normal().string();
+    const bool below = !made.others.empty() && !its.empty() && *its.begin() != ".." && fs::path(group) != name;
     if (below && std::ranges::find(made.others, file, &std::pair<std::string, std::string>::first) == made.others.end())
-      made.others.emplace_back(file, metadata);
+      add_group(made, its, metadata, version);
   }
-  made.file = (inside / kNewest).string();
+  if (const auto own = groups.find(name.string()); version == Version::k2 && own != groups.end())
+    made.others.emplace_back((inside / ".zattrs").string(), own->second);
+  made.file = (inside / (version == Version::k2 ? kArray2 : kNewest)).string();
   made.replaces = [objects, prefix] {
     return detect_kind(*objects, prefix) != Kind::kGroup || !holds_folders(*objects, prefix);
   };

@@ -9,6 +9,7 @@
 
 #include "base/function_ref.hpp"
 #include "container/format.hpp"
+#include "container/zarr/new_array.hpp"
 #include "store/objects/object_store.hpp"
 #include "store/store.hpp"
 
@@ -17,8 +18,8 @@ namespace plait::container::zarr {
 /// Returns the object with the metadata of an array or group; if there is none, the object that a new array would have.
 /// prefix: the prefix of the names of its objects: empty, or with a `/` at the end.
 std::string metadata_object(store::ObjectStore& objects, const std::string& prefix);
-/// Returns the metadata location of an array or group.
-FolderMetadata find_metadata(const std::filesystem::path& folder);
+/// Returns the metadata location of an array or group. A missing one would be a new array of `version`.
+FolderMetadata find_metadata(const std::filesystem::path& folder, Version version);
 
 /// Reads the whole text of a metadata file.  errors  kSystem: it is too large, or cannot be read.
 std::string read_content(store::Store& store);
@@ -52,7 +53,8 @@ void drop_consolidated_above(const std::string& location);
 /// Plans a new array, see FolderFormat::new_folder(). Missing groups above it are created with it. An existing array of
 /// that name is replaced; any other object there is an error. Consolidated metadata of the groups above it is removed,
 /// because it would lack the new array.
+/// groups: see new_array().
 NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
-                     const std::map<std::string, std::string>& groups);
+                     const std::map<std::string, std::string>& groups, Version version = Version::k3);
 
 }  // namespace plait::container::zarr

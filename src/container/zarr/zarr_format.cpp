@@ -254,13 +254,14 @@ class ZarrNewFile : public NewFile {
 
 class Zarr : public Format, public FolderFormat {
  public:
-  Zarr()
-      : Format({.name = "zarr",
+  Zarr(std::string_view name, Version version)
+      : Format({.name = name,
                 .suffix = ".zarr",
                 .kind = "a Zarr folder",
                 .names_arrays = true,
                 .keeps_chunks = true,
-                .has_texts = true}) {}
+                .has_texts = true}),
+        version_(version) {}
   bool begins(std::span<const std::byte> /*header*/) const override { return false; }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<ZarrFile>(std::move(store), name);
@@ -275,7 +276,7 @@ class Zarr : public Format, public FolderFormat {
   }
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override {
     const bool keeps = options.keeps_unfinished || options.continues;
-    return std::make_unique<ZarrNewFile>(new_array(name, options),
+    return std::make_unique<ZarrNewFile>(new_array(name, options, version_),
                                          keeps ? store::Sharing::kResumable : store::Sharing::kPrivate,
                                          options.durable.value_or(true));
   }
@@ -287,19 +288,25 @@ class Zarr : public Format, public FolderFormat {
   }
   const FolderFormat* folder() const override { return this; }
   FolderMetadata locate_metadata(std::string_view path, std::optional<std::string_view> array) const override {
-    return find_metadata(array_folder(path, array));
+    return find_metadata(array_folder(path, array), version_);
   }
   NewFolder new_folder(std::string_view path, std::optional<std::string_view> array,
                        const std::map<std::string, std::string>& groups) const override {
-    return zarr::new_folder(path, array, groups);
+    return zarr::new_folder(path, array, groups, version_);
   }
+
+ private:
+  Version version_;
 };
 
 }  // namespace
 
-const Format& format() {
-  static const Zarr kFormat;
-  return kFormat;
+std::span<const Format* const> formats() {
+  // Both read both versions; a new file without a prefix has the first one.
+  static const Zarr kThird("zarr", Version::k3);
+  static const Zarr kSecond("zarr2", Version::k2);
+  static const Format* const kFormats[] = {&kThird, &kSecond};
+  return kFormats;
 }
 
 }  // namespace plait::container::zarr

@@ -11,8 +11,10 @@
 #include "driver/plain/new_file.hpp"
 #include "driver/plain/new_folder.hpp"
 #include "plait/error.hpp"
+#include "store/objects/object_bytes.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/url.hpp"
+#include "store/zip/zip_objects.hpp"
 
 namespace plait::driver::plain {
 
@@ -34,9 +36,37 @@ std::string metadata_path(const std::string& name) {
   if (store::is_raw(name)) return store::ordinary_path(name);
   const container::ArrayName parts = container::array_name(name);
   std::error_code error;
-  if (std::filesystem::is_regular_file(std::string(parts.file), error)) return std::string(parts.file);
+  const container::FormatTraits& named = container::format_named(name).traits();
+  if (std::filesystem::is_regular_file(std::string(parts.file), error) &&
+      ((named.states_type && !named.keeps_chunks) || !store::zip::is_archive(std::string(parts.file))))
+    return std::string(parts.file);
   const container::FolderFormat* const folder = container::format_at(name).folder();
   return folder != nullptr ? folder->locate_metadata(parts.file, parts.array).location : std::string(parts.file);
+}
+
+/// Opens the metadata of an array or group in a zip file.
+store::OpenLocation find_in_archive(const std::string& name, const std::string& path, bool writable) {
+  if (writable)
+    base::throw_system_error(EROFS, "cannot write ", name,
+                             ": it is in a zip file, which Plait only reads; copy it to "
+                             "a folder first");
+  auto opened = std::make_unique<store::ObjectBytes>(path);
+  try {
+    (void)opened->size();
+  } catch (const Error& error) {
+    if (error.system_code() != ENOENT) throw;
+    base::throw_system_error(ENOENT, "cannot open ", name, ": the zip file has no array or group of this name; ",
+                             "plait.arrays_in() lists the arrays that it has");
+  }
+  return {{std::filesystem::absolute(path).string(), {}, {}}, std::move(opened)};
+}
+
+/// Returns true if a location continues after a zip file.
+bool is_in_archive(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return false;
+  const std::string archive = store::zip::archive_path(path);
+  return !archive.empty() && archive.size() < path.size();
 }
 
 /// Reports that a folder has the format of another library, if that can be recognized.
@@ -74,6 +104,7 @@ class PlainDriver : public FileDriver {
 
   store::OpenLocation find(const std::string& name, bool writable) const override {
     const std::string path = metadata_path(name);
+    if (is_in_archive(path)) return find_in_archive(name, path, writable);
     try {
       auto opened = std::make_unique<PosixStore>(path, to_access(writable));
       store::Location location{std::filesystem::absolute(path).string(), {}, {opened->identity()}};
@@ -85,6 +116,7 @@ class PlainDriver : public FileDriver {
     }
   }
   std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const override {
+    if (is_in_archive(location.path)) return std::make_unique<store::ObjectBytes>(location.path);
     auto opened = std::make_unique<PosixStore>(location.path, to_access(writable));
     store::expect_same_files(location, {opened->identity()}, location.path);
     return opened;

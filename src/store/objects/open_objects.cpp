@@ -8,6 +8,7 @@
 #include "store/objects/folder/folder_objects.hpp"
 #include "store/objects/memory/buckets.hpp"
 #include "store/objects/object_url.hpp"
+#include "store/zip/zip_objects.hpp"
 
 namespace plait::store {
 
@@ -52,6 +53,8 @@ std::shared_ptr<ObjectStore> open_objects(const std::string& location, Sharing s
   for (const Registration& added : added_stores())
     if (location.starts_with(added.prefix)) return added.open(location);
   if (is_url(location)) return object_store_kind(location).open(location, sharing);
+  if (const std::string archive = zip::archive_path(location); !archive.empty())
+    return zip::open_objects(location, archive);
   return std::make_shared<folder::FolderObjects>(location, sharing);
 }
 

@@ -28,7 +28,8 @@ std::span<const ObjectStoreKind* const> object_store_kinds();
 /// Returns the kind of a URL.  errors  kArgument: no kind has this scheme; the text lists the kinds.
 const ObjectStoreKind& object_store_kind(std::string_view url);
 
-/// Opens the objects at a location, a URL or the path of a folder, which need not exist.
+/// Opens the objects at a location, a URL or the path of a folder, which need not exist. A zip file is read like a
+/// folder, also in the middle of a path.
 /// errors  kSystem: the location cannot be examined.  kArgument: the URL is invalid, or of no known kind.
 std::shared_ptr<ObjectStore> open_objects(const std::string& location, Sharing sharing);
 

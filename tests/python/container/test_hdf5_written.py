@@ -288,7 +288,7 @@ def test_usual_chunks_hold_a_mebibyte(tmp_path):
         ({"chunks": (3,)}, "do not fit an array"),
         ({"chunks": (0, 3)}, "do not fit an array"),
         ({"chunks": (4, 4), "shards": (8, 8)}, "which Plait writes to .zarr only"),
-        ({"fill_value": "x"}, "is neither a number nor bytes"),
+        ({"fill_value": [1]}, "is neither a number, a text nor bytes"),
         ({"chunks": (4, 4), "dimension_names": ("x",)}, "1 names were given for 2 dimensions"),
     ],
 )

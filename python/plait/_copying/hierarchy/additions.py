@@ -15,7 +15,7 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .consolidating import METADATA, consolidate_here
+from .consolidating import CONSOLIDATED_2, GROUP_FILES_2, METADATA, consolidate_here
 
 Inode = tuple[str, int, int]
 """The path that a folder gets, and the device and number of its inode."""
@@ -69,7 +69,7 @@ class Additions:
                 continue
             shutil.rmtree(array[0], ignore_errors=True)
             for group in groups:
-                if not _has_inode(group) or holds_entries(Path(group[0]), besides=METADATA):
+                if not _has_inode(group) or holds_entries(Path(group[0]), besides=(METADATA, *GROUP_FILES_2)):
                     break
                 shutil.rmtree(group[0], ignore_errors=True)
         if self.consolidated:
@@ -90,9 +90,9 @@ class Additions:
             active.remove(self)
 
 
-def holds_entries(folder: Path, besides: str = "") -> bool:
-    """Return whether a folder holds anything but a file with the given name."""
-    return any(entry.name != besides for entry in folder.iterdir())
+def holds_entries(folder: Path, besides: tuple[str, ...] = ()) -> bool:
+    """Return whether a folder holds anything but files with the given names."""
+    return any(entry.name not in besides for entry in folder.iterdir())
 
 
 def _has_inode(inode: Inode) -> bool:
@@ -104,6 +104,8 @@ def _has_inode(inode: Inode) -> bool:
 
 
 def _is_consolidated(root: Path) -> bool:
+    if (root / CONSOLIDATED_2).exists():
+        return True
     with contextlib.suppress(OSError, ValueError, RecursionError):
         metadata = json.loads((root / METADATA).read_bytes())
         return isinstance(metadata, dict) and bool(metadata.get("consolidated_metadata"))

@@ -25,6 +25,10 @@ from ..._file.location import local_path, locate
 from ..leftovers import temporary_prefix
 
 METADATA = "zarr.json"
+GROUP_FILES_2 = (".zgroup", ".zattrs")
+"""The metadata files of a group of version 2."""
+CONSOLIDATED_2 = ".zmetadata"
+"""The consolidated metadata of a group of version 2."""
 _MAX_NESTING = 250
 """Maximum nesting of metadata that is inserted into that of the root, which Plait reads up to a nesting of 256."""
 _LOCKED_BYTE = (1 << 63) - 1
@@ -48,6 +52,9 @@ def consolidate_here(root: Path) -> None:
     root could not be read any more, if a file in it has unexpected content, or if the system fails to read or write a
     file: arrays that have been copied are no reason for an error then.
     """
+    if (root / GROUP_FILES_2[0]).is_file():
+        _consolidate_2(root)
+        return
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, RecursionError), _locked(root / METADATA):
         metadata = {folder.relative_to(root).as_posix(): content for folder, content in _metadata_below(root)}
         for one in metadata.values():
@@ -57,6 +64,23 @@ def consolidate_here(root: Path) -> None:
             content = metadata.pop(".")
             content["consolidated_metadata"]["metadata"] = metadata
             _replace(root / METADATA, json.dumps(content, indent=2) + "\n")
+
+
+def _consolidate_2(root: Path) -> None:
+    """Consolidate the metadata of a hierarchy of version 2; see consolidate_here()."""
+    with contextlib.suppress(OSError, ValueError, RecursionError), _locked(root / GROUP_FILES_2[0]):
+        metadata = {file.relative_to(root).as_posix(): json.loads(file.read_bytes()) for file in _files_below_2(root)}
+        content = {"metadata": metadata, "zarr_consolidated_format": 1}
+        _replace(root / CONSOLIDATED_2, json.dumps(content, indent=2) + "\n")
+
+
+def _files_below_2(folder: Path) -> Iterator[Path]:
+    """Return the metadata files of a group or array of version 2, and of all groups and arrays in it."""
+    yield from (file for name in (".zarray", *GROUP_FILES_2) if (file := folder / name).is_file())
+    if (folder / GROUP_FILES_2[0]).is_file():
+        for entry in sorted(folder.iterdir()):
+            if entry.is_dir() and not entry.is_symlink() and not _is_set_aside(entry):
+                yield from _files_below_2(entry)
 
 
 def _metadata_below(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

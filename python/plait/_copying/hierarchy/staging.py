@@ -31,8 +31,8 @@ from .folders import advise, take_owner_and_mode
 
 _counter = itertools.count()
 _TEMPORARY = r"\.[^/]*?\.plait-[^/]*?-\d+-\d+"
-_FORMAT = "zarr:"
-"""Prefix of the name of a new hierarchy whose ending does not determine its format."""
+_FORMATS = ("zarr:", "zarr2:")
+"""Prefixes of the name of a new hierarchy whose ending does not determine its format."""
 
 
 class Stage:
@@ -41,7 +41,7 @@ class Stage:
     def __init__(self, target: str, comm: _core.Comm, *, consolidates: bool = True) -> None:
         """Make the folder.  consolidates: whether the hierarchy gets consolidated metadata.  Collective."""
         self._target, self._comm, self._consolidates = target, comm, consolidates
-        self._format = _FORMAT if target.startswith(_FORMAT) else ""
+        self._format = next((one for one in _FORMATS if target.startswith(one)), "")
         self._fail = partial(_core.fail, comm=comm)
         self._lock = -1
         self._folder: Path | None = None

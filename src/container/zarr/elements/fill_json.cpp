@@ -9,6 +9,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/literal.hpp"
@@ -45,7 +46,7 @@ std::vector<std::byte> read_record(const json& value, const std::string& dtype) 
   return element;
 }
 
-/// Reads bytes: Base64, or a list of numbers (Zarr core 3.0, raw types). Programs of version 2 also wrote bytes as texts.
+/// Reads bytes: Base64, or a list of numbers (Zarr core 3.0, raw types). Version 2 also has bytes as texts.
 std::vector<std::byte> read_bytes(const json& value, const std::string& dtype, std::size_t size) {
   if (value.is_number() && value == 0) return std::vector<std::byte>(size);
   if (value.is_object() && dtype.starts_with('[')) return read_record(value, dtype);
@@ -66,7 +67,7 @@ std::vector<std::byte> read_bytes(const json& value, const std::string& dtype, s
   return padded(std::move(bytes), size);
 }
 
-/// Returns the text of an element in UTF-32, without the zeros at its end; nothing if it has other codes than characters.
+/// Returns the text of an element in UTF-32, without the zeros at its end; nothing if a code is no character.
 std::optional<std::string> to_text(std::span<const std::byte> element, bool little) {
   std::string text;
   std::size_t end = 0;  // of the text without zeros
@@ -118,9 +119,8 @@ OrderedJson fill_json(const std::string& path, const std::string& given, const s
   }
   if (kind == 'U') {
     const std::optional<std::string> text = to_text(element, dtype[0] != '>');
-    if (!text)
-      base::throw_argument_error(path, ": the fill value ", given, " is no text in UTF-32; give another one");
-    return *text;
+    if (!text) base::throw_argument_error(path, ": the fill value ", given, " is no text in UTF-32; give another one");
+    return marked_text(*text);
   }
   if (dtype[0] == '>') std::ranges::reverse(element);
   std::int64_t ticks = 0;

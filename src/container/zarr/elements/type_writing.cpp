@@ -5,6 +5,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "container/attributes_json.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/literal.hpp"
 #include "container/zarr/elements/element_types.hpp"
@@ -49,9 +50,10 @@ class TypeWriter {
       return std::string(dtype);
     }
     if (in_record && dtype[0] == '>')
-      base::throw_argument_error(path_, ": a field has the dtype ", dtype,
-                                 ", but records of Zarr's version 3 have little-endian fields only; convert the "
-                                 "elements (target_dtype, --target-dtype), or write version 2 (zarr_format=2)");
+      base::throw_argument_error(
+          path_, ": a field has the dtype ", dtype,
+          ", but records of Zarr's version 3 have little-endian fields only; convert the "
+          "elements (target_dtype, --target-dtype), or write version 2 (zarr2: in front of the name)");
     if (known) return std::string(number->name);
     std::int64_t count = 0;
     const char* const end = own.data() + own.size();
@@ -85,7 +87,7 @@ class TypeWriter {
       if (!npy::is_utf8(name)) base::throw_argument_error(path_, ": the name of a field is no UTF-8; rename it");
       const Literal& inner = field.items[1];
       OrderedJson one = OrderedJson::array(
-          {name, inner.kind == Literal::Kind::kSequence ? record(inner) : simple(inner.string, true)});
+          {marked_text(name), inner.kind == Literal::Kind::kSequence ? record(inner) : simple(inner.string, true)});
       if (field.items.size() == 3) add_shape(one, field.items[2]);
       fields.push_back(std::move(one));
     }
@@ -95,8 +97,9 @@ class TypeWriter {
 
   void add_shape(OrderedJson& field, const Literal& shape) const {
     if (!second_)
-      base::throw_argument_error(path_, ": the field ", field[0].dump(), " is an array of the shape ", shape.text,
-                                 ", which Zarr's version 3 does not have; write version 2 (zarr_format=2)");
+      base::throw_argument_error(
+          path_, ": the field ", field[0].dump(), " is an array of the shape ", shape.text,
+          ", which Zarr's version 3 does not have; write version 2 (zarr2: in front of the name)");
     OrderedJson extents = OrderedJson::array();
     if (shape.kind != Literal::Kind::kSequence) extents.push_back(shape.integer);
     for (const Literal& extent : shape.items) extents.push_back(extent.integer);

@@ -10,18 +10,19 @@
 // No value of the directory or of a local header is trusted: entries must neither overlap nor extend past the
 // directory, so that reading an array cannot read bytes of another one.
 
-#include "container/npz/directory.hpp"
+#include "store/zip/directory.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "base/errors.hpp"
-#include "container/npz/fields.hpp"
+#include "store/zip/fields.hpp"
 
-namespace plait::container::npz {
+namespace plait::store::zip {
 
 namespace {
 
@@ -145,15 +146,27 @@ void widen(Entry& entry, std::span<const std::byte> extra, bool (&wide)[3]) {
   }
 }
 
-/// Checks that entries neither overlap nor have equal names, and sets their limits.
+/// Removes all entries of a name but the last one.  errors  kSystem: there are several, and `equal` is kReject.
+void remove_equal(std::vector<Entry>& entries, const Extent& where, const std::string& file, EqualNames equal) {
+  std::vector<std::size_t> order(entries.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) -> const std::string& { return entries[i].name; });
+  std::vector<bool> replaced(entries.size());
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (entries[order[i]].name != entries[order[i - 1]].name) continue;
+    if (equal == EqualNames::kReject)
+      damaged(file, where.begin, "the directory has two entries of the name \"", entries[order[i]].name, '"');
+    replaced[order[i - 1]] = true;
+  }
+  std::erase_if(entries,
+                [&](const Entry& entry) { return replaced[static_cast<std::size_t>(&entry - entries.data())]; });
+}
+
+/// Checks that entries do not overlap, and sets their limits.
 void check_apart(std::vector<Entry>& entries, const Extent& where, const std::string& file) {
   std::vector<Entry*> order;
   order.reserve(entries.size());
   for (Entry& entry : entries) order.push_back(&entry);
-  std::ranges::sort(order, {}, &Entry::name);
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (order[i]->name == order[i - 1]->name)
-      damaged(file, where.begin, "the directory has two entries of the name \"", order[i]->name, '"');
   std::ranges::sort(order, {}, &Entry::header);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::int64_t end = i + 1 < order.size() ? order[i + 1]->header : where.begin;
@@ -169,7 +182,7 @@ void check_apart(std::vector<Entry>& entries, const Extent& where, const std::st
 
 }  // namespace
 
-std::vector<Entry> read_directory(store::Store& store, const std::string& file) {
+std::vector<Entry> read_directory(store::Store& store, const std::string& file, EqualNames equal) {
   const Extent where = find_directory(store, file);
   const std::vector<std::byte> bytes = bytes_at(store, where.begin, where.bytes);
   Fields fields(bytes);
@@ -202,6 +215,7 @@ std::vector<Entry> read_directory(store::Store& store, const std::string& file) 
     entries.push_back(std::move(entry));
   }
   check_apart(entries, where, file);
+  remove_equal(entries, where, file, equal);
   return entries;
 }
 
@@ -286,4 +300,4 @@ std::vector<std::byte> directory(const std::vector<Entry>& entries, std::int64_t
   return out.take();
 }
 
-}  // namespace plait::container::npz
+}  // namespace plait::store::zip

@@ -9,7 +9,7 @@
 
 #include "store/store.hpp"
 
-namespace plait::container::npz {
+namespace plait::store::zip {
 
 /// A file in the archive, as the directory describes it.
 struct Entry {
@@ -28,11 +28,17 @@ struct Entry {
 inline constexpr std::uint16_t kStored = 0;
 inline constexpr std::uint16_t kDeflated = 8;
 
+/// Treatment of entries of one name. Programs that replace a file in an archive append another entry of its name.
+enum class EqualNames : std::uint8_t {
+  kReject,
+  kLast  ///< the last entry is the file
+};
+
 /// Reads the entries in the order of the directory.
 /// errors  kSystem: the file is no zip file, or is damaged: entries overlap or are outside the file, or two have one
-///         name.
+///         name, unless `equal` allows it.
 /// cost  Proportional to the size of the directory, which is at most 256 MiB.
-std::vector<Entry> read_directory(store::Store& store, const std::string& file);
+std::vector<Entry> read_directory(store::Store& store, const std::string& file, EqualNames equal = EqualNames::kReject);
 
 /// Returns the offset of the bytes of an entry.
 /// errors  kSystem: its local header is damaged, or its bytes extend beyond `entry.limit`.
@@ -46,4 +52,4 @@ std::int64_t local_header_bytes(const Entry& entry);
 /// Makes the directory at offset `begin`, and the end of the archive.
 std::vector<std::byte> directory(const std::vector<Entry>& entries, std::int64_t begin);
 
-}  // namespace plait::container::npz
+}  // namespace plait::store::zip

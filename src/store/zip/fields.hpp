@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace plait::container::npz {
+namespace plait::store::zip {
 
 /// Reads numbers from bytes. After the end it returns zeros, which are no signature.
 class Fields {
@@ -63,4 +63,4 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-}  // namespace plait::container::npz
+}  // namespace plait::store::zip

@@ -1,0 +1,184 @@
+"""Zarr: element types of a fixed size, in both versions, with zarr-python as oracle."""
+
+import json
+
+import numpy as np
+import pytest
+from array_reads import refused
+
+import plait
+
+zarr = pytest.importorskip("zarr")
+pytestmark = pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
+
+SHAPE, CHUNK = (5, 7), (2, 3)
+RECORD = [("a", "<i4"), ("b", "<f8"), ("t", "<U3"), ("s", "S3"), ("d", "<M8[ns]"), ("q", "?"), ("it's", "<c8")]
+NESTED = [("a", "<i4"), ("n", [("x", "<f4"), ("y", "S3")])]
+SIMPLE = ["S5", "<U4", "V7", "<M8[ns]", "<M8[10s]", "<m8[us]", "<f2", "<c8", "?"]
+FILLS = {"S": b"ab", "U": "xé", "M": 5, "m": "NaT", "f": 1.5, "c": 1 - 2j, "b": True}
+
+
+def make_array(dtype: object) -> np.ndarray:
+    """Return different elements, none of which is zero."""
+    kind = np.dtype(dtype)
+    count = int(np.prod(SHAPE))
+    if kind.names is not None:
+        array = np.zeros(SHAPE, kind)
+        for name in kind.names:
+            array[name] = make_array(kind[name])
+        return array
+    if kind.subdtype is not None:
+        base, extents = kind.subdtype
+        return np.broadcast_to(make_array(base)[..., None, None], (*SHAPE, *extents))
+    if kind.kind in "SU":
+        texts = ["é" * (kind.kind == "U") + "abcdefg"[: 1 + i % 5] for i in range(count)]
+        return np.array(texts, kind).reshape(SHAPE)
+    if kind.kind == "V":
+        return np.array([bytes([i + 1]) * kind.itemsize for i in range(count)], kind).reshape(SHAPE)
+    return (np.arange(count) + 1).astype(kind.newbyteorder("=")).astype(kind).reshape(SHAPE)
+
+
+def fill_of(dtype: object) -> object:
+    kind = np.dtype(dtype)
+    return FILLS[kind.kind] if kind.kind in FILLS else make_array(dtype)[3, 4]
+
+
+def same(found: np.ndarray, expected: np.ndarray) -> bool:
+    return found.dtype == expected.dtype and found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "version"),
+    # zarr-python writes nested records of version 2, but does not read them.
+    [*((dtype, version) for dtype in [*SIMPLE, RECORD[:2]] for version in (2, 3)), (NESTED, 3)],
+    ids=str,
+)
+def test_arrays_of_zarr_python(tmp_path, dtype, version):
+    path = tmp_path / "a.zarr"
+    fill = make_array(dtype)[3, 4] if isinstance(dtype, list) or dtype == "V7" else fill_of(dtype)
+    stored = zarr.create_array(
+        path, shape=SHAPE, chunks=CHUNK, dtype=np.dtype(dtype), zarr_format=version, fill_value=fill
+    )
+    stored[:2, :3] = make_array(dtype)[:2, :3]
+    expected = zarr.open_array(path)[...]
+    assert same(plait.open(path).read(), expected)
+    with plait.open(path, "r+") as file:
+        file.write(make_array(dtype)[4:], region=np.s_[4:])
+    assert same(plait.open(path).read(), zarr.open_array(path)[...])
+
+
+@pytest.mark.parametrize("dtype", [">U4", ">M8[s]", ">f4"])
+def test_byte_orders_of_version_2(tmp_path, dtype):
+    path = tmp_path / "a.zarr"
+    zarr.create_array(path, shape=SHAPE, dtype=np.dtype(dtype), zarr_format=2)[...] = make_array(dtype)
+    assert same(plait.open(path).read(), make_array(dtype))
+
+
+@pytest.mark.parametrize("prefix", ["", "zarr2:"])
+@pytest.mark.parametrize("codec", ["none", "zstd:1"])
+@pytest.mark.parametrize("dtype", [*SIMPLE, ">U4", ">M8[s]", RECORD, NESTED], ids=str)
+def test_written_arrays(tmp_path, dtype, codec, prefix):
+    array, path = make_array(dtype), tmp_path / "a.zarr"
+    with plait.open(
+        f"{prefix}{path}", "w", shape=SHAPE, dtype=array.dtype, chunks=CHUNK, codec=codec, fill_value=fill_of(dtype)
+    ) as file:
+        file.write(array[:2], region=np.s_[:2])
+    found = plait.open(path).read()
+    assert same(found[:2], array[:2])
+    if dtype is NESTED and prefix:
+        return  # zarr-python does not read nested records of version 2
+    stored = zarr.open_array(path)
+    assert stored.metadata.zarr_format == (2 if prefix else 3)
+    # In version 3 the byte order belongs to the codec, and zarr-python converts.
+    assert stored[...].astype(array.dtype).tobytes() == found.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["S5", "<U4", "V7", RECORD], ids=str)
+def test_fill_values_that_nobody_states_are_zero(tmp_path, dtype):
+    path = tmp_path / "a.zarr"
+    plait.open(path, "w", shape=SHAPE, dtype=dtype).close()
+    assert not any(plait.open(path).read().tobytes())
+    assert not any(zarr.open_array(path)[...].tobytes())
+
+
+def test_copies_keep_types_and_fill_values(tmp_path):
+    for number, dtype in enumerate(["S5", "<U4", "V7", "<M8[ns]", NESTED]):
+        array, source = make_array(dtype), tmp_path / f"{number}.zarr"
+        with plait.open(source, "w", shape=SHAPE, dtype=array.dtype, chunks=CHUNK, fill_value=fill_of(dtype)) as file:
+            file.write(array)
+        for name in (f"{number}-2.zarr", f"{number}-3.zarr"):
+            target = tmp_path / name
+            plait.copy(source, f"zarr2:{target}" if "-2" in name else target)
+            assert same(plait.open(target).read(), array)
+            (before,), (after,) = plait.arrays_in(source), plait.arrays_in(target)
+            assert np.asarray(before.fill_value).tobytes() == np.asarray(after.fill_value).tobytes()
+        plait.copy(source, tmp_path / f"{number}.npy")
+        assert same(np.load(tmp_path / f"{number}.npy"), array)
+
+
+def test_fields_that_are_arrays(tmp_path):
+    dtype = np.dtype([("a", "<i4", (2, 3)), ("t", "<U2")])
+    array, path = make_array(dtype), tmp_path / "a.zarr"
+    with plait.open(f"zarr2:{path}", "w", shape=SHAPE, dtype=dtype, chunks=CHUNK) as file:
+        file.write(array)
+    assert same(plait.open(path).read(), array)
+    assert json.loads((path / ".zarray").read_text())["dtype"] == [["a", "<i4", [2, 3]], ["t", "<U2"]]
+    text = refused(plait.ArgumentError, tmp_path / "b.zarr", "w", shape=SHAPE, dtype=dtype)
+    assert 'the field "a" is an array of the shape (2, 3)' in text
+
+
+def changed_metadata(tmp_path, **values: object) -> object:
+    path = tmp_path / "a.zarr"
+    zarr.create_array(path, shape=SHAPE, chunks=CHUNK, dtype="V4", compressors=None)
+    document = json.loads((path / "zarr.json").read_text())
+    (path / "zarr.json").write_text(json.dumps(document | values))
+    return path
+
+
+def named(name: str, **configuration: object) -> dict[str, object]:
+    return {"name": name, "configuration": configuration}
+
+
+@pytest.mark.parametrize(
+    ("data_type", "fill", "dtype", "value"),
+    [
+        ("r32", [1, 2, 3, 4], "V4", b"\1\2\3\4"),
+        (named("struct", fields=[{"name": "x", "data_type": "uint8"}, {"name": "y", "data_type": "int16"}]),
+         {"x": 7, "y": -2}, [("x", "u1"), ("y", "<i2")], b"\7\xfe\xff"),
+        (named("numpy.datetime64", unit="μs", scale_factor=5), "NaT", "<M8[5us]", b"\0" * 7 + b"\x80"),
+        ({"name": "int32"}, 1, "<i4", b"\1\0\0\0"),
+    ],
+)  # fmt: skip
+def test_other_spellings(tmp_path, data_type, fill, dtype, value):
+    codecs = [named("bytes", endian="little")]
+    file = plait.open(changed_metadata(tmp_path, data_type=data_type, fill_value=fill, codecs=codecs))
+    assert file.dtype == np.dtype(dtype)
+    assert file.read().tobytes() == value * 35
+
+
+@pytest.mark.parametrize(
+    ("data_type", "says"),
+    [
+        ("int2", "the type int2"),
+        ("r12", "the type r12"),
+        (named("null_terminated_bytes", length_bytes=0), '"length_bytes" is 0'),
+        (named("null_terminated_bytes", length_bytes=2**63), '"length_bytes" is 9223372036854775808'),
+        (named("null_terminated_bytes"), '"length_bytes" is not there'),
+        (named("fixed_length_utf32", length_bytes=6), "6 bytes, which is no multiple of 4"),
+        (named("numpy.datetime64", unit="x", scale_factor=1), "the type {"),
+        (named("structured", fields=[]), "records without fields"),
+        (named("structured", fields=[["a", "int8"], ["a", "int8"]]), 'two fields have the name "a"'),
+        (named("structured", fields=[["a"]]), 'a field of its elements is ["a"]'),
+        (named("structured", fields=[["a", "string"]]), "the type string"),
+        (named("structured", fields=[[name, named("raw_bytes", length_bytes=2**62)] for name in "abc"]), "usable size"),
+    ],
+)  # fmt: skip
+def test_damaged_types(tmp_path, data_type, says):
+    assert says in refused((plait.ArgumentError, plait.StoreError), changed_metadata(tmp_path, data_type=data_type))
+
+
+@pytest.mark.parametrize("fill", ["AAAAAAA=", "A", [1, 2], [1, 2, 3, 256], 1, {"a": 1}])
+def test_damaged_fill_values(tmp_path, fill):
+    assert "elements without a file have the value" in refused(
+        plait.ArgumentError, changed_metadata(tmp_path, fill_value=fill)
+    )
