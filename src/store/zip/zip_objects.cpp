@@ -56,7 +56,10 @@ class ZipObjects : public ObjectStore {
  public:
   ZipObjects(const std::string& location, std::shared_ptr<Archive> archive)
       : ObjectStore(location), archive_(std::move(archive)) {
-    if (location.size() > archive_->name().size()) prefix_ = location.substr(archive_->name().size() + 1) + '/';
+    std::string_view inside = std::string_view(location).substr(archive_->name().size());
+    while (inside.starts_with('/')) inside.remove_prefix(1);
+    while (inside.ends_with('/')) inside.remove_suffix(1);
+    if (!inside.empty()) prefix_ = text(inside, '/');
   }
 
   using ObjectStore::get;
@@ -200,7 +203,9 @@ void Archive::inflate(const Entry& entry, std::int64_t begin, std::span<std::byt
 }
 
 bool is_archive(const std::string& path) {
-  const posix::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat found{};
+  if (::stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
+  const posix::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::array<char, 4> head{};
   if (file.number() < 0 || ::pread(file.number(), head.data(), head.size(), 0) != std::ssize(head)) return false;
   const std::string_view begin(head.data(), head.size());
@@ -214,7 +219,7 @@ std::string archive_path(const std::string& location) {
     if (errno != ENOTDIR || !path.has_relative_path()) return {};
     path = path.parent_path();
   }
-  return S_ISREG(found.st_mode) && is_archive(path.string()) ? path.string() : std::string();
+  return is_archive(path.string()) ? path.string() : std::string();
 }
 
 std::shared_ptr<ObjectStore> open_objects(const std::string& location, const std::string& archive) {
