@@ -38,7 +38,7 @@ def make_array(dtype: object) -> np.ndarray:
     return (np.arange(count) + 1).astype(kind.newbyteorder("=")).astype(kind).reshape(SHAPE)
 
 
-def fill_of(dtype: object) -> object:
+def make_fill(dtype: object) -> object:
     kind = np.dtype(dtype)
     return FILLS[kind.kind] if kind.kind in FILLS else make_array(dtype)[3, 4]
 
@@ -55,7 +55,7 @@ def same(found: np.ndarray, expected: np.ndarray) -> bool:
 )
 def test_arrays_of_zarr_python(tmp_path, dtype, version):
     path = tmp_path / "a.zarr"
-    fill = make_array(dtype)[3, 4] if isinstance(dtype, list) or dtype == "V7" else fill_of(dtype)
+    fill = make_array(dtype)[3, 4] if isinstance(dtype, list) or dtype == "V7" else make_fill(dtype)
     stored = zarr.create_array(
         path, shape=SHAPE, chunks=CHUNK, dtype=np.dtype(dtype), zarr_format=version, fill_value=fill
     )
@@ -80,7 +80,7 @@ def test_byte_orders_of_version_2(tmp_path, dtype):
 def test_written_arrays(tmp_path, dtype, codec, prefix):
     array, path = make_array(dtype), tmp_path / "a.zarr"
     with plait.open(
-        f"{prefix}{path}", "w", shape=SHAPE, dtype=array.dtype, chunks=CHUNK, codec=codec, fill_value=fill_of(dtype)
+        f"{prefix}{path}", "w", shape=SHAPE, dtype=array.dtype, chunks=CHUNK, codec=codec, fill_value=make_fill(dtype)
     ) as file:
         file.write(array[:2], region=np.s_[:2])
     found = plait.open(path).read()
@@ -104,7 +104,7 @@ def test_fill_values_that_nobody_states_are_zero(tmp_path, dtype):
 def test_copies_keep_types_and_fill_values(tmp_path):
     for number, dtype in enumerate(["S5", "<U4", "V7", "<M8[ns]", NESTED]):
         array, source = make_array(dtype), tmp_path / f"{number}.zarr"
-        with plait.open(source, "w", shape=SHAPE, dtype=array.dtype, chunks=CHUNK, fill_value=fill_of(dtype)) as file:
+        with plait.open(source, "w", shape=SHAPE, dtype=array.dtype, chunks=CHUNK, fill_value=make_fill(dtype)) as file:
             file.write(array)
         for name in (f"{number}-2.zarr", f"{number}-3.zarr"):
             target = tmp_path / name

@@ -1,0 +1,89 @@
+"""New Zarr of version 2, as zarr-python and xarray read it."""
+
+import json
+
+import numpy as np
+import pytest
+from array_reads import refused
+
+import plait
+
+zarr = pytest.importorskip("zarr")
+xarray = pytest.importorskip("xarray")
+
+SHAPE, CHUNK = (13, 7), (4, 3)
+
+
+def make_array(dtype: str = "<f4") -> np.ndarray:
+    return np.random.default_rng(1).integers(0, 90, SHAPE).astype(dtype)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("codec", ["none", "zstd:3", "gzip:5", "zlib:1"])
+def test_codecs_and_orders(tmp_path, codec, order):
+    array, path = make_array(), tmp_path / "a.zarr"
+    with plait.open(path, "w", format="zarr2", shape=SHAPE, dtype="f4", chunks=CHUNK, codec=codec, order=order) as file:
+        file.write(array)
+    stored = zarr.open_array(path)
+    assert (stored.metadata.zarr_format, stored.chunks, stored.order) == (2, CHUNK, order)
+    assert stored.fill_value is None
+    np.testing.assert_array_equal(stored[...], array)
+    with plait.open(path, "r+") as file:
+        assert file.order == order
+        file.write(array[:3] + 1, region=np.s_[:3])
+    np.testing.assert_array_equal(zarr.open_array(path)[:3], array[:3] + 1)
+
+
+def make_source(path) -> None:
+    attributes = {"units": "K", "_FillValue": np.float32(5)}
+    with plait.open(
+        f"{path}::/t", "w", shape=SHAPE, dtype="f4", dimension_names=["y", "x"], attributes=attributes
+    ) as file:
+        file.write(make_array())
+    with plait.open(f"{path}::/g/u", "w", shape=SHAPE, dtype="i2", dimension_names=["y", "x"]) as file:
+        file.write(make_array("<i2"))
+
+
+def test_hierarchies(tmp_path):
+    source, target = tmp_path / "a.zarr", tmp_path / "b.zarr"
+    make_source(source)
+    plait.copy(source, f"zarr2:{target}")
+    assert not list(target.rglob("zarr.json"))
+    consolidated = json.loads((target / ".zmetadata").read_text())
+    assert sorted(consolidated["metadata"]) == sorted(
+        path.relative_to(target).as_posix() for path in target.rglob(".z*") if path.name != ".zmetadata"
+    )
+    for opened in (zarr.open_consolidated(target), zarr.open_group(target, mode="r", use_consolidated=False)):
+        np.testing.assert_array_equal(opened["t"][...], make_array())
+        np.testing.assert_array_equal(opened["g/u"][...], make_array("<i2"))
+    with xarray.open_zarr(target, consolidated=True) as found:
+        expected = np.where(make_array() == 5, np.nan, make_array())
+        np.testing.assert_array_equal(found["t"].values, expected)
+        assert (found["t"].dims, found["t"].attrs["units"]) == (("y", "x"), "K")
+    with xarray.open_zarr(target, group="g", consolidated=False) as found:
+        np.testing.assert_array_equal(found["u"].values, make_array("<i2"))
+        assert found["u"].dtype == np.int16
+    (before,) = (one for one in plait.arrays_in(source) if one.name == "t")
+    (after,) = (one for one in plait.arrays_in(target) if one.name == "t")
+    assert after.dimension_names == before.dimension_names
+    assert after.attributes["_FillValue"] == 5
+
+
+def test_arrays_are_added_to_groups_of_their_version(tmp_path):
+    target = tmp_path / "b.zarr"
+    make_source(tmp_path / "a.zarr")
+    plait.copy(tmp_path / "a.zarr", f"zarr2:{target}")
+    options = {"shape": (3,), "dtype": "f4"}
+    text = refused(plait.ArgumentError, f"{target}::/n", "w", **options)
+    assert "is a group of Zarr's version 2, and the new array has version 3; put zarr2: in front" in text
+    plait.open(f"zarr2:{target}::/h/n", "w", **options).close()
+    assert not (target / ".zmetadata").exists()
+    assert (target / "h" / ".zgroup").exists()
+    assert zarr.open_group(target, mode="r")["h/n"].shape == (3,)
+    text = refused(plait.ArgumentError, f"zarr2:{tmp_path / 'a.zarr'}::/n", "w", **options)
+    assert "is a group of Zarr's version 3" in text
+
+
+def test_version_2_has_no_shards(tmp_path):
+    options = {"shape": SHAPE, "dtype": "f4", "chunks": CHUNK, "shards": (8, 6)}
+    assert "has no shards" in refused(plait.ArgumentError, f"zarr2:{tmp_path / 'a.zarr'}", "w", **options)
