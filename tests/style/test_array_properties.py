@@ -27,8 +27,11 @@ MAX_FILES = 6
 COMPUTING = {
     "bindings/python/core_description.cpp": "binds the dimensions of groups, which may be unlimited as well",
     "python/plait/_copying/checking.py": "finds coordinates by the names of dimensions",
+    "python/plait/_copying/plans.py": "names the unlimited dimensions of the target",
     "python/plait/_copying/shaping.py": "puts dimensions in another order",
+    "python/plait/_copying/storage/chunk_shapes.py": "finds the dimension of time by its name or its limit",
     "python/plait/_copying/storage_request.py": "takes chunks by names of dimensions, and makes texts of fill values",
+    "python/plait/cli/copying/storage_options.py": "parses the names of dimensions",
     "python/plait/_views/datasets/backend.py": "gives xarray the unlimited dimensions of a group",
     "python/plait/_views/datasets/dimensions.py": "names dimensions by whether they are unlimited",
     "python/plait/_views/datasets/variables.py": "makes coordinates, and missing values of fill values",
