@@ -211,9 +211,7 @@ def copy(
         if cast is not None and target_dtype is None:
             dtype, target_dtype = None, dtype
         shaping = ArrayTransform.from_arguments(region, axes, target_dtype, cast)
-        chosen = Selection(to_names(variable), None if steps is None else whole(steps, "steps"))
-        if chosen.steps is not None and chosen.steps < 1:
-            raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
+        chosen = Selection(to_names(variable), _count_of_steps(steps))
         check_streams(source, target, raw=raw, shared=own.size > 1 or layout is not None)
         target = _with_format(target, format)
         sources = _list_sources(source, concat, own)
@@ -255,6 +253,13 @@ def _bytes_of_memory(memory: int | str) -> int:
     if most < 1:
         raise ArgumentError(f"memory={most} bytes hold nothing; give a number of bytes above 0")
     return most
+
+
+def _count_of_steps(steps: int | None) -> int | None:
+    count = None if steps is None else whole(steps, "steps")
+    if count is not None and count < 1:
+        raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
+    return count
 
 
 def _check_kinds(layout: Any, progress: Any) -> None:
