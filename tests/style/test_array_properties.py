@@ -37,6 +37,7 @@ COMPUTING = {
     "python/plait/_views/datasets/variables.py": "makes coordinates, and missing values of fill values",
     "python/plait/_views/joined/joining.py": "finds an axis by its name",
     "python/plait/_views/joined/meaning.py": "compares fill values with missing values",
+    "python/plait/_views/joined_files/axes.py": "finds the arrays that have the dimension of a join",
 }
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 
