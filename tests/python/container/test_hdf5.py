@@ -220,10 +220,10 @@ def test_groups_and_links(tmp_path):
 
 def test_what_is_not_read_is_listed_with_why(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_dataset("record", (3,), [("x", "f8"), ("n", "i4")])
+        file.create_dataset("record", (3,), [("x", "f8"), ("n", h5py.vlen_dtype("i4"))])
         file.create_dataset("ragged", (3,), h5py.vlen_dtype("i4"))
         file.create_dataset("reference", (3,), h5py.ref_dtype)
-        file.create_dataset("arrays", (3,), "(2,)f4")
+        file.create_dataset("arrays", (3,), np.dtype((h5py.ref_dtype, (2,))))
         file.create_dataset("null", data=h5py.Empty("f4"))
         file.create_dataset("outside", (8,), "u1", external=[("a.bin", 0, 8)])
         file.create_dataset("scaled", (8,), "i4", chunks=(4,), scaleoffset=0)
@@ -232,10 +232,10 @@ def test_what_is_not_read_is_listed_with_why(tmp_path):
         file.create_virtual_dataset("virtual", layout)
         file["good"] = make_array("f4")
     says = {
-        "record": "its elements are records (x, n)",
+        "record": "its elements are records (x, n), and its member n is of the type VLEN",
         "ragged": "sequences of any length",
         "reference": "references to other objects",
-        "arrays": "its elements are arrays themselves",
+        "arrays": "references to other objects",
         "null": "it has no shape",
         "outside": "its elements lie in other files",
         "scaled": "packed by filter 6 (scaleoffset)",

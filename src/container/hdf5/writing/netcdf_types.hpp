@@ -19,6 +19,8 @@ class NetcdfTypes {
   /// Returns the type of a structured dtype, which is in the file under a name. The first call with a dtype adds it,
   /// after the records that it contains. Returns an invalid identifier if the library fails.
   hid_t find_or_add(hid_t file, const std::string& dtype);
+  /// Closes all types, so that the file can be closed.
+  void close() { types_.clear(); }
 
  private:
   Handle make_record(hid_t file, const std::string& dtype);

@@ -194,7 +194,8 @@ class FileDescriber {
     describe_dimension_lists();
     std::vector<std::int64_t> headers;
     for (const haddr_t address : addresses_) headers.push_back(static_cast<std::int64_t>(address));
-    // The library writes much of the metadata only when the file is closed.
+    // The library writes much of the metadata only when the file is closed, and closes it only after its types.
+    types_.close();
     if (file_.close_now() < 0) failed(hdf5_, wanted_.path);
     return headers;
   }
