@@ -48,8 +48,10 @@ def to_text_array(value: Any, what: str) -> npt.NDArray[Any]:
         array = value if isinstance(value, np.ndarray) else np.asarray(value, object)
     except ValueError as error:
         raise ArgumentError(f"{what} is no array of texts ({error}); pass lists of equal lengths") from None
-    if array.dtype.kind == "U" or (array.dtype == TEXT_DTYPE and array.dtype.kind != "O"):
-        return array.astype(TEXT_DTYPE, copy=False)
+    if array.dtype == TEXT_DTYPE and array.dtype.kind != "O":
+        return array  # itself, which a read fills: a conversion between two equal StringDTypes would copy it
+    if array.dtype.kind == "U":
+        return array.astype(TEXT_DTYPE)
     if array.dtype.kind not in ("O", "T"):
         raise ArgumentError(
             f"{what} is {array_kind(value)}; expected texts (str); decode bytes and convert numbers first"

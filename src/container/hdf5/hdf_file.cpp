@@ -279,7 +279,8 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
     case H5D_CONTIGUOUS:
       if (hdf5_->H5Pget_external_count(properties.id()) > 0) {
         reject("its elements lie in other files, which Plait does not follow; copy it by h5repack");
-      } else if (const haddr_t at = hdf5_->H5Dget_offset(dataset); at != HADDR_UNDEF) {
+        // In files with a user block, the library adds the size of that block to HADDR_UNDEF.
+      } else if (const haddr_t at = hdf5_->H5Dget_offset(dataset); at != HADDR_UNDEF && found.stored > 0) {
         found.storage = Storage::kWhole;
         found.offset = static_cast<std::int64_t>(at);
       }

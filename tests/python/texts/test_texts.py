@@ -131,7 +131,7 @@ def test_missing_chunks_of_zarr_have_the_fill_value(tmp_path):
         assert list(file[...]) == ["none", "none", "b", "", "none", "none"]
 
 
-@pytest.mark.parametrize("codec", ["none", "gzip:1", "zstd:3", "blosc:lz4"])
+@pytest.mark.parametrize("codec", ["none", "gzip:1", "zstd:3", "blosc"])
 @pytest.mark.parametrize("options", [{}, {"chunks": (3, 4)}, {"chunks": (2, 2), "shards": (4, 4)}, {"order": "F"}])
 def test_zarr_is_written_as_zarr_python_reads_it(tmp_path, codec, options):
     texts = written(tmp_path / "a.zarr", (7, 5), codec=codec, **options)
@@ -145,14 +145,14 @@ def test_zarr_is_written_as_zarr_python_reads_it(tmp_path, codec, options):
 
 
 def test_parts_of_new_files_and_types_of_values(tmp_path):
-    for name in ("a.zarr", "a.h5"):
-        with plait.open(tmp_path / name, "w", arrays={"n": (4, str)}) as file:
-            file.write(np.array(["a", "b"]), region=np.s_[:2], variable="n")
-            file.write(["c", "d"], region=np.s_[2:], variable="n")
+    for name in ("a.zarr::n", "a.h5::n"):
+        with plait.open(tmp_path / name, "w", shape=4, dtype=str) as file:
+            file.write(np.array(["a", "b"]), region=np.s_[:2])
+            file.write(["c", "d"], region=np.s_[2:])
             for wrong in ([1, 2, 3, 4], np.arange(4), np.array([b"a"] * 4), [None] * 4, ["\ud800"] * 4):
                 with pytest.raises(plait.ArgumentError, match="expected"):
-                    file.write(wrong, variable="n")
-        with plait.open(tmp_path / f"{name}::n") as file:
+                    file.write(wrong)
+        with plait.open(tmp_path / name) as file:
             assert list(file[...]) == ["a", "b", "c", "d"]
             with pytest.raises(plait.ArgumentError, match="started accesses"):
                 file.iread()
@@ -213,7 +213,7 @@ def test_damaged_heaps_of_hdf5(tmp_path):
         (at + 8, b"\xff" * 8, "states a size"),
         (at + 16, b"\0", "has no object"),
         (at + 16 + 8, b"\xff" * 8, "exceed it"),
-        (at + 16 + 8, b"\0" * 8, "has no object|but a text has"),
+        (at + 16 + 8, b"\0" * 8, "has no object|but a text has|exceed it"),
     ):
         broken = bytearray(content)
         broken[begin : begin + len(value)] = value
@@ -241,13 +241,13 @@ def test_damaged_chunks_of_zarr(tmp_path):
 
 
 def test_metadata_of_zarr(tmp_path):
-    with plait.open(tmp_path / "a.zarr", "w", shape=(2,), dtype="text", fill_value='"x"') as file:
+    with plait.open(tmp_path / "a.zarr", "w", shape=(2,), dtype="text") as file:
         file.write(["ab"], region=np.s_[:1])
     path = tmp_path / "a.zarr" / "zarr.json"
     content = json.loads(path.read_text())
     assert content["data_type"] == "string"
     assert content["codecs"] == [{"name": "vlen-utf8"}]
-    assert list(zarr.open_array(tmp_path / "a.zarr")[:]) == ["ab", "x"]
+    assert list(zarr.open_array(tmp_path / "a.zarr")[:]) == ["ab", ""]
     for name, value, message in (
         ("codecs", [{"name": "bytes"}], "codec bytes"),
         ("data_type", "int8", "codec vlen-utf8"),

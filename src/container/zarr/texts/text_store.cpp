@@ -132,11 +132,15 @@ std::vector<std::byte> TextStore::add_texts(std::span<const std::string> texts) 
   return elements;
 }
 
-std::string_view TextStore::added_text(std::span<const std::byte> bytes) const {
+std::string_view TextStore::written_text(std::int64_t number, const TextChunk& former,
+                                         std::span<const std::byte> bytes) const {
   const TextElement element = decode(bytes.data());
   if (element.chunk == 0) return {};
+  const bool is_former = element.chunk == number + 1 && element.text >= 0 && std::cmp_less(element.text, chunk_texts());
+  if (is_former)
+    return former.texts.empty() ? metadata().fill_text : former.texts[static_cast<std::size_t>(element.text)];
   const std::int64_t at = element.text - first_added_;
-  if (element.chunk != kAdded || at < 0 || at >= static_cast<std::int64_t>(added_.size()))
+  if (element.chunk != kAdded || at < 0 || std::cmp_greater_equal(at, added_.size()))
     base::throw_argument_error(name(),
                                ": an element that is written is no text that was added last; add the texts, then write "
                                "the elements that refer to them");
@@ -147,7 +151,16 @@ void TextStore::write_texts(std::int64_t number, const std::vector<store::WriteS
   std::int64_t bytes = 0;
   for (const store::WriteSegment& part : parts) bytes += part.bytes;
   TextChunk former;
-  const bool needed = bytes < inside(number);
+  // An access that changes a part of a range reads the elements of all of it, and writes them back.
+  const bool needed =
+      bytes < inside(number) || std::ranges::any_of(
+                                    parts,
+                                    [&](const store::WriteSegment& part) {
+                                      bool has_former = false;
+                                      for (std::int64_t at = 0; at < part.bytes; at += ArrayType::kTextBytes)
+                                        has_former = has_former || decode(part.data + at).chunk == number + 1;
+                                      return has_former;
+                                    });
   if (needed) former = read_chunk(number);
   std::vector<std::string_view> texts =
       former.texts.empty() ? std::vector<std::string_view>(chunk_texts(), metadata().fill_text) : former.texts;
@@ -155,7 +168,7 @@ void TextStore::write_texts(std::int64_t number, const std::vector<store::WriteS
     const std::span elements(part.data, static_cast<std::size_t>(part.bytes));
     const std::size_t first = static_cast<std::size_t>(part.offset) / kBytes;
     for (std::size_t i = 0; i < elements.size() / kBytes; ++i)
-      texts[first + i] = added_text(elements.subspan(i * kBytes, kBytes));
+      texts[first + i] = written_text(number, former, elements.subspan(i * kBytes, kBytes));
   }
   store::Condition from;
   if (needed && !chunks().fresh()) from = former.identity;

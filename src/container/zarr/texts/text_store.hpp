@@ -38,8 +38,9 @@ class TextStore : public ChunkStore, public TextAccess {
   std::size_t chunk_texts() const;
   TextChunk read_chunk(std::int64_t number);
   void write_texts(std::int64_t number, const std::vector<store::WriteSegment>& parts);
-  /// Returns the text of an element that is written.  errors  kArgument: add_texts() has not returned the element.
-  std::string_view added_text(std::span<const std::byte> element) const;
+  /// Returns the text of an element that is written to a chunk.
+  /// errors  kArgument: neither add_texts() nor a read of the former chunk has returned the element.
+  std::string_view written_text(std::int64_t number, const TextChunk& former, std::span<const std::byte> element) const;
 
   std::vector<std::string> added_;  // the texts of the last call of add_texts()
   std::int64_t first_added_ = 0;    // number of the first of them
