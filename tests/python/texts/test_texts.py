@@ -150,7 +150,7 @@ def test_parts_of_new_files_and_types_of_values(tmp_path):
             file.write(np.array(["a", "b"]), region=np.s_[:2])
             file.write(["c", "d"], region=np.s_[2:])
             for wrong in ([1, 2, 3, 4], np.arange(4), np.array([b"a"] * 4), [None] * 4, ["\ud800"] * 4):
-                with pytest.raises(plait.ArgumentError, match="expected"):
+                with pytest.raises(plait.ArgumentError, match="expected|surrogates"):
                     file.write(wrong)
         with plait.open(tmp_path / name) as file:
             assert list(file[...]) == ["a", "b", "c", "d"]
@@ -175,8 +175,8 @@ def test_texts_are_copied_between_formats(tmp_path):
     assert_array_equal(by_h5py(tmp_path / "g.h5"), texts)
     plait.copy(source, tmp_path / "i.npz", target_dtype="U", cast="same_kind")
     with np.load(tmp_path / "i.npz") as found:
-        assert found["data"].dtype == f"U{max(map(len, texts.flat))}"
-        assert_array_equal(found["data"], texts.astype(str))
+        assert found[found.files[0]].dtype == f"U{max(map(len, texts.flat))}"
+        assert_array_equal(found[found.files[0]], texts.astype(str))
     with pytest.raises(plait.ArgumentError, match="target_dtype"):
         plait.copy(source, tmp_path / "h.npy")
 

@@ -54,16 +54,17 @@ class PendingCall : public store::Pending {
 std::size_t TextStore::chunk_texts() const { return static_cast<std::size_t>(metadata().chunk_bytes) / kBytes; }
 
 std::unique_ptr<store::Pending> TextStore::submit_read(std::vector<store::ReadSegment> segments) {
-  const auto count = static_cast<std::int64_t>(chunk_texts());
-  for (const store::ReadSegment& segment : segments) {
-    check("read", segment.offset, segment.bytes);
-    const std::int64_t first = segment.offset / ArrayType::kTextBytes;
-    for (std::int64_t i = 0; i < segment.bytes / ArrayType::kTextBytes; ++i) {
-      const TextElement element{(first + i) / count + 1, (first + i) % count};
-      std::memcpy(segment.data + i * ArrayType::kTextBytes, &element, kBytes);
+  return std::make_unique<PendingCall>([this, segments = std::move(segments)] {
+    const auto count = static_cast<std::int64_t>(chunk_texts());
+    for (const store::ReadSegment& segment : segments) {
+      check("read", segment.offset, segment.bytes);
+      const std::int64_t first = segment.offset / ArrayType::kTextBytes;
+      for (std::int64_t i = 0; i < segment.bytes / ArrayType::kTextBytes; ++i) {
+        const TextElement element{(first + i) / count + 1, (first + i) % count};
+        std::memcpy(segment.data + i * ArrayType::kTextBytes, &element, kBytes);
+      }
     }
-  }
-  return std::make_unique<PendingCall>([] {});
+  });
 }
 
 std::unique_ptr<store::Pending> TextStore::submit_write(std::vector<store::WriteSegment> segments) {
@@ -141,9 +142,10 @@ std::string_view TextStore::written_text(std::int64_t number, const TextChunk& f
     return former.texts.empty() ? metadata().fill_text : former.texts[static_cast<std::size_t>(element.text)];
   const std::int64_t at = element.text - first_added_;
   if (element.chunk != kAdded || at < 0 || std::cmp_greater_equal(at, added_.size()))
-    base::throw_argument_error(name(),
-                               ": an element that is written is no text that was added last; add the texts, then write "
-                               "the elements that refer to them");
+    base::throw_argument_error(
+        name(), ": an element that is written, (", element.chunk, ", ", element.text,
+        "), is no text that was added last; add the texts, then write the elements that refer to "
+        "them");
   return added_[static_cast<std::size_t>(at)];
 }
 
