@@ -71,7 +71,7 @@ def write_index(index: Index, value: Array, order: str, write: Move) -> None:
 def _without_ones(value: Array, dimensions: int) -> Array:
     """Drop leading dimensions of 1 that are too many, as NumPy's assignment does."""
     extra = max(value.ndim - dimensions, 0)
-    return value[(0,) * extra] if value.shape[:extra] == (1,) * extra else value
+    return value[(0,) * extra] if extra and value.shape[:extra] == (1,) * extra else value
 
 
 def _unindexed(index: Index, result: Array) -> Array:
