@@ -36,6 +36,11 @@ void bind_hdf5(nb::module_& /*module*/) {
             const nb::gil_scoped_acquire locked;
             return nb::cast<std::string>(call("library"));
           },
+      .plugins =
+          [] {
+            const nb::gil_scoped_acquire locked;
+            return nb::cast<std::string>(call("plugins"));
+          },
       .enter =
           [] {
             const nb::gil_scoped_acquire locked;

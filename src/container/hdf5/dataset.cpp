@@ -126,18 +126,26 @@ void HdfDataset::fill_missing(std::int64_t number, std::span<std::byte> into) co
 }
 
 bool HdfDataset::needs_offsets() const {
-  if (storage != Storage::kChunks) return false;
+  if (storage != Storage::kChunks || !library.empty()) return false;
   std::int64_t all = 1;
   for (const std::int64_t count : grid()) all *= count;  // the product fits: chunks_fit() has been true
   return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != all;
 }
 
+void HdfDataset::add_library_reason(const std::string& reason) {
+  base::append_parts(library, library.empty() ? "" : ", ", reason);
+}
+
 std::string HdfDataset::describe_storage() const {
-  if (chunk.empty())
-    return storage == Storage::kInside ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
-  std::string out = "chunks ";
-  for (std::size_t d = 0; d < chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", chunk[d]);
-  for (const Filter& filter : filters) base::append_parts(out, ", ", describe_filter(filter));
+  std::string out;
+  if (!chunk.empty()) {
+    out = "chunks ";
+    for (std::size_t d = 0; d < chunk.size(); ++d) base::append_parts(out, d == 0 ? "" : "x", chunk[d]);
+    for (const Filter& filter : filters) base::append_parts(out, ", ", describe_filter(filter));
+  } else if (storage != Storage::kLibrary) {
+    out = storage == Storage::kInside ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
+  }
+  if (!library.empty()) base::append_parts(out, out.empty() ? "" : ", ", "read by HDF5's library (", library, ')');
   return out;
 }
 
@@ -201,7 +209,7 @@ template <class Codec>
 void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset) {
   codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.texts,
         dataset.element_dimensions, dataset.offset, dataset.inside, dataset.heap_base, dataset.missing_text,
-        dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes);
+        dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes, dataset.library, dataset.path);
   chunk_fields(codec, dataset.chunks);
 }
 

@@ -36,9 +36,10 @@ struct Chunk {
 };
 
 enum class Storage : std::uint8_t {
-  kNone,    ///< nothing has been written yet: each element is the fill value
-  kWhole,   ///< one contiguous piece
-  kInside,  ///< the description itself holds the elements (compact)
+  kNone,     ///< nothing has been written yet: each element is the fill value
+  kWhole,    ///< one contiguous piece
+  kInside,   ///< the description itself holds the elements (compact)
+  kLibrary,  ///< only the HDF5 library knows where the elements are, and they are not in chunks
   kChunks
 };
 
@@ -85,7 +86,9 @@ struct HdfDataset {
   std::vector<TextField> texts;  ///< texts in each element whose padding is not NUL
   std::string element;           ///< the name of the type in h5dump, without `H5T_`
   base::Rejection rejection;     ///< the reason why the dataset cannot be opened
-  bool is_null = false;          ///< true if the dataspace is null: the dataset has no shape and no elements
+  /// The reason why the HDF5 library reads the elements, as in `filter bitshuffle`; empty if Plait reads them.
+  std::string library;
+  bool is_null = false;  ///< true if the dataspace is null: the dataset has no shape and no elements
   std::int64_t stored = 0;
   std::vector<std::byte> fill;  ///< the fill value: one element of the file, which may be an array
   bool has_own_fill = false;    ///< true if the file states a fill value; not in packed()
@@ -107,7 +110,7 @@ struct HdfDataset {
   std::vector<std::string> dimension_names;
   std::vector<std::int64_t> unlimited;  ///< numbers of the dimensions that may grow; not in packed()
   ArrayAttributes attributes;           ///< the attributes; not in packed()
-  std::string path;                     ///< the path in the file; not in packed()
+  std::string path;                     ///< the path in the file
   std::int64_t header = 0;              ///< offset of the object header in the file; not in packed()
   base::Rejection relocation;           ///< the reason why chunks cannot get other offsets; not in packed()
   std::int64_t tree_children = 64;      ///< maximum number of children of a node of the chunk index; not in packed()
@@ -121,11 +124,15 @@ struct HdfDataset {
   std::size_t stored_dimensions() const { return type.shape.size() - element_dimensions; }
   /// Returns the fill value of an element; empty if elements of one array have different ones.
   std::vector<std::byte> element_fill() const;
+  /// Returns true if a chunk is decoded as a whole.
+  bool decodes_chunks() const { return !filters.empty() || !library.empty(); }
   /// Returns the number of chunks along each dimension.
   Extents grid() const;
   std::int64_t chunk_bytes() const;
   /// Returns true if all chunks together have less than 2^63 bytes.
   bool chunks_fit() const;
+  /// Adds a reason why the HDF5 library reads the elements.
+  void add_library_reason(const std::string& reason);
   /// Converts the texts in whole elements of the file to those of dtype `S`.
   void pad_with_null(std::span<std::byte> elements) const;
   /// Returns true if some elements of a chunk belong to missing records.

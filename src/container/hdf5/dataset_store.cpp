@@ -89,7 +89,7 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
   }
   std::vector<ReadSegment> plain;
   std::vector<ReadSegment> made;
-  if (dataset_.storage == Storage::kChunks && dataset_.filters.empty() && as_stored) {
+  if (dataset_.storage == Storage::kChunks && dataset_.filters.empty() && dataset_.library.empty() && as_stored) {
     for (const ReadSegment& segment : segments)
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
@@ -107,7 +107,7 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
 }
 
 void DatasetStore::check_writable() const {
-  const char* why = "";
+  std::string why;
   if (dataset_.storage == Storage::kInside) why = "it lies within the description of the dataset (compact)";
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
@@ -115,6 +115,7 @@ void DatasetStore::check_writable() const {
   if (dataset_.type.has_texts()) why = "its texts lie in a heap of the file, which the HDF5 library manages";
   if (std::ranges::find(dataset_.texts, TextPadding::kSpace, &TextField::padding) != dataset_.texts.end())
     why = "its texts are padded with blanks";
+  if (!dataset_.library.empty()) why = text("HDF5's library reads its elements (", dataset_.library, ')');
   check_changeable(base::Rejection(why));
 }
 
@@ -144,7 +145,7 @@ void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<con
   if (dataset_.storage == Storage::kInside)
     return static_cast<void>(
         std::memcpy(segment.data, dataset_.inside.data() + segment.offset, static_cast<std::size_t>(segment.bytes)));
-  if (dataset_.storage == Storage::kWhole) return read_texts(segment);
+  if (dataset_.storage == Storage::kWhole || dataset_.storage == Storage::kLibrary) return read_elements(segment);
   if (dataset_.storage != Storage::kChunks) return fill(segment);
   for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                  [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
@@ -152,7 +153,7 @@ void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<con
                  });
 }
 
-void DatasetStore::read_texts(const ReadSegment& segment) const {
+void DatasetStore::read_elements(const ReadSegment& segment) const {
   const std::int64_t each = dataset_.type.element_bytes;
   const std::int64_t before = segment.offset % each;
   const std::int64_t bytes = (before + segment.bytes + each - 1) / each * each;

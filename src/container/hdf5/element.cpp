@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cctype>
 #include <optional>
 #include <set>
@@ -23,8 +24,9 @@
 #include "container/array_type.hpp"
 #include "container/attributes.hpp"
 #include "container/hdf5/float_formats.hpp"
-#include "plait/array_description.hpp"
+#include "container/hdf5/writing/new_type.hpp"
 #include "container/npy/record_type.hpp"
+#include "plait/array_description.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -53,10 +55,26 @@ Element make_integer(const Library& hdf5, hid_t type, bool is_signed, const char
   const char order = byte_order(hdf5, type, bytes);
   std::string description = text(kind, bytes * 8, order_suffix(order));
   const bool whole = hdf5->H5Tget_precision(type) == bytes * 8 && hdf5->H5Tget_offset(type) == 0;
-  if (!whole || order == '?' || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
-    return unsupported(std::move(description), text("its elements are integers of ", hdf5->H5Tget_precision(type),
-                                                    " bits in ", bytes, bytes == 1 ? " byte" : " bytes"));
-  return {text(order, is_signed ? 'i' : 'u', bytes), std::move(description), static_cast<std::int64_t>(bytes), {}};
+  const std::size_t in_memory = std::bit_ceil(bytes);
+  std::string stored =
+      text("integers of ", hdf5->H5Tget_precision(type), " bits in ", bytes, bytes == 1 ? " byte" : " bytes");
+  if (order == '?' || in_memory > 8) return unsupported(std::move(description), text("its elements are ", stored));
+  if (whole && bytes == in_memory) stored.clear();
+  return {text(order, is_signed ? 'i' : 'u', in_memory),
+          std::move(description),
+          static_cast<std::int64_t>(in_memory),
+          {},
+          std::move(stored)};
+}
+
+/// Returns true if a format has all numbers of another one, and no fewer bytes.
+bool holds(const FloatFormat& format, const FloatFormat& other) {
+  if (other.exponent_bits >= 16 || other.exponent_bits == 0) return false;
+  const auto max_exponent = [](const FloatFormat& of) {
+    return (std::int64_t{1} << of.exponent_bits) - 1 - static_cast<std::int64_t>(of.bias);
+  };
+  return format.bytes >= other.bytes && format.mantissa_bits >= other.mantissa_bits && format.bias >= other.bias &&
+         max_exponent(format) >= max_exponent(other);
 }
 
 Element make_float(const Library& hdf5, hid_t type) {
@@ -81,9 +99,26 @@ Element make_float(const Library& hdf5, hid_t type) {
             static_cast<std::int64_t>(bytes),
             {}};
   }
-  return unsupported(text("FLOAT", bytes * 8, order_suffix(order)),
-                     text("its elements are floats of ", exponent_bits, " bits of exponent and ", mantissa_bits,
-                          " of mantissa in ", bytes, bytes == 1 ? " byte" : " bytes"));
+  std::string description = text("FLOAT", bytes * 8, order_suffix(order));
+  std::string stored = text("floats of ", exponent_bits, " bits of exponent and ", mantissa_bits, " of mantissa in ",
+                            bytes, bytes == 1 ? " byte" : " bytes");
+  const FloatFormat wanted{.bytes = bytes,
+                           .precision = 0,
+                           .sign = 0,
+                           .exponent = 0,
+                           .exponent_bits = exponent_bits,
+                           .mantissa_bits = mantissa_bits,
+                           .bias = hdf5->H5Tget_ebias(type),
+                           .norm = H5T_NORM_IMPLIED,
+                           .dtype = ""};
+  for (const FloatFormat& known : kFloatFormats)
+    if (known.dtype[0] == 'f' && known.bytes <= 8 && order != '?' && holds(known, wanted))
+      return {text(order == '|' ? '<' : order, known.dtype),
+              std::move(description),
+              static_cast<std::int64_t>(known.bytes),
+              {},
+              std::move(stored)};
+  return unsupported(std::move(description), text("its elements are ", stored));
 }
 
 std::string member_name(const Library& hdf5, hid_t type, unsigned number) {
@@ -97,7 +132,7 @@ std::string member_name(const Library& hdf5, hid_t type, unsigned number) {
 Element make_complex(const Element& part) {
   if (part.rejection) return part;
   const std::int64_t bytes = 2 * part.bytes;
-  if (part.dtype.size() < 3 || part.dtype[1] != 'f' || part.bytes < 4)
+  if (!part.conversion.empty() || part.dtype.size() < 3 || part.dtype[1] != 'f' || part.bytes < 4)
     return unsupported(text("COMPLEX_", part.description),
                        "its elements are complex numbers of parts that NumPy has not");
   return {text(part.dtype[0], 'c', bytes), text("COMPLEX_", part.description), bytes, {}};
@@ -116,7 +151,7 @@ Element make_pair(const Library& hdf5, hid_t type) {
     return {};
   const Element part = make_float(hdf5, real.id());
   const auto bytes = static_cast<std::size_t>(part.bytes);
-  const bool is_pair = !part.rejection && part.dtype == make_float(hdf5, imaginary.id()).dtype &&
+  const bool is_pair = !part.rejection && part.conversion.empty() && part.dtype == make_float(hdf5, imaginary.id()).dtype &&
                        hdf5->H5Tget_member_offset(type, 0) == 0 && hdf5->H5Tget_member_offset(type, 1) == bytes &&
                        hdf5->H5Tget_size(type) == 2 * bytes;
   return is_pair ? make_complex(part) : Element{};
@@ -177,6 +212,7 @@ class RecordBuilder {
                                                           : text(name, '.', part.unread_member);
       return text("its member ", element_.unread_member);
     }
+    if (!part.conversion.empty()) return text("its member ", name, " has the type ", part.conversion);
     if (name.empty() || !names_seen_.insert(name).second) return "its members have no names, or the same";
     const std::optional<std::int64_t> bytes = array_bytes(part.shape, part.bytes);
     const auto offset = static_cast<std::int64_t>(hdf5_->H5Tget_member_offset(type_, number));
@@ -244,6 +280,8 @@ TextPadding text_padding(const Library& hdf5, hid_t type) {
 Element make_enumeration(const Library& hdf5, hid_t type) {
   const Handle base(hdf5->H5Tget_super(type), hdf5->H5Tclose);
   Element result = make_integer(hdf5, base.id(), hdf5->H5Tget_sign(base.id()) != 0, "ENUM");
+  if (!result.conversion.empty())
+    return unsupported(std::move(result.description), text("its elements are an enumeration of ", result.conversion));
   signed char first = -1;
   signed char second = -1;
   if (result.bytes == 1 && hdf5->H5Tget_nmembers(type) == 2 && hdf5->H5Tget_member_value(type, 0, &first) >= 0 &&
@@ -316,5 +354,10 @@ bool is_date(std::string_view dtype) {
 }
 
 Element to_element(const Library& hdf5, hid_t type) { return make_element(hdf5, type, 0); }
+
+Handle make_memory_type(const Library& hdf5, hid_t type) {
+  const Element element = to_element(hdf5, type);
+  return element.conversion.empty() ? Handle(hdf5->H5Tcopy(type), hdf5->H5Tclose) : new_type(hdf5, element.dtype);
+}
 
 }  // namespace plait::container::hdf5

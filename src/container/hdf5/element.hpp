@@ -23,15 +23,23 @@ struct Element {
   std::string description;  ///< the name of the type in h5dump, without `H5T_`
   std::int64_t bytes = 0;
   base::Rejection rejection{};  ///< the reason why arrays of this type cannot be opened
+  /// The type in the file, as in `integers of 12 bits in 2 bytes`, if the HDF5 library must convert elements to `dtype`;
+  /// otherwise empty.
+  std::string conversion{};
   /// The dimensions of elements that are arrays; `dtype` and `bytes` are then those of an element of such an array.
   Extents shape{};
   std::vector<TextField> texts{};  ///< the texts of an element that are not padded with NUL
   std::string unread_member{};     ///< the path and the type of the first member that Plait does not read
 };
 
-/// Describes a type of the HDF5 library. It accepts integers and floats of both byte orders, booleans and other
-/// enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts, opaque bytes, NumPy's dates as h5py tags
-/// them, arrays of these except for texts of any length, and records of all of them. All other types are rejected.
+/// Describes a type of the HDF5 library. It accepts integers and floats of both byte orders and of any number of bits up
+/// to 64, booleans and other enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts, opaque bytes,
+/// NumPy's dates as h5py tags them, arrays of these except for texts of any length, and records of all of them. All
+/// other types are rejected.
 Element to_element(const Library& hdf5, hid_t type);
+
+/// Makes the type of elements in memory for a type that to_element() accepts: the type itself, or the one that `dtype`
+/// stands for if the library must convert elements. Empty if the library fails.
+Handle make_memory_type(const Library& hdf5, hid_t type);
 
 }  // namespace plait::container::hdf5

@@ -121,12 +121,24 @@ namespace plait::container::hdf5 {
   ONE(H5Dget_chunk_index_type)      \
   ONE(H5Dget_chunk_storage_size)    \
   ONE(H5Fget_name)                  \
-  ONE(H5Dget_chunk_info)
+  ONE(H5Dget_chunk_info)            \
+  ONE(H5Dopen2)                     \
+  ONE(H5Iget_file_id)               \
+  ONE(H5PLappend)                   \
+  ONE(H5Pget_external)              \
+  ONE(H5Pget_virtual_count)         \
+  ONE(H5Pget_virtual_dsetname)      \
+  ONE(H5Pget_virtual_filename)      \
+  ONE(H5Pset_chunk_cache)           \
+  ONE(H5Pset_efile_prefix)          \
+  ONE(H5Sselect_hyperslab)          \
+  ONE(H5Zfilter_avail)
 
 /// Identifiers that the library creates when it is initialized.
 #define PLAIT_HDF5_CONSTANTS(ONE)  \
   ONE(H5P_CLS_FILE_ACCESS_ID_g)    \
   ONE(H5P_CLS_DATASET_CREATE_ID_g) \
+  ONE(H5P_CLS_DATASET_ACCESS_ID_g) \
   ONE(H5P_CLS_LINK_ACCESS_ID_g)    \
   ONE(H5P_CLS_LINK_CREATE_ID_g)    \
   ONE(H5P_CLS_FILE_CREATE_ID_g)    \

@@ -16,6 +16,7 @@
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/hdf5_attributes.hpp"
+#include "container/hdf5/library_read/sources.hpp"
 #include "container/hdf5/netcdf4/group_dimensions.hpp"
 #include "container/hdf5/netcdf4/links.hpp"
 #include "container/hdf5/writing/new_content.hpp"
@@ -32,18 +33,6 @@ using base::text;
 
 constexpr std::size_t kDeepest = 200;
 constexpr std::size_t kMaxObjects = 1'000'000;
-
-/// Returns the name of the last file that an external link has led to.
-std::string& link_out() {
-  static thread_local std::string name;
-  return name;
-}
-
-herr_t reject_link_out(const char* /*from*/, const char* /*link*/, const char* to, const char* /*object*/, unsigned*,
-                       hid_t, void*) {
-  link_out() = to;
-  return -1;
-}
 
 std::string shown_name(const std::string& path, std::string_view name) { return text(path, "::", name); }
 
@@ -79,13 +68,14 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, Access access)
     base::throw_system_error(EBUSY, path,
                              " is open for writing in this process, so that what is in it may not be in the file yet; "
                              "close it first");
-  finish_opening();
+  finish_opening(changing ? FollowRule::kNone : follow_rule());
 }
 
-void HdfFile::finish_opening() {
-  inside_ = Handle(hdf5_->H5Pcreate(hdf5_->H5P_CLS_LINK_ACCESS_ID_g), hdf5_->H5Pclose);
-  if (!inside_ || hdf5_->H5Pset_elink_cb(inside_.id(), reject_link_out, nullptr) < 0) damaged("its links");
+void HdfFile::finish_opening(FollowRule rule) {
+  links_ = std::make_unique<ExternalLinks>(hdf5_, rule);
+  if (!*links_) damaged("its links");
   const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
+  number_ = hdf5_.file_number(root.id()).value_or(0);
   of_netcdf_ = is_netcdf_name(path_) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
 }
 
@@ -94,10 +84,9 @@ void HdfFile::damaged(const std::string& what) const {
 }
 
 Handle HdfFile::open_object(const std::string& name, const std::string& shown) const {
-  link_out().clear();
-  Handle object(hdf5_->H5Oopen(file_.id(), name.c_str(), inside_.id()), hdf5_->H5Oclose);
-  if (!link_out().empty())
-    base::throw_argument_error(shown, ": its name is a link into another file, ", link_out(), "; open that file");
+  links_->clear();
+  Handle object(hdf5_->H5Oopen(file_.id(), name.c_str(), links_->id()), hdf5_->H5Oclose);
+  if (links_->rejection()) links_->rejection().raise(shown, ": ");
   return object;
 }
 
@@ -121,15 +110,19 @@ void HdfFile::not_there(const std::string& shown, int kind) {
 }
 
 void HdfFile::visit(std::string_view top, const Visitor& visitor) {
-  std::set<std::uint64_t> seen;
+  std::set<std::pair<unsigned long, haddr_t>> seen;
   std::vector<std::string> to_visit{std::string(top)};
   while (!to_visit.empty()) {
     const std::string name = std::move(to_visit.back());
     to_visit.pop_back();
-    const Handle object = open_object("/" + name, shown_name(path_, name));
+    links_->clear();
+    const Handle object(hdf5_->H5Oopen(file_.id(), ("/" + name).c_str(), links_->id()), hdf5_->H5Oclose);
     if (!object && name == top) damaged(name.empty() ? "the root group" : text("the object \"", name, '"'));
-    const haddr_t address = object ? object_address(object.id()) : HADDR_UNDEF;
-    if (object && !seen.insert(address).second) continue;  // another link has led to this object
+    if (links_->is_missing()) continue;  // as for a soft link that leads nowhere
+    haddr_t address = object ? object_address(object.id()) : HADDR_UNDEF;
+    // If another link has led to this object, it has been visited.
+    if (object && !seen.insert({hdf5_.file_number(object.id()).value_or(0), address}).second) continue;
+    if (object && is_outside(object.id())) address = HADDR_UNDEF;
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
     if (kind != H5I_GROUP) continue;
@@ -144,7 +137,8 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     }
     // The stack is last-in, first-out: push the links in reverse order.
     for (auto link = links->rbegin(); link != links->rend(); ++link)
-      if (link->kind == H5L_TYPE_HARD) to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
+      if (link->kind == H5L_TYPE_HARD || (link->kind == H5L_TYPE_EXTERNAL && links_->rule() != FollowRule::kNone))
+        to_visit.push_back(name.empty() ? link->name : text(name, '/', link->name));
   }
 }
 
@@ -165,17 +159,22 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
   visit(top, [&](const std::string& name, hid_t object, haddr_t address, int kind) {
     if (kind == H5I_GROUP) groups_.push_back({name, read_attributes(hdf5_, object, of_netcdf_)});
     if (kind < 0) {
-      found.emplace_back(name).dataset.rejection = Rejection::because("it cannot be opened", hdf5_.why());
+      found.emplace_back(name).dataset.rejection =
+          links_->rejection() ? links_->rejection() : Rejection::because("it cannot be opened", hdf5_.why());
       dimensions.emplace_back();
     }
     if (kind != H5I_DATASET) return;
-    scales.add(object, address, name);
-    defined.add(object, address, name);
+    if (address != HADDR_UNDEF) {
+      scales.add(object, address, name);
+      defined.add(object, address, name);
+    }
     if (is_only_dimension(hdf5_, object)) return;
     NamedDataset& one = found.emplace_back(name);
     one.dataset = describe_or_reject(object, one.name);
     one.attributes = read_attributes(hdf5_, object, of_netcdf_);
-    dimensions.push_back(read_dimensions(hdf5_, object, address, one.dataset.stored_dimensions()));
+    dimensions.push_back(address == HADDR_UNDEF
+                             ? Dimensions()
+                             : read_dimensions(hdf5_, object, address, one.dataset.stored_dimensions()));
   });
   bool needs_all = false;
   for (std::size_t i = 0; i < found.size(); ++i)
@@ -205,7 +204,7 @@ void HdfFile::name_variables(std::vector<NamedDataset>& found) const {
 
 void HdfFile::add_all_scales(ScaleTable& scales) {
   visit("", [&](const std::string& name, hid_t object, haddr_t address, int kind) {
-    if (kind == H5I_DATASET) scales.add(object, address, name);
+    if (kind == H5I_DATASET && address != HADDR_UNDEF) scales.add(object, address, name);
   });
 }
 
@@ -230,7 +229,7 @@ HdfDataset HdfFile::dataset(std::string_view name) {
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
   if (kind != H5I_DATASET) not_there(shown, kind);
   HdfDataset found = describe(object.id(), shown);
-  if (!found.unlimited.empty()) {
+  if (!found.unlimited.empty() && !is_outside(object.id())) {
     ScaleTable scales(hdf5_, file_.id(), descriptor_);
     const Dimensions its = read_dimensions(hdf5_, object.id(), object_address(object.id()), found.stored_dimensions());
     if (scales.needs_all(its, found)) add_all_scales(scales);
@@ -240,7 +239,7 @@ HdfDataset HdfFile::dataset(std::string_view name) {
   found.attributes = read_attributes(hdf5_, object.id(), of_netcdf_);
   found.path = stored;
   found.header = static_cast<std::int64_t>(object_address(object.id()));
-  if (found.storage == Storage::kChunks) {
+  if (found.storage == Storage::kChunks && found.library.empty()) {
     read_index(object.id(), found, shown);
     describe_file(found);
   }
@@ -277,10 +276,8 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   };
   switch (hdf5_->H5Pget_layout(properties.id())) {
     case H5D_CONTIGUOUS:
-      if (hdf5_->H5Pget_external_count(properties.id()) > 0) {
-        reject("its elements lie in other files, which Plait does not follow; copy it by h5repack");
-        // In files with a user block, the library adds the size of that block to HADDR_UNDEF.
-      } else if (const haddr_t at = hdf5_->H5Dget_offset(dataset); at != HADDR_UNDEF && found.stored > 0) {
+      // In files with a user block, the library adds the size of that block to HADDR_UNDEF.
+      if (const haddr_t at = hdf5_->H5Dget_offset(dataset); at != HADDR_UNDEF && found.stored > 0) {
         found.storage = Storage::kWhole;
         found.offset = static_cast<std::int64_t>(at);
       }
@@ -290,27 +287,31 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
       found.storage = Storage::kChunks;
       describe_chunks(properties.id(), found, shown);
       break;
-    case H5D_VIRTUAL:
-      reject(
-          "it is a virtual dataset, a view of others that may lie in other files; open those, or copy it by "
-          "h5repack");
-      break;
+    case H5D_VIRTUAL: break;
     default: reject("its layout is of a kind that Plait does not read; copy it by h5repack"); break;
   }
+  if (!element.conversion.empty()) found.add_library_reason(element.conversion);
+  choose_reader(dataset, properties.id(), found);
   if (found.rejection) return found;
   const std::optional<std::int64_t> bytes = array_bytes(found.type.shape, found.type.element_bytes);
   if (!bytes) {
     found.rejection = Rejection("it has more than 2^63 - 1 bytes");
     return found;
   }
+  if (!found.library.empty() && (found.type.has_texts() || found.element_dimensions > 0)) {
+    found.rejection = Rejection(text("its elements are ", found.type.has_texts() ? "texts of any length" : "arrays",
+                                     " that only HDF5's library can read (", found.library, "); use h5py for it"));
+    return found;
+  }
   if (found.type.has_texts()) {
     describe_texts(type.id(), properties.id(), found);
     return found;
   }
-  read_fill(type.id(), properties.id(), found);
+  const Handle memory = make_memory_type(hdf5_, type.id());
+  read_fill(memory.id(), properties.id(), found);
   if (found.storage == Storage::kInside) {
     found.inside.resize(static_cast<std::size_t>(*bytes));
-    if (*bytes > 0 && hdf5_->H5Dread(dataset, type.id(), 0, 0, 0, found.inside.data()) < 0)
+    if (*bytes > 0 && hdf5_->H5Dread(dataset, memory.id(), 0, 0, 0, found.inside.data()) < 0)
       damaged(text("the dataset ", shown));
     found.pad_with_null(found.inside);
   }
@@ -362,7 +363,9 @@ void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::st
                          values.begin() + static_cast<std::ptrdiff_t>(std::min(value_count, values.size())));
     name.back() = '\0';
     filter.name = name.data();
-    if (!found.rejection) found.rejection = filter_rejection(filter);
+    if (!filter_rejection(filter)) continue;
+    found.add_library_reason(text("filter ", describe_filter(filter)));
+    if (!found.rejection) found.rejection = library_filter_rejection(hdf5_, filter.id, describe_filter(filter));
   }
   if (found.rejection) return;
   const std::optional<std::int64_t> bytes = array_bytes(found.chunk, found.type.element_bytes);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "container/hdf5/dataset.hpp"
 #include "container/hdf5/library.hpp"
+#include "container/hdf5/library_read/external_links.hpp"
 #include "container/hdf5/netcdf4/dimensions.hpp"
 #include "store/store.hpp"
 
@@ -38,7 +40,7 @@ class HdfFile {
   HdfFile(store::Store& store, const std::string& path, PrivateImage& image);
 
   /// Returns all datasets of a group, or the one dataset of that name, in the order of the file. A dataset with several
-  /// links appears once. Links to other files are not followed. Named types are left out, and so are datasets that only
+  /// links appears once. Links to other files are followed as follow_rule() permits. Named types are left out, and so are datasets that only
   /// represent a dimension of netCDF.
   /// errors  kArgument: no object has that name, or the name leads to another file. kSystem: the file is damaged, or
   ///         its groups are nested too deeply.
@@ -54,8 +56,13 @@ class HdfFile {
 
  private:
   /// Reads the properties that all calls need.  errors  kSystem: the file is damaged.
-  void finish_opening();
+  void finish_opening(FollowRule rule);
+  /// Opens an object.  errors  kArgument: its name leads to another file that is missing or must not be read.
   Handle open_object(const std::string& name, const std::string& shown) const;
+  /// Returns true if an object is in another file, to which a link has led.
+  bool is_outside(hid_t object) const;
+  /// Makes the HDF5 library read the elements if Plait does not find them, or does not decode them.
+  void choose_reader(hid_t dataset, hid_t properties, HdfDataset& found) const;
   std::uint64_t object_address(hid_t object) const;
   HdfDataset describe(hid_t dataset, const std::string& shown) const;
   /// Describes a dataset.
@@ -76,7 +83,7 @@ class HdfFile {
                      const std::string& shown) const;
   using Visitor = std::function<void(const std::string& path, hid_t object, haddr_t address, int kind)>;
   /// Calls `visitor` for an object and, if it is a group, for all objects that its hard links lead to. Each object is
-  /// visited once, in the order of read_links().
+  /// visited once, in the order of read_links(). The address is HADDR_UNDEF for objects of other files.
   /// kind  An ObjectKind; negative if the object cannot be opened.
   void visit(std::string_view top, const Visitor& visitor);
   /// Gives variables the names that netCDF's library shows, unless another object has such a name.
@@ -97,7 +104,8 @@ class HdfFile {
   int descriptor_ = -1;  ///< descriptor of the file, owned by the library
   bool of_netcdf_ = false;
   std::vector<GroupAttributes> groups_;
-  Handle inside_;  ///< access properties that reject links to other files
+  std::unique_ptr<ExternalLinks> links_;  ///< how links to other files are followed
+  unsigned long number_ = 0;              ///< the library's number of the file
 };
 
 }  // namespace plait::container::hdf5

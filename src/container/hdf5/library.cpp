@@ -19,6 +19,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -37,6 +38,7 @@ struct LoadedLibrary {
   Functions functions;
   std::string path;
   std::array<unsigned, 3> version{};
+  bool has_plugins = false;  ///< true once the folder of plug-ins has been added
 };
 
 std::recursive_mutex& mutex() {
@@ -161,17 +163,38 @@ std::string Library::why() const {
   return innermost;
 }
 
-std::optional<haddr_t> Library::address(hid_t object) const {
+std::optional<Library::Location> Library::location(hid_t object) const {
   if (functions_->H5Oget_info3 == nullptr) {
     ObjectInfo info{};
     if (functions_->H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0) return {};
-    return info.addr;
+    return Location{info.fileno, info.addr};
   }
   ObjectInfo2 info{};
   if (functions_->H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0) return {};
   std::uint64_t address = 0;
   std::memcpy(&address, info.token, sizeof address);
-  return address;
+  return Location{info.file, address};
+}
+
+std::optional<haddr_t> Library::address(hid_t object) const {
+  const std::optional<Location> found = location(object);
+  return found ? std::optional(found->address) : std::nullopt;
+}
+
+std::optional<unsigned long> Library::file_number(hid_t object) const {
+  const std::optional<Location> found = location(object);
+  return found ? std::optional(found->file) : std::nullopt;
+}
+
+void Library::add_plugins() const {
+  if (std::exchange(loaded()->has_plugins, true)) return;
+  const std::string folder = surroundings().plugins();
+  if (!folder.empty()) functions_->H5PLappend(folder.c_str());
+}
+
+bool Library::has_filter(unsigned id) const {
+  add_plugins();
+  return functions_->H5Zfilter_avail(static_cast<H5Z_filter_t>(id)) > 0;
 }
 
 }  // namespace plait::container::hdf5

@@ -30,8 +30,22 @@ class Library {
   std::string why() const;
   /// Returns the address of an open object in its file; empty if the library fails.
   std::optional<haddr_t> address(hid_t object) const;
+  /// Returns the number of the file of an open object, which is the same for all objects of a file while it is open;
+  /// empty if the library fails.
+  std::optional<unsigned long> file_number(hid_t object) const;
+  /// Makes the library search for filters in the folder of plug-ins that the hooks name.
+  void add_plugins() const;
+  /// Returns true if the library, or a plug-in, has a filter.
+  bool has_filter(unsigned id) const;
 
  private:
+  /// The location of an object: the number of its file, and its address.
+  struct Location {
+    unsigned long file;
+    haddr_t address;
+  };
+  std::optional<Location> location(hid_t object) const;
+
   std::unique_lock<std::recursive_mutex> lock_;
   const Functions* functions_ = nullptr;
   H5E_auto2_t printer_ = nullptr;

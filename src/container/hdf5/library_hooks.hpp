@@ -9,6 +9,9 @@ namespace plait::container::hdf5 {
 struct LibraryHooks {
   /// Returns the path of the library to load; an empty path selects the system's library.
   std::function<std::string()> library = [] { return std::string(); };
+  /// Returns a folder of plug-ins for filters that the library does not have; empty if there is none. HDF5_PLUGIN_PATH
+  /// takes precedence.
+  std::function<std::string()> plugins = [] { return std::string(); };
   /// Called before each use of the library. While Plait uses it no other thread may call it.
   std::function<void()> enter = [] {};
   /// Called after each use of the library.

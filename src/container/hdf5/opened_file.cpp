@@ -8,6 +8,7 @@
 #include "container/hdf5/changing/attribute_changes.hpp"
 #include "container/hdf5/hdf_file.hpp"
 #include "container/hdf5/texts/heap_texts.hpp"
+#include "container/hdf5/library_read/library_store.hpp"
 #include "container/members.hpp"
 
 namespace plait::container::hdf5 {
@@ -21,7 +22,7 @@ Member make_member(NamedDataset& found) {
   member.storage = dataset.describe_storage();
   member.data_offset = dataset.storage == Storage::kWhole ? dataset.offset : 0;
   if (!dataset.chunk.empty()) member.chunk = std::move(dataset.chunk);
-  member.packed = dataset.storage == Storage::kChunks && !dataset.filters.empty();
+  member.packed = dataset.storage == Storage::kChunks && dataset.decodes_chunks();
   member.dimension_names = std::move(dataset.dimension_names);
   member.fill = dataset.element_fill();
   member.unlimited = std::move(dataset.unlimited);
@@ -82,6 +83,10 @@ void OpenedDataset::write(const AttributeChanges& changes) {
 
 std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,
                                            const std::string& path) {
+  if (!dataset.library.empty()) {
+    auto store = std::make_shared<LibraryStore>(std::move(file), dataset, path);
+    return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
+  }
   if (dataset.needs_offsets()) {
     const auto changed = std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), changed, path);
@@ -112,7 +117,7 @@ std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*
   HdfDataset found = file.dataset(array ? std::string(*array) : chosen(make_members(file.datasets("")), name_).name);
   Content content(found.type, 0);
   if (!found.chunk.empty()) content.chunk = found.chunk;
-  content.packed = !found.filters.empty();
+  content.packed = found.decodes_chunks();
   content.fill = found.element_fill();
   content.attributes = found.attributes;
   return opened(std::move(content), store_, std::move(found), name_);

@@ -23,6 +23,18 @@ def library() -> str:
     return ""
 
 
+def plugins() -> str:
+    """Return the folder of the plug-ins of the package hdf5plugin; empty where it is not installed."""
+    try:
+        found = importlib.util.find_spec("hdf5plugin")
+    except (ImportError, ValueError):  # something else has its name
+        return ""
+    for package in found.submodule_search_locations or () if found is not None else ():
+        if (folder := Path(package, "plugins")).is_dir():
+            return str(folder)
+    return ""
+
+
 def acquired() -> Any:
     """Wait until no thread is in h5py, and return the lock that excludes others; None if h5py is not imported."""
     objects = sys.modules.get("h5py._objects")

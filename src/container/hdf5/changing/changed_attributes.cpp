@@ -25,7 +25,7 @@ HdfFile::HdfFile(store::Store& store, const std::string& path, PrivateImage& ima
   if (access) file_ = Handle(hdf5_->H5Fopen((path + "/image").c_str(), kReadWrite, access.id()), hdf5_->H5Fclose);
   if (!file_)
     base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5_.describe(), hdf5_.why());
-  finish_opening();
+  finish_opening(FollowRule::kNone);
 }
 
 void HdfFile::change_attributes(const std::string& name, const AttributeChanges& changes) {

@@ -1,0 +1,29 @@
+#include "container/hdf5/library_read/external_links.hpp"
+
+namespace plait::container::hdf5 {
+
+ExternalLinks::ExternalLinks(const Library& hdf5, FollowRule rule)
+    : rule_(rule), properties_(hdf5->H5Pcreate(hdf5->H5P_CLS_LINK_ACCESS_ID_g), hdf5->H5Pclose) {
+  if (properties_ && hdf5->H5Pset_elink_cb(properties_.id(), check, this) < 0) properties_ = Handle();
+}
+
+void ExternalLinks::clear() {
+  rejection_ = {};
+  is_missing_ = false;
+}
+
+herr_t ExternalLinks::check(const char* from, const char* /*group*/, const char* to, const char* /*object*/,
+                            unsigned* /*flags*/, hid_t /*access*/, void* links) {
+  auto& self = *static_cast<ExternalLinks*>(links);
+  const OtherFile file = find_other_file(from, to, Naming::kLink, self.rule_);
+  if (file.rejection)
+    self.rejection_ =
+        base::Rejection::because("its name is a link into another file, ", to, ": ", file.rejection.reason());
+  else if (!file.exists)
+    self.rejection_ =
+        base::Rejection::because("its name is a link into another file, ", to, ", which is missing; copy it there");
+  self.is_missing_ = !file.rejection && !file.exists;
+  return self.rejection_ ? -1 : 0;
+}
+
+}  // namespace plait::container::hdf5

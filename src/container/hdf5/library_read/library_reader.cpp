@@ -1,0 +1,94 @@
+#include "container/hdf5/library_read/library_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/hdf5/element.hpp"
+#include "store/posix/identity.hpp"
+
+namespace plait::container::hdf5 {
+
+LibraryReader::LibraryReader(std::shared_ptr<store::Store> file, const HdfDataset& dataset, std::string name)
+    : file_(std::move(file)),
+      path_(dataset.path),
+      name_(std::move(name)),
+      in_chunks_(dataset.storage == Storage::kChunks) {}
+
+LibraryReader::~LibraryReader() {
+  if (!handles_) return;
+  try {
+    const Library hdf5;
+    handles_.reset();
+  } catch (...) {
+    // The process ends, and the lock of the library has ended already: leave the file open.
+    static_cast<void>(handles_.release());
+  }
+}
+
+void LibraryReader::fail(const Library& hdf5, const std::string& what) const {
+  base::throw_system_error(EIO, name_, ": ", hdf5.describe(), " cannot read ", what, hdf5.why(),
+                           "; check the plug-in of the filter, or copy or download the file again");
+}
+
+void LibraryReader::open(const Library& hdf5) {
+  hdf5.add_plugins();
+  auto opened = std::make_unique<OpenHandles>();
+  opened->file = Handle(hdf5->H5Fopen(file_->name().c_str(), kReadOnly, 0), hdf5->H5Fclose);
+  void* descriptor = nullptr;
+  if (opened->file) hdf5->H5Fget_vfd_handle(opened->file.id(), 0, &descriptor);
+  if (descriptor == nullptr) fail(hdf5, "the file");
+  store::posix::check_not_replaced(*static_cast<int*>(descriptor), *file_->file_identity(), name_);
+  const Handle access(hdf5->H5Pcreate(hdf5->H5P_CLS_DATASET_ACCESS_ID_g), hdf5->H5Pclose);
+  // Whole chunks are read once each, so a cache of them would only take memory.
+  if (in_chunks_) hdf5->H5Pset_chunk_cache(access.id(), 1, 0, 1.0);
+  hdf5->H5Pset_efile_prefix(access.id(), "${ORIGIN}");
+  opened->dataset = Handle(hdf5->H5Dopen2(opened->file.id(), ("/" + path_).c_str(), access.id()), hdf5->H5Dclose);
+  if (!opened->dataset) fail(hdf5, "the dataset");
+  opened->space = Handle(hdf5->H5Dget_space(opened->dataset.id()), hdf5->H5Sclose);
+  const Handle type(hdf5->H5Dget_type(opened->dataset.id()), hdf5->H5Tclose);
+  opened->type = make_memory_type(hdf5, type.id());
+  std::array<hsize_t, H5S_MAX_RANK> extents{};
+  const int count = hdf5->H5Sget_simple_extent_dims(opened->space.id(), extents.data(), nullptr);
+  if (!opened->type || count < 0) fail(hdf5, "the description of the dataset");
+  opened->shape.assign(extents.begin(), extents.begin() + count);
+  handles_ = std::move(opened);
+}
+
+void LibraryReader::read(const LibraryBox& box, std::byte* into) {
+  const Library hdf5;
+  if (!handles_) open(hdf5);
+  const Extents& shape = handles_->shape;
+  if (shape.size() != box.first.size())
+    base::throw_system_error(EIO, name_, " has ", shape.size(), " dimensions now, and had ", box.first.size(),
+                             " when it was opened; open it again");
+  std::vector<hsize_t> first;
+  std::vector<hsize_t> count;
+  std::vector<hsize_t> memory;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::int64_t length = std::min(box.count[d], shape[d] - box.first[d]);
+    if (length <= 0) return;
+    first.push_back(static_cast<hsize_t>(box.first[d]));
+    count.push_back(static_cast<hsize_t>(length));
+    memory.push_back(static_cast<hsize_t>(box.extents[d]));
+  }
+  const hid_t whole = handles_->space.id();
+  bool ok = true;
+  Handle target(hdf5->H5Screate_simple(static_cast<int>(memory.size()), memory.data(), nullptr), hdf5->H5Sclose);
+  if (!shape.empty()) {
+    const std::vector<hsize_t> origin(shape.size());
+    ok = hdf5->H5Sselect_hyperslab(whole, H5S_SELECT_SET, first.data(), nullptr, count.data(), nullptr) >= 0 &&
+         hdf5->H5Sselect_hyperslab(target.id(), H5S_SELECT_SET, origin.data(), nullptr, count.data(), nullptr) >= 0;
+  }
+  // A scalar dataset has one element: both selections are H5S_ALL, which is 0.
+  const hid_t from = shape.empty() ? 0 : whole;
+  const hid_t to = shape.empty() ? 0 : target.id();
+  if (!ok || hdf5->H5Dread(handles_->dataset.id(), handles_->type.id(), to, from, 0, into) < 0)
+    fail(hdf5, base::text("the elements from ", base::tuple_text(box.first), " on"));
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,49 @@
+/// Elements of a dataset, read by the HDF5 library.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "container/hdf5/dataset.hpp"
+#include "container/hdf5/library.hpp"
+#include "store/store.hpp"
+
+namespace plait::container::hdf5 {
+
+/// A box of elements, and the memory for them: `extents` in C order, in which the box begins at the first element.
+struct LibraryBox {
+  Extents first;
+  Extents count;
+  Extents extents;
+};
+
+/// A dataset that the library has open, from the first read on. One thread of a process reads at a time.
+class LibraryReader {
+ public:
+  /// file: the store of the file. name: the name of the file and of the dataset.
+  LibraryReader(std::shared_ptr<store::Store> file, const HdfDataset& dataset, std::string name);
+  ~LibraryReader();
+  LibraryReader(const LibraryReader&) = delete;
+  LibraryReader& operator=(const LibraryReader&) = delete;
+
+  /// Reads a box. Elements outside the shape that the dataset has in the file stay as they are.
+  /// errors  kSystem: the library fails, such as for a damaged chunk or a missing plug-in; the message has its reason.
+  void read(const LibraryBox& box, std::byte* into);
+
+ private:
+  struct OpenHandles {
+    Handle file, dataset, space, type;
+    Extents shape;
+  };
+  void open(const Library& hdf5);
+  [[noreturn]] void fail(const Library& hdf5, const std::string& what) const;
+
+  const std::shared_ptr<store::Store> file_;
+  const std::string path_;  ///< path of the dataset in the file
+  const std::string name_;
+  const bool in_chunks_;
+  std::unique_ptr<OpenHandles> handles_;
+};
+
+}  // namespace plait::container::hdf5

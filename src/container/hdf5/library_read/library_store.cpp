@@ -1,0 +1,86 @@
+// A byte range of a dataset without chunks as boxes.
+//
+// Problem: the library reads boxes, while stores have byte ranges. Elements that are consecutive in C order are a box
+// only if they begin and end at the borders of whole rows.
+//
+// Idea: from the first element on, take the largest box that is consecutive: whole rows of the highest dimension whose
+// border the element is at, as many as remain in the range and in that dimension. At most 2N-1 boxes are needed.
+//
+// Example: shape (4, 10), elements 7 to 34. Element 7 is at no border of a row: the box is (0, 7) with 3 elements.
+// Element 10 begins a row, and 24 elements remain: the box is (1, 0) with 2x10 elements. Element 30 begins a row, but only
+// 4 elements remain: the box is (3, 0) with 4 elements.
+
+#include "container/hdf5/library_read/library_store.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using store::ReadSegment;
+
+/// Returns the box that begins at element `first` and has at most `count` elements.
+LibraryBox first_box(const Extents& shape, std::int64_t first, std::int64_t count) {
+  LibraryBox box;
+  box.first.resize(shape.size());
+  box.count.assign(shape.size(), 1);
+  std::int64_t rest = first;
+  for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) box.first[d] = rest % shape[d];
+  std::int64_t row = 1;  // elements of the dimensions after d
+  for (std::size_t d = shape.size(); d-- > 0; row *= shape[d]) {
+    box.count[d] = std::min(count / row, shape[d] - box.first[d]);
+    if (box.count[d] < shape[d]) break;
+  }
+  box.extents = box.count;
+  return box;
+}
+
+std::int64_t elements(const LibraryBox& box) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : box.count) count *= extent;
+  return count;
+}
+
+}  // namespace
+
+LibraryStore::LibraryStore(std::shared_ptr<store::Store> file, const HdfDataset& dataset, const std::string& name)
+    : DatasetStore(file, dataset, name), reader_(std::make_unique<LibraryReader>(file, dataset, name)) {}
+
+std::optional<Chunk> LibraryStore::find(std::int64_t number) const { return Chunk{number, number, chunk_bytes(), 0}; }
+
+void LibraryStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
+  LibraryBox box;
+  box.count = box.extents = dataset().chunk;
+  box.first.resize(box.count.size());
+  const Extents grid = dataset().grid();
+  std::int64_t number = chunk.number;
+  for (std::size_t d = grid.size(); d-- > 0; number /= grid[d]) {
+    box.first[d] = number % grid[d] * box.count[d];
+    box.count[d] = std::min(box.count[d], dataset().type.shape[d] - box.first[d]);
+  }
+  reader_->read(box, into.data());
+  dataset().pad_with_null(into);
+}
+
+void LibraryStore::read_elements(const ReadSegment& segment) const {
+  const std::int64_t each = dataset().type.element_bytes;
+  const std::int64_t begin = segment.offset / each;
+  const std::int64_t end = (segment.offset + segment.bytes + each - 1) / each;
+  // Segments that begin or end within an element are read into memory of whole elements.
+  const bool is_whole = segment.offset % each == 0 && segment.bytes % each == 0;
+  std::vector<std::byte> buffer(is_whole ? 0 : static_cast<std::size_t>((end - begin) * each));
+  std::byte* const data = is_whole ? segment.data : buffer.data();
+  for (std::int64_t at = begin; at < end;) {
+    const LibraryBox box = first_box(dataset().type.shape, at, end - at);
+    reader_->read(box, data + (at - begin) * each);
+    at += elements(box);
+  }
+  dataset().pad_with_null({data, static_cast<std::size_t>((end - begin) * each)});
+  if (!is_whole) std::memcpy(segment.data, data + segment.offset % each, static_cast<std::size_t>(segment.bytes));
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,30 @@
+/// The elements of a dataset that Plait does not decode, as one store.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "container/hdf5/dataset_store.hpp"
+#include "container/hdf5/library_read/library_reader.hpp"
+
+namespace plait::container::hdf5 {
+
+/// The store of a dataset with HdfDataset::library: the HDF5 library of each rank reads its elements. Chunks are
+/// consecutive, as in DatasetStore, and each is decoded as a whole. A dataset without chunks is the bytes of its elements
+/// in C order.
+class LibraryStore : public DatasetStore {
+ public:
+  LibraryStore(std::shared_ptr<store::Store> file, const HdfDataset& dataset, const std::string& name);
+
+ protected:
+  std::optional<Chunk> find(std::int64_t number) const override;
+  void unpack(const Chunk& chunk, std::span<std::byte> into) const override;
+  void read_elements(const store::ReadSegment& segment) const override;
+
+ private:
+  const std::unique_ptr<LibraryReader> reader_;
+};
+
+}  // namespace plait::container::hdf5

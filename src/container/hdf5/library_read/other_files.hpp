@@ -1,0 +1,34 @@
+/// Other files that the content of an HDF5 file names: sources of virtual datasets, external storage, external links.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/errors.hpp"
+
+namespace plait::container::hdf5 {
+
+/// Which of these files Plait reads, by the setting PLAIT_HDF5_EXTERNAL.
+enum class FollowRule : std::uint8_t {
+  kNone,    ///< none
+  kFolder,  ///< those in the folder of the file that names them, or below it
+  kAny      ///< all
+};
+
+/// Returns the setting.  errors  kArgument: it is neither `folder`, `any` nor `none`.
+FollowRule follow_rule();
+
+/// The construct that names the file. The library searches in other folders for each of them.
+enum class Naming : std::uint8_t { kVirtual, kStorage, kLink };
+
+struct OtherFile {
+  std::string path;           ///< the path that the library opens
+  bool exists = false;        ///< false if the library finds no file
+  base::Rejection rejection;  ///< the reason why the file must not be read
+};
+
+/// Finds a file as the library does, and checks that Plait may read it.
+/// from: the name of the file whose content has the name `named`.
+OtherFile find_other_file(const std::string& from, const std::string& named, Naming naming, FollowRule rule);
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,75 @@
+// Which datasets the HDF5 library reads.
+//
+// Problem: Plait finds the bytes of contiguous and chunked datasets in the file and decodes them itself, on all ranks at
+// once. It cannot do so if a filter or the type of elements is not its own, or if the elements are in other files.
+//
+// Idea: HdfDataset::library lists the reasons, and LibraryStore reads such a dataset by the library. Virtual datasets
+// get the chunks of their first source, so that a window contains whole chunks of the sources.
+//
+// Example: a virtual dataset of shape (365, 721, 1440) whose sources, one a day, have shape (721, 1440) and chunks
+// (103, 180) of 4-byte elements. The chunk (1, 103, 180) has 74,160 bytes, which is less than kMinBytes; doubling the
+// last dimension twice makes it (1, 103, 720) with 296,640 bytes, so that a call of the library reads enough.
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/hdf5/filters.hpp"
+#include "container/hdf5/hdf_file.hpp"
+#include "container/hdf5/library_read/sources.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+constexpr std::int64_t kMinBytes = std::int64_t{256} << 10U;
+
+/// Divides a dataset without chunks of its own into chunks for windows: those of a source, enlarged to kMinBytes.
+void divide(HdfDataset& found, const Extents& source) {
+  const Extents& shape = found.type.shape;
+  if (source.empty() || shape.empty()) return;
+  Extents chunk(shape.size(), 1);
+  for (std::size_t i = 1; i <= std::min(source.size(), shape.size()); ++i)
+    chunk[chunk.size() - i] = source[source.size() - i];
+  for (std::size_t d = 0; d < chunk.size(); ++d)
+    chunk[d] = std::clamp<std::int64_t>(chunk[d], 1, std::max<std::int64_t>(shape[d], 1));
+  const auto bytes = [&] { return array_bytes(chunk, found.type.element_bytes).value_or(kMaxCompressed + 1); };
+  for (std::size_t d = chunk.size(); d-- > 0;)
+    while (bytes() < kMinBytes && chunk[d] < shape[d]) chunk[d] = std::min(2 * chunk[d], shape[d]);
+  if (bytes() > kMaxCompressed) return;
+  HdfDataset divided;
+  divided.type = found.type;
+  divided.chunk = chunk;
+  if (!divided.chunks_fit()) return;
+  found.chunk = std::move(chunk);
+  found.storage = Storage::kChunks;
+}
+
+}  // namespace
+
+bool HdfFile::is_outside(hid_t object) const { return hdf5_.file_number(object).value_or(number_) != number_; }
+
+void HdfFile::choose_reader(hid_t dataset, hid_t properties, HdfDataset& found) const {
+  if (found.rejection) return;
+  // A link may have led to another file, whose name the library has.
+  std::string file(4096, '\0');
+  const ssize_t length = hdf5_->H5Fget_name(dataset, file.data(), file.size());
+  file.resize(static_cast<std::size_t>(std::clamp<ssize_t>(length, 0, 4095)));
+  const bool is_virtual = hdf5_->H5Pget_layout(properties) == H5D_VIRTUAL;
+  if (is_virtual || hdf5_->H5Pget_external_count(properties) > 0) {
+    const SourceFiles files = is_virtual ? find_virtual_sources(hdf5_, dataset, properties, file)
+                                         : find_storage_files(hdf5_, properties, file);
+    found.rejection = files.rejection;
+    found.add_library_reason(files.description);
+    found.storage = Storage::kLibrary;
+    divide(found, files.chunk);
+  }
+  if (is_outside(dataset))
+    found.add_library_reason(base::text("external link to ", std::filesystem::path(file).filename().string()));
+  if (found.storage == Storage::kInside || found.storage == Storage::kNone) found.library.clear();
+  if (found.storage == Storage::kWhole && !found.library.empty()) found.storage = Storage::kLibrary;
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,225 @@
+// Checking the sources of virtual datasets.
+//
+// Problem: a virtual dataset names other files and datasets in them. These may be virtual themselves, lie in external
+// storage, or be reached by external links, each of which may name any file of the user. The library opens all of them
+// without a question when elements are read.
+//
+// Idea: open the sources first, each by its own name, and apply the rule for other files (other_files.hpp) to every
+// name on the way. A dataset is read only if all of them pass.
+//
+// Example: all.h5 maps day1.h5::t and day2.h5::t. In day2.h5, t is a dataset in external storage, /etc/passwd. The
+// check of all.h5 opens day1.h5, then day2.h5, finds the name /etc/passwd, and rejects the dataset of all.h5.
+//
+// Names with %b stand for a series: block-%b.h5 is block-0.h5, block-1.h5 and so on up to the first that is missing.
+
+#include "container/hdf5/library_read/sources.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "container/hdf5/filters.hpp"
+#include "container/hdf5/library_read/external_links.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+
+constexpr int kDeepest = 16;
+constexpr std::size_t kMaxSources = 1'000'000;
+
+/// Replaces %b by a number and %% by %, as the library does.
+std::string expanded(const std::string& name, std::size_t block) {
+  std::string result;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] != '%' || i + 1 == name.size()) {
+      result += name[i];
+      continue;
+    }
+    ++i;
+    if (name[i] == 'b')
+      base::append_parts(result, block);
+    else
+      result += name[i];
+  }
+  return result;
+}
+
+/// Reads a text of which a function of the library returns the length, and fills a buffer.
+template <typename Get>
+std::string text_by(const Get& get) {
+  const auto length = get(nullptr, std::size_t{0});
+  if (length <= 0) return {};
+  std::string result(static_cast<std::size_t>(length) + 1, '\0');
+  if (get(result.data(), result.size()) < 0) return {};
+  result.resize(static_cast<std::size_t>(length));
+  return result;
+}
+
+SourceFiles check_storage(const Library& hdf5, hid_t properties, const std::string& file, FollowRule rule) {
+  SourceFiles found;
+  const int count = hdf5->H5Pget_external_count(properties);
+  for (int i = 0; i < count; ++i) {
+    std::array<char, 4096> name{};
+    off_t offset = 0;
+    hsize_t bytes = 0;
+    if (hdf5->H5Pget_external(properties, static_cast<unsigned>(i), name.size(), name.data(), &offset, &bytes) < 0)
+      return {{}, base::Rejection("the names of its external files cannot be read; copy the file again"), {}};
+    name.back() = '\0';
+    const OtherFile other = find_other_file(file, name.data(), Naming::kStorage, rule);
+    if (other.rejection) return {{}, other.rejection, {}};
+    if (!other.exists)
+      return {{},
+              base::Rejection::because("its elements are in the external file ", other.path,
+                                       ", which is missing; copy it "
+                                       "there"),
+              {}};
+    if (i == 0) found.description = text("external storage in ", name.data());
+  }
+  if (count > 1) base::append_parts(found.description, " and ", count - 1, count == 2 ? " other file" : " other files");
+  return found;
+}
+
+/// A name of a source: the file, which is `.` for the file of the virtual dataset itself, and the dataset.
+struct SourceName {
+  std::string file;
+  std::string dataset;
+  auto operator<=>(const SourceName&) const = default;
+};
+
+class SourceCheck {
+ public:
+  SourceCheck(const Library& hdf5, FollowRule rule) : hdf5_(hdf5), rule_(rule), links_(hdf5, rule) {}
+
+  void check_virtual(hid_t dataset, hid_t properties, const std::string& file, int depth) {
+    std::size_t count = 0;
+    if (hdf5_->H5Pget_virtual_count(properties, &count) < 0)
+      return reject(base::Rejection("its sources cannot be read; copy the file again"));
+    for (std::size_t i = 0; i < count && !rejection_; ++i) {
+      const SourceName pattern{
+          text_by([&](char* into, std::size_t n) { return hdf5_->H5Pget_virtual_filename(properties, i, into, n); }),
+          text_by([&](char* into, std::size_t n) { return hdf5_->H5Pget_virtual_dsetname(properties, i, into, n); })};
+      const bool is_series = expanded(pattern.file, 0) != expanded(pattern.file, 1) ||
+                             expanded(pattern.dataset, 0) != expanded(pattern.dataset, 1);
+      for (std::size_t block = 0; !rejection_; ++block) {
+        const bool exists = check_source(dataset, {expanded(pattern.file, block), expanded(pattern.dataset, block)},
+                                         file, {depth, is_series});
+        if (!is_series || !exists) break;
+      }
+    }
+  }
+
+  SourceFiles result() const {
+    std::string description = text("virtual dataset of ", seen_.size(), seen_.size() == 1 ? " source" : " sources");
+    if (missing_ > 0) base::append_parts(description, ", ", missing_, " of them missing");
+    return {std::move(description), rejection_, chunk_.value_or(Extents())};
+  }
+
+ private:
+  struct Where {
+    int depth;
+    bool is_series;
+  };
+
+  void reject(const base::Rejection& rejection) {
+    if (!rejection_) rejection_ = rejection;
+  }
+
+  /// Checks a source. Returns false if it is missing.
+  bool check_source(hid_t dataset, const SourceName& name, const std::string& from, Where where) {
+    std::string path = from;
+    Handle file;
+    if (name.file == ".") {
+      file = Handle(hdf5_->H5Iget_file_id(dataset), hdf5_->H5Fclose);
+    } else {
+      const OtherFile other = find_other_file(from, name.file, Naming::kVirtual, rule_);
+      if (other.rejection) return reject(other.rejection), false;
+      path = other.path;
+      if (!seen_.contains({path, name.dataset}) && other.exists)
+        file = Handle(hdf5_->H5Fopen(path.c_str(), kReadOnly, 0), hdf5_->H5Fclose);
+    }
+    if (seen_.contains({path, name.dataset})) return true;
+    Handle source;
+    links_.clear();
+    if (file) source = Handle(hdf5_->H5Oopen(file.id(), name.dataset.c_str(), links_.id()), hdf5_->H5Oclose);
+    if (links_.rejection() && !links_.is_missing()) return reject(links_.rejection()), false;
+    if (!source && where.is_series) return false;
+    if (where.depth >= kDeepest || seen_.size() >= kMaxSources)
+      return reject(base::Rejection::because("its sources are virtual datasets in more than ", kDeepest,
+                                             " levels, or more than ", kMaxSources, "; open one of them")),
+             false;
+    seen_.insert({path, name.dataset});
+    if (source && hdf5_->H5Iget_type(source.id()) == H5I_DATASET)
+      check_dataset(source.id(), path, where.depth);
+    else
+      ++missing_;
+    return static_cast<bool>(source);
+  }
+
+  void check_dataset(hid_t dataset, const std::string& path, int depth) {
+    // An external link may have led to another file than the one of `path`.
+    const std::string file = text_by([&](char* into, std::size_t n) { return hdf5_->H5Fget_name(dataset, into, n); });
+    const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
+    if (!properties || file.empty())
+      return reject(base::Rejection::because("its source in ", path, " cannot be read", hdf5_.why()));
+    const int layout = hdf5_->H5Pget_layout(properties.id());
+    if (layout == H5D_VIRTUAL) return check_virtual(dataset, properties.id(), file, depth + 1);
+    if (layout == H5D_CONTIGUOUS) return reject(check_storage(hdf5_, properties.id(), file, rule_).rejection);
+    if (layout != H5D_CHUNKED) return;
+    if (!chunk_) {
+      std::array<hsize_t, H5S_MAX_RANK> extents{};
+      const int count = hdf5_->H5Pget_chunk(properties.id(), H5S_MAX_RANK, extents.data());
+      chunk_.emplace(extents.begin(), extents.begin() + std::max(count, 0));
+    }
+    const int filters = hdf5_->H5Pget_nfilters(properties.id());
+    for (int i = 0; i < filters; ++i) {
+      Filter filter;
+      std::array<char, 128> name{};
+      std::size_t none = 0;
+      unsigned flags = 0;
+      unsigned config = 0;
+      filter.id = static_cast<std::uint32_t>(hdf5_->H5Pget_filter2(properties.id(), static_cast<unsigned>(i), &flags,
+                                                                   &none, nullptr, name.size(), name.data(), &config));
+      name.back() = '\0';
+      filter.name = name.data();
+      reject(library_filter_rejection(hdf5_, filter.id, describe_filter(filter)));
+    }
+  }
+
+  const Library& hdf5_;
+  const FollowRule rule_;
+  ExternalLinks links_;
+  std::set<SourceName> seen_;
+  std::size_t missing_ = 0;
+  std::optional<Extents> chunk_;
+  base::Rejection rejection_;
+};
+
+}  // namespace
+
+SourceFiles find_virtual_sources(const Library& hdf5, hid_t dataset, hid_t properties, const std::string& file) {
+  SourceCheck check(hdf5, follow_rule());
+  check.check_virtual(dataset, properties, file, 0);
+  return check.result();
+}
+
+SourceFiles find_storage_files(const Library& hdf5, hid_t properties, const std::string& file) {
+  return check_storage(hdf5, properties, file, follow_rule());
+}
+
+base::Rejection library_filter_rejection(const Library& hdf5, unsigned id, const std::string& description) {
+  if (hdf5.has_filter(id)) return {};
+  return base::Rejection::because("its chunks are compressed by ", description, ", filter ", id,
+                                  ", which neither Plait nor ", hdf5.describe(),
+                                  " decodes; install its plug-in (pip install hdf5plugin), or name the folder of the "
+                                  "plug-in in HDF5_PLUGIN_PATH");
+}
+
+}  // namespace plait::container::hdf5
