@@ -117,6 +117,7 @@ void bind_member(nb::module_& module) {
       .def_ro("element", &Member::element)
       .def_ro("stored", &Member::stored)
       .def_ro("storage", &Member::storage)
+      .def_ro("library", &Member::library)
       .def_prop_ro("error", [](const Member& self) { return self.rejection.reason(); })
       .def_ro("has_elements", &Member::has_elements);
 }

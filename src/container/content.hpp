@@ -39,6 +39,8 @@ struct Member : Content {
   /// Position in the header of a new file where the offset of the array is written, for formats that know it only at
   /// the end.
   std::int64_t address_field = 0;
+  /// The reason why the format's own library reads the elements; empty if Plait reads them.
+  std::string library{};
   /// The reason why the array cannot be opened.
   base::Rejection rejection{};
   /// False for an array that has a name and attributes, but no shape and no elements (a null dataspace of HDF5).

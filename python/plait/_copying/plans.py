@@ -63,6 +63,8 @@ class ArrayPlan:
     """The compression of its chunks in the target; empty if there is none."""
     unlimited: tuple[str, ...] = ()
     """The dimensions that can be extended in the target: their names, or numbers if they have none."""
+    library: str = ""
+    """The reason why the library of the source's format reads the array; empty if Plait does."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ def planned(step: int, array: StepArray, route: Route, target: Storage) -> Array
         most * (array.dtype.itemsize + array.extra_bytes),
         "" if target.content.codec == "none" else target.content.codec,
         _unlimited_names(array, target),
+        array.library,
     )
 
 

@@ -147,9 +147,8 @@ class NamedSource:
                 reason = f"{self._path}{BETWEEN if one.name else ''}{one.name}: {reason}"
                 unreadable.append(UnreadableArray(name, reason, has_elements=one.has_elements))
             else:
-                arrays.append(
-                    StepArray(replace_type(one, array_type(one.shape, dtype, one.order)), named=bool(one.name))
-                )
+                described = replace_type(one, array_type(one.shape, dtype, one.order))
+                arrays.append(StepArray(described, named=bool(one.name), library=one.library))
         yield SourceStep(0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable), is_all=True)
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:

@@ -36,6 +36,8 @@ class StepArray(Storage):
     """Additional bytes per element that reading it needs."""
     is_coordinate: bool = False
     """True if it has one dimension, and arrays with more dimensions that are copied with it have that dimension too."""
+    library: str = ""
+    """The reason why the library of the source's format reads it; empty if Plait does."""
     named: bool = False
     """True if the source has this name for it, so that a target uses the name."""
 

@@ -30,6 +30,7 @@ Member make_member(NamedDataset& found) {
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;
   member.type = std::move(dataset.type);
+  member.library = std::move(dataset.library);
   member.rejection = std::move(dataset.rejection);
   member.has_elements = !dataset.is_null;
   return member;

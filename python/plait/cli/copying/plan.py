@@ -40,6 +40,10 @@ def print_plan(job: dict[str, Any], result: CopySummary) -> None:
     for row in rows:
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         console.print(line.rstrip(), soft_wrap=True, markup=False)
+    for array in result.plan:
+        if array["library"]:
+            line = f"{shown(array['name'])} is read by the library of its format ({shown(array['library'])}), by one "
+            console.print(f"{line}thread of a process at a time", soft_wrap=True, markup=False)
     passes = [one for array in result.plan for one in array["passes"]]
     known = [one["seconds"] for one in passes if one["seconds"] is not None]
     time = seconds(sum(known)) if len(known) == len(passes) else "not known"

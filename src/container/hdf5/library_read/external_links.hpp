@@ -1,8 +1,6 @@
 /// Links into other files, followed as PLAIT_HDF5_EXTERNAL permits.
 #pragma once
 
-#include <string>
-
 #include "base/errors.hpp"
 #include "container/hdf5/library.hpp"
 #include "container/hdf5/library_read/other_files.hpp"
@@ -31,6 +29,7 @@ class ExternalLinks {
   static herr_t check(const char* from, const char* group, const char* to, const char* object, unsigned* flags,
                       hid_t access, void* links);
 
+  const Library& hdf5_;
   FollowRule rule_;
   Handle properties_;
   base::Rejection rejection_;

@@ -69,12 +69,12 @@ base::Rejection location_rejection(const std::string& from, const std::string& n
   std::error_code error;
   const fs::path real = fs::canonical(path, error);
   if (error || !fs::is_regular_file(real, error))
-    return base::Rejection::because("it names ", named, ", which is no ordinary file; replace it by one");
+    return base::Rejection::because(named, ", which is no ordinary file; replace it by one");
   const fs::path folder = fs::canonical(folder_path(from), error);
   const fs::path own_folder = fs::canonical(from, error).parent_path();
   if (!error && (is_below(real, folder) || is_below(real, own_folder))) return {};
-  return base::Rejection::because("it names the file ", named, ", which is ", real.string(), ", outside the folder of ",
-                                  from, "; set ", kSetting, "=any to read files of other folders");
+  return base::Rejection::because(named, ", which is outside the folder of ", from, " (", real.string(), "); set ",
+                                  kSetting, "=any to read files of other folders");
 }
 
 }  // namespace
@@ -90,14 +90,15 @@ FollowRule follow_rule() {
 
 OtherFile find_other_file(const std::string& from, const std::string& named, Naming naming, FollowRule rule) {
   if (rule == FollowRule::kNone)
-    return {named, false,
-            base::Rejection::because("it names the file ", named, "; unset ", kSetting, ", which is none, to read it")};
+    return {
+        named, false,
+        base::Rejection::because(named, ", and ", kSetting, " is none; unset it to read other files of the folder")};
   const char* const variable = prefix_variable(naming);
   const char* const prefix = std::getenv(variable);
   if (rule == FollowRule::kFolder && prefix != nullptr && *prefix != '\0')
     return {named, false,
-            base::Rejection::because("it names the file ", named, ", and ", variable, " is set to another folder; set ",
-                                     kSetting, "=any to read files of other folders, or unset ", variable)};
+            base::Rejection::because(named, ", and ", variable, " names another folder; unset it, or set ", kSetting,
+                                     "=any to read files of other folders")};
   const std::vector<fs::path> paths = candidates(from, named, naming);
   std::error_code error;
   const auto found = std::ranges::find_if(paths, [&](const fs::path& path) { return fs::exists(path, error); });

@@ -22,9 +22,10 @@ FollowRule follow_rule();
 enum class Naming : std::uint8_t { kVirtual, kStorage, kLink };
 
 struct OtherFile {
-  std::string path;           ///< the path that the library opens
-  bool exists = false;        ///< false if the library finds no file
-  base::Rejection rejection;  ///< the reason why the file must not be read
+  std::string path;     ///< the path that the library opens
+  bool exists = false;  ///< false if the library finds no file
+  /// The reason why the file must not be read, as in `../a.h5, which is outside ...`, which follows `in the file`.
+  base::Rejection rejection;
 };
 
 /// Finds a file as the library does, and checks that Plait may read it.

@@ -62,7 +62,7 @@ void HdfFile::choose_reader(hid_t dataset, hid_t properties, HdfDataset& found) 
     const SourceFiles files = is_virtual ? find_virtual_sources(hdf5_, dataset, properties, file)
                                          : find_storage_files(hdf5_, properties, file);
     found.rejection = files.rejection;
-    found.add_library_reason(files.description);
+    if (!files.rejection) found.add_library_reason(files.description);
     found.storage = Storage::kLibrary;
     divide(found, files.chunk);
   }

@@ -7,8 +7,8 @@
 // Idea: open the sources first, each by its own name, and apply the rule for other files (other_files.hpp) to every
 // name on the way. A dataset is read only if all of them pass.
 //
-// Example: all.h5 maps day1.h5::t and day2.h5::t. In day2.h5, t is a dataset in external storage, /etc/passwd. The
-// check of all.h5 opens day1.h5, then day2.h5, finds the name /etc/passwd, and rejects the dataset of all.h5.
+// Example: all.h5 maps day1.h5::t and day2.h5::t. In day2.h5, t is an external link to /home/a/b.h5::t. The check of
+// all.h5 opens day1.h5, then day2.h5, meets the link, and rejects the dataset of all.h5.
 //
 // Names with %b stand for a series: block-%b.h5 is block-0.h5, block-1.h5 and so on up to the first that is missing.
 
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/text.hpp"
@@ -32,6 +33,7 @@ namespace {
 
 using base::text;
 
+constexpr std::string_view kBegin = "its elements are in the file ";
 constexpr int kDeepest = 16;
 constexpr std::size_t kMaxSources = 1'000'000;
 
@@ -74,10 +76,10 @@ SourceFiles check_storage(const Library& hdf5, hid_t properties, const std::stri
       return {{}, base::Rejection("the names of its external files cannot be read; copy the file again"), {}};
     name.back() = '\0';
     const OtherFile other = find_other_file(file, name.data(), Naming::kStorage, rule);
-    if (other.rejection) return {{}, other.rejection, {}};
+    if (other.rejection) return {{}, base::Rejection::because(kBegin, other.rejection.reason()), {}};
     if (!other.exists)
       return {{},
-              base::Rejection::because("its elements are in the external file ", other.path,
+              base::Rejection::because(kBegin, other.path,
                                        ", which is missing; copy it "
                                        "there"),
               {}};
@@ -140,16 +142,23 @@ class SourceCheck {
       file = Handle(hdf5_->H5Iget_file_id(dataset), hdf5_->H5Fclose);
     } else {
       const OtherFile other = find_other_file(from, name.file, Naming::kVirtual, rule_);
-      if (other.rejection) return reject(other.rejection), false;
+      if (other.rejection) return reject(base::Rejection::because(kBegin, other.rejection.reason())), false;
       path = other.path;
-      if (!seen_.contains({path, name.dataset}) && other.exists)
-        file = Handle(hdf5_->H5Fopen(path.c_str(), kReadOnly, 0), hdf5_->H5Fclose);
+      if (seen_.contains({path, name.dataset})) return true;
+      if (other.exists) file = Handle(hdf5_->H5Fopen(path.c_str(), kReadOnly, 0), hdf5_->H5Fclose);
+      // The library would search for another file of this name in other folders.
+      if (other.exists && !file)
+        return reject(base::Rejection::because(kBegin, name.file, ", which cannot be opened as an HDF5 file",
+                                               hdf5_.why(), "; copy it again")),
+               false;
     }
-    if (seen_.contains({path, name.dataset})) return true;
     Handle source;
     links_.clear();
     if (file) source = Handle(hdf5_->H5Oopen(file.id(), name.dataset.c_str(), links_.id()), hdf5_->H5Oclose);
-    if (links_.rejection() && !links_.is_missing()) return reject(links_.rejection()), false;
+    if (links_.rejection() && !links_.is_missing())
+      return reject(base::Rejection::because(kBegin, name.file, ", in which ", name.dataset,
+                                             " is not there: ", links_.rejection().reason())),
+             false;
     if (!source && where.is_series) return false;
     if (where.depth >= kDeepest || seen_.size() >= kMaxSources)
       return reject(base::Rejection::because("its sources are virtual datasets in more than ", kDeepest,
@@ -171,7 +180,9 @@ class SourceCheck {
       return reject(base::Rejection::because("its source in ", path, " cannot be read", hdf5_.why()));
     const int layout = hdf5_->H5Pget_layout(properties.id());
     if (layout == H5D_VIRTUAL) return check_virtual(dataset, properties.id(), file, depth + 1);
-    if (layout == H5D_CONTIGUOUS) return reject(check_storage(hdf5_, properties.id(), file, rule_).rejection);
+    // The library would search for these files in the working directory.
+    if (hdf5_->H5Pget_external_count(properties.id()) > 0)
+      return reject(base::Rejection::because(kBegin, path, ", in which they are in external storage; open that file"));
     if (layout != H5D_CHUNKED) return;
     if (!chunk_) {
       std::array<hsize_t, H5S_MAX_RANK> extents{};
@@ -194,7 +205,7 @@ class SourceCheck {
   }
 
   const Library& hdf5_;
-  const FollowRule rule_;
+  FollowRule rule_;
   ExternalLinks links_;
   std::set<SourceName> seen_;
   std::size_t missing_ = 0;

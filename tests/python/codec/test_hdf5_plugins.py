@@ -1,0 +1,178 @@
+"""Filters and types of HDF5 datasets that Plait leaves to HDF5's library and its plug-ins, compared with h5py."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import run
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+
+SHAPE, CHUNK = (13, 7, 10), (4, 3, 10)
+INTEGERS = np.random.default_rng(1).integers(0, 500, SHAPE).astype("i4")
+FLOATS = np.linspace(-3, 40, INTEGERS.size).reshape(SHAPE).astype("f4")
+PLUGINS = {
+    "zfp": ("Zfp(reversible=True)", FLOATS),
+    "bitshuffle": ("Bitshuffle()", INTEGERS),
+    "blosc2": ("Blosc2()", INTEGERS),
+    "bzip2": ("BZip2()", INTEGERS),
+}
+OWN = {"lz4": "LZ4()", "zstd": "Zstd()", "blosc": "Blosc()"}
+
+
+def python(code: str, **environment: str) -> str:
+    """Run code in a process of its own, into which no test has imported plug-ins."""
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
+    )
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with a dataset for each plug-in, by h5py in another process."""
+    pytest.importorskip("hdf5plugin")
+    folder = tmp_path_factory.mktemp("packed")
+    np.savez(folder / "arrays.npz", integers=INTEGERS, floats=FLOATS)
+    datasets = {name: (how, "floats" if array is FLOATS else "integers") for name, (how, array) in PLUGINS.items()}
+    datasets |= {name: (how, "integers") for name, how in OWN.items()}
+    lines = [
+        f"f.create_dataset('{name}', data=a['{array}'], chunks={CHUNK}, **hdf5plugin.{how})"
+        for name, (how, array) in datasets.items()
+    ]
+    code = "import h5py, hdf5plugin, numpy as np\n"
+    code += f"a = np.load({str(folder / 'arrays.npz')!r})\nf = h5py.File({str(folder / 'a.h5')!r}, 'w')\n"
+    python(code + "\n".join(lines) + "\nf.close()")
+    return folder / "a.h5"
+
+
+def make_numbers(path: Path) -> dict[str, np.ndarray]:
+    """Make datasets of scale-offset, nbit, and numbers of unusual numbers of bits; return what h5py reads."""
+    with h5py.File(path, "w") as file:
+        file.create_dataset("integers", data=INTEGERS, chunks=CHUNK, scaleoffset=0)
+        file.create_dataset("floats", data=FLOATS, chunks=CHUNK, scaleoffset=3)
+        file.create_dataset("partial", shape=SHAPE, dtype="i4", chunks=CHUNK, scaleoffset=0, fillvalue=7)
+        file["partial"][:5] = INTEGERS[:5]
+        for name, base, bits, bytes_, filtered in (
+            ("nbit", h5py.h5t.STD_I32LE, 20, 4, True),
+            ("big", h5py.h5t.STD_U32BE, 17, 4, False),
+            ("three", h5py.h5t.STD_I32LE, 24, 3, False),
+        ):
+            kind = base.copy()
+            kind.set_precision(bits)
+            kind.set_size(bytes_)
+            create = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            if filtered:
+                create.set_chunk(CHUNK)
+                create.set_filter(h5py.h5z.FILTER_NBIT, h5py.h5z.FLAG_OPTIONAL, ())
+            made = h5py.h5d.create(file.id, name.encode(), kind, h5py.h5s.create_simple(SHAPE), create)
+            made.write(h5py.h5s.ALL, h5py.h5s.ALL, INTEGERS)
+        real = h5py.h5t.IEEE_F32LE.copy()
+        real.set_fields(27, 20, 7, 4, 16)
+        real.set_ebias(63)
+        real.set_precision(28)
+        made = h5py.h5d.create(file.id, b"short", real, h5py.h5s.create_simple(SHAPE), None)
+        made.write(h5py.h5s.ALL, h5py.h5s.ALL, FLOATS)
+        attribute = h5py.h5a.create(file.id, b"bits", h5py.h5t.STD_I32LE.copy(), h5py.h5s.create(h5py.h5s.SCALAR))
+        attribute.write(np.array(3, "i4"))
+        found = {}
+        for name in file:
+            out = np.empty(SHAPE, FLOATS.dtype if name in ("floats", "short") else INTEGERS.dtype)
+            file[name].id.read(h5py.h5s.ALL, h5py.h5s.ALL, out)
+            found[name] = out
+    return found
+
+
+def check(url: object, array: np.ndarray) -> None:
+    with plait.open(url) as file:
+        np.testing.assert_array_equal(file.read(), array)
+        for region in (np.s_[2:9, 3], np.s_[..., ::3], np.s_[12:, :, 4:5], np.s_[0, 0, 0]):
+            np.testing.assert_array_equal(file.read(region=region), array[region])
+        for dist in ("(cyclic, block, *)", "(*, cyclic(2), block)", "(block(5), *, cyclic)"):
+            layout = plait.Layout.parse(f"13x7x10 {dist} onto (2, 2)")
+            parts = file.read(layout)
+            for rank, part in enumerate(parts):
+                np.testing.assert_array_equal(part, array[np.ix_(*layout.indices(rank))])
+
+
+@pytest.mark.parametrize("name", [*PLUGINS, *OWN])
+def test_plugins_are_found_by_themselves(packed: Path, tmp_path: Path, name: str) -> None:
+    array = PLUGINS[name][1] if name in PLUGINS else INTEGERS
+    check(f"{packed}::{name}", array)
+    listed = {one.name: one for one in plait.arrays_in(packed)}[name]
+    assert listed.error == ""
+    assert (f"read by HDF5's library (filter {name})" in listed.storage) == (name in PLUGINS)
+    plait.copy(f"{packed}::{name}", tmp_path / "b.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), array)
+
+
+def test_numbers_that_the_library_converts(tmp_path: Path) -> None:
+    arrays = make_numbers(tmp_path / "a.h5")
+    for name, array in arrays.items():
+        check(f"{tmp_path}/a.h5::{name}", array)
+    listed = {one.name: one for one in plait.arrays_in(tmp_path / "a.h5")}
+    assert listed["big"].dtype == np.dtype(">u4")
+    assert listed["three"].dtype == np.dtype("<i4")
+    assert listed["three"].storage == "read by HDF5's library (integers of 24 bits in 3 bytes)"
+    assert "floats of 7 bits of exponent and 16 of mantissa in 4 bytes" in listed["short"].storage
+    assert "filter nbit, integers of 20 bits in 4 bytes" in listed["nbit"].storage
+    np.testing.assert_array_equal(arrays["integers"], INTEGERS)
+    plait.copy(tmp_path / "a.h5", tmp_path / "b.h5")
+    with h5py.File(tmp_path / "b.h5") as file:
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(file[name][...], array)
+
+
+def test_the_path_is_visible(tmp_path: Path) -> None:
+    make_numbers(tmp_path / "a.h5")
+    with plait.open(f"{tmp_path}/a.h5::integers") as file:
+        assert "read by HDF5's library (filter scaleoffset)" in file.explain()
+        with pytest.raises(plait.ArgumentError, match="HDF5's library reads its elements"):
+            plait.open(f"{tmp_path}/a.h5::integers", "r+")
+    listed = run("info", f"{tmp_path}/a.h5")
+    assert "scaleoffset, read by HDF5's library (filter scaleoffset)" in listed.output
+    planned = run("copy", f"{tmp_path}/a.h5", f"{tmp_path}/b.zarr", "--dry-run")
+    line = "integers is read by the library of its format (filter scaleoffset), by one thread of a process at a time"
+    assert line in planned.output
+    assert not (tmp_path / "b.zarr").exists()
+
+
+def test_a_filter_without_a_plugin(packed: Path) -> None:
+    code = f"""
+import importlib.util
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *others: None if name == "hdf5plugin" else find(name, *others)
+import plait
+for one in plait.arrays_in({str(packed)!r}):
+    if one.name == "bitshuffle": print(one.error)
+try: plait.open({str(packed)!r} + "::zfp")
+except plait.ArgumentError as error: print(error)
+"""
+    listed, opened = python(code, HDF5_PLUGIN_PATH="/nowhere").splitlines()
+    assert "compressed by bitshuffle, filter 32008, which neither Plait nor HDF5" in listed
+    assert f"{packed}::zfp: its chunks are compressed by zfp, filter 32013" in opened
+    assert "pip install hdf5plugin" in opened
+    hdf5plugin = pytest.importorskip("hdf5plugin")
+    assert not python(code, HDF5_PLUGIN_PATH=str(Path(hdf5plugin.__file__).parent / "plugins")).strip()
+
+
+def test_a_damaged_chunk(packed: Path, tmp_path: Path) -> None:
+    with h5py.File(packed) as file:
+        chunk = file["bzip2"].id.get_chunk_info(3)
+    content = bytearray(packed.read_bytes())
+    content[chunk.byte_offset : chunk.byte_offset + chunk.size] = bytes(chunk.size)
+    (tmp_path / "a.h5").write_bytes(content)
+    with plait.open(f"{tmp_path}/a.h5::bzip2") as file:
+        np.testing.assert_array_equal(file.read(region=np.s_[:4, :3]), INTEGERS[:4, :3])
+        with pytest.raises(
+            plait.StoreError,
+            match=r"a\.h5::bzip2: HDF5 .* cannot read the elements from \(0, 0, 0\)|"
+            r"a\.h5::bzip2: HDF5 .* cannot read the elements from \(4, 0, 0\)",
+        ):
+            file.read()
