@@ -111,6 +111,7 @@ void HdfFile::not_there(const std::string& shown, int kind) {
 
 void HdfFile::visit(std::string_view top, const Visitor& visitor) {
   std::set<std::pair<unsigned long, haddr_t>> seen;
+  std::vector<Handle> open_files;
   std::vector<std::string> to_visit{std::string(top)};
   while (!to_visit.empty()) {
     const std::string name = std::move(to_visit.back());
@@ -122,7 +123,11 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     haddr_t address = object ? object_address(object.id()) : HADDR_UNDEF;
     // If another link has led to this object, it has been visited.
     if (object && !seen.insert({hdf5_.file_number(object.id()).value_or(0), address}).second) continue;
-    if (object && is_outside(object.id())) address = HADDR_UNDEF;
+    if (object && is_outside(object.id())) {
+      address = HADDR_UNDEF;
+      // The library gives a file another number if it opens it again.
+      open_files.emplace_back(hdf5_->H5Iget_file_id(object.id()), hdf5_->H5Fclose);
+    }
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
     if (kind != H5I_GROUP) continue;
