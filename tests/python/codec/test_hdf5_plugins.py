@@ -94,7 +94,7 @@ def check(url: object, array: np.ndarray) -> None:
         np.testing.assert_array_equal(file.read(), array)
         for region in (np.s_[2:9, 3], np.s_[..., ::3], np.s_[12:, :, 4:5], np.s_[0, 0, 0]):
             np.testing.assert_array_equal(file.read(region=region), array[region])
-        for dist in ("(cyclic, block, *)", "(*, cyclic(2), block)", "(block(5), *, cyclic)"):
+        for dist in ("(cyclic, block, *)", "(*, cyclic(2), block)", "(block(7), *, cyclic)"):
             layout = plait.Layout.parse(f"13x7x10 {dist} onto (2, 2)")
             parts = file.read(layout)
             for rank, part in enumerate(parts):
