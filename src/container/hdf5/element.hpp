@@ -23,8 +23,8 @@ struct Element {
   std::string description;  ///< the name of the type in h5dump, without `H5T_`
   std::int64_t bytes = 0;
   base::Rejection rejection{};  ///< the reason why arrays of this type cannot be opened
-  /// The type in the file, as in `integers of 12 bits in 2 bytes`, if the HDF5 library must convert elements to `dtype`;
-  /// otherwise empty.
+  /// The type in the file, as in `integers of 12 bits in 2 bytes`, if the HDF5 library must convert elements to
+  /// `dtype`; otherwise empty.
   std::string conversion{};
   /// The dimensions of elements that are arrays; `dtype` and `bytes` are then those of an element of such an array.
   Extents shape{};

@@ -40,8 +40,8 @@ class HdfFile {
   HdfFile(store::Store& store, const std::string& path, PrivateImage& image);
 
   /// Returns all datasets of a group, or the one dataset of that name, in the order of the file. A dataset with several
-  /// links appears once. Links to other files are followed as follow_rule() permits. Named types are left out, and so are datasets that only
-  /// represent a dimension of netCDF.
+  /// links appears once. Links to other files are followed as follow_rule() permits. Named types are left out, and so
+  /// are datasets that only represent a dimension of netCDF.
   /// errors  kArgument: no object has that name, or the name leads to another file. kSystem: the file is damaged, or
   ///         its groups are nested too deeply.
   std::vector<NamedDataset> datasets(std::string_view group);

@@ -31,7 +31,7 @@ def make(folder):
 
 
 @pytest.mark.parametrize("memory", [0, 1 << 14])
-@pytest.mark.parametrize("dist", ["(cyclic, *, *)", "(*, block, *)", "(*, cyclic(3), *)", "(block(7), *, *)"])
+@pytest.mark.parametrize("dist", ["(cyclic, *, *)", "(*, block, *)", "(*, cyclic(3), *)", "(block, *, *)"])
 @pytest.mark.parametrize("name", ["scaled", "outside", "virtual", "link"])
 def test_layouts(comm, shared, name, dist, memory):
     if comm.rank == 0:

@@ -38,8 +38,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             file["t"] = ARRAY[number : number + 1]
     with h5py.File(out / "o.h5", "w") as file:
         file["t"] = ARRAY[0]
-    for place in (run_folder, out):
-        ARRAY.tofile(place / "raw.bin")
+    for target in (run_folder, out):
+        ARRAY.tofile(target / "raw.bin")
     (run_folder / "disguised.h5").symlink_to("../out/o.h5")
     return run_folder
 

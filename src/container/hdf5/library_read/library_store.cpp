@@ -7,8 +7,8 @@
 // border the element is at, as many as remain in the range and in that dimension. At most 2N-1 boxes are needed.
 //
 // Example: shape (4, 10), elements 7 to 34. Element 7 is at no border of a row: the box is (0, 7) with 3 elements.
-// Element 10 begins a row, and 24 elements remain: the box is (1, 0) with 2x10 elements. Element 30 begins a row, but only
-// 4 elements remain: the box is (3, 0) with 4 elements.
+// Element 10 begins a row, and 24 elements remain: the box is (1, 0) with 2x10 elements. Element 30 begins a row, but
+// only 4 elements remain: the box is (3, 0) with 4 elements.
 
 #include "container/hdf5/library_read/library_store.hpp"
 

@@ -7,9 +7,9 @@
 // Idea: list the paths that the library tries, in its order, take the first that exists, and resolve its symbolic
 // links. The file may be read if the result is in the folder of the naming file or below it.
 //
-// Example: /data/run/all.h5 names the source "day1.h5". The library tries /data/run/day1.h5, then day1.h5 in the working
-// directory. If only the second exists, it is outside /data/run, and reading all.h5 is an error that names it. So are
-// the sources "../day1.h5" and "/etc/day1.h5"; "/data/run/day1.h5" may be read.
+// Example: /data/run/all.h5 names the source "day1.h5". The library tries /data/run/day1.h5, then day1.h5 in the
+// working directory. If only the second exists, it is outside /data/run, and reading all.h5 is an error that names it.
+// So are the sources "../day1.h5" and "/etc/day1.h5"; "/data/run/day1.h5" may be read.
 
 #include "container/hdf5/library_read/other_files.hpp"
 

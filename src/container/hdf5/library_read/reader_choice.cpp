@@ -1,7 +1,7 @@
 // Which datasets the HDF5 library reads.
 //
-// Problem: Plait finds the bytes of contiguous and chunked datasets in the file and decodes them itself, on all ranks at
-// once. It cannot do so if a filter or the type of elements is not its own, or if the elements are in other files.
+// Problem: Plait finds the bytes of contiguous and chunked datasets in the file and decodes them itself, on all ranks
+// at once. It cannot do so if a filter or the type of elements is not its own, or if the elements are in other files.
 //
 // Idea: HdfDataset::library lists the reasons, and LibraryStore reads such a dataset by the library. Virtual datasets
 // get the chunks of their first source, so that a window contains whole chunks of the sources.

@@ -7,7 +7,7 @@
 // Idea: open the sources first, each by its own name, and apply the rule for other files (other_files.hpp) to every
 // name on the way. A dataset is read only if all of them pass.
 //
-// Example: all.h5 maps day1.h5::t and day2.h5::t. In day2.h5, t is an external link to /home/a/b.h5::t. The check of
+// Example: all.h5 maps day1.h5::t and day2.h5::t. In day2.h5, t is an external link to /data/b.h5::t. The check of
 // all.h5 opens day1.h5, then day2.h5, meets the link, and rejects the dataset of all.h5.
 //
 // Names with %b stand for a series: block-%b.h5 is block-0.h5, block-1.h5 and so on up to the first that is missing.
