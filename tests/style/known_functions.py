@@ -20,7 +20,7 @@ KNOWN_PARAMETERS = {
     "trace/bindings/python/trace/traces.cpp:plait::python::open_reader": 11,
     "trace/bindings/python/trace/traces.cpp:plait::python::open_writer": 8,
     "python/plait/notations/mpi.py:from_darray": 7,  # of MPI_Type_create_darray
-    "src/container/hdf5/library_read/external_links.cpp:plait::container::hdf5::ExternalLinks::check": 7,  # HDF5 calls it
+    "src/container/hdf5/library_read/external_links.cpp:plait::container::hdf5::ExternalLinks::check": 7,  # of HDF5
     "src/core/redistribution/redistribute.cpp:plait::redistribute": 7,
     "src/core/redistribution/redistribute.cpp:plait::start_redistribute": 7,
     "src/layout/layout.cpp:plait::Layout::Layout": 6,
