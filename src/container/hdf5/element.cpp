@@ -151,7 +151,8 @@ Element make_pair(const Library& hdf5, hid_t type) {
     return {};
   const Element part = make_float(hdf5, real.id());
   const auto bytes = static_cast<std::size_t>(part.bytes);
-  const bool is_pair = !part.rejection && part.conversion.empty() && part.dtype == make_float(hdf5, imaginary.id()).dtype &&
+  const bool is_pair = !part.rejection && part.conversion.empty() &&
+                       part.dtype == make_float(hdf5, imaginary.id()).dtype &&
                        hdf5->H5Tget_member_offset(type, 0) == 0 && hdf5->H5Tget_member_offset(type, 1) == bytes &&
                        hdf5->H5Tget_size(type) == 2 * bytes;
   return is_pair ? make_complex(part) : Element{};

@@ -7,8 +7,8 @@
 #include "container/format_registry.hpp"
 #include "container/hdf5/changing/attribute_changes.hpp"
 #include "container/hdf5/hdf_file.hpp"
-#include "container/hdf5/texts/heap_texts.hpp"
 #include "container/hdf5/library_read/library_store.hpp"
+#include "container/hdf5/texts/heap_texts.hpp"
 #include "container/members.hpp"
 
 namespace plait::container::hdf5 {

@@ -15,9 +15,9 @@
 #include "container/npy/encoding.hpp"
 #include "container/zarr/elements/element_types.hpp"
 #include "container/zarr/elements/fill_json.hpp"
-#include "container/zarr/texts/text_types.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/target.hpp"
+#include "container/zarr/texts/text_types.hpp"
 #include "container/zarr/zarr_attributes.hpp"
 
 namespace plait::container::zarr {

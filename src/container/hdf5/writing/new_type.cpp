@@ -8,10 +8,10 @@
 #include "base/text.hpp"
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/float_formats.hpp"
-#include "plait/array_description.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/npy_header.hpp"
 #include "container/npy/record_type.hpp"
+#include "plait/array_description.hpp"
 
 namespace plait::container::hdf5 {
 
