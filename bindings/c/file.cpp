@@ -19,7 +19,8 @@ Mode mode_named(const std::string& name) {
   if (name == "r") return Mode::kRead;
   if (name == "w") return Mode::kWrite;
   if (name == "r+") return Mode::kReadWrite;
-  plait::base::throw_argument_error("mode \"", name, R"(" is not known; use "r", "w" or "r+")");
+  if (name == "a") return Mode::kAppend;
+  plait::base::throw_argument_error("mode \"", name, R"(" is not known; use "r", "w", "r+" or "a")");
 }
 
 Order order_named(const std::string& name) {

@@ -45,7 +45,8 @@ Mode mode_named(const std::string& name) {
   if (name == "r") return Mode::kRead;
   if (name == "w") return Mode::kWrite;
   if (name == "r+") return Mode::kReadWrite;
-  base::throw_argument_error("mode \"" + name + "\" is not known; use \"r\", \"w\" or \"r+\"");
+  if (name == "a") return Mode::kAppend;
+  base::throw_argument_error("mode \"" + name + "\" is not known; use \"r\", \"w\", \"r+\" or \"a\"");
 }
 
 /// Describes how a new array would be stored.
@@ -156,6 +157,21 @@ void bind_file(nb::module_& module) {
             self.write(layout, arrays, slices);
           },
           "layout"_a, "parts"_a, "region"_a)
+      .def(
+          "append",
+          [](File& self, const Layout& layout, const Sequence& parts, std::int64_t axis) {
+            const auto arrays = to_parts<const std::byte>(parts);
+            const GilRelease release;
+            self.append(layout, arrays, axis);
+          },
+          "layout"_a, "parts"_a, "axis"_a)
+      .def(
+          "resize",
+          [](File& self, const std::vector<std::int64_t>& shape) {
+            const GilRelease release;
+            self.resize(shape);
+          },
+          "shape"_a)
       .def(
           "start_read",
           [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region, bool fill_halo) {

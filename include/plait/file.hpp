@@ -114,6 +114,19 @@ class File {
   /// Writes the elements that the ranks own to the region.  A failed write in mode `w` discards the new file.
   void write(const Layout& layout, std::span<const ConstPart> parts, const Region& region = {});
 
+  /// Extends the array along dimension `axis` by a block of the layout's shape, which is equal to that of the array in
+  /// all other dimensions, and writes it.  Modes `a` and `w`, for Zarr.  Other programs find the array as it was until
+  /// the File is closed, and then with all that was appended.
+  /// cost    That of write().  Chunks that the end of the array crosses are read and written as a whole.
+  /// errors  kArgument: the block does not fit; the array cannot grow.  kSystem: as write(); the array has its former
+  ///         shape then.
+  void append(const Layout& layout, std::span<const ConstPart> parts, std::int64_t axis = 0);
+  /// Changes the shape of the array.  New elements have the fill value, and other programs find them when the File is
+  /// closed.  Where the new shape is smaller, the file changes at once: its elements outside are discarded.
+  /// cost    The names of all chunks are listed.
+  /// errors  As append().
+  void resize(const Extents& shape);
+
   /// Start an access and return at once.  A thread of this File carries the accesses out in order.  With MPI that
   /// thread may call MPI as well, so initialise MPI with MPI_THREAD_MULTIPLE.
   Request start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region = {},

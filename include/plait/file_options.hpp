@@ -17,7 +17,11 @@ enum class Mode : std::uint8_t {
   /// `w`: writes a new file.  It appears as a whole when the File is closed, or not at all.
   kWrite,
   /// `r+`: changes parts of an existing array in place.  Compressed HDF5 datasets change when the File is closed.
-  kReadWrite
+  kReadWrite,
+  /// `a`: extends an existing array, which File::append() and File::resize() change, and changes parts of it as `r+`
+  /// does.  Other programs find the new shape when the File is closed.  An array that does not exist is created as in
+  /// mode `w`, which is then the mode of the File.
+  kAppend
 };
 
 /// The options of File::open().  The properties are those of the one array of a new file, and the defaults of `arrays`.

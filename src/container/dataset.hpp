@@ -21,6 +21,8 @@ class DeferredChanges {
   virtual ~DeferredChanges() = default;
   /// Returns true if the ranks that write need a shared counter. The result is the same on every rank.
   virtual bool needs_counter() const { return false; }
+  /// Returns true if commit() refers to elements that must be durable before, so that each rank calls Store::sync().
+  virtual bool follows_elements() const { return false; }
   /// Passes this rank's end of the counter, before the first write. alone: true if no other process writes.
   virtual void share(std::unique_ptr<transport::Counter> /*counter*/, bool /*alone*/) {}
   /// Makes the changes take effect. One rank calls it, after all ranks have written.
@@ -58,6 +60,32 @@ class TextAccess {
   virtual bool shares_elements() const = 0;
 };
 
+class Dataset;
+
+/// Changes of the shape of an array, in place.
+///
+/// A larger array takes effect at DeferredChanges::commit(), so that readers find the former array until all elements
+/// are in the file. A smaller one takes effect at once.
+/// Example: an array of 10 elements gets 12. extended({12}) makes the File's accesses refer to 12 elements, the ranks
+/// write elements 10 and 11, and commit() changes the 10 in the file to 12.
+class ShapeChanges {
+ public:
+  virtual ~ShapeChanges() = default;
+  /// Excludes other programs that change the shape until the dataset is destroyed. One rank calls it when it has opened
+  /// an existing array.
+  /// errors  kArgument: the shape cannot change.  kSystem, EBUSY: another program is changing it.
+  virtual void begin() = 0;
+  /// Makes elements outside of the present shape, which a killed program may have left in the file, read as the fill
+  /// value once the array is extended. One rank calls it.  errors  kSystem.
+  virtual void clear_outside() = 0;
+  /// Reduces the array in the file to `shape`, which is nowhere larger than the present shape. One rank calls it.
+  /// errors  kSystem: the array has the former shape.
+  virtual void reduce(const Extents& shape) = 0;
+  /// Returns the array with another shape. Every rank calls it, between accesses.
+  /// errors  kArgument: the shape is too large.
+  virtual std::unique_ptr<Dataset> with_shape(const Extents& shape) = 0;
+};
+
 /// An array that one rank has open. Formats that store arrays without encoding need no derived class.
 class Dataset {
  public:
@@ -86,6 +114,8 @@ class Dataset {
 
  protected:
   void set_texts(std::shared_ptr<TextAccess> texts) { texts_ = std::move(texts); }
+  /// Returns the changes of the shape; nullptr if it does not change in place.
+  virtual ShapeChanges* shape_changes() { return nullptr; }
 
  private:
   Content content_;

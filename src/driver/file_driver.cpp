@@ -81,7 +81,7 @@ Findings FileSource::look(Opening& opening) {
       made_ = driver_.create(opening.name(), opening.make());
       found.location = made_->location();
     } else {
-      store::OpenLocation there = driver_.find(opening.name(), opening.mode() == Mode::kReadWrite);
+      store::OpenLocation there = driver_.find(opening.name(), opening.mode() != Mode::kRead);
       found.location = std::move(there.location);
       found_ = found.location;
       store_ = std::move(there.store);

@@ -190,14 +190,24 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   format_ = &detect_format(*store);
   if (contents_ == Contents::kByName) container::check_content(name(), *format_);
   const std::unique_ptr<container::OpenedFile> opened = format_->open(store, name());
-  if (mode() == Mode::kReadWrite) opened->check_changeable();
+  if (mode() != Mode::kRead) opened->check_changeable();
   dataset_ = opened->dataset(options_);
   access_.cold = store->is_cold();
-  if (mode() == Mode::kReadWrite) dataset_->prepare_changes();
+  if (mode() == Mode::kAppend) begin_shape_changes();
+  if (mode() != Mode::kRead) dataset_->prepare_changes();
   content_ = dataset_->content();
   const bool states_type = format_->traits().states_type;
   if (states_type) container::check_options(content_, name(), options_);
   container::check_size(content_, dataset_->store()->size(), name(), options_, states_type);
+}
+
+void FileOpening::begin_shape_changes() {
+  container::ShapeChanges* const changes = dataset_->shape_changes();
+  if (changes == nullptr)
+    base::throw_argument_error(name(), " cannot grow: arrays in ", format_->traits().kind,
+                               " do not change their shape in place; copy it into a Zarr array, a name that ends with "
+                               ".zarr, and append to that");
+  changes->begin();
 }
 
 void FileOpening::explain(const Error& error, store::Store& store) const {

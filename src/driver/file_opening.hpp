@@ -44,6 +44,8 @@ class FileOpening : public driver::Opening {
   std::unique_ptr<container::Dataset> attach(std::shared_ptr<store::Store> store, std::string_view encoded);
   /// errors  As OpenedFile::dataset(), with a description of the bytes if they are not an array.
   void look(const std::shared_ptr<store::Store>& store);
+  /// errors  kArgument: the array cannot grow.  kSystem: another program appends to it.
+  void begin_shape_changes();
   /// Throws `error` with a description of the bytes in the store.
   [[noreturn]] void explain(const Error& error, store::Store& store) const;
 

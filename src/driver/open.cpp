@@ -12,6 +12,8 @@
 // Example: `distant:a` has the prefix of the driver of shared files. Its content begins with a .npy header or is raw.
 // `a.zarr` has no prefix, so the driver of ordinary files opens it, and its suffix determines the format.
 
+#include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -24,6 +26,7 @@
 #include "core/file/file_impl.hpp"
 #include "core/file/recorded.hpp"
 #include "driver/driver_registry.hpp"
+#include "driver/file_driver.hpp"
 #include "driver/file_opening.hpp"
 #include "driver/name_check.hpp"
 #include "transport/thread/team.hpp"
@@ -82,9 +85,14 @@ void check_options_of_new(const FileOptions& options, const std::string& path, M
                                " was given, which only a new file takes; leave it out, or use mode \"w\"");
 }
 
+std::string_view mode_name(Mode mode) {
+  if (mode == Mode::kRead) return "r";
+  if (mode == Mode::kWrite) return "w";
+  return mode == Mode::kReadWrite ? "r+" : "a";
+}
+
 std::string call_text(const core::FileContext& file, const FileOptions& options) {
-  const char* const mode = file.mode() == Mode::kRead ? "r" : file.mode() == Mode::kWrite ? "w" : "r+";
-  std::string out = text("open(", file.path(), ", mode ", mode);
+  std::string out = text("open(", file.path(), ", mode ", mode_name(file.mode()));
   const auto add = [&](const auto&... parts) { base::append_parts(out, parts...); };
   if (options.shape) add(", shape ", shape_to_string(*options.shape));
   if (options.dtype) add(", dtype ", *options.dtype);
@@ -100,6 +108,49 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   add(", offset ", options.offset, ", memory ", options.memory, ", strategy ",
       options.strategy.empty() ? "automatic" : options.strategy, ", readers ", options.readers, ')');
   return out;
+}
+
+/// Returns true if no file has the name.  errors  kArgument: arrays of this kind cannot grow.  kSystem.
+bool is_missing(const std::string& path) {
+  const auto* const driver = dynamic_cast<const driver::FileDriver*>(&driver::find_driver(path));
+  if (driver == nullptr)
+    base::throw_argument_error(path, " cannot grow: stores of this kind have a fixed shape; append to a Zarr array, ",
+                               "a name that ends with .zarr");
+  try {
+    (void)driver->find(path, false);
+  } catch (const Error& error) {
+    if (error.system_code() != ENOENT) throw;
+    return true;
+  }
+  return false;
+}
+
+/// Returns the mode in which a File of mode `a` is opened, and removes the properties of a new array from the options
+/// of one that exists.  Collective.
+Mode resolve_append(const std::string& path, FileOptions& options, const Comm& comm) {
+  core::FileContext context(path, Mode::kAppend, comm);
+  std::int64_t missing = 0;  // -1: there is no such array
+  context.worker().run([&] {
+    context.with_transport([&](transport::Transport& transport) {
+      collective::Collective call(
+          transport, [&] { return call_text(context, options); }, [&] { driver::check_name(path, false); });
+      const auto look = [&] {
+        if (transport.rank() == 0 && is_missing(path)) missing = -1;
+      };
+      call.run_phase(look, missing);
+      call.run_phase([&] {
+        if (missing == 0 || (options.shape && (options.dtype || options.element_bytes != 0))) return;
+        base::throw_argument_error(path, " does not exist, and mode \"a\" creates an array of a shape and a dtype; give "
+                                         "both, or the name of an existing array");
+      });
+    });
+  });
+  if (missing != 0) return Mode::kWrite;
+  static_cast<ArrayProperties&>(options) = {};
+  options.shape.reset();
+  options.order.reset();
+  options.groups.clear();
+  return Mode::kAppend;
 }
 
 /// Opens the source of a File. Collective.
@@ -130,17 +181,19 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
 
 }  // namespace
 
-File File::open(const std::string& path, Mode mode, const FileOptions& options, const Comm& comm) {
+File File::open(const std::string& path, Mode asked, const FileOptions& given, const Comm& comm) {
   return core::guarded(comm, [&] {
     base::begin_recording(comm.alone() ? -1 : comm.rank());
-    const base::RecordedCall asked;
+    const base::RecordedCall call;
+    FileOptions options = given;
+    const Mode mode = asked == Mode::kAppend ? resolve_append(path, options, comm) : asked;
     auto impl = std::make_unique<Impl>(path, mode, comm);
     const unsigned flags = impl->context().collective_flag() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
                                                                 : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}
                                                                                        : 0U);
     const auto open = [&] {
       core::record_call(
-          asked, {PLAIT_EVENT_OPEN, impl->context().trace_number(), flags}, [] { return core::Extent{-1, 0}; },
+          call, {PLAIT_EVENT_OPEN, impl->context().trace_number(), flags}, [] { return core::Extent{-1, 0}; },
           [&] {
             impl->context().with_transport(
                 [&](transport::Transport& transport) { open_source(*impl, options, transport); });

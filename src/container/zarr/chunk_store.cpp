@@ -64,9 +64,18 @@ class PendingChunkWrites : public store::Pending {
 
 ChunkStore::ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh)
     : metadata_(std::move(metadata)),
-      chunks_(std::move(objects), metadata_, fresh),
+      objects_(std::move(objects)),
+      chunks_(objects_, metadata_, fresh),
       text_(std::move(text)),
       cache_(metadata_.chunk_bytes) {}
+
+std::shared_ptr<ChunkStore> ChunkStore::with_shape(const Extents& shape) const {
+  Metadata changed = metadata_;
+  if (!changed.set_shape(shape))
+    base::throw_argument_error(name(), ": the shape ", shape_to_string(shape),
+                               " would have more than 2^63 - 1 bytes in chunks; give a smaller one");
+  return std::make_shared<ChunkStore>(objects_, std::move(changed), text_, fresh());
+}
 
 std::string ChunkStore::description() const {
   return base::text("Zarr, chunks of ", base::bytes_text(metadata_.chunk_bytes), ", ", metadata_.describe());

@@ -31,9 +31,12 @@ class ChunkStore : public store::Store {
   /// objects: the objects of the array. text: its metadata, for other ranks. fresh: see ChunkObjects.
   ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh);
 
+  /// Returns the chunks of the same array with another shape. Everything must have been flushed.
+  std::shared_ptr<ChunkStore> with_shape(const Extents& shape) const;
   const Metadata& metadata() const { return metadata_; }
   const std::string& text() const { return text_; }
-  store::ObjectStore& objects() const { return chunks_.objects(); }
+  store::ObjectStore& objects() const { return *objects_; }
+  bool fresh() const { return chunks_.fresh(); }
   const std::string& name() const override { return objects().name(); }
   std::string description() const override;
   std::int64_t size() override;
@@ -88,6 +91,7 @@ class ChunkStore : public store::Store {
   void fill(std::int64_t offset, std::span<std::byte> bytes) const;
 
   Metadata metadata_;
+  std::shared_ptr<store::ObjectStore> objects_;
   ChunkObjects chunks_;
   std::string text_;
   codec::ChunkCache<DecodedChunk> cache_;

@@ -42,12 +42,7 @@ void complete(const Document& document, Metadata& found) {
   std::int64_t all = *bytes;
   if (found.shards && __builtin_mul_overflow(all, found.shards->count, &all))
     document.damaged("a shard has more than 2^63 - 1 bytes");
-  for (std::size_t d = 0; d < type.shape.size(); ++d) {
-    const std::int64_t unit = found.shards ? found.shards->shape[d] : found.chunk[d];
-    found.grid.push_back(base::ceil_divide(type.shape[d], unit));
-    if (__builtin_mul_overflow(all, std::max<std::int64_t>(found.grid[d], 1), &all))
-      document.damaged("all chunks have more than 2^63 - 1 bytes");
-  }
+  if (!found.set_shape(Extents(type.shape))) document.damaged("all chunks have more than 2^63 - 1 bytes");
 }
 
 void read_dimension_names(const Document& document, const json& root, Metadata& found) {
@@ -179,6 +174,19 @@ void parse_2(const Document& document, Metadata& found) {
 }
 
 }  // namespace
+
+bool Metadata::set_shape(const Extents& shape) {
+  std::int64_t all = chunk_bytes;
+  if (shards) all *= shards->count;  // complete() has checked that the product fits
+  Extents units;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    units.push_back(base::ceil_divide(shape[d], shards ? shards->shape[d] : chunk[d]));
+    if (__builtin_mul_overflow(all, std::max<std::int64_t>(units[d], 1), &all)) return false;
+  }
+  type.shape = shape;
+  grid = std::move(units);
+  return true;
+}
 
 void Metadata::check_codecs(const std::string& file) const {
   if (const base::Rejection missing = packing.missing_library()) missing.raise(file, ": ");

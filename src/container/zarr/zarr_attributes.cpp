@@ -46,26 +46,6 @@ std::optional<double> decode_real(std::string_view letters) {
 
 constexpr std::string_view kSecondAttributes = ".zattrs";
 
-bool is_second_version(std::string_view object) { return !object.ends_with("zarr.json"); }
-
-/// Changes the copies of an array's attributes in the groups of version 2 above it. The attributes are read after each
-/// copy, so that the last program to change a copy includes the changes of all programs.
-void change_consolidated(store::ObjectStore& array) {
-  for_each_above(array.name(), [&](const std::string& above) {
-    const std::shared_ptr<store::ObjectStore> group = store::open_objects(above, store::Sharing::kShared);
-    if (!group->contains(".zgroup")) return false;
-    constexpr std::string_view kMetadata = "metadata";
-    const std::string name = (fs::path(array.name()).lexically_relative(above) / kSecondAttributes).generic_string();
-    change_text(*group, ".zmetadata", [&](const std::optional<std::string>& text) -> std::optional<std::string> {
-      const std::optional<StoredText> attributes = read_text(array, std::string(kSecondAttributes));
-      if (!text || !attributes) return std::nullopt;
-      const auto metadata = with_member(member_text(*text, kMetadata), name, attributes->text);
-      return metadata ? with_member(*text, kMetadata, *metadata) : std::nullopt;
-    });
-    return true;
-  });
-}
-
 /// Gives `_FillValue` the type of the array, as xarray interprets it.
 void type_fill_value(Content& found, ArrayAttribute& fill) {
   const std::string& dtype = found.type.dtype;
@@ -84,6 +64,24 @@ void type_fill_value(Content& found, ArrayAttribute& fill) {
 }
 
 }  // namespace
+
+bool is_second_version(std::string_view object) { return !object.ends_with("zarr.json"); }
+
+void change_consolidated(store::ObjectStore& array, std::string_view object) {
+  for_each_above(array.name(), [&](const std::string& above) {
+    const std::shared_ptr<store::ObjectStore> group = store::open_objects(above, store::Sharing::kShared);
+    if (!group->contains(".zgroup")) return false;
+    constexpr std::string_view kMetadata = "metadata";
+    const std::string name = (fs::path(array.name()).lexically_relative(above) / object).generic_string();
+    change_text(*group, ".zmetadata", [&](const std::optional<std::string>& text) -> std::optional<std::string> {
+      const std::optional<StoredText> present = read_text(array, std::string(object));
+      if (!text || !present) return std::nullopt;
+      const auto metadata = with_member(member_text(*text, kMetadata), name, present->text);
+      return metadata ? with_member(*text, kMetadata, *metadata) : std::nullopt;
+    });
+    return true;
+  });
+}
 
 ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& objects, const std::string& object) {
   std::string text(content);
@@ -153,7 +151,7 @@ void change_attributes(store::ObjectStore& objects, const AttributeChanges& chan
     }
     return second ? attributes : with_member(before, kMember, attributes).value_or(before);
   });
-  if (second) change_consolidated(objects);
+  if (second) change_consolidated(objects, kSecondAttributes);
 }
 
 }  // namespace plait::container::zarr

@@ -29,4 +29,11 @@ nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, cons
 /// errors  kSystem: the metadata are no JSON, or cannot be written.
 void change_attributes(store::ObjectStore& objects, const AttributeChanges& changes);
 
+/// Changes the copies of an object of an array's metadata, such as `.zattrs`, in the groups of version 2 above it. The
+/// object is read after each copy, so that the last program to change a copy includes the changes of all programs.
+void change_consolidated(store::ObjectStore& array, std::string_view object);
+
+/// True if this object has metadata of version 2.
+bool is_second_version(std::string_view object);
+
 }  // namespace plait::container::zarr

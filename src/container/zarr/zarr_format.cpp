@@ -1,6 +1,7 @@
 #include "container/zarr/zarr_format.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "container/attributes_json.hpp"
 #include "container/format_registry.hpp"
 #include "container/zarr/chunk_store.hpp"
+#include "container/zarr/growth/array_shape.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/nczarr.hpp"
 #include "container/zarr/new_array.hpp"
@@ -157,15 +159,31 @@ HierarchyContent found_below(const store::Store& store, const std::string& file)
   return found;
 }
 
+/// The shape in an array's metadata, for all objects of this rank that refer to the array.
+struct StoredShape {
+  explicit StoredShape(Extents present) : shape(std::move(present)) {}
+  Extents shape;
+  bool is_changed = false;                  ///< a File has another shape, or has had one
+  base::Rejection rejection{};              ///< the reason why the shape cannot change
+  std::unique_ptr<store::ObjectLock> lock;  ///< on the rank that has called ShapeChanges::begin()
+};
+
 /// An array in chunks, each of which is an object or a part of one.
-class ZarrDataset : public Dataset, public AttributeWriter {
+class ZarrDataset : public Dataset, public AttributeWriter, public ShapeChanges, public DeferredChanges {
  public:
-  ZarrDataset(Content content, const std::shared_ptr<ChunkStore>& chunks)
-      : Dataset(std::move(content), chunks), chunks_(chunks) {
-    if (TextAccess* const texts = chunks->texts()) set_texts({chunks, texts});
+  ZarrDataset(Content content, const std::shared_ptr<ChunkStore>& chunks, std::shared_ptr<StoredShape> stored = nullptr)
+      : Dataset(std::move(content), chunks), chunks_(chunks), stored_(std::move(stored)) {
+    if (!stored_) stored_ = std::make_shared<StoredShape>(chunks_->metadata().type.shape);
+    if (TextAccess* const texts = chunks->texts()) {
+      set_texts({chunks, texts});
+      reject_shapes(base::Rejection("its elements are texts of any length"));
+    }
   }
   std::string encoded() const override { return chunks_->text(); }
   AttributeWriter* attribute_writer() override { return this; }
+  ShapeChanges* shape_changes() override { return this; }
+  DeferredChanges* deferred_changes() override { return stored_->is_changed ? this : nullptr; }
+  void reject_shapes(base::Rejection rejection) { stored_->rejection = std::move(rejection); }
 
   void prepare() override { chunks_->objects().check(); }
   void write(const AttributeChanges& changes) override {
@@ -173,8 +191,45 @@ class ZarrDataset : public Dataset, public AttributeWriter {
     drop_consolidated_above(chunks_->name());
   }
 
+  void begin() override {
+    const std::string& name = chunks_->name();
+    if (stored_->rejection) stored_->rejection.raise(name, " cannot grow: ");
+    stored_->lock = chunks_->objects().lock();
+    if (!stored_->lock)
+      base::throw_system_error(EBUSY, "cannot open ", name,
+                               " with mode \"a\": another program has opened it to append to it; wait until that has "
+                               "closed it, and open it again");
+    if (const Extents present = read_shape(chunks_->objects()); present != stored_->shape)
+      base::throw_system_error(EBUSY, "cannot open ", name,
+                               " with mode \"a\": another program has just changed its shape from ",
+                               shape_to_string(stored_->shape), " to ", shape_to_string(present), "; open it again");
+  }
+  void clear_outside() override { zarr::clear_outside(*chunks_); }
+  void reduce(const Extents& shape) override {
+    chunks_->sync();
+    store_shape(shape);
+    remove_outside(*chunks_, shape);
+  }
+  std::unique_ptr<Dataset> with_shape(const Extents& shape) override {
+    Content changed = content();
+    changed.type.shape = shape;
+    auto made = std::make_unique<ZarrDataset>(std::move(changed), chunks_->with_shape(shape), stored_);
+    stored_->is_changed = true;
+    return made;
+  }
+  bool follows_elements() const override { return true; }
+  void commit() override { store_shape(chunks_->metadata().type.shape); }
+
  private:
+  void store_shape(const Extents& shape) {
+    if (shape == stored_->shape) return;
+    chunks_->objects().check();
+    change_shape(chunks_->objects(), stored_->shape, shape);
+    stored_->shape = shape;
+  }
+
   std::shared_ptr<ChunkStore> chunks_;
+  std::shared_ptr<StoredShape> stored_;
 };
 
 /// Returns the absolute location of an array whose metadata is in a store. Chunks are opened when they are read, after
@@ -212,8 +267,13 @@ class ZarrFile : public OpenedFile {
     store::ObjectStore& objects = chunks->objects();
     const std::string object = file.substr(file.rfind('/') + 1);
     Content found = found_in(chunks->metadata());
-    describe_attributes(found, {content, objects, object});
-    return std::make_unique<ZarrDataset>(std::move(found), chunks);
+    const bool has_lengths = !describe_attributes(found, {content, objects, object}).empty();
+    auto made = std::make_unique<ZarrDataset>(std::move(found), chunks);
+    if (has_lengths)
+      made->reject_shapes(
+          base::Rejection("netCDF's library has written the lengths of its dimensions into the group as well; copy it "
+                          "into a new Zarr array, and append to that"));
+    return made;
   }
 
  private:

@@ -102,6 +102,15 @@ void File::write(const Layout& layout, std::span<const ConstPart> parts, const R
   });
 }
 
+void File::append(const Layout& layout, std::span<const ConstPart> parts, std::int64_t axis) {
+  const base::RecordedCall call;
+  impl_->context().call([&] { impl_->append(layout, core::as_mutable(parts), axis, call); });
+}
+
+void File::resize(const Extents& shape) {
+  impl_->context().call([&] { impl_->resize(shape); });
+}
+
 Request File::start_read(const Layout& layout, std::vector<MutablePart> parts, const Region& region, bool fill_halo) {
   const Action action = fill_halo ? Action::kFill : Action::kRead;
   const base::RecordedCall call;

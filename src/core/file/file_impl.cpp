@@ -90,14 +90,15 @@ void File::Impl::close_together(transport::Transport& transport, bool& committed
   committed = true;
   // 3. Everything that can fail is checked before any change takes effect.
   call.run_phase([&] {
-    if (!is_first || context_.mode() != Mode::kReadWrite || !is_changed()) return;
+    if (!is_first || context_.mode() == Mode::kRead || is_new || !is_changed()) return;
     storage_.source()->check_name();
     attributes_.prepare();
   });
-  // 4. Deferred changes of elements take effect. Ranks on other nodes see written elements only after a sync.
+  // 4. Deferred changes of elements take effect. Ranks on other nodes see written elements only after a sync, and a new
+  // shape must not be durable before the elements that it shows.
   if (container::DeferredChanges* const deferred = storage_.deferred_changes(); deferred != nullptr) {
     call.run_phase([&] {
-      if (transport.nodes_apart()) storage_.store()->sync();
+      if (transport.nodes_apart() || deferred->follows_elements()) storage_.store()->sync();
     });
     call.run_phase([&] {
       if (is_first) deferred->commit();

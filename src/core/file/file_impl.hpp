@@ -60,7 +60,11 @@ class File::Impl {
   /// Executes a read or a write. call: The time of the program's call. flags: The flags of its event.  Collective.
   void access(const core::AccessRequest& request, const base::RecordedCall& call, unsigned flags = 0);
   std::string explain(const core::AccessRequest& request) const;
+  /// Extends the array by a block, and writes it.  call: The time of the program's call.  Collective.
+  void append(const Layout& layout, const std::vector<MutablePart>& parts, std::int64_t axis,
+              const base::RecordedCall& call);
   /// Implement the functions of File of the same names, on the worker.
+  void resize(const Extents& shape);
   void select(const ArrayType& type, std::int64_t offset, std::int64_t memory);
   void select_variable(const std::string& name, const std::optional<ArrayType>& type);
   void close();
@@ -71,6 +75,10 @@ class File::Impl {
  private:
   /// Executes an access without its event.
   void execute(const core::AccessRequest& request, const base::RecordedCall& call);
+  /// Checks that the shape of the array can change.
+  void check_extensible() const;
+  /// Makes accesses refer to an array of another shape, which takes effect in the file when that is closed.
+  void set_shape(const Extents& shape);
   /// True if elements or attributes have changed.
   bool is_changed() const { return storage_.is_written() || !attributes_.empty(); }
   /// The phases of close().  committed: the file cannot stay open, because the phases may have changed it.

@@ -58,6 +58,8 @@ class ArraySelection {
                                           const store::Store& store);
   /// Selects an array of a step.
   void select_variable(const std::string& name, const ArrayType& type);
+  /// Replaces the shape of the array.
+  void update_shape(const Extents& shape) { array_.type.shape = shape; }
   /// Replaces the type of the array: another step has begun.
   void update_type(const ArrayType& type) { array_.type = type; }
 

@@ -60,6 +60,8 @@ class FileStorage {
   container::AttributeWriter* attribute_writer() const { return dataset_ ? dataset_->attribute_writer() : nullptr; }
   /// nullptr: the elements have a fixed size.
   container::TextAccess* texts() const { return dataset_ ? dataset_->texts() : nullptr; }
+  /// nullptr: the shape does not change in place.
+  container::ShapeChanges* shape_changes() const { return dataset_ ? dataset_->shape_changes() : nullptr; }
   /// Extends a new store of raw elements that does not grow by being written.
   void resize(collective::Collective& call, std::int64_t bytes);
   /// Makes all elements durable that this rank has written.

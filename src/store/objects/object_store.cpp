@@ -1,12 +1,50 @@
 #include "store/objects/object_store.hpp"
 
 #include <cerrno>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 
 namespace plait::store {
+
+namespace {
+
+/// The locations that this process has locked.
+struct LockedLocations {
+  std::mutex mutex;
+  std::set<std::string> locations;
+};
+
+LockedLocations& locked_locations() {
+  static base::PerProcess<LockedLocations> locked;
+  return locked.get();
+}
+
+class LocationLock : public ObjectLock {
+ public:
+  explicit LocationLock(std::string location) : location_(std::move(location)) {}
+  ~LocationLock() override {
+    LockedLocations& locked = locked_locations();
+    const std::scoped_lock lock(locked.mutex);
+    locked.locations.erase(location_);
+  }
+
+ private:
+  std::string location_;
+};
+
+}  // namespace
+
+std::unique_ptr<ObjectLock> ObjectStore::lock() {
+  LockedLocations& locked = locked_locations();
+  const std::scoped_lock lock(locked.mutex);
+  if (!locked.locations.insert(name_).second) return nullptr;
+  return std::make_unique<LocationLock>(name_);
+}
 
 std::string ObjectStore::object_location(std::string_view object) const { return base::text(name_, '/', object); }
 

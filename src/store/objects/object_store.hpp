@@ -122,6 +122,15 @@ enum class ListDepth : std::uint8_t {
   kAll        ///< all objects, with their sizes
 };
 
+/// Excludes other programs until it is destroyed, see ObjectStore::lock().
+class ObjectLock {
+ public:
+  ObjectLock() = default;
+  virtual ~ObjectLock() = default;
+  ObjectLock(const ObjectLock&) = delete;
+  ObjectLock& operator=(const ObjectLock&) = delete;
+};
+
 /// Named objects below one location. Names have parts separated by `/`, none of which is empty, `.` or `..`.
 /// threads  Any number at once; writes to different objects.
 class ObjectStore {
@@ -185,6 +194,11 @@ class ObjectStore {
   /// folders does not notice that.
   /// errors  kSystem, ESTALE: it has.
   virtual void check() {}
+  /// Excludes other callers of this function for the same location, such as other programs that extend an array, but
+  /// neither readers nor writers. Returns nullptr if another caller holds the lock. A folder locks itself; a store
+  /// without locks excludes callers in this process only.
+  /// errors  kSystem.
+  virtual std::unique_ptr<ObjectLock> lock();
   /// Called at the end of an access that wrote, when no NewObject exists: removes their temporary data.
   virtual void end_writes() noexcept {}
   /// Returns once all that was put, committed or written survives a loss of power.  errors  kSystem.

@@ -14,6 +14,7 @@
 #include "plait/error.hpp"
 #include "store/posix/descriptor.hpp"
 #include "store/posix/identity.hpp"
+#include "store/posix/temporary.hpp"
 
 namespace plait::store::folder {
 
@@ -145,6 +146,25 @@ void FolderObjects::check() {
   base::throw_system_error(ESTALE, "cannot write ", name(), ": it has been ",
                            now == Identity{} ? "removed" : "replaced",
                            " by another program since it was opened; open it again, and write again");
+}
+
+namespace {
+
+/// A lock on a folder, which is another one after the array in it has been replaced.
+class FolderLock : public ObjectLock {
+ public:
+  explicit FolderLock(posix::Descriptor folder) : folder_(std::move(folder)) {}
+
+ private:
+  posix::Descriptor folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<ObjectLock> FolderObjects::lock() {
+  posix::Descriptor folder = posix::open_file(name(), O_RDONLY | O_DIRECTORY, 0, name());
+  if (!posix::lock_at_once(folder.number(), name())) return nullptr;
+  return std::make_unique<FolderLock>(std::move(folder));
 }
 
 }  // namespace plait::store::folder

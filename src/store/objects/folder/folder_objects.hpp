@@ -45,6 +45,7 @@ class FolderObjects : public ObjectStore {
   void write(const std::string& object, std::vector<WriteSegment> segments) override;
   void remove(const std::string& object) override;
   void check() override;
+  std::unique_ptr<ObjectLock> lock() override;
   void end_writes() noexcept override { changes_.clear(); }
   void sync() override;
 

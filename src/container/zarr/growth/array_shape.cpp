@@ -1,0 +1,215 @@
+// Changing the shape of an array in place.
+//
+// Problem: a program that is killed while it appends leaves chunks that the shape in the metadata does not cover yet,
+// and elements in the last chunk of the array. They are invisible. But if the array is extended later, elements that no
+// program has written must read as the fill value.
+//
+// Idea: append() overwrites every element that becomes visible, so it needs no preparation. resize() lists the objects
+// of the array. It removes those outside of the shape, and clears the elements outside of it in chunks that cross its
+// end.
+// Example: shape (10), chunks of 4. A killed append has left the objects c/3 and c/4, and elements 10 and 11 in c/2.
+// clear_outside() removes c/3 and c/4, reads c/2, and writes it with the fill value in elements 10 and 11.
+
+#include "container/zarr/growth/array_shape.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/checked.hpp"
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/zarr/document.hpp"
+#include "container/zarr/json_member.hpp"
+#include "container/zarr/target.hpp"
+#include "container/zarr/zarr_attributes.hpp"
+
+namespace plait::container::zarr {
+
+namespace {
+
+constexpr const char* kShape = "shape";
+/// Maximum size of a piece of a chunk without codecs, which is cleared in pieces.
+constexpr std::int64_t kPiece = std::int64_t{4} << 20;
+
+Extents shape_in(const std::optional<std::string>& content, const std::string& file) {
+  if (!content) base::throw_system_error(ENOENT, "cannot change the shape in ", file, ": it has been removed");
+  const Document document(*content, file);
+  return document.extents(document.root(), kShape, 0);
+}
+
+/// Returns the index of an object in the grid of all objects; nothing if the name is not that of a chunk or shard.
+std::optional<Extents> object_index(const Metadata& metadata, std::string_view name) {
+  if (!name.starts_with(metadata.prefix)) return std::nullopt;
+  name.remove_prefix(metadata.prefix.size());
+  Extents index;
+  while (true) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error != std::errc() || number < 0) return std::nullopt;
+    index.push_back(number);
+    name.remove_prefix(static_cast<std::size_t>(end - name.data()));
+    if (name.empty()) break;
+    if (name.front() != metadata.separator) return std::nullopt;
+    name.remove_prefix(1);
+  }
+  if (index.size() != metadata.grid.size()) return std::nullopt;
+  return index;
+}
+
+const Extents& object_shape(const Metadata& metadata) {
+  return metadata.shards ? metadata.shards->shape : metadata.chunk;
+}
+
+/// True if an object has elements inside of `shape`: in each dimension it begins before the end.
+bool begins_inside(const Metadata& metadata, const Extents& index, const Extents& shape) {
+  for (std::size_t d = 0; d < index.size(); ++d)
+    if (index[d] >= base::ceil_divide(shape[d], object_shape(metadata)[d])) return false;
+  return true;
+}
+
+/// Removes the objects outside of `shape`. Calls `visit` with the index of each of the others.
+template <typename Visit>
+void visit_objects(ChunkStore& chunks, const Extents& shape, Visit&& visit) {
+  const Metadata& metadata = chunks.metadata();
+  std::vector<std::string> outside;
+  std::vector<Extents> inside;
+  chunks.objects().list({}, store::ListDepth::kAll, [&](const store::ListedObject& object) {
+    std::optional<Extents> index = object_index(metadata, object.name);
+    if (!index) return;
+    if (begins_inside(metadata, *index, shape))
+      inside.push_back(std::move(*index));
+    else
+      outside.push_back(object.name);
+  });
+  for (const std::string& object : outside) chunks.objects().remove(object);
+  for (const Extents& index : inside) visit(index);
+}
+
+/// Numbers a box of units in the order of the array.
+std::int64_t to_number(const Extents& index, const Extents& grid, Order order) {
+  std::int64_t number = 0;
+  const std::size_t count = index.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t d = order == Order::kC ? i : count - 1 - i;
+    number = number * grid[d] + index[d];
+  }
+  return number;
+}
+
+Extents to_index(std::int64_t number, const Extents& grid, Order order) {
+  Extents index(grid.size());
+  const std::size_t count = grid.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t d = order == Order::kC ? count - 1 - i : i;
+    index[d] = number % grid[d];
+    number /= grid[d];
+  }
+  return index;
+}
+
+/// Clears the elements of chunks outside of the array.
+class ChunkCleaner {
+ public:
+  explicit ChunkCleaner(ChunkStore& chunks) : chunks_(chunks), metadata_(chunks.metadata()) {
+    const std::int64_t element = metadata_.type.element_bytes;
+    const bool in_pieces = metadata_.plain() && !metadata_.shards && chunks.objects().writes_in_place();
+    piece_ = in_pieces ? std::min(metadata_.chunk_bytes, std::max(kPiece / element, std::int64_t{1}) * element)
+                       : metadata_.chunk_bytes;
+  }
+
+  /// Clears a chunk that begins at element `begin` of the array.
+  void clear(std::int64_t number, const Extents& begin) {
+    bool crosses = false;
+    for (std::size_t d = 0; d < begin.size(); ++d)
+      crosses = crosses || begin[d] > metadata_.type.shape[d] - metadata_.chunk[d];
+    if (!crosses) return;
+    if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(piece_));
+    for (std::int64_t offset = 0; offset < metadata_.chunk_bytes; offset += piece_) {
+      const std::int64_t bytes = std::min(piece_, metadata_.chunk_bytes - offset);
+      chunks_.read_segments(std::vector<store::ReadSegment>{
+          {number * metadata_.chunk_bytes + offset, buffer_.get(), bytes}});
+      if (clear_piece(begin, offset, bytes)) chunks_.write_chunk(number, {{offset, buffer_.get(), bytes}});
+    }
+  }
+
+ private:
+  /// Returns true if an element has changed.
+  bool clear_piece(const Extents& begin, std::int64_t offset, std::int64_t bytes) {
+    const auto element = static_cast<std::size_t>(metadata_.type.element_bytes);
+    bool changed = false;
+    for (std::int64_t at = 0; at < bytes; at += metadata_.type.element_bytes) {
+      const Extents index =
+          to_index((offset + at) / metadata_.type.element_bytes, metadata_.chunk, metadata_.type.order);
+      bool outside = false;
+      for (std::size_t d = 0; d < index.size(); ++d)
+        outside = outside || begin[d] + index[d] >= metadata_.type.shape[d];
+      if (!outside || std::memcmp(buffer_.get() + at, metadata_.fill.data(), element) == 0) continue;
+      std::memcpy(buffer_.get() + at, metadata_.fill.data(), element);
+      changed = true;
+    }
+    return changed;
+  }
+
+  ChunkStore& chunks_;
+  const Metadata& metadata_;
+  std::int64_t piece_;
+  std::unique_ptr<std::byte[]> buffer_;
+};
+
+}  // namespace
+
+Extents read_shape(store::ObjectStore& objects) {
+  const std::string object = metadata_object(objects, {});
+  std::optional<StoredText> found = read_text(objects, object);
+  return shape_in(found ? std::optional(std::move(found->text)) : std::nullopt, objects.object_location(object));
+}
+
+void change_shape(store::ObjectStore& objects, const Extents& from, const Extents& to) {
+  const std::string object = metadata_object(objects, {});
+  const std::string file = objects.object_location(object);
+  change_text(objects, object, [&](const std::optional<std::string>& text) -> std::optional<std::string> {
+    const Extents present = shape_in(text, file);
+    if (present != from)
+      base::throw_system_error(EBUSY, "cannot change the shape of ", objects.name(), " from ", shape_to_string(from),
+                               " to ", shape_to_string(to), ": another program has changed it to ",
+                               shape_to_string(present), " meanwhile; open the array again, and append again");
+    return with_member(*text, kShape, nlohmann::json(to).dump());
+  });
+  if (is_second_version(object)) change_consolidated(objects, object);
+  drop_consolidated_above(objects.name());
+}
+
+void remove_outside(ChunkStore& chunks, const Extents& shape) {
+  visit_objects(chunks, shape, [](const Extents& /*index*/) {});
+}
+
+void clear_outside(ChunkStore& chunks) {
+  const Metadata& metadata = chunks.metadata();
+  ChunkCleaner cleaner(chunks);
+  visit_objects(chunks, metadata.type.shape, [&](const Extents& index) {
+    const std::int64_t object = to_number(index, metadata.grid, metadata.type.order);
+    Extents begin;
+    for (std::size_t d = 0; d < index.size(); ++d) begin.push_back(index[d] * object_shape(metadata)[d]);
+    if (!metadata.shards) return cleaner.clear(object, begin);
+    for (std::int64_t inside = 0; inside < metadata.shards->count; ++inside) {
+      const Extents in_shard = to_index(inside, metadata.shards->chunks, metadata.type.order);
+      Extents chunk = begin;
+      for (std::size_t d = 0; d < chunk.size(); ++d) chunk[d] += in_shard[d] * metadata.chunk[d];
+      cleaner.clear(object * metadata.shards->count + inside, chunk);
+    }
+  });
+  chunks.flush();
+}
+
+}  // namespace plait::container::zarr
