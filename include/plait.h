@@ -216,6 +216,14 @@ plait_status plait_read_parts(plait_file* file, const plait_layout* layout, cons
 plait_status plait_write(plait_file* file, const plait_layout* layout, const void* data, int64_t bytes);
 plait_status plait_write_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
                                int64_t count, const plait_access* access);
+/** Extends the array along dimension `axis` by a block of the layout's shape, and writes it.  Modes "a" and "w", for
+ *  Zarr.  Other programs find the array as it was until plait_close, and then with all that was appended. */
+plait_status plait_append(plait_file* file, const plait_layout* layout, const void* data, int64_t bytes, int axis);
+plait_status plait_append_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
+                                int64_t count, int axis);
+/** Changes the shape of the array, in the same modes.  New elements have the fill value, and other programs find them
+ *  after plait_close.  Where the new shape is smaller, the file changes at once. */
+plait_status plait_resize(plait_file* file, int dimensions, const int64_t* shape);
 /** Nonblocking accesses, which a thread carries out in order.  The arrays must stay allocated and untouched until
  *  plait_request_wait has returned; the other arguments may be freed.  Initialise MPI with MPI_THREAD_MULTIPLE. */
 plait_status plait_start_read(plait_file* file, const plait_layout* layout, void* data, int64_t bytes,

@@ -113,6 +113,14 @@ plait_status write(const AccessArguments& given, Find&& parts) {
   });
 }
 
+template <typename Find>
+plait_status append(const AccessArguments& given, int axis, Find&& parts) {
+  return guarded(given.file, [&] {
+    const auto call = wanted<ConstPart>(given, nothing_to_check, parts);
+    to_file(given.file).append(call.layout, call.parts, axis);
+  });
+}
+
 plait::Request begin_read(File& file, PartsRequest<MutablePart>& call) {
   return file.start_read(call.layout, std::move(call.parts), call.region, call.fill_halo);
 }
@@ -139,6 +147,23 @@ plait_status plait_write(plait_file* file, const plait_layout* layout, const voi
 plait_status plait_write_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
                                int64_t count, const plait_access* access) {
   return write({file, layout, access}, listed_at(parts, count));
+}
+
+plait_status plait_append(plait_file* file, const plait_layout* layout, const void* data, int64_t bytes, int axis) {
+  return append({file, layout, nullptr}, axis, dense_at(data, bytes));
+}
+
+plait_status plait_append_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
+                                int64_t count, int axis) {
+  return append({file, layout, nullptr}, axis, listed_at(parts, count));
+}
+
+plait_status plait_resize(plait_file* file, int dimensions, const int64_t* shape) {
+  return guarded(file, [&] {
+    File& own = to_file(file);
+    const auto report = [&](const std::string& message, int code) { own.fail(message, code); };
+    own.resize(checked(report, [&] { return to_extents(shape, dimensions, "shape"); }));
+  });
 }
 
 plait_status plait_start_read(plait_file* file, const plait_layout* layout, void* data, int64_t bytes,

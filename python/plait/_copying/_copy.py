@@ -18,9 +18,10 @@ from .._arguments.words import kind
 from .._base.errors import ArgumentError
 from .._calls.comm import CommLike, to_core_comm
 from .._calls.guard import agreed_errors, checks
-from .._file.location import with_format
+from .._file.location import comes_in_steps, with_format
 from .._redistribution.held import check_flag
 from .._views.joined import names_of_parts
+from .appending import append_arrays
 from .ends import check_names, check_streams, without_streams
 from .job import Job
 from .joined_sources import make_join_request
@@ -121,6 +122,7 @@ def copy(
     concat: int | str | None = None,
     first: bool = False,
     sort: bool = False,
+    append: int | str | None = None,
     unpack: bool = False,
     skip_unsupported: bool = False,
     format: str | None = None,
@@ -185,6 +187,10 @@ def copy(
               others must be equal in all files. Other sources are arrays that are joined as by :func:`plait.concat`
     first     with ``concat``, take arrays without the dimension from the first file, without comparing them
     sort      with ``concat``, join files in the order of the coordinate along the dimension, not of their names
+    append    the dimension along which the arrays of the source are appended to those of an existing Zarr target, by its
+              name, or by its number if there is one array. Arrays without the dimension must be equal in both. All
+              elements are written before the first array gets its new length, and the coordinate of the dimension gets
+              it last. Options that describe a new target cannot be combined with it
     unpack    decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
               equal to ``_FillValue`` or ``missing_value`` become NaN
     skip_unsupported  leave out arrays that cannot be copied, with a warning that lists them; the result's ``skipped``
@@ -204,6 +210,13 @@ def copy(
     """
     own = to_core_comm(comm)
     fail = partial(_core.fail, comm=own)
+    job_options = {
+        **{"layout": layout, "variable": variable, "steps": steps, "raw": raw, "target_order": target_order},
+        **{"chunks": chunks, "shards": shards, "codec": codec, "region": region, "axes": axes, "cast": cast},
+        **{"target_dtype": target_dtype, "dry_run": dry_run, "verify": verify, "resume": resume, "concat": concat},
+        **{"unpack": unpack, "skip_unsupported": skip_unsupported, "format": format, "first": first, "sort": sort},
+        **{"unlimited": unlimited, "consolidated": consolidated is not None, "durable": durable is not None},
+    }
     with checks(fail):
         most = _bytes_of_memory(memory)
         _check_kinds(layout, progress)
@@ -217,6 +230,8 @@ def copy(
         sources = _list_sources(source, concat, own)
         join = make_join_request(concat, chosen, first=first, sort=sort, unpack=unpack)
         check_names(sources, target, joined=concat is not None)
+        if append is not None:
+            _check_append(sources, target, job_options)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
         options = SourceOptions(comm, shape, dtype, order, offset, most)
         job = Job(sources, target, name, options, storage, join)
@@ -224,7 +239,10 @@ def copy(
         job.adapt(unpack=check_flag(unpack, "unpack"), skip=check_flag(skip_unsupported, "skip_unsupported"))
         sync = None if durable is None else check_flag(durable, "durable")
         job.check(dry_run=dry_run, verify=verify, resume=resume, durable=sync)
-    done = job.run(own, fail, progress)
+    if append is not None:
+        done = append_arrays(sources[0], os.fsdecode(target), append, options, progress)  # type: ignore[arg-type]
+    else:
+        done = job.run(own, fail, progress)
     return CopyResult(
         done.first.shape,
         done.first.dtype,
@@ -260,6 +278,18 @@ def _count_of_steps(steps: int | None) -> int | None:
     if count is not None and count < 1:
         raise ArgumentError(f"steps={steps} copies nothing; give 1 or more, or leave it out for all")
     return count
+
+
+def _check_append(sources: Sequence[Any], target: Any, options: dict[str, Any]) -> None:
+    """Check that an existing target can be extended with these options.  errors  ArgumentError"""
+    if len(sources) != 1 or any(is_stream(end) or comes_in_steps(end) for end in (*sources, target)):
+        raise ArgumentError("append takes one file and one existing Zarr target; append several files one by one")
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise ArgumentError(
+                f"append and {name} cannot be combined: elements are appended to a target as it is stored; leave "
+                f"{name} out, or copy into a new target"
+            )
 
 
 def _check_kinds(layout: Any, progress: Any) -> None:

@@ -28,6 +28,7 @@ from .._calls.guard import Reporter, call, checks, fail_here
 from .._calls.request import Request
 from .._core import Layout
 from .._redistribution.held import check_flag
+from .growth import GrowthMethods
 from .indexing.array_like import ArrayLike
 from .steps import VARIABLE, StepMethods, variable_name
 from .stream import Stream, open_stream
@@ -52,7 +53,7 @@ def _opened_dtype(core: _core.File) -> np.dtype[Any]:
         raise ArgumentError(f"{core.path}: {error}") from error.__cause__
 
 
-class File(ArrayLike, CollectiveArray, StepMethods):
+class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
     """A distributed array in a store. Made by :func:`plait.open`.
 
     Methods are collective unless they say otherwise: all ranks of the communicator call them with equal arguments
@@ -85,7 +86,7 @@ class File(ArrayLike, CollectiveArray, StepMethods):
 
     @property
     def mode(self) -> str:
-        """The mode that the file was opened in: r, w or r+."""
+        """The mode that the file was opened in: r, w, r+ or a."""
         return self._mode
 
     @property

@@ -31,7 +31,7 @@ ArrayLike = tuple[Any, ...] | list[Any] | Mapping[str, Any]
 
 def open(
     url: str | os.PathLike[str],
-    mode: Literal["r", "w", "r+"] = "r",
+    mode: Literal["r", "w", "r+", "a"] = "r",
     *,
     comm: CommLike = None,
     shape: Sequence[int] | int | None = None,
@@ -72,7 +72,9 @@ def open(
               exists until this process ends; for tests and small programs;
               ``pipe:NAME``: a pipe to another program, which opens the same name in the opposite mode
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
-              writes parts of an existing array in place
+              writes parts of an existing array in place; "a" does so and extends a Zarr array by :meth:`File.append` and
+              :meth:`File.resize`. If there is no such array, "a" creates it, with ``shape`` and ``dtype``, as "w" does;
+              if there is one, ``shape``, ``order`` and what describes a new array are ignored
     comm      that of :func:`plait.world`, or an mpi4py communicator; without one everything runs in this process, which
               then holds all ranks
     shape, dtype  needed in mode w and for raw and striped files; otherwise compared with those that the file states
@@ -124,8 +126,8 @@ def open(
             raise ArgumentError(f'strategy={shown(strategy)} is not known; use "direct", "two-phase" or "automatic"')
         if order not in (None, "C", "F"):
             raise ArgumentError(f'order={order!r} is not known; use "C" or "F"')
-        if mode not in ("r", "w", "r+"):
-            raise ArgumentError(f'mode={mode!r} is not known; use "r", "w" or "r+"')
+        if mode not in ("r", "w", "r+", "a"):
+            raise ArgumentError(f'mode={mode!r} is not known; use "r", "w", "r+" or "a"')
         if unfinished not in ("remove", "keep", "continue"):
             raise ArgumentError(f'unfinished={shown(unfinished)} is not known; use "remove", "keep" or "continue"')
         options = _core.FileOptions()

@@ -46,6 +46,7 @@ Examples:
   plait copy in.zarr out.zarr --chunks time=-1,lat=16,lon=16 --parts 100 --begin
   plait copy in.zarr out.zarr --part 7
   plait copy in.zarr out.zarr --finish
+  plait copy day.nc all.zarr --append time
   mpiexec -n 64 plait copy distant:field field.npy --memory 8G
 """
 
@@ -131,6 +132,13 @@ Examples:
     "--sort",
     is_flag=True,
     help="Join files in the order of the coordinate's values.  [default: in that of their names]",
+)
+@click.option(
+    "--append",
+    type=Dimension(),
+    metavar="AXIS",
+    help="Append the arrays of SOURCE to those of an existing Zarr TARGET along this dimension: a name, or a number for "
+    "one array.",
 )
 @click.option(
     "--unpack",

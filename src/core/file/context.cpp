@@ -22,7 +22,7 @@ std::string FileContext::name() const { return base::text(path_, " (opened as nu
 
 void FileContext::check_writable() const {
   if (mode_ == Mode::kRead)
-    base::throw_argument_error(path_, " is open for reading; open it with mode \"r+\", \"a\" or \"w\" to write");
+    base::throw_argument_error(path_, " is open for reading; open it with mode \"r+\" or \"w\" to write");
 }
 
 bool FileContext::is_abandoned() const { return comm_.size() > 1 && get_transport(comm_).given_up().contains(number_); }

@@ -1,0 +1,317 @@
+"""Appending the arrays of a source to those of an existing target, along a dimension.
+
+Arrays with the dimension grow; all others must be equal in source and target. All elements are written before the first
+array gets its new length, and the coordinate of the dimension gets it last. A copy that is killed before that changes
+nothing. If it is killed between two arrays, some of them are longer than the coordinate: the next copy begins where the
+shortest array ends, and so replaces what is after that.
+Example: temp and time have 365 days, and a killed copy has given temp 366. The next copy of one day writes day 365 of
+temp again, and day 365 of time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._arguments.array_types import array_type, element_dtype
+from .._arguments.arrays import ranks_held
+from .._arguments.words import shape_text, shown
+from .._base.errors import ArgumentError
+from .._calls.comm import CommLike, to_core_comm
+from .._calls.guard import Reporter, checks
+from .._core import Content, Layout
+from .._file.arrays_in import BETWEEN, members_in
+from .._file.attributes import Attributes
+from .._file.file import File
+from .._file.location import locate
+from .._file.open import open
+from .._file.steps import VARIABLE
+from .._views.joined.decoding import PartDecoding, owned
+from .._views.joined.element_types import ElementTypes
+from .._views.joined.meaning import Meanings
+from .boxes import Storage
+from .ends import make_source
+from .job import JobResult
+from .moving import Mover, Progress, Ranks
+from .scratch import Scratch
+from .sources import SourceOptions
+from .steps import Reads, Region, Source, SourceStep, StepArray
+
+_COMPARED = 8 << 20
+"""Bytes of an array that are compared at once."""
+
+
+@dataclass(frozen=True)
+class ArrayPair:
+    """An array of the source, and the array of the same name in the target."""
+
+    array: StepArray
+    url: str
+    """The name of the array in the target."""
+    content: Content
+    """The description of the array in the target."""
+    axis: int | None
+    """The dimension that grows; None if the arrays must be equal."""
+    decoding: PartDecoding
+    """The conversion of the elements to those of the target."""
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of an array that grows."""
+        assert self.axis is not None
+        return self.axis
+
+    @property
+    def length(self) -> int:
+        """The length of the target along the dimension that grows."""
+        return int(self.content.shape[self.dimension])
+
+
+class ConvertedSource:
+    """A source whose elements are converted to those of the target."""
+
+    whole = False
+    serial = False
+
+    def __init__(self, source: Reads, pairs: Sequence[ArrayPair], comm: CommLike, fail: Reporter) -> None:
+        """Wrap the source."""
+        self._source, self._comm, self._alone, self._fail = source, to_core_comm(comm), comm is None, fail
+        self._pairs = {pair.array.name: pair for pair in pairs}
+
+    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
+        """Read and convert a window."""
+        pair = self._pairs[array.name]
+        if pair.decoding.is_identity:
+            self._source.read(pair.array, layout, out, region)
+            return
+        arrays = out if self._alone else [] if out is None else [out]
+        stored = [pair.decoding.new_stored(one) for one in arrays]
+        self._source.read(pair.array, layout, stored if self._alone else next(iter(stored), None), region)
+        with checks(self._fail):
+            for rank, one, made in zip(ranks_held(layout, self._comm, self._alone), stored, arrays, strict=True):
+                inner = owned(layout, rank)
+                pair.decoding.decode(one[inner], made[inner])
+
+
+class GrowingTarget:
+    """Arrays that are extended along a dimension, and the windows that are written after their former ends."""
+
+    whole = False
+    serial = False
+
+    def __init__(self, begin: int) -> None:
+        """Store the index at which the new elements begin."""
+        self._begin = begin
+        self._files: dict[str, tuple[File, int]] = {}
+
+    def add(self, pair: ArrayPair, file: File) -> None:
+        """Extend an array that has been opened with mode a."""
+        shape = list(file.shape)
+        shape[pair.dimension] = self._begin + pair.array.shape[pair.dimension]
+        if tuple(shape) != file.shape:
+            file.resize(shape)
+        self._files[pair.array.name] = file, pair.dimension
+
+    def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
+        """Write a window."""
+        file, axis = self._files[array.name]
+        window = list(region or [slice(0, size) for size in array.shape])
+        window[axis] = slice(window[axis].start + self._begin, window[axis].stop + self._begin)
+        file.write(given, layout, region=tuple(window))
+
+
+def append_arrays(
+    source: Any, target: str, along: int | str, options: SourceOptions, progress: Progress | None
+) -> JobResult:
+    """Append the arrays of a source to those of the target.  Collective over the communicator of the options.
+
+    errors  ArgumentError: the arrays do not fit together
+    """
+    started = time.perf_counter()
+    own = to_core_comm(options.comm)
+
+    def fail(message: str, *, code: int = 0) -> Any:
+        return _core.fail(message, own, code)
+
+    staging = max(options.memory // 4 // own.size, 64 << 10)
+    mover = Mover(Ranks(own, options.comm is None, own.size, fail), None, options.memory, progress)
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(make_source([source], replace(options, memory=staging), False, fail))
+        step = next(steps := iter(opened.steps()))
+        with checks(fail):
+            pairs = _find_pairs(step, opened.name, target, along)
+        growing = [pair for pair in pairs if pair.axis is not None]
+        converted = ConvertedSource(opened, pairs, options.comm, fail)
+        files = [stack.enter_context(open(pair.url, "a", comm=options.comm, memory=staging)) for pair in growing]
+        with checks(fail):
+            _check_unchanged(growing, files)
+        for pair in pairs:
+            if pair.axis is None:
+                _check_equal(pair, converted, options.comm, fail)
+        growth = GrowingTarget(min(pair.length for pair in growing))
+        moved = tuple(_in_target(pair) for pair in growing)
+        mover.begin(moved)
+        for pair, file, array in zip(growing, files, moved, strict=True):
+            growth.add(pair, file)
+            ends: Any = (converted, growth)
+            scratch = Scratch(options.comm, staging, target)
+            mover.move(array, ends, Storage(_storage(pair, array)), scratch, array.name)
+        for file in files:
+            file.close()
+        del steps
+    seconds = time.perf_counter() - started
+    assert mover.first is not None
+    return JobResult(mover.first, mover.done, seconds, mover.windows, 1, 0, [], [])
+
+
+def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) -> list[ArrayPair]:
+    """Pair the arrays of the source with those of the target: the coordinate of the dimension is the last one.
+
+    errors  ArgumentError
+    """
+    if not locate(target).names_arrays:
+        raise ArgumentError(
+            f"append: {target} cannot grow; copy it into a Zarr array, a name that ends with .zarr, and append to that"
+        )
+    for one in step.unreadable:
+        if one.has_elements:
+            raise ArgumentError(f"append: {one.reason}; append a file whose arrays can all be read")
+    there = {member.name: member for member in members_in(target)}
+    arrays = {_name(array): array for array in step.arrays}
+    if len(arrays) == 1 and len(there) == 1 and (isinstance(along, int) or "" in (*arrays, *there)):
+        arrays = dict(zip(there, arrays.values(), strict=True))
+    if isinstance(along, int) and len(arrays) > 1:
+        raise ArgumentError(
+            f"append={along} is the number of a dimension, but {source} has {len(arrays)} arrays; give the name of the "
+            "dimension"
+        )
+    pairs = [_make_pair(array, name, there, (source, target), along) for name, array in arrays.items()]
+    growing = [pair for pair in pairs if pair.axis is not None]
+    if not growing:
+        raise ArgumentError(f"append={shown(along)} is no dimension of an array of {source}; nothing was appended")
+    for name, member in there.items():
+        if name not in arrays and along in member.dimension_names:
+            raise ArgumentError(
+                f"append: {target} has the array {shown(name)} with the dimension {shown(along)}, but {source} has no "
+                "array of that name, so that the lengths would differ; add it to the source"
+            )
+    return sorted(pairs, key=lambda pair: pair.axis is not None and _is_coordinate(pair, along))
+
+
+def _name(array: StepArray) -> str:
+    return array.name if array.named or array.name != VARIABLE else ""
+
+
+def _is_coordinate(pair: ArrayPair, along: int | str) -> bool:
+    return len(pair.array.shape) == 1 and posixpath.basename(pair.array.name) == along
+
+
+def _make_pair(
+    array: StepArray, name: str, there: dict[str, Any], ends: tuple[str, str], along: int | str
+) -> ArrayPair:
+    source, target = (f"{end.partition(BETWEEN)[0]}{BETWEEN}{name}" if name else end for end in ends)
+    member = there.get(name)
+    if member is None:
+        raise ArgumentError(
+            f"append: {ends[0]} has the array {shown(name)}, but {ends[1]} has none of that name, which are "
+            f"{', '.join(map(shown, there)) or 'none at all'}; leave it out of the source, or add it to the target first"
+        )
+    axis = _find_axis(array, along)
+    shapes = [list(array.shape), list(member.shape)]
+    if axis is not None and len(shapes[1]) == len(shapes[0]):
+        for shape in shapes:
+            del shape[axis]
+    names = [list(one.dimension_names) for one in (array.content, member)]
+    if shapes[0] != shapes[1] or (all(names) and names[0] != names[1]):
+        raise ArgumentError(
+            f"{source} has shape {shape_text(array.shape)} and dimensions {_labels(names[0])}, but {target} has "
+            f"{shape_text(tuple(member.shape))} and {_labels(names[1])}; "
+            + ("arrays without the dimension must be equal" if axis is None else "the others must be equal")
+        )
+    dtype = element_dtype(member.type)
+    meanings, types = Meanings(unpack=False), ElementTypes()
+    conversion = None
+    for url, content, of_elements in ((target, member, dtype), (source, array.content, array.dtype)):
+        _, conversion = meanings.take(url, Attributes(content.attributes), of_elements, tuple(content.shape))
+        native = of_elements.newbyteorder("=")
+        types.take(url, PartDecoding(native, native))
+    needed = None if conversion is None or conversion.is_identity else conversion
+    return ArrayPair(array, target, member, axis, PartDecoding(array.dtype, dtype, None, needed))
+
+
+def _labels(names: list[str]) -> str:
+    return ", ".join(map(shown, names)) or "without names"
+
+
+def _find_axis(array: StepArray, along: int | str) -> int | None:
+    """Return the number of the dimension in an array; None if it has no such dimension."""
+    if isinstance(along, str):
+        names = list(array.content.dimension_names)
+        return names.index(along) if along in names else None
+    count = len(array.shape)
+    if not -count <= along < count:
+        raise ArgumentError(f"append={along}, but the array has {count} dimensions; give one of them")
+    return along % count
+
+
+def _check_unchanged(pairs: list[ArrayPair], files: list[File]) -> None:
+    for pair, file in zip(pairs, files, strict=True):
+        if file.shape != tuple(pair.content.shape):
+            raise ArgumentError(
+                f"{pair.url} had shape {shape_text(tuple(pair.content.shape))} when the copy began, and now has "
+                f"{shape_text(file.shape)}, because another program has changed it; append again"
+            )
+
+
+def _in_target(pair: ArrayPair) -> StepArray:
+    """Describe an array of the source with the elements of the target."""
+    content = Content(pair.array.content)
+    content.type = array_type(pair.array.shape, pair.decoding.dtype, pair.array.order)
+    extra = 0 if pair.decoding.is_identity else pair.decoding.stored.itemsize
+    return replace(pair.array, content=content, extra_bytes=pair.array.extra_bytes + extra)
+
+
+def _storage(pair: ArrayPair, array: StepArray) -> Content:
+    """Return how the target stores the elements that are appended."""
+    content = Content(pair.content)
+    content.type = array_type(array.shape, array.dtype, pair.content.order)
+    return content
+
+
+def _check_equal(pair: ArrayPair, source: Source | ConvertedSource, comm: CommLike, fail: Reporter) -> None:
+    """Check that source and target have the same elements. One rank compares them, in pieces.
+
+    errors  ArgumentError
+    """
+    array = _in_target(pair)
+    row = int(np.prod(array.shape[1:], dtype=np.int64)) * array.dtype.itemsize
+    count = max(_COMPARED // max(row, 1), 1)
+    alone = comm is None
+    with open(pair.url, comm=comm) as target:
+        for begin in range(0, array.shape[0] if array.shape else 1, count):
+            end = min(begin + count, array.shape[0]) if array.shape else 1
+            region = (slice(begin, end), *[slice(0, size) for size in array.shape[1:]]) if array.shape else None
+            shape = (end - begin, *array.shape[1:]) if array.shape else ()
+            layout = Layout(shape, ["*"] * len(shape), order=array.order)
+            holds = alone or layout.has_rank(to_core_comm(comm).rank)
+            both = [np.empty(shape, array.dtype) for _ in range(2)] if holds else []
+            given: list[Any] = [[one] if alone else one for one in both] or [None, None]
+            source.read(array, layout, given[0], region)
+            target.read(layout, given[1], region=region)
+            with checks(fail):
+                if both and not _same(*both):
+                    raise ArgumentError(
+                        f"append: the array {shown(pair.array.name)} differs between the source and {pair.url}; arrays "
+                        "without the dimension that grows must be equal; copy both into a new target instead"
+                    )
+
+
+def _same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"))

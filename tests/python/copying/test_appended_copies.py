@@ -1,0 +1,158 @@
+"""plait.copy and `plait copy` that append a file to a Zarr hierarchy."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+
+import plait
+
+zarr = pytest.importorskip("zarr")
+netCDF4 = pytest.importorskip("netCDF4")
+xarray = pytest.importorskip("xarray")
+
+DAYS, LAT, LON = 5, 6, 8
+
+
+def write_days(path, begin, count, *, units="days since 2000-01-01", lat=None, **others):
+    """Write a netCDF file with temp, time and lat; return what is in it."""
+    rng = np.random.default_rng(begin)
+    temp = rng.random((count, LAT, LON), "f4")
+    latitudes = np.linspace(-90, 90, LAT) if lat is None else lat
+    with netCDF4.Dataset(path, "w", format=others.get("format", "NETCDF4")) as made:
+        made.createDimension("time", None)
+        made.createDimension("lat", LAT)
+        made.createDimension("lon", LON)
+        made.createVariable("time", "f8", ("time",)).units = units
+        made.createVariable("lat", "f8", ("lat",))
+        made.createVariable("temp", "f4", ("time", "lat", "lon")).units = others.get("temp_units", "K")
+        made["time"][:] = np.arange(begin, begin + count) + others.get("offset", 0)
+        made["lat"][:] = latitudes
+        made["temp"][:] = temp
+    return temp
+
+
+@pytest.fixture
+def year(tmp_path, monkeypatch):
+    """Make all.zarr of the first days, and return its temperatures."""
+    monkeypatch.chdir(tmp_path)
+    temp = write_days("first.nc", 0, DAYS)
+    plait.copy("first.nc", "all.zarr", chunks={"time": 2, "lat": 4}, codec="zstd:1")
+    return temp
+
+
+def lengths():
+    return {one.name: one.shape for one in plait.arrays_in("all.zarr")}
+
+
+@pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
+def test_days_are_appended(year, ranks):
+    expected = year
+    for begin, count in ((DAYS, 1), (DAYS + 1, 3)):
+        day = write_days("day.nc", begin, count)
+        done = run("copy", "day.nc", "all.zarr", "--append", "time", "--ranks", ranks)
+        assert done.exit_code == 0, done.output
+        expected = np.concatenate((expected, day))
+    with xarray.open_zarr("all.zarr", consolidated=False) as found:
+        np.testing.assert_array_equal(found["temp"], expected)
+        np.testing.assert_array_equal(found["lat"], np.linspace(-90, 90, LAT))
+        assert str(found["time"].values[-1])[:10] == "2000-01-09"
+
+
+def test_it_is_what_xarray_appends(year):
+    write_days("day.nc", DAYS, 2)
+    with xarray.open_dataset("first.nc") as first, xarray.open_dataset("day.nc") as day:
+        first.to_zarr("xarray.zarr")
+        day.drop_vars("lat").to_zarr("xarray.zarr", append_dim="time")
+    plait.copy("day.nc", "all.zarr", append="time")
+    with xarray.open_zarr("all.zarr", consolidated=False) as ours, xarray.open_zarr("xarray.zarr") as theirs:
+        xarray.testing.assert_equal(ours.load(), theirs.load())
+
+
+def test_times_are_converted_and_bytes_swapped(year):
+    day = write_days("day.nc", 0, 2, units="days since 2000-01-06", format="NETCDF3_64BIT_OFFSET")
+    plait.copy("day.nc", "all.zarr", append="time", memory="64K")
+    with plait.open("all.zarr::/time") as file:
+        np.testing.assert_array_equal(file.read(), np.arange(DAYS + 2))
+    with plait.open("all.zarr::/temp") as file:
+        np.testing.assert_array_equal(file.read(), np.concatenate((year, day)))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lat": np.linspace(0, 1, LAT)}, "'lat' differs between the source and"),
+        ({"temp_units": "degC"}, "units='degC'"),
+        ({"units": "furlongs"}, "units='furlongs'"),
+    ],
+)
+def test_files_that_do_not_fit_change_nothing(year, options, message):
+    before = lengths()
+    write_days("day.nc", DAYS, 1, **options)
+    with pytest.raises(plait.ArgumentError, match=message):
+        plait.copy("day.nc", "all.zarr", append="time")
+    assert lengths() == before
+
+
+def test_wrong_arguments(year, tmp_path):
+    write_days("day.nc", DAYS, 1)
+    plait.copy("day.nc::/temp", "temp.nc::/temp", format="netcdf")
+    for source, target, options, message in [
+        ("day.nc", "all.zarr", {"append": "depth"}, "append='depth' is no dimension"),
+        ("day.nc", "all.zarr", {"append": 0}, "give the name of the dimension"),
+        ("day.nc", "first.nc", {"append": "time"}, "cannot grow"),
+        ("day.nc", "all.zarr", {"append": "time", "chunks": (1, 6, 8)}, "append and chunks cannot be combined"),
+        ("temp.nc", "all.zarr", {"append": "time"}, "so that the lengths would differ"),
+        (["day.nc", "first.nc"], "all.zarr", {"append": "time"}, "append takes one file"),
+    ]:
+        with pytest.raises(plait.ArgumentError, match=message):
+            plait.copy(source, target, **options)
+    assert lengths()["temp"] == (DAYS, LAT, LON)
+
+
+def test_one_array_is_appended_by_the_number_of_the_dimension(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    first, more = np.arange(12.0).reshape(3, 4), np.arange(6.0).reshape(3, 2)
+    np.save("first.npy", first)
+    np.save("more.npy", more)
+    plait.copy("first.npy", "all.zarr", chunks=(2, 3))
+    plait.copy("more.npy", "all.zarr", append=1)
+    np.testing.assert_array_equal(zarr.open_array("all.zarr", mode="r")[...], np.concatenate((first, more), 1))
+
+
+def test_a_copy_after_one_that_was_killed_between_two_arrays(year):
+    day = write_days("day.nc", DAYS, 1)
+    with plait.open("all.zarr::/temp", "a") as file:  # as if the killed copy had closed temp alone
+        file.append(np.zeros((1, LAT, LON), "f4"))
+    plait.copy("day.nc", "all.zarr", append="time")
+    assert lengths() == {"lat": (LAT,), "temp": (DAYS + 1, LAT, LON), "time": (DAYS + 1,)}
+    with plait.open("all.zarr::/temp") as file:
+        np.testing.assert_array_equal(file.read(), np.concatenate((year, day)))
+
+
+def test_killed_copies_leave_the_old_lengths_or_the_new_ones(year):
+    write_days("day.nc", DAYS, 1)
+    program = (
+        "import os, plait, signal, sys\n"
+        "def stop(done, total):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "plait.copy('day.nc', 'all.zarr', append='time', progress=stop)"
+    )
+    before = lengths()
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+    assert done.returncode == -9
+    assert lengths() == before
+    plait.copy("day.nc", "all.zarr", append="time")
+    assert lengths()["time"] == (DAYS + 1,)
+
+
+def test_of_two_copies_one_gets_an_error(year):
+    write_days("day.nc", DAYS, 1)
+    with (
+        plait.open("all.zarr::/temp", "a"),
+        pytest.raises(plait.StoreError, match="another program has opened it to append"),
+    ):
+        plait.copy("day.nc", "all.zarr", append="time")
+    assert lengths()["temp"] == (DAYS, LAT, LON)
