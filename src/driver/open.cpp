@@ -140,8 +140,9 @@ Mode resolve_append(const std::string& path, FileOptions& options, const Comm& c
       call.run_phase(look, missing);
       call.run_phase([&] {
         if (missing == 0 || (options.shape && (options.dtype || options.element_bytes != 0))) return;
-        base::throw_argument_error(path, " does not exist, and mode \"a\" creates an array of a shape and a dtype; give "
-                                         "both, or the name of an existing array");
+        base::throw_argument_error(path,
+                                   " does not exist, and mode \"a\" creates an array of a shape and a dtype; give "
+                                   "both, or the name of an existing array");
       });
     });
   });

@@ -40,6 +40,9 @@ MEMORY = 256 << 20
 
 Name = str | os.PathLike[str]
 
+_APPENDING = {"source", "target", "comm", "shape", "dtype", "order", "offset", "memory", "append", "progress"}
+"""The arguments that a copy takes when it appends to an existing target."""
+
 
 @dataclass(frozen=True)
 class CopyResult:
@@ -187,8 +190,8 @@ def copy(
               others must be equal in all files. Other sources are arrays that are joined as by :func:`plait.concat`
     first     with ``concat``, take arrays without the dimension from the first file, without comparing them
     sort      with ``concat``, join files in the order of the coordinate along the dimension, not of their names
-    append    the dimension along which the arrays of the source are appended to those of an existing Zarr target, by its
-              name, or by its number if there is one array. Arrays without the dimension must be equal in both. All
+    append    the dimension along which the arrays of the source are appended to those of an existing Zarr target: its
+              name, or its number if there is one array. Arrays without the dimension must be equal in both. All
               elements are written before the first array gets its new length, and the coordinate of the dimension gets
               it last. Options that describe a new target cannot be combined with it
     unpack    decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
@@ -208,15 +211,9 @@ def copy(
     plait.StoreError if the source cannot be read or the target cannot be written: the same error on every rank, unless
     ``progress`` raised it.
     """
+    arguments = dict(locals())
     own = to_core_comm(comm)
     fail = partial(_core.fail, comm=own)
-    job_options = {
-        **{"layout": layout, "variable": variable, "steps": steps, "raw": raw, "target_order": target_order},
-        **{"chunks": chunks, "shards": shards, "codec": codec, "region": region, "axes": axes, "cast": cast},
-        **{"target_dtype": target_dtype, "dry_run": dry_run, "verify": verify, "resume": resume, "concat": concat},
-        **{"unpack": unpack, "skip_unsupported": skip_unsupported, "format": format, "first": first, "sort": sort},
-        **{"unlimited": unlimited, "consolidated": consolidated is not None, "durable": durable is not None},
-    }
     with checks(fail):
         most = _bytes_of_memory(memory)
         _check_kinds(layout, progress)
@@ -231,7 +228,7 @@ def copy(
         join = make_join_request(concat, chosen, first=first, sort=sort, unpack=unpack)
         check_names(sources, target, joined=concat is not None)
         if append is not None:
-            _check_append(sources, target, job_options)
+            _check_append(sources, target, arguments)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
         options = SourceOptions(comm, shape, dtype, order, offset, most)
         job = Job(sources, target, name, options, storage, join)
@@ -280,12 +277,13 @@ def _count_of_steps(steps: int | None) -> int | None:
     return count
 
 
-def _check_append(sources: Sequence[Any], target: Any, options: dict[str, Any]) -> None:
-    """Check that an existing target can be extended with these options.  errors  ArgumentError"""
+def _check_append(sources: Sequence[Any], target: Any, arguments: dict[str, Any]) -> None:
+    """Check that an existing target can be extended with these arguments of a copy.  errors  ArgumentError"""
     if len(sources) != 1 or any(is_stream(end) or comes_in_steps(end) for end in (*sources, target)):
         raise ArgumentError("append takes one file and one existing Zarr target; append several files one by one")
-    for name, value in options.items():
-        if value is not None and value is not False:
+    for name, value in arguments.items():
+        given = value is not None and (value is not False or name in ("durable", "consolidated"))
+        if given and name not in _APPENDING:
             raise ArgumentError(
                 f"append and {name} cannot be combined: elements are appended to a target as it is stored; leave "
                 f"{name} out, or copy into a new target"

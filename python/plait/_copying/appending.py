@@ -220,8 +220,8 @@ def _make_pair(
     member = there.get(name)
     if member is None:
         raise ArgumentError(
-            f"append: {ends[0]} has the array {shown(name)}, but {ends[1]} has none of that name, which are "
-            f"{', '.join(map(shown, there)) or 'none at all'}; leave it out of the source, or add it to the target first"
+            f"append: {ends[0]} has the array {shown(name)}, but {ends[1]} has no array of that name; its "
+            f"arrays are {', '.join(map(shown, there)) or 'none'}; leave it out of the source, or add it to the target"
         )
     axis = _find_axis(array, along)
     shapes = [list(array.shape), list(member.shape)]

@@ -82,8 +82,7 @@ void File::Impl::append(const Layout& layout, const std::vector<MutablePart>& pa
   Extents after;
   storage_.call_together([&](transport::Transport& transport) {
     collective::Collective together(
-        transport,
-        [&] { return base::text("append(", to_string(layout), ", axis ", axis, ") to ", context_.name()); },
+        transport, [&] { return base::text("append(", to_string(layout), ", axis ", axis, ") to ", context_.name()); },
         [&] {
           check_extensible();
           after = extended_shape(context_.path(), before, layout.shape(), axis);

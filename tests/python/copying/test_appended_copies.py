@@ -10,7 +10,7 @@ from launching import needs_mpi, run
 import plait
 
 zarr = pytest.importorskip("zarr")
-netCDF4 = pytest.importorskip("netCDF4")
+netcdf4 = pytest.importorskip("netCDF4")
 xarray = pytest.importorskip("xarray")
 
 DAYS, LAT, LON = 5, 6, 8
@@ -21,7 +21,7 @@ def write_days(path, begin, count, *, units="days since 2000-01-01", lat=None, *
     rng = np.random.default_rng(begin)
     temp = rng.random((count, LAT, LON), "f4")
     latitudes = np.linspace(-90, 90, LAT) if lat is None else lat
-    with netCDF4.Dataset(path, "w", format=others.get("format", "NETCDF4")) as made:
+    with netcdf4.Dataset(path, "w", format=others.get("format", "NETCDF4")) as made:
         made.createDimension("time", None)
         made.createDimension("lat", LAT)
         made.createDimension("lon", LON)

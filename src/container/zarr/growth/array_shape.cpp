@@ -137,8 +137,8 @@ class ChunkCleaner {
     if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(piece_));
     for (std::int64_t offset = 0; offset < metadata_.chunk_bytes; offset += piece_) {
       const std::int64_t bytes = std::min(piece_, metadata_.chunk_bytes - offset);
-      chunks_.read_segments(std::vector<store::ReadSegment>{
-          {number * metadata_.chunk_bytes + offset, buffer_.get(), bytes}});
+      chunks_.read_segments(
+          std::vector<store::ReadSegment>{{number * metadata_.chunk_bytes + offset, buffer_.get(), bytes}});
       if (clear_piece(begin, offset, bytes)) chunks_.write_chunk(number, {{offset, buffer_.get(), bytes}});
     }
   }
