@@ -191,6 +191,7 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   if (contents_ == Contents::kByName) container::check_content(name(), *format_);
   const std::unique_ptr<container::OpenedFile> opened = format_->open(store, name());
   if (mode() != Mode::kRead) opened->check_changeable();
+  if (mode() == Mode::kAppend && !format_->traits().states_type) throw_cannot_grow();
   dataset_ = opened->dataset(options_);
   access_.cold = store->is_cold();
   if (mode() == Mode::kAppend) begin_shape_changes();
@@ -203,11 +204,14 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
 
 void FileOpening::begin_shape_changes() {
   container::ShapeChanges* const changes = dataset_->shape_changes();
-  if (changes == nullptr)
-    base::throw_argument_error(name(), " cannot grow: arrays in ", format_->traits().kind,
-                               " do not change their shape in place; copy it into a Zarr array, a name that ends with "
-                               ".zarr, and append to that");
+  if (changes == nullptr) throw_cannot_grow();
   changes->begin();
+}
+
+void FileOpening::throw_cannot_grow() const {
+  base::throw_argument_error(name(), " cannot grow: an array in ", format_->traits().kind,
+                             " does not change its shape in place; copy it into a Zarr array, a name that ends with "
+                             ".zarr, and append to that");
 }
 
 void FileOpening::explain(const Error& error, store::Store& store) const {

@@ -46,6 +46,7 @@ class FileOpening : public driver::Opening {
   void look(const std::shared_ptr<store::Store>& store);
   /// errors  kArgument: the array cannot grow.  kSystem: another program appends to it.
   void begin_shape_changes();
+  [[noreturn]] void throw_cannot_grow() const;
   /// Throws `error` with a description of the bytes in the store.
   [[noreturn]] void explain(const Error& error, store::Store& store) const;
 

@@ -23,7 +23,7 @@ from .._redistribution.held import check_flag
 from .._views.joined import names_of_parts
 from .appending import append_arrays
 from .ends import check_names, check_streams, without_streams
-from .job import Job
+from .job import Job, JobResult
 from .joined_sources import make_join_request
 from .moving import Progress
 from .names import TargetName
@@ -240,13 +240,17 @@ def copy(
         done = append_arrays(sources[0], os.fsdecode(target), append, options, progress)  # type: ignore[arg-type]
     else:
         done = job.run(own, fail, progress)
+    return _to_result(done, own.size)
+
+
+def _to_result(done: JobResult, ranks: int) -> CopyResult:
     return CopyResult(
         done.first.shape,
         done.first.dtype,
         done.bytes,
         done.seconds,
         done.windows,
-        own.size,
+        ranks,
         done.steps,
         done.resumed,
         tuple(done.plan),

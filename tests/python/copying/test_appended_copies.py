@@ -98,7 +98,8 @@ def test_files_that_do_not_fit_change_nothing(year, options, message):
 
 def test_wrong_arguments(year, tmp_path):
     write_days("day.nc", DAYS, 1)
-    plait.copy("day.nc::/temp", "temp.nc::/temp", format="netcdf")
+    with xarray.open_dataset("day.nc", decode_times=False) as day:
+        day[["temp"]].drop_vars(["time", "lat"]).to_netcdf("temp.nc", encoding={"temp": {"_FillValue": None}})
     for source, target, options, message in [
         ("day.nc", "all.zarr", {"append": "depth"}, "append='depth' is no dimension"),
         ("day.nc", "all.zarr", {"append": 0}, "give the name of the dimension"),

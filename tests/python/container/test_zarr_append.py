@@ -1,4 +1,4 @@
-"""Mode a: arrays that grow, and what other programs find meanwhile and after kills."""
+"""Zarr arrays that grow, and what other programs find meanwhile and after kills."""
 
 import os
 import signal
