@@ -52,6 +52,9 @@ Rejection array_rejection(const CFI_cdesc_t& array, const Extents& wanted, std::
   return {};
 }
 
+/// The value of `write` by which the module appends along the dimension first[0], counted from 1.
+constexpr int kAppend = 2;
+
 /// The arguments of an access.
 struct AccessArguments {
   const plait_layout* layout = nullptr;
@@ -64,6 +67,7 @@ struct AccessArguments {
   const std::int64_t* stride = nullptr;
   int fill_halo = 0;
   bool write = false;
+  int append_axis = -1;  ///< dimension that a write extends; -1: none
 };
 
 /// Performs an access, or starts it if there is a `request`. An error in the array is reported to all ranks.
@@ -101,6 +105,7 @@ plait_status access_file(plait_file* file, const AccessArguments& wanted, plait_
   const std::int64_t held = mine != 0 ? 1 : 0;
   if (wanted.write) {
     const plait_const_part part{wanted.array->base_addr, PLAIT_UNKNOWN, strides.data()};
+    if (wanted.append_axis >= 0) return plait_append_parts(file, wanted.layout, &part, held, wanted.append_axis);
     return request == nullptr ? plait_write_parts(file, wanted.layout, &part, held, &access)
                               : plait_start_write_parts(file, wanted.layout, &part, held, &access, request);
   }
@@ -163,8 +168,9 @@ plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_c
   if (*wrong != '\0') return plait_file_fail(file, wrong);
   if (request != nullptr && find<plait_request>(*request) != nullptr)
     return plait_file_fail(file, "the request is in use; call plait_wait first, or use another variable");
+  const int axis = write == kAppend ? static_cast<int>(*first) - 1 : -1;
   const AccessArguments wanted{
-      find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, stride, fill_halo, write != 0};
+      find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, stride, fill_halo, write != 0, axis};
   try {
     if (request == nullptr) return access_file(file, wanted, nullptr);
     Table<plait_request>::instance().reserve();

@@ -6,7 +6,7 @@ module plait_files
   implicit none
   private
   public :: found_file, found_request
-  public :: plait_file, plait_request, plait_open, plait_close, plait_abandon
+  public :: plait_file, plait_request, plait_open, plait_close, plait_abandon, plait_append, plait_resize
   public :: plait_read, plait_write, plait_start_read, plait_start_write, plait_wait, plait_test
 
   !> An open file.
@@ -50,10 +50,16 @@ module plait_files
       import :: c_int, c_int64_t, c_ptr, c_char
       type(c_ptr), value :: file, layout
       type(*), dimension(..) :: array
-      integer(c_int), value :: rank, alone, slices, fill_halo, write
+      integer(c_int), value :: rank, alone, slices, fill_halo, write   ! write: 2 to append along dimension first(1)
       integer(c_int64_t), intent(in) :: first(*), count(*), stride(*)
       character(kind=c_char), intent(in) :: wrong(*)
       type(c_ptr), value :: request   ! the address of a handle, or null
+    end function
+    integer(c_int) function c_resize(file, dimensions, shape) bind(c, name='plait_resize')
+      import :: c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: file
+      integer(c_int), value :: dimensions
+      integer(c_int64_t), intent(in) :: shape(*)
     end function
     function found_file(file) result(found) bind(c, name='plait_fortran_file')
       import :: c_ptr
@@ -99,7 +105,8 @@ module plait_files
 
 contains
 
-  !> Opens an array file in mode 'r', 'w' (a new file, which appears as a whole at plait_close) or 'r+'. Collective.
+  !> Opens an array file in mode 'r', 'w' (a new file, which appears as a whole at plait_close) or 'r+', or in mode
+  !> 'a' to extend it. Collective.
   subroutine plait_open(file, url, mode, comm, shape, dtype, element_bytes, order, offset, memory, strategy, readers, &
       durable, stat, errmsg)
     type(plait_file), intent(inout) :: file            !< must not be open
@@ -247,6 +254,35 @@ contains
     call region(slices, used, wrong, first, count, stride)
     call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), used, slices(:, 1), &
       slices(:, 2), slices(:, 3), 0_c_int, 1_c_int, c_text(wrong), c_null_ptr), stat, errmsg, file%origin())
+  end subroutine
+
+  !> Extends the array along dimension `axis`, counted from 1, by a block of the layout's shape, and writes this rank's
+  !> part of it. Modes 'a' and 'w', for Zarr. Other programs find the new length after plait_close. Collective.
+  subroutine plait_append(file, layout, array, axis, stat, errmsg)
+    type(plait_file), intent(in) :: file
+    type(plait_layout), intent(in) :: layout
+    type(*), dimension(..), intent(in) :: array
+    integer, intent(in) :: axis
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    character(:), allocatable :: wrong
+    wrong = ''
+    if (axis < 1) wrong = 'plait_append: axis is less than 1; dimensions are counted from 1'
+    call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), 0_c_int, &
+      [int(axis, c_int64_t)], [0_c_int64_t], [0_c_int64_t], 0_c_int, 2_c_int, c_text(wrong), c_null_ptr), stat, &
+      errmsg, file%origin())
+  end subroutine
+
+  !> Changes the shape of the array; new elements have the fill value. Modes 'a' and 'w', for Zarr. Collective.
+  subroutine plait_resize(file, shape, stat, errmsg)
+    type(plait_file), intent(in) :: file
+    class(*), intent(in) :: shape(:)   !< integers of 8 to 64 bits, as many as the array has dimensions
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    integer(c_int64_t), allocatable :: extents(:)
+    logical :: valid
+    call widen(shape, extents, valid)
+    call report(c_resize(found_file(file%handle), size(extents, kind=c_int), extents), stat, errmsg, file%origin())
   end subroutine
 
   !> Starts a read like plait_read; the array must not be accessed until plait_wait. Collective.
