@@ -303,3 +303,35 @@ void file_in_chunks(void) {
   options.codec = "lzma";
   CHECK_FAILS(plait_open(scratch("chunks.zarr"), "w", plait_alone(), &options, &file), PLAIT_ERROR_ARGUMENT, "lzma");
 }
+
+void file_grows(void) {
+  const int64_t none[2] = {0, 3};
+  const int64_t larger[2] = {5, 4};
+  const double rows[6] = {1, 2, 3, 4, 5, 6};
+  double found[20];
+  plait_open_options options = doubles(none);
+  plait_layout* block = NULL;
+  plait_layout* whole = NULL;
+  CHECK_OK(plait_layout_parse("2x3 (*, *)", &block));
+  CHECK_OK(plait_layout_parse("5x4 (*, *)", &whole));
+  for (int round = 0; round < 2; ++round) {
+    plait_file* file = opened("grows.zarr", "a", &options);
+    CHECK_OK(plait_append(file, block, rows, sizeof rows, 0));
+    CHECK_FAILS(plait_append(file, block, rows, sizeof rows, 2), PLAIT_ERROR_ARGUMENT, "axis 2");
+    CHECK_FAILS(plait_resize(file, 1, larger), PLAIT_ERROR_ARGUMENT, "as many sizes");
+    CHECK_OK(plait_close(&file));
+  }
+  plait_file* file = opened("grows.zarr", "a", &options);
+  CHECK_OK(plait_resize(file, 2, larger));
+  CHECK_OK(plait_close(&file));
+  file = opened("grows.zarr", "r", NULL);
+  CHECK_OK(plait_read(file, whole, found, sizeof found));
+  for (int n = 0; n < 20; ++n) {
+    const int row = n / 4;
+    const int column = n % 4;
+    CHECK(found[n] == (row < 4 && column < 3 ? rows[row % 2 * 3 + column] : 0));
+  }
+  CHECK_OK(plait_close(&file));
+  CHECK_OK(plait_layout_free(&whole));
+  CHECK_OK(plait_layout_free(&block));
+}

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
       {"file_tells", file_tells},
       {"file_discarded", file_discarded},
       {"file_in_chunks", file_in_chunks},
+      {"file_grows", file_grows},
       {"open_errors", open_errors},
       {"options_grow", options_grow},
       {"access_errors", access_errors},

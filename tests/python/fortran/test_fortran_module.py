@@ -30,6 +30,16 @@ def test_arrays_of_any_type_and_rank(tmp_path, kind, ranks):
     assert (tmp_path / "words.bin").read_bytes() == b"onetworedsea" * ranks
 
 
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("kind", [4, 8])
+def test_arrays_that_grow(tmp_path, kind, ranks):
+    program = compile_program("growth.f90", tmp_path, kind)
+    assert run(program, ranks, tmp_path) == ("", "")
+    with plait.open(tmp_path / "growth.zarr") as file:
+        np.testing.assert_array_equal(file.read(), np.tile(np.float32([1, 2, 3, 4, 0]), (6, 1)))
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 3, 4])
 @pytest.mark.parametrize("kind", [4, 8])
