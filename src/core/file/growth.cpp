@@ -12,14 +12,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
-#include <limits>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "collective/agree.hpp"
 #include "collective/collective.hpp"
 #include "core/file/file_impl.hpp"
 
