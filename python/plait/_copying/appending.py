@@ -192,10 +192,9 @@ def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) ->
             f"append={along} is the number of a dimension, but {source} has {len(arrays)} arrays; give the name of the "
             "dimension"
         )
-    pairs = [_make_pair(array, name, there, (source, target), along) for name, array in arrays.items()]
-    growing = [pair for pair in pairs if pair.axis is not None]
-    if not growing:
+    if isinstance(along, str) and not any(along in array.content.dimension_names for array in arrays.values()):
         raise ArgumentError(f"append={shown(along)} is no dimension of an array of {source}; nothing was appended")
+    pairs = [_make_pair(array, name, there, (source, target), along) for name, array in arrays.items()]
     for name, member in there.items():
         if name not in arrays and along in member.dimension_names:
             raise ArgumentError(
