@@ -43,8 +43,9 @@ def assign(target: object, name: str, value: object) -> None:
 
 
 def fill_text(value: Any) -> str:
-    """Return a number or a text as JSON; numbers that JSON does not have become texts such as ``NaN``. Bytes and records
-    become the hexadecimal digits of the element, and times the number of their unit.
+    """Return a number or a text as JSON; numbers that JSON does not have become texts such as ``NaN``.
+
+    Bytes and records become the hexadecimal digits of the element, and times the number of their unit.
     """
     if isinstance(value, np.void):
         return f"0x{value.tobytes().hex()}"

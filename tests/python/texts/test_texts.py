@@ -150,7 +150,7 @@ def test_parts_of_new_files_and_types_of_values(tmp_path):
             file.write(np.array(["a", "b"]), region=np.s_[:2])
             file.write(["c", "d"], region=np.s_[2:])
             for wrong in ([1, 2, 3, 4], np.arange(4), np.array([b"a"] * 4), [None] * 4, ["\ud800"] * 4):
-                with pytest.raises(plait.ArgumentError, match="expected|surrogates"):
+                with pytest.raises(plait.ArgumentError, match=r"expected|surrogates"):
                     file.write(wrong)
         with plait.open(tmp_path / name) as file:
             assert list(file[...]) == ["a", "b", "c", "d"]
