@@ -111,11 +111,11 @@ class Dataset {
   virtual AttributeWriter* attribute_writer() { return nullptr; }
   /// Returns the texts that elements refer to; nullptr if the elements have a fixed size.
   TextAccess* texts() const { return texts_.get(); }
+  /// Returns the changes of the shape; nullptr if it does not change in place.
+  virtual ShapeChanges* shape_changes() { return nullptr; }
 
  protected:
   void set_texts(std::shared_ptr<TextAccess> texts) { texts_ = std::move(texts); }
-  /// Returns the changes of the shape; nullptr if it does not change in place.
-  virtual ShapeChanges* shape_changes() { return nullptr; }
 
  private:
   Content content_;
