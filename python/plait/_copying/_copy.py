@@ -226,9 +226,9 @@ def copy(
         target = _with_format(target, format)
         sources = _list_sources(source, concat, own)
         join = make_join_request(concat, chosen, first=first, sort=sort, unpack=unpack)
-        check_names(sources, target, joined=concat is not None)
         if append is not None:
             _check_append(sources, target, arguments)
+        check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
         options = SourceOptions(comm, shape, dtype, order, offset, most)
         job = Job(sources, target, name, options, storage, join)

@@ -78,7 +78,7 @@ class GrowthMethods(ABC):
         if self._comm.size > 1 or (layout is not None and isinstance(array, (list, tuple))):
             raise ArgumentError(
                 f"layout={layout!r} does not state the shape of the block that is appended, which no rank can see from "
-                'its part; pass a layout with a shape, such as plait.Layout((24, 721, 1440), "(*, block, *)")'
+                'its part; pass a layout with a shape, such as plait.Layout((24, 721), "(*, block)", grid=(4,))'
             )
         shape = np.shape(array)
         return Layout(shape, ["*"] * len(shape), order=self._core.order) if layout is None else to_layout(layout, shape)

@@ -32,13 +32,13 @@ def test_ranks_append_blocks(shared, options, axis):
             whole = np.concatenate((whole, block), axis)
             assert file.shape == whole.shape
     with plait.open(url, comm=MPI.COMM_SELF) as file:
-        np.testing.assert_array_equal(file.read(plait.Layout(whole.shape, "(*, *)", grid=(1,))), whole)
+        np.testing.assert_array_equal(file.read(plait.Layout(whole.shape, "(block, *)", grid=(1,))), whole)
     COMM.Barrier()
     with plait.open(url, "a", comm=COMM) as file:
         file.resize((3, 4))
         file.resize((6, 9))
     with plait.open(url, comm=MPI.COMM_SELF) as file:
-        found = file.read(plait.Layout((6, 9), "(*, *)", grid=(1,)))
+        found = file.read(plait.Layout((6, 9), "(block, *)", grid=(1,)))
     np.testing.assert_array_equal(found[:3, :4], whole[:3, :4])
     assert not found[3:].any()
     assert not found[:, 4:].any()
