@@ -26,6 +26,7 @@ from sources import ROOT, files_with, read
 MAX_FILES = 6
 COMPUTING = {
     "bindings/python/core_description.cpp": "binds the dimensions of groups, which may be unlimited as well",
+    "python/plait/_copying/appending.py": "finds the dimension that grows by its name",
     "python/plait/_copying/checking.py": "finds coordinates by the names of dimensions",
     "python/plait/_copying/plans.py": "names the unlimited dimensions of the target",
     "python/plait/_copying/shaping.py": "puts dimensions in another order",

@@ -10,7 +10,7 @@ import plait
 COMM = MPI.COMM_WORLD
 
 
-def block_of(shape: tuple[int, ...], seed: int) -> np.ndarray:
+def make_block(shape: tuple[int, ...], seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(1, 100, shape).astype("i4")
 
 
@@ -18,14 +18,14 @@ def block_of(shape: tuple[int, ...], seed: int) -> np.ndarray:
 @pytest.mark.parametrize("axis", [0, 1])
 def test_ranks_append_blocks(shared, options, axis):
     url = shared / "a.zarr"
-    whole = block_of((5, 7), 0)
+    whole = make_block((5, 7), 0)
     rows = plait.Layout(whole.shape, "(block, *)", grid=(COMM.size,))
     with plait.open(url, "a", comm=COMM, shape=(5, 7), dtype="i4", chunks=(2, 3), **options) as file:
         file.write(whole[np.ix_(*rows.indices(COMM.rank))], rows)
     for size in (3, 0, 5):
         shape = [*whole.shape]
         shape[axis] = size
-        block = block_of(tuple(shape), size)
+        block = make_block(tuple(shape), size)
         layout = plait.Layout(block.shape, "(cyclic, *)", grid=(COMM.size,))
         with plait.open(url, "a", comm=COMM) as file:
             file.append(block[np.ix_(*layout.indices(COMM.rank))], layout, axis)
