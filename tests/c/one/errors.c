@@ -26,7 +26,7 @@ void open_errors(void) {
   open_fails("no/folder.npy", "w", &options, PLAIT_ERROR_SYSTEM, "folder.npy");
   open_fails(NULL, "r", NULL, PLAIT_ERROR_ARGUMENT, "url is NULL");
   open_fails("x.npy", NULL, NULL, PLAIT_ERROR_ARGUMENT, "mode is NULL");
-  open_fails("x.npy", "a", NULL, PLAIT_ERROR_ARGUMENT, "\"a\" is not known");
+  open_fails("x.npy", "x", NULL, PLAIT_ERROR_ARGUMENT, "\"x\" is not known");
   open_fails("x.npy", "w", NULL, PLAIT_ERROR_ARGUMENT, "shape and dtype");
   CHECK_FAILS(plait_open(scratch("x.npy"), "r", NULL, NULL, &file), PLAIT_ERROR_ARGUMENT, "comm is NULL");
   CHECK_FAILS(plait_open(scratch("x.npy"), "r", plait_alone(), NULL, NULL), PLAIT_ERROR_ARGUMENT, "file is NULL");
