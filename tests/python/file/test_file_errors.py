@@ -211,7 +211,7 @@ def test_a_header_of_more_than_the_file_can_hold(tmp_path):
         ({**RAW, "shape": (1 << 40, 1 << 40)}, "elements of the array"),
         ({**RAW, "shape": (1,) * 33}, "33 dimensions"),
         ({**RAW, "order": "K"}, "order='K'"),
-        ({**RAW, "mode": "a"}, "mode='a'"),
+        ({**RAW, "mode": "x"}, "mode='x'"),
         ({**RAW, "mode": "rb"}, "mode='rb'"),
         ({**RAW, "strategy": "fast"}, "fast.* is not known"),
         ({**RAW, "memory": -1}, "memory=-1"),
