@@ -147,7 +147,8 @@ def append_arrays(
         step = next(steps := iter(opened.steps()))
         with checks(fail):
             pairs = _find_pairs(step, opened.name, target, along)
-        growing = [pair for pair in pairs if pair.axis is not None]
+            growing = [pair for pair in pairs if pair.axis is not None]
+            _check_lengths(growing)
         converted = ConvertedSource(opened, pairs, options.comm, fail)
         files = [stack.enter_context(open(pair.url, "a", comm=options.comm, memory=staging)) for pair in growing]
         with checks(fail):
@@ -239,7 +240,7 @@ def _make_pair(
     conversion = None
     for url, content, of_elements in ((target, member, dtype), (source, array.content, array.dtype)):
         _, conversion = meanings.take(url, Attributes(content.attributes), of_elements, tuple(content.shape))
-        native = of_elements.newbyteorder("=")
+        native = of_elements if of_elements.kind == "T" else of_elements.newbyteorder("=")
         types.take(url, PartDecoding(native, native))
     needed = None if conversion is None or conversion.is_identity else conversion
     return ArrayPair(array, target, member, axis, PartDecoding(array.dtype, dtype, None, needed))
@@ -258,6 +259,18 @@ def _find_axis(array: StepArray, along: int | str) -> int | None:
     if not -count <= along < count:
         raise ArgumentError(f"append={along}, but the array has {count} dimensions; give one of them")
     return along % count
+
+
+def _check_lengths(pairs: list[ArrayPair]) -> None:
+    """Check that all arrays end at the same index, or have what a killed append has added already."""
+    begin = min((pair.length for pair in pairs), default=0)
+    added = {pair.array.shape[pair.dimension] for pair in pairs}
+    if len(added) > 1 or any(pair.length not in (begin, *(begin + count for count in added)) for pair in pairs):
+        lengths = ", ".join(f"{pair.array.name} has {pair.length}" for pair in pairs[:4])
+        raise ArgumentError(
+            f"append: the arrays have different lengths along the dimension ({lengths}), or get different numbers of "
+            "elements; append them one by one, as in day.nc::temp and all.zarr::temp"
+        )
 
 
 def _check_unchanged(pairs: list[ArrayPair], files: list[File]) -> None:
@@ -313,4 +326,4 @@ def _check_equal(pair: ArrayPair, source: Source | ConvertedSource, comm: CommLi
 
 
 def _same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
-    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"))
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind in "fcmM"))

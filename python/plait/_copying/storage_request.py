@@ -188,8 +188,10 @@ class StorageRequest:
             units = ChunkUnits(array.chunks if shards is None else shards, must_divide=shards is not None)
             chunks = choose_chunks(AutoChunks.parse(requested), array, unlimited, units)
         else:
-            chunks = _find_sizes(self._values["chunks"], array) or array.chunks
-            if array.is_coordinate and not is_name(pattern) and (unlimited or array.chunks) and chunks == array.chunks:
+            sizes = _find_sizes(self._values["chunks"], array)
+            chunks = array.chunks if sizes is None else sizes
+            is_free = sizes is None and shards is None and not is_name(pattern)
+            if is_free and array.is_coordinate and (unlimited or array.chunks):
                 chunks = choose_coordinate(array, unlimited)
         codec = self._values["codec"].find(array.name)[1]
         set_properties(described, {"chunks": chunks, "shards": shards, "codec": _to_codec(codec, found)})

@@ -215,7 +215,8 @@ void DatasetStore::read_chunk(std::int64_t number, const ReadSegment& piece,
     made->bytes.resize(static_cast<std::size_t>(chunk_bytes_));
     make(made->bytes);
     recent = std::move(made);
-    cache_.insert(recent);
+    // Chunks that are written in place would change without notice.
+    if (dataset_.decodes_chunks() || has_missing) cache_.insert(recent);
   }
   std::memcpy(piece.data, recent->bytes.data() + piece.offset, static_cast<std::size_t>(piece.bytes));
 }

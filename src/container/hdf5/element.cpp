@@ -245,6 +245,13 @@ Element make_compound(const Library& hdf5, hid_t type, int depth) {
   return RecordBuilder(hdf5, type).build(depth);
 }
 
+/// The library does not convert bit fields with unused bits to integers.
+Element make_bit_field(const Library& hdf5, hid_t type) {
+  Element element = make_integer(hdf5, type, false, "STD_B");
+  if (element.conversion.empty()) return element;
+  return unsupported(std::move(element.description), text("its elements are bit fields, ", element.conversion));
+}
+
 Element make_array(const Library& hdf5, hid_t type, int depth) {
   std::array<hsize_t, kMaxDimensions> extents{};
   const int count = hdf5->H5Tget_array_ndims(type);
@@ -258,6 +265,8 @@ Element make_array(const Library& hdf5, hid_t type, int depth) {
     element.description = text("ARRAY of ", element.description);
     return element;
   }
+  if (element.dtype == ArrayType::kTexts)
+    return unsupported("ARRAY of STRING VARIABLE", "its elements are arrays of texts of any length");
   Extents shape(extents.begin(), extents.begin() + count);
   std::string dimensions;
   for (const std::int64_t extent : shape) base::append_parts(dimensions, dimensions.empty() ? "" : "x", extent);
@@ -326,7 +335,7 @@ Element make_element(const Library& hdf5, hid_t type, int depth) {
       const bool is_signed = hdf5->H5Tget_sign(type) != 0;
       return make_integer(hdf5, type, is_signed, is_signed ? "STD_I" : "STD_U");
     }
-    case H5T_BITFIELD: return make_integer(hdf5, type, false, "STD_B");
+    case H5T_BITFIELD: return make_bit_field(hdf5, type);
     case H5T_FLOAT: return make_float(hdf5, type);
     case kComplexClass: return make_complex(make_float(hdf5, Handle(hdf5->H5Tget_super(type), hdf5->H5Tclose).id()));
     case H5T_COMPOUND: return make_compound(hdf5, type, depth);

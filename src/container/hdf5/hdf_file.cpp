@@ -295,7 +295,10 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
     case H5D_VIRTUAL: break;
     default: reject("its layout is of a kind that Plait does not read; copy it by h5repack"); break;
   }
-  if (!element.conversion.empty()) found.add_library_reason(element.conversion);
+  if (!element.conversion.empty() && found.element_dimensions > 0)
+    reject("its elements are arrays of numbers with unused bits; use h5py for it");
+  else if (!element.conversion.empty())
+    found.add_library_reason(element.conversion);
   choose_reader(dataset, properties.id(), found);
   if (found.rejection) return found;
   const std::optional<std::int64_t> bytes = array_bytes(found.type.shape, found.type.element_bytes);

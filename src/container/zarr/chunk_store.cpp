@@ -161,7 +161,8 @@ void ChunkStore::unpack(std::int64_t number, std::span<const std::byte> packed, 
 store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t given, std::span<std::byte> chunk) {
   PackedBuffer packed;
   ChunkResult found;
-  const bool needed = given < inside(number);
+  // Another program may have extended an existing array, so that the rest of the chunk has elements.
+  const bool needed = given < (chunks_.fresh() ? inside(number) : std::ssize(chunk));
   const auto memory = [&](std::int64_t bytes) {
     check_packed(number, bytes);
     return packed.acquire(static_cast<std::size_t>(bytes));

@@ -206,11 +206,18 @@ class ZarrDataset : public Dataset, public AttributeWriter, public ShapeChanges,
   }
   void clear_outside() override { zarr::clear_outside(*chunks_); }
   void reduce(const Extents& shape) override {
+    // Elements that were appended since the file was opened stay invisible until it is closed.
+    Extents in_file = stored_->shape;
+    for (std::size_t d = 0; d < shape.size(); ++d) in_file[d] = std::min(in_file[d], shape[d]);
     chunks_->sync();
-    store_shape(shape);
+    store_shape(in_file);
     remove_outside(*chunks_, shape);
   }
   std::unique_ptr<Dataset> with_shape(const Extents& shape) override {
+    if (chunks_->fresh() && !chunks_->objects().renames())
+      base::throw_argument_error(chunks_->name(),
+                                 ": a new array in this store does not grow before it is closed; close it, and open it "
+                                 "with mode \"a\"");
     Content changed = content();
     changed.type.shape = shape;
     auto made = std::make_unique<ZarrDataset>(std::move(changed), chunks_->with_shape(shape), stored_);

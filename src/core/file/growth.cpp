@@ -60,6 +60,8 @@ void File::Impl::check_extensible() const {
   if (mode != Mode::kAppend && mode != Mode::kWrite)
     base::throw_argument_error(context_.path(), " is open with mode ", mode == Mode::kRead ? "\"r\"" : "\"r+\"",
                                "; open it with mode \"a\" to change its shape");
+  if (selection_.array().type.has_texts())
+    base::throw_argument_error(context_.path(), " cannot grow: its elements are texts of any length");
   if (!storage_.has_dataset() || selection_.has_members() || storage_.shape_changes() == nullptr)
     base::throw_argument_error(context_.path(),
                                " cannot grow: its shape does not change in place; write a Zarr array, a name that "

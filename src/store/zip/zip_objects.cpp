@@ -81,6 +81,7 @@ class ZipObjects : public ObjectStore {
     GetResult result;
     const Entry* const entry = examine(object, options, result);
     if (entry == nullptr) return result;
+    archive_->check(*entry);
     const std::span<std::byte> bytes = memory(result.bytes);
     archive_->read(*entry, {{0, bytes.data(), result.bytes}});
     if (entry->method == kStored) check_sum(*entry, bytes, object_location(object));
@@ -165,18 +166,26 @@ ObjectIdentity Archive::identity(const Entry& entry) const {
   return {{static_cast<std::int64_t>(identity_.number), identity_.born, entry.header, identity_.changed}, {}};
 }
 
-void Archive::read(const Entry& entry, std::vector<ReadSegment> ranges) {
+void Archive::check(const Entry& entry) const {
   const std::string what = text(name(), '/', entry.name);
   if (entry.encrypted() || (entry.method != kStored && entry.method != kDeflated))
     base::throw_argument_error(
         what, ": the zip file has it ",
         entry.encrypted() ? std::string("encrypted") : text("compressed by method ", entry.method),
         "; expected a stored or deflated entry; unpack it, and open the folder");
+  if (entry.method == kStored && entry.packed != entry.unpacked)
+    base::throw_system_error(EIO, "cannot read ", what, ": it is stored in ", entry.packed, " bytes, but should have ",
+                             entry.unpacked, "; copy or download the file again");
+  if (entry.method == kDeflated && (entry.unpacked > kMaxInflated || entry.unpacked / kMaxRatio > entry.packed))
+    base::throw_system_error(EIO, "cannot read ", what, ": the directory says that ", entry.packed, " deflated bytes ",
+                             "are ", entry.unpacked, "; expected at most ", kMaxInflated, " and ", kMaxRatio,
+                             " times as many; copy or download the file again");
+}
+
+void Archive::read(const Entry& entry, std::vector<ReadSegment> ranges) {
+  check(entry);
   const std::int64_t begin = data_begin(file_, entry, name());
   if (entry.method == kStored) {
-    if (entry.packed != entry.unpacked)
-      base::throw_system_error(EIO, "cannot read ", what, ": it is stored in ", entry.packed,
-                               " bytes, but should have ", entry.unpacked, "; copy or download the file again");
     for (ReadSegment& range : ranges) range.offset += begin;
     return file_.read(std::move(ranges));
   }
@@ -190,10 +199,6 @@ void Archive::read(const Entry& entry, std::vector<ReadSegment> ranges) {
 
 void Archive::inflate(const Entry& entry, std::int64_t begin, std::span<std::byte> content) {
   const std::string what = text(name(), '/', entry.name);
-  if (entry.unpacked > kMaxInflated || entry.unpacked / kMaxRatio > entry.packed)
-    base::throw_system_error(EIO, "cannot read ", what, ": the directory says that ", entry.packed, " deflated bytes ",
-                             "are ", entry.unpacked, "; expected at most ", kMaxInflated, " and ", kMaxRatio,
-                             " times as many; copy or download the file again");
   std::vector<std::byte> packed(static_cast<std::size_t>(entry.packed));
   file_.read({{begin, packed.data(), entry.packed}});
   if (codec::inflate_raw(packed, content, what) != content.size())

@@ -32,6 +32,9 @@ class Archive {
   /// Returns nullptr if there is no entry of this name.
   const Entry* find(std::string_view name) const;
   ObjectIdentity identity(const Entry& entry) const;
+  /// Checks that an entry can be read, before memory is allocated for it.
+  /// errors  kSystem: its sizes are impossible.  kArgument: the entry is encrypted or compressed otherwise.
+  void check(const Entry& entry) const;
   /// Reads ranges of the content of an entry.
   /// errors  kSystem: damaged.  kArgument: the entry is encrypted or compressed otherwise.
   void read(const Entry& entry, std::vector<ReadSegment> ranges);

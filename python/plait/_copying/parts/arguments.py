@@ -8,10 +8,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.lib import format as npy_format
+
 from ... import _core
 from ..._arguments.buffers import to_path_text, whole
 from ..._arguments.dtypes import to_dtype
 from ..._arguments.sizes import parse_bytes
+from ..._arguments.texts import dtype_name
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import to_core_comm
@@ -35,8 +39,10 @@ _NAMES = (
     *("shape", "dtype", "order", "offset", "variable", "target_order", "chunks", "shards", "codec", "region", "axes"),
     *("unlimited", "consolidated", "target_dtype", "cast", "concat", "first", "sort", "unpack", "skip_unsupported"),
 )
-_MAY_BE_FALSE = "consolidated"
-"""An argument whose default is neither True nor False."""
+_MAY_BE_FALSE = ("consolidated", "durable")
+"""Arguments whose default is not False."""
+_MAY_BE_EMPTY = ("shape", "unlimited")
+"""Arguments of which an empty list is not the default."""
 
 _STORAGE = ("target_order", "chunks", "shards", "codec", "unlimited", "consolidated")
 """The arguments of a StorageRequest, in its order."""
@@ -55,7 +61,7 @@ def to_values(source: Any, options: Mapping[str, Any]) -> Values:
     stated = {
         name: value
         for name, value in options.items()
-        if value is not None and (value is not False or name == _MAY_BE_FALSE)
+        if value is not None and (value is not False or name in _MAY_BE_FALSE)
     }
     for name in stated:
         if name not in (*_NAMES, *_OF_A_RUN):
@@ -64,7 +70,7 @@ def to_values(source: Any, options: Mapping[str, Any]) -> Values:
                 f"{', '.join(sorted((*_NAMES, *_OF_A_RUN)))}"
             )
     values = {name: _to_value(name, value) for name, value in stated.items()}
-    values = {name: value for name, value in values.items() if value != []}
+    values = {name: value for name, value in values.items() if value != [] or name in _MAY_BE_EMPTY}
     values["source"] = _absolute_names(source, joined="concat" in values)
     try:
         return dict(json.loads(json.dumps(values)))
@@ -92,15 +98,15 @@ def make_job(values: Values, target: str) -> Job:
     options = SourceOptions(
         None,
         values.get("shape"),
-        values.get("dtype"),
+        _to_type(values.get("dtype")),
         values.get("order"),
         values.get("offset", 0),
         values.get("memory", MEMORY),
     )
-    dtype, cast = values.get("target_dtype"), values.get("cast")
+    dtype, cast = _to_type(values.get("target_dtype")), values.get("cast")
     if cast is not None and dtype is None:
         options = SourceOptions(None, options.shape, None, options.order, options.offset, options.memory)
-        dtype = values.get("dtype")
+        dtype = _to_type(values.get("dtype"))
     storage = StorageRequest(*(values.get(name) for name in _STORAGE))
     shaping = ArrayTransform.from_arguments(values.get("region"), values.get("axes"), dtype, cast)
     selection = Selection(to_names(values.get("variable")), None)
@@ -111,6 +117,49 @@ def make_job(values: Values, target: str) -> Job:
     job.adapt(unpack=values.get("unpack", False), skip=values.get("skip_unsupported", False))
     job.check(dry_run=False, verify=values.get("verify", False), resume=False)
     return job
+
+
+def encode_dtype(dtype: np.dtype[Any]) -> Any:
+    """Return a dtype as a value of JSON: its name, or a list of its fields.
+
+    Example: ``[["x", "<f4"], ["y", "<i2", [3]]]``
+
+    errors  ArgumentError: its fields overlap
+    """
+    if dtype.names is None:
+        return dtype_name(dtype)
+    try:
+        return json.loads(json.dumps(dtype.descr))
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"dtype={dtype} cannot be stored in the plan of a copy in parts: {error}; use a type whose fields do not "
+            "overlap"
+        ) from None
+
+
+def decode_dtype(value: Any) -> np.dtype[Any]:
+    """Return the dtype that :func:`encode_dtype` has encoded.
+
+    errors  ArgumentError, TypeError, ValueError, KeyError: it is none
+    """
+    return npy_format.descr_to_dtype(_to_fields(value)) if isinstance(value, list) else to_dtype(value)
+
+
+def _to_fields(fields: list[Any]) -> list[Any]:
+    """Return fields as NumPy describes them: tuples of a name or a title and a name, a type, and a shape if any."""
+    return [
+        (
+            tuple(name) if isinstance(name, list) else name,
+            _to_fields(kind) if isinstance(kind, list) else kind,
+            *map(tuple, shape),
+        )
+        for name, kind, *shape in fields
+    ]
+
+
+def _to_type(value: Any) -> Any:
+    """Return an argument for a type: a dtype with fields, or the text of the caller."""
+    return decode_dtype(value) if isinstance(value, list) else value
 
 
 def absolute_name(name: str) -> str:
@@ -150,7 +199,7 @@ def _to_value(name: str, value: Any) -> Any:
             raise ArgumentError(f"memory={size} bytes hold nothing; give a number of bytes above 0")
         return size
     if name in ("dtype", "target_dtype") and not isinstance(value, str):
-        return to_dtype(value).str
+        return encode_dtype(to_dtype(value, name))
     if name == "region":
         return _region_value(value)
     if name == "axes" and isinstance(value, str):

@@ -98,7 +98,7 @@ class Planner:
                 self._phase(assign(second, parts), self._sources(routed, between)),
             ]
         planned = tuple(
-            PlannedArray(array.name, array.shape, array.dtype.str, array.order, chunks)
+            PlannedArray(array.name, array.shape, array.dtype, array.order, chunks)
             for array, chunks in zip(arrays, between, strict=True)
         )
         return PartsPlan(

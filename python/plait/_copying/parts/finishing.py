@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 
-import numpy as np
-
 from ..._base.errors import ArgumentError, store_error
 from .._copy import CopyResult
 from ..hierarchy.consolidating import METADATA, consolidate_here
@@ -99,7 +97,7 @@ def _result(folder: PartsFolder, plan: PartsPlan) -> CopyResult:
     first = plan.arrays[0]
     return CopyResult(
         first.shape,
-        np.dtype(first.dtype),
+        first.dtype,
         plan.bytes,
         sum(record.seconds for record in records),
         sum(record.windows for record in records),

@@ -21,6 +21,7 @@ import fcntl
 import itertools
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -219,14 +220,16 @@ class PartsFolder:
     def working(self, plan: PartsPlan, part: int) -> Iterator[Path]:
         """Make the folder of a process that copies a part, and remove it at the end.
 
-        It also removes those that killed processes have left of that part. A lock on the folder shows that its process
-        still runs.
+        It also removes those that killed processes of this host have left of that part. A lock on the folder shows that
+        its process still runs; other hosts may not see the lock.
         """
         above = self.inside(plan) / "work"
+        prefix = f"{part}-{socket.gethostname()}-"
+        pattern = re.compile(rf"{re.escape(prefix)}\d+-[0-9a-f]+")
         for entry in os.scandir(above):
-            if entry.name.startswith(f"{part}-"):
+            if pattern.fullmatch(entry.name):
                 remove_unlocked(Path(entry.path))
-        folder = above / f"{part}-{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        folder = above / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}"
         folder.mkdir()
         try:
             with _locked(folder):
@@ -270,7 +273,7 @@ def move_chunks(written: Path, array: Path) -> None:
     errors  OSError
     """
     changed: dict[Path, None] = {}
-    for folder, _, names in os.walk(written):
+    for folder, _, names in os.walk(written, onerror=_fail):
         inside = Path(folder).relative_to(written)
         chunks = [name for name in names if name not in _METADATA or inside.parts]
         above = array
@@ -283,6 +286,10 @@ def move_chunks(written: Path, array: Path) -> None:
             os.replace(Path(folder, name), above / name)
             changed[above] = None
     sync_folders(changed)
+
+
+def _fail(error: OSError) -> None:
+    raise error  # a folder that cannot be listed may hold chunks
 
 
 def sync_folders(folders: Iterator[Path] | list[Path] | dict[Path, None]) -> None:

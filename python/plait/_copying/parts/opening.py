@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -54,18 +55,21 @@ def open_copy(values: Values, target: str, progress: Progress | None = None, *, 
     """Open the source of a copy, and check all arrays.
 
     target  the name of the target for checks, and for scratch arrays next to it
-    warns   True to warn about arrays that are left out
+    warns   False if the warnings have been shown when the copy began
     errors  ArgumentError, StoreError
     """
     job = make_job(values, target)
+    job.storage.check_target(target)
     comm = to_core_comm(None)
     fail = partial(_core.fail, comm=comm)
     mover, staging = job.make_mover(comm, fail, progress)
     scratch = Scratch(None, staging, target)
     run = Run(job, mover, scratch, fail)
-    with run.open_source(replace(job.options, memory=staging)) as source:
-        steps = source.steps()
-        step = next(steps)
+    with contextlib.ExitStack() as opened:
+        with contextlib.nullcontext() if warns else _without_warnings():
+            source = opened.enter_context(run.open_source(replace(job.options, memory=staging)))
+            steps = source.steps()
+            step = next(steps)
         making = DryRunFactory(None, staging, job.storage, None, False)
         with FileTarget(TargetName(target), making, OverlapCheck(job.sources)) as dry:
             found = Checks(job.chosen, job.skip, source.name, target)
@@ -76,6 +80,13 @@ def open_copy(values: Values, target: str, progress: Progress | None = None, *, 
             if warns:
                 found.warn()
             yield OpenedCopy(job, mover, scratch, source, step, arrays, dry, staging)
+
+
+@contextlib.contextmanager
+def _without_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
 
 
 def restrict(array: StepArray, box: Box, chunks: tuple[int, ...] | None = None) -> StepArray:

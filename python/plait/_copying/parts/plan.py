@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from ..._base.errors import ArgumentError
-from .arguments import Values
+from .arguments import Values, decode_dtype, encode_dtype
 from .dividing import Block
 
 VERSION = 1
@@ -20,7 +22,7 @@ class PlannedArray:
 
     name: str
     shape: tuple[int, ...]
-    dtype: str
+    dtype: np.dtype[Any]
     order: str
     between: tuple[int, ...] | None
     """The shape of the chunks of its intermediate array; None if it is copied directly."""
@@ -97,6 +99,8 @@ class PartsPlan:
         fields = asdict(self)
         for phase in fields["phases"]:
             phase["parts"] = [[[block["array"], block["box"]] for block in part] for part in phase["parts"]]
+        for array in fields["arrays"]:
+            array["dtype"] = encode_dtype(array["dtype"])
         return json.dumps({"version": VERSION, **fields})
 
 
@@ -114,10 +118,7 @@ def parse_plan(text: str, path: str) -> PartsPlan:
                 "expected; copy all parts with one version, or discard the copy"
             )
         fields["sources"] = tuple(fields["sources"])
-        fields["arrays"] = tuple(
-            PlannedArray(**{**one, "shape": tuple(one["shape"]), "between": one["between"] and tuple(one["between"])})
-            for one in fields["arrays"]
-        )
+        fields["arrays"] = tuple(map(_parse_array, fields["arrays"]))
         fields["phases"] = tuple(
             Phase(tuple(map(_parse_part, one["parts"])), one["bytes"], one["largest"], one["reads"])
             for one in fields["phases"]
@@ -130,6 +131,12 @@ def parse_plan(text: str, path: str) -> PartsPlan:
         raise ArgumentError(
             f"{path} is not the plan of a copy in parts: {error}; discard the copy, and begin it again"
         ) from None
+
+
+def _parse_array(fields: dict[str, Any]) -> PlannedArray:
+    between = fields["between"] and tuple(fields["between"])
+    parsed = {"shape": tuple(fields["shape"]), "dtype": decode_dtype(fields["dtype"]), "between": between}
+    return PlannedArray(**{**fields, **parsed})
 
 
 def _parse_part(blocks: Sequence[Any]) -> tuple[Block, ...]:

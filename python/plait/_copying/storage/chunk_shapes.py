@@ -101,7 +101,8 @@ def choose_chunks(auto: AutoChunks, array: StepArray, unlimited: Sequence[int], 
     shape = [max(size, 1) for size in array.shape]
     elements = max(auto.bytes // max(array.dtype.itemsize, 1), 1)
     if len(shape) <= 1:
-        return choose_coordinate(array, unlimited, auto.bytes)
+        whole = choose_coordinate(array, unlimited, auto.bytes)
+        return tuple(units.align(d, size, size) for d, size in enumerate(whole)) if units.must_divide else whole
     chunks = shape.copy()
     time = _find_time(array, unlimited)
     fastest_first = array.fastest_first(len(shape))

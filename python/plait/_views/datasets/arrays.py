@@ -11,7 +11,7 @@ from xarray.core import indexing
 from ..._file.file import File
 from ..._file.open import open
 from ..joined import Concatenation
-from .variables import DatasetVariable
+from .variables import DatasetVariable, xarray_dtype
 
 
 def _opened(url: str, mode: Literal["r"], **options: Any) -> File:
@@ -55,7 +55,7 @@ class LazyConcatenation(BackendArray):
     def __init__(self, joined: Concatenation) -> None:
         """Refer to the array, which another object closes."""
         self.shape = joined.shape
-        self.dtype = joined.dtype
+        self.dtype = xarray_dtype(joined.dtype)
         self._joined = joined
 
     def __getitem__(self, key: indexing.ExplicitIndexer) -> Any:
@@ -64,7 +64,7 @@ class LazyConcatenation(BackendArray):
         return indexing.explicit_indexing_adapter(key, self.shape, kind, self._read)
 
     def _read(self, key: tuple[Any, ...]) -> Any:
-        return np.asarray(self._joined[key])
+        return np.asarray(self._joined[key]).astype(self.dtype, copy=False)
 
     def close(self) -> None:
         """Close its files."""

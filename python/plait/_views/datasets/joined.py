@@ -8,7 +8,7 @@ from ..._base.errors import ArgumentError
 from ..._file.arrays_in import BETWEEN
 from ..joined import Concatenation
 from ..joined_files import JoinedFiles
-from .variables import DatasetVariable, Group, group_in, user_attributes
+from .variables import DatasetVariable, Group, group_in, user_attributes, xarray_dtype
 
 
 def joined_group(files: JoinedFiles, group: str | None) -> tuple[Group, dict[str, Concatenation]]:
@@ -33,5 +33,7 @@ def joined_group(files: JoinedFiles, group: str | None) -> tuple[Group, dict[str
 
 def _joined_variable(first: DatasetVariable, whole: Concatenation) -> DatasetVariable:
     """Return the variable of a joined array.  first: that of the first file"""
-    attributes = first.attributes if whole.dtype == first.dtype else user_attributes(whole.attrs)
-    return replace(first, shape=whole.shape, dtype=whole.dtype, chunks=whole.chunks, attributes=attributes)
+    dtype = xarray_dtype(whole.dtype)
+    packed = any(one.packing is not None for one in whole._decodings)  # xarray must not decode the elements again
+    attributes = user_attributes(whole.attrs) if packed or dtype != first.dtype else first.attributes
+    return replace(first, shape=whole.shape, dtype=dtype, chunks=whole.chunks, attributes=attributes)

@@ -90,7 +90,7 @@ def group_in(url: str, group: str | None, options: Mapping[str, Any]) -> Group:
                 ONLY,
                 url,
                 file.shape,
-                _xarray_dtype(file.dtype),
+                xarray_dtype(file.dtype),
                 dimensions,
                 file.chunks,
                 _unwrap_scalars(file.attrs),
@@ -179,7 +179,7 @@ def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> DatasetVar
         _base(one.name),
         url,
         one.shape,
-        _xarray_dtype(one.dtype),
+        xarray_dtype(one.dtype),
         dimensions,
         chunks,
         attributes=attributes,
@@ -187,7 +187,7 @@ def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> DatasetVar
     )
 
 
-def _xarray_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def xarray_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of a variable: texts of any length are objects, as in xarray's other backends."""
     return create_vlen_dtype(str) if is_text(dtype) else dtype
 

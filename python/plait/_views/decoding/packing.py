@@ -64,6 +64,11 @@ class Packing:
             seen != stored,
         )
 
+    @property
+    def is_scaled(self) -> bool:
+        """True if the number of an element that is not missing changes by decoding."""
+        return (self.scale, self.offset) != (1.0, 0.0) or self.has_other_sign
+
     def decode(self, stored: _Array, out: _Array) -> None:
         """Decode elements into an array of the same shape.  stored: elements of the file's type"""
         if stored.ndim == 0:

@@ -13,7 +13,6 @@ from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
 from ..._calls.guard import agreed_errors, checks
-from ..._core import Member
 from ..._file.file import File
 from ..._file.open import open
 from ..._redistribution.held import check_flag
@@ -105,7 +104,7 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
             _core.broadcast_text(f"join {listings.names[0]} with others", "", 0, own)
     files = JoinedFiles(listings.names, request, result.arrays, {name: members[name] for name in chosen}, comm)
     if comm is None:
-        files._again = _join_files_again, (listings.names, request, memory)
+        files._again = _join_files_again, (listings.names, listings.token, request, memory)
     return files
 
 
@@ -167,7 +166,7 @@ def _join(
             arrays[name] = Concatenation(axis, parts.join(), opened, comm)
             differing.update(meanings.differing)
             if comm is None:
-                arrays[name]._again = _join_again, (listings.names, request, memory, name)
+                arrays[name]._again = _join_again, (listings.names, listings.token, request, memory, name)
     return _JoinedArrays(arrays, differing)
 
 
@@ -185,28 +184,42 @@ def _opener(listings: Listings, name: str, comm: CommLike, memory: int) -> Calla
     return opened
 
 
-def _join_files_again(names: tuple[str, ...], request: JoinRequest, memory: int) -> JoinedFiles:
-    """Return pickled joined files, which are never closed explicitly."""
-    members, arrays = _joined_once(names, request, memory)
-    return JoinedFiles(names, request, arrays, members, None)
-
-
-def _join_again(names: tuple[str, ...], request: JoinRequest, memory: int, name: str) -> Concatenation:
-    """Return an array of a pickled join; its files are never closed explicitly."""
-    return _joined_once(names, request, memory)[1][name]
-
-
-@lru_cache(maxsize=4)
-def _joined_once(
-    names: tuple[str, ...], request: JoinRequest, memory: int
-) -> tuple[Mapping[str, Member], Mapping[str, Concatenation]]:
-    """Join files that were checked when they were joined first; several arrays of one join share the listings."""
-    listings = Listings.read(names)
+def _join_files_again(names: tuple[str, ...], token: str, request: JoinRequest, memory: int) -> JoinedFiles:
+    """Return pickled joined files, whose files stay open until the object is closed or the program ends."""
+    listings = _listed_once(names, token)
     members = listings.members[0]
     axes = find_axes(members, request.axis, names[0])
     chosen = [name for name in request.variables or members if is_readable(members[name])]
+    arrays = _joined_again(listings, {name: axes[name] for name in chosen if name in axes}, request, memory)
+    files = JoinedFiles(names, request, arrays, {name: members[name] for name in chosen}, None)
+    files._again = _join_files_again, (names, token, request, memory)
+    return files
+
+
+def _join_again(names: tuple[str, ...], token: str, request: JoinRequest, memory: int, name: str) -> Concatenation:
+    """Return an array of a pickled join, whose files stay open until it is closed or the program ends."""
+    listings = _listed_once(names, token)
+    axis = find_axes(listings.members[0], request.axis, names[0])[name]
+    return _joined_again(listings, {name: axis}, request, memory)[name]
+
+
+def _joined_again(
+    listings: Listings, axes: Mapping[str, int], request: JoinRequest, memory: int
+) -> Mapping[str, Concatenation]:
+    """Join arrays that were checked when they were joined first."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # shown when they were joined first
-        arrays = _join(listings, {name: axes[name] for name in chosen if name in axes}, request, None, memory).arrays
+        arrays = _join(listings, axes, request, None, memory).arrays
     next(iter(arrays.values()))._files.files.leave_open()
-    return {name: members[name] for name in chosen}, arrays
+    return arrays
+
+
+@lru_cache(maxsize=4)
+def _listed_once(names: tuple[str, ...], token: str) -> Listings:
+    """List the files of a pickled join once for all its arrays and tasks.
+
+    token  that of the listings when the files were joined; another join of the same files lists them again
+    """
+    listings = Listings.read(names)
+    listings.token = token
+    return listings

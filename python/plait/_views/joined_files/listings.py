@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -23,6 +24,8 @@ class Listings:
     def __init__(self, names: Sequence[str], members: Sequence[dict[str, Member]]) -> None:
         """Store the names of the files and the arrays of each."""
         self.names, self.members = tuple(names), tuple(members)
+        self.token = secrets.token_hex(8)
+        """Identifies the listings where objects that depend on them are unpickled."""
         self._numbers = {name: number for number, name in enumerate(names)}
 
     @classmethod

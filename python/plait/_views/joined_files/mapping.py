@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ..._base.errors import ArgumentError, ArgumentTypeError
 from ..._calls.comm import CommLike
 from ..._core import Member
-from ..._file.arrays_in import BETWEEN, groups_in
+from ..._file.arrays_in import BETWEEN, groups_in, to_info
 from ..._file.attributes import Attributes
 from ..._file.file import File
 from ..._file.open import open
-from ..joined.concatenation import Concatenation
+from ..decoding import Packing, has_fill_of_zarr_2
+from ..joined import Concatenation, concat
 from .axes import base_names
 from .request import JoinRequest
 
@@ -26,7 +27,8 @@ class JoinedFiles(Mapping[str, "Concatenation | File"]):
     """Files that are joined along a dimension: a mapping of the names of their arrays. Made by :func:`plait.open_many`.
 
     Arrays with the dimension are :class:`plait.Concatenation`, the others :class:`plait.File` of the first file, which
-    is opened when it is first requested (with ``comm``, by all ranks). Closing it closes all of them.
+    is opened when it is first requested (with ``comm``, by all ranks). With ``unpack``, packed ones are a
+    :class:`plait.Concatenation` of that array alone, which decodes them. Closing it closes all of them.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class JoinedFiles(Mapping[str, "Concatenation | File"]):
         """Objects are made by :func:`plait.open_many`."""
         self._names, self._request, self._comm = tuple(names), request, comm
         self._joined, self._members = dict(joined), members
-        self._shared: dict[str, File] = {}
+        self._shared: dict[str, Concatenation | File] = {}
         self._closed = False
         #: The function and its arguments that join the files again in another process; None if that is not possible.
         self._again: tuple[Callable[..., JoinedFiles], tuple[Any, ...]] | None = None
@@ -81,7 +83,11 @@ class JoinedFiles(Mapping[str, "Concatenation | File"]):
         return self._closed
 
     def __getitem__(self, name: str) -> Concatenation | File:
-        """Return an array. Collective with ``comm``.  errors  KeyError; plait.ArgumentError: it is closed"""
+        """Return an array. Collective with ``comm``.
+
+        errors  KeyError; plait.ArgumentError: it is closed, or the array is a packed scalar, which ``unpack`` does not
+                decode
+        """
         if self._closed:
             raise ArgumentError(f"the files joined from {self._names[0]} are closed; join them again")
         if name in self._joined:
@@ -89,8 +95,26 @@ class JoinedFiles(Mapping[str, "Concatenation | File"]):
         if name not in self._members:
             raise KeyError(name)
         if name not in self._shared:
-            self._shared[name] = open(f"{self._names[0]}{BETWEEN}{name}", comm=self._comm)
+            self._shared[name] = self._open_shared(name)
         return self._shared[name]
+
+    def _open_shared(self, name: str) -> Concatenation | File:
+        """Open an array without the dimension in the first file, decoded as the joined arrays are."""
+        url, info = f"{self._names[0]}{BETWEEN}{name}", to_info(self._members[name])
+        packing = None
+        if self._request.unpack and info.dtype is not None:
+            fill = info.fill_value if has_fill_of_zarr_2(info.attributes) else None
+            packing = Packing.from_attributes(info.dtype, info.attributes, fill, url)
+        if packing is None:
+            return open(url, comm=self._comm)
+        if info.shape:
+            return concat([url], 0, comm=self._comm, unpack=True)
+        if packing.is_scaled:
+            raise ArgumentError(
+                f"{url} is a packed scalar, which unpack does not decode; read its stored element with plait.open, and "
+                "apply scale_factor and add_offset"
+            )
+        return open(url, comm=self._comm)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names, in the order of the first file."""

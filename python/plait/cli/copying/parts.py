@@ -57,7 +57,11 @@ def parts_options(function: _Function) -> _Function:
 
 def has_parts(options: dict[str, Any]) -> bool:
     """Return True if an option of copies in parts was given."""
-    return any(options.get(name) not in (None, False) for name in _OPTIONS)
+    return any(_is_given(options.get(name)) for name in _OPTIONS)
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and value is not False  # part 0 is given, and an error later
 
 
 def copy_in_parts(ctx: click.Context, job: dict[str, Any], as_json: bool) -> None:
@@ -97,7 +101,7 @@ def copy_in_parts(ctx: click.Context, job: dict[str, Any], as_json: bool) -> Non
 
 
 def _find_action(job: dict[str, Any]) -> str:
-    actions = [name for name in _ACTIONS if job.get(name) not in (None, False)]
+    actions = [name for name in _ACTIONS if _is_given(job.get(name))]
     if len(actions) != 1:
         names = [f"--{name.replace('_', '-')}" for name in actions]
         raise UserError(
@@ -106,7 +110,7 @@ def _find_action(job: dict[str, Any]) -> str:
         )
     action = actions[0]
     for name in _ALONE:
-        if job.get(name) not in (None, False):
+        if _is_given(job.get(name)):
             raise UserError(f"--{name} was given, but each part of a copy is copied by one process; leave it out")
     if action in ("begin", "dry_run", "slurm") and "parts" not in job:
         raise UserError(f"--{action.replace('_', '-')} needs the number of parts; add --parts N")
@@ -282,17 +286,21 @@ def _command_line(ctx: click.Context) -> list[str]:
         value = ctx.params[str(parameter.name)]
         option = parameter.opts[-1]
         if parameter.is_flag:
-            found.append(option)
+            found.append(option if value else (parameter.secondary_opts or [option])[-1])
             continue
         for one in value if parameter.multiple else [value]:
-            found += [option, _option_text(one, parameter)]
+            found += [option, _option_text(one)]
     ends = [*ctx.params["sources"], ctx.params["target"]]
     return [*ends, *found]
 
 
-def _option_text(value: Any, parameter: click.Option) -> str:
+def _option_text(value: Any) -> str:
+    """Return the value of an option as a user writes it.  value: with a pattern of array names before it if a tuple"""
+    if isinstance(value, tuple):
+        pattern, own = value
+        return f"{pattern}:{_option_text(own)}" if pattern else _option_text(own)
     if isinstance(value, dict):
         return ",".join(f"{name}={extent}" for name, extent in value.items())
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return ",".join(map(str, value)) or "scalar"
     return str(value)

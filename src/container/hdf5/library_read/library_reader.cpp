@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,8 @@ LibraryReader::LibraryReader(std::shared_ptr<store::Store> file, const HdfDatase
     : file_(std::move(file)),
       path_(dataset.path),
       name_(std::move(name)),
+      file_path_(std::filesystem::absolute(file_->name()).string()),
+      element_bytes_(dataset.type.element_bytes),
       in_chunks_(dataset.storage == Storage::kChunks) {}
 
 LibraryReader::~LibraryReader() {
@@ -38,7 +41,7 @@ void LibraryReader::fail(const Library& hdf5, const std::string& what) const {
 void LibraryReader::open(const Library& hdf5) {
   hdf5.add_plugins();
   auto opened = std::make_unique<OpenHandles>();
-  opened->file = Handle(hdf5->H5Fopen(file_->name().c_str(), kReadOnly, 0), hdf5->H5Fclose);
+  opened->file = Handle(hdf5->H5Fopen(file_path_.c_str(), kReadOnly, 0), hdf5->H5Fclose);
   void* descriptor = nullptr;
   if (opened->file) hdf5->H5Fget_vfd_handle(opened->file.id(), 0, &descriptor);
   if (descriptor == nullptr) fail(hdf5, "the file");
@@ -55,6 +58,8 @@ void LibraryReader::open(const Library& hdf5) {
   std::array<hsize_t, H5S_MAX_RANK> extents{};
   const int count = hdf5->H5Sget_simple_extent_dims(opened->space.id(), extents.data(), nullptr);
   if (!opened->type || count < 0) fail(hdf5, "the description of the dataset");
+  if (hdf5->H5Tget_size(opened->type.id()) != static_cast<std::size_t>(element_bytes_))
+    base::throw_system_error(EIO, name_, " has elements of another size than when it was opened; open it again");
   opened->shape.assign(extents.begin(), extents.begin() + count);
   handles_ = std::move(opened);
 }

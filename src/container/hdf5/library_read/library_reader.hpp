@@ -42,6 +42,8 @@ class LibraryReader {
   const std::shared_ptr<store::Store> file_;
   const std::string path_;  ///< path of the dataset in the file
   const std::string name_;
+  const std::string file_path_;  ///< absolute, because the working directory may change before the first read
+  const std::int64_t element_bytes_;
   const bool in_chunks_;
   std::unique_ptr<OpenHandles> handles_;
 };

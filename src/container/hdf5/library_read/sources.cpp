@@ -139,6 +139,7 @@ class SourceCheck {
     std::string path = from;
     Handle file;
     if (name.file == ".") {
+      if (seen_.contains({path, name.dataset})) return true;
       file = Handle(hdf5_->H5Iget_file_id(dataset), hdf5_->H5Fclose);
     } else {
       const OtherFile other = find_other_file(from, name.file, Naming::kVirtual, rule_);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -43,7 +44,8 @@ std::vector<std::byte> read_record(const json& value, const std::string& dtype) 
     if (part.empty()) return {};
     element.insert(element.end(), part.begin(), part.end());
   }
-  return element;
+  // Fields that are arrays have no fill value of one number.
+  return std::cmp_equal(element.size(), npy::dtype_bytes(dtype)) ? element : std::vector<std::byte>();
 }
 
 /// Reads bytes: Base64, or a list of numbers (Zarr core 3.0, raw types). Version 2 also has bytes as texts.

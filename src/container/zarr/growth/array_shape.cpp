@@ -178,6 +178,8 @@ Extents read_shape(store::ObjectStore& objects) {
 void change_shape(store::ObjectStore& objects, const Extents& from, const Extents& to) {
   const std::string object = metadata_object(objects, {});
   const std::string file = objects.object_location(object);
+  // Consolidated metadata with the former shape would hide the new one after a kill.
+  if (!is_second_version(object)) drop_consolidated_above(objects.name());
   change_text(objects, object, [&](const std::optional<std::string>& text) -> std::optional<std::string> {
     const Extents present = shape_in(text, file);
     if (present != from)
@@ -186,7 +188,8 @@ void change_shape(store::ObjectStore& objects, const Extents& from, const Extent
                                shape_to_string(present), " meanwhile; open the array again, and append again");
     return with_member(*text, kShape, nlohmann::json(to).dump());
   });
-  if (is_second_version(object)) change_consolidated(objects, object);
+  if (!is_second_version(object)) return;
+  change_consolidated(objects, object);
   drop_consolidated_above(objects.name());
 }
 
@@ -194,7 +197,9 @@ void remove_outside(ChunkStore& chunks, const Extents& shape) {
   visit_objects(chunks, shape, [](const Extents& /*index*/) {});
 }
 
-void clear_outside(ChunkStore& chunks) {
+namespace {
+
+void clear_chunks_outside(ChunkStore& chunks) {
   const Metadata& metadata = chunks.metadata();
   ChunkCleaner cleaner(chunks);
   visit_objects(chunks, metadata.type.shape, [&](const Extents& index) {
@@ -210,6 +215,17 @@ void clear_outside(ChunkStore& chunks) {
     }
   });
   chunks.flush();
+}
+
+}  // namespace
+
+void clear_outside(ChunkStore& chunks) {
+  try {
+    clear_chunks_outside(chunks);
+  } catch (...) {
+    chunks.forget();  // otherwise the next write would put them
+    throw;
+  }
 }
 
 }  // namespace plait::container::zarr

@@ -154,15 +154,15 @@ void TextStore::write_texts(std::int64_t number, const std::vector<store::WriteS
   for (const store::WriteSegment& part : parts) bytes += part.bytes;
   TextChunk former;
   // An access that changes a part of a range reads the elements of all of it, and writes them back.
-  const bool needed =
-      bytes < inside(number) || std::ranges::any_of(
-                                    parts,
-                                    [&](const store::WriteSegment& part) {
-                                      bool has_former = false;
-                                      for (std::int64_t at = 0; at < part.bytes; at += ArrayType::kTextBytes)
-                                        has_former = has_former || decode(part.data + at).chunk == number + 1;
-                                      return has_former;
-                                    });
+  const bool needed = bytes < (chunks().fresh() ? inside(number) : metadata().chunk_bytes) ||
+                      std::ranges::any_of(
+                          parts,
+                          [&](const store::WriteSegment& part) {
+                            bool has_former = false;
+                            for (std::int64_t at = 0; at < part.bytes; at += ArrayType::kTextBytes)
+                              has_former = has_former || decode(part.data + at).chunk == number + 1;
+                            return has_former;
+                          });
   if (needed) former = read_chunk(number);
   std::vector<std::string_view> texts =
       former.texts.empty() ? std::vector<std::string_view>(chunk_texts(), metadata().fill_text) : former.texts;

@@ -44,12 +44,15 @@ std::vector<std::string_view> decode_texts(std::span<const std::byte> bytes, std
   return texts;
 }
 
+/// The maximum size of a chunk of texts, as of every compressed chunk.
+constexpr std::size_t kMaxEncoded = std::size_t{2} << 30;
+
 std::vector<std::byte> encode_texts(std::span<const std::string_view> texts, const std::string& what) {
   std::size_t bytes = kLengthBytes;
   for (const std::string_view text : texts) bytes += kLengthBytes + text.size();
-  if (bytes > UINT32_MAX)
+  if (bytes > kMaxEncoded)
     base::throw_argument_error("cannot write ", what, ": its texts have ", bytes,
-                               " bytes in all, but at most 4 GiB are supported; give smaller chunks");
+                               " bytes in all, but at most 2 GiB are supported; give smaller chunks");
   std::vector<std::byte> encoded(bytes);
   std::size_t at = 0;
   const auto put_length = [&](std::size_t length) {

@@ -131,7 +131,7 @@ TEST_P(AttributesInObjects, HierarchiesAreListed) {
   group->put("g/b/zarr.json", text_bytes(array_text()));
   group->put("g/damaged/zarr.json", text_bytes("no JSON"));
   const auto store = std::make_shared<NamedStore>(root() + "/h.zarr/zarr.json");
-  const std::unique_ptr<OpenedFile> opened = format().open(store, root() + "/h.zarr");
+  const std::unique_ptr<OpenedFile> opened = formats()[0]->open(store, root() + "/h.zarr");
   const std::vector<Member> members = opened->arrays();
   std::vector<std::string> names;
   for (const Member& member : members) names.push_back(member.name);
