@@ -84,6 +84,8 @@ def test_arrays_of_one_dimension_have_one_chunk():
     assert chosen("auto:series:64K", (100_000,)) == (16_384,)
     assert chosen("auto", (3,), unlimited=(0,)) == (1024,)
     assert chosen("auto", ()) == ()
+    assert chosen("auto", (100_000,), shards=(40_000,)) == (40_000,)
+    assert chosen("auto:64K", (100_000,), shards=(40_000,)) == (10_000,)
 
 
 @pytest.mark.parametrize("text", ["auto:", "auto:fast", "auto:64M:series", "auto:0", "64,64", "", "auto:series:1Q"])

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -283,3 +284,21 @@ def test_completion_knows_automatic_sizes_and_codecs():
     assert completed(PatternCodec(), "zs") == ["zstd"]
     assert completed(PatternCodec(), "temp:bl") == ["temp:blosc", "temp:blosc-zstd"]
     assert completed(PatternCodec(), "zstd:") == []
+
+
+def test_given_chunks_of_coordinates_apply():
+    plait.copy("in.nc", "a.zarr", chunks=(1,))
+    assert chunks_in("a.zarr")["time"] == (1,)
+    check_values("a.zarr")
+
+
+@pytest.mark.parametrize(
+    ("chunks", "expected"), [(None, (1,)), ("auto", (20,)), ("auto:16", (2,)), ((5,), (5,))], ids=str
+)
+def test_shards_of_coordinates(chunks, expected):
+    plait.copy("in.nc", "a.zarr", variable="time", shards=(20,), chunks=chunks)
+    with plait.open("a.zarr") as file:
+        np.testing.assert_array_equal(file.read(), np.arange(SHAPE[0]))
+    metadata = json.loads(Path("a.zarr/zarr.json").read_text("utf-8"))
+    assert metadata["chunk_grid"]["configuration"]["chunk_shape"] == [20]
+    assert tuple(metadata["codecs"][0]["configuration"]["chunk_shape"]) == expected

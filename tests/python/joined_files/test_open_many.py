@@ -6,6 +6,7 @@ import threading
 import warnings
 
 import dask
+import netCDF4
 import numpy as np
 import pytest
 import xarray
@@ -97,6 +98,53 @@ def test_pickled_datasets(paths, whole):
         with dask.config.set(scheduler="processes", num_workers=2):
             total = found.chunk({"time": 2})["t2m"].sum().compute()
         assert total == pytest.approx(float(whole["t2m"].sum()))
+
+
+def test_unpickled_joins_are_independent(paths, whole):
+    with plait.open_many("run-*.nc", "time") as files:
+        pickled, text = pickle.dumps(files), pickle.dumps(files["t2m"])
+    with pickle.loads(pickled) as first, pickle.loads(pickle.dumps(first)) as second:
+        first.close()
+        np.testing.assert_array_equal(second["t2m"][...], whole["t2m"])
+    array = pickle.loads(text)
+    array.close()
+    np.testing.assert_array_equal(pickle.loads(text)[...], whole["t2m"])
+    for path in paths:
+        path.unlink()
+    write_part("run-9.nc", np.arange(20.0), seed=5)
+    with plait.open_many("run-*.nc", "time") as files:
+        assert pickle.loads(pickle.dumps(files))["t2m"].shape == (20, 3)
+
+
+def write_packed(path, numbers):
+    """Write joined and shared arrays that are packed, a packed scalar, and joined texts."""
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("lat", 3)
+        for name, kind, dimensions in (("rain", "f4", ("time",)), ("orog", "i2", ("lat",)), ("depth", "i2", ())):
+            array = file.createVariable(name, kind, dimensions)
+            array.scale_factor, array.add_offset = np.float32(0.5), np.float32(10)
+            array.set_auto_maskandscale(False)
+            array[...] = numbers if name == "rain" else 4
+        file.createVariable("name", str, ("time",))[:] = np.array([f"n{one}" for one in numbers], dtype=object)
+
+
+def test_packed_arrays_are_decoded_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number in range(2):
+        write_packed(f"packed-{number}.nc", [number, number + 2])
+    with plait.open_many("packed-*.nc", "time", unpack=True) as files:
+        np.testing.assert_array_equal(files["rain"][...], [10, 11, 10.5, 11.5])
+        np.testing.assert_array_equal(files["orog"][...], [12] * 3)
+        assert files["orog"].dtype.kind == "f"
+        with pytest.raises(plait.ArgumentError, match="depth is a packed scalar"):
+            files["depth"]
+        found = files.to_xarray()
+        np.testing.assert_array_equal(found["rain"], [10, 11, 10.5, 11.5])
+        np.testing.assert_array_equal(found["orog"], [12] * 3)
+        assert float(found["depth"]) == 12
+        assert found["name"].dtype == object
+        assert found["name"].values.tolist() == ["n0", "n2", "n1", "n3"]
 
 
 def test_several_threads_read(paths, whole):

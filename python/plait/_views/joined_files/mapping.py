@@ -14,8 +14,8 @@ from ..._file.arrays_in import BETWEEN, groups_in, to_info
 from ..._file.attributes import Attributes
 from ..._file.file import File
 from ..._file.open import open
-from ..decoding import Packing, has_fill_of_zarr_2
 from ..joined import Concatenation, concat
+from ..joined.meaning import Meanings
 from .axes import base_names
 from .request import JoinRequest
 
@@ -88,8 +88,7 @@ class JoinedFiles(Mapping[str, "Concatenation | File"]):
         errors  KeyError; plait.ArgumentError: it is closed, or the array is a packed scalar, which ``unpack`` does not
                 decode
         """
-        if self._closed:
-            raise ArgumentError(f"the files joined from {self._names[0]} are closed; join them again")
+        self._check_open()
         if name in self._joined:
             return self._joined[name]
         if name not in self._members:
@@ -98,13 +97,21 @@ class JoinedFiles(Mapping[str, "Concatenation | File"]):
             self._shared[name] = self._open_shared(name)
         return self._shared[name]
 
+    def __contains__(self, name: object) -> bool:
+        """Return True if there is an array of this name; opens no file.  errors  plait.ArgumentError: it is closed"""
+        self._check_open()
+        return name in self._members
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ArgumentError(f"the files joined from {self._names[0]} are closed; join them again")
+
     def _open_shared(self, name: str) -> Concatenation | File:
         """Open an array without the dimension in the first file, decoded as the joined arrays are."""
         url, info = f"{self._names[0]}{BETWEEN}{name}", to_info(self._members[name])
         packing = None
         if self._request.unpack and info.dtype is not None:
-            fill = info.fill_value if has_fill_of_zarr_2(info.attributes) else None
-            packing = Packing.from_attributes(info.dtype, info.attributes, fill, url)
+            packing, _ = Meanings(unpack=True).take(url, info.attributes, info.dtype, info.shape)
         if packing is None:
             return open(url, comm=self._comm)
         if info.shape:

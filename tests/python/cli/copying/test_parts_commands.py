@@ -12,6 +12,8 @@ from click.testing import CliRunner
 
 import plait
 from plait.cli import main
+from plait.cli.copy import copy_command
+from plait.cli.copying.parts import _command_line
 
 pytestmark = pytest.mark.usefixtures("nothing_left", "here")
 
@@ -70,6 +72,15 @@ def test_a_dry_run_writes_nothing():
     assert sorted(os.listdir(".")) == before
 
 
+def test_the_script_for_slurm_repeats_all_options():
+    options = ["--chunks", "4,8,8", "--chunks", "x:time=-1,lat=8", "--chunks", "y*:auto:maps", "--shards", "z:8x8x8"]
+    options += ["--codec", "zstd:1", "--codec", "*_flag:zlib:1", "--no-consolidated", "--verify"]
+    context = copy_command.make_context("copy", ["in.zarr", "out.zarr", *options, "--parts", "3", "--slurm"])
+    repeated = copy_command.make_context("copy", [*_command_line(context), "--slurm"])
+    assert repeated.params == context.params
+    assert repeated.params["consolidated"] is False
+
+
 def test_the_script_for_slurm_copies(tmp_path):
     script = copy(*OPTIONS, "--memory", "2M", "--parts", "3", "--intermediate", "--slurm")
     assert script.count("sbatch") == 3
@@ -113,6 +124,8 @@ def test_a_copy_is_discarded():
         (["--parts", "3", "--begin", "--ranks", "2"], "--ranks was given, but each part"),
         (["--parts", "3", "--begin", "--resume"], "--resume was given, but each part"),
         (["--part", "1"], "no copy has begun"),
+        (["--parts", "3", "--begin", "--no-sync"], "durable was given, but copies in parts have no such argument"),
+        (["--parts", "3", "--begin", "--fixed"], "unlimited or fixed dimensions were given"),
         (["--parts", "3", "--begin", "--format", "hdf5"], "hdf5:out.zarr: a copy in parts writes a new Zarr folder"),
         (["--parts", "0", "--begin"], "0 is not in the range"),
     ],
@@ -125,6 +138,7 @@ def test_wrong_options_are_errors(options, error):
     ("options", "error"),
     [
         (["--part", "5"], "has the parts 1 to 4"),
+        (["--part", "0"], "has the parts 1 to 4"),
         (["--part", "1", "--chunks", "8,8,8"], 'begun with chunks={"time": -1, "lat": 8, "lon": 8}'),
         (["--finish", "--parts", "3"], "was begun with --parts 4, but this command has --parts 3"),
         (["--parts", "4", "--begin"], "but this call has chunks=nothing"),

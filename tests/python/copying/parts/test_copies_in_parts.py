@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 import plait
+from plait._arguments.dtypes import to_dtype
+from plait._copying.parts.arguments import decode_dtype, encode_dtype, make_job, to_values
 
 zarr = pytest.importorskip("zarr")
 
@@ -191,3 +194,47 @@ def test_progress_counts_the_bytes_of_a_part():
     assert seen[-1] == (done.bytes, done.bytes)
     assert len(seen) == done.windows > 1
     plait.discard_copy("out.zarr")
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["<f8", "text", "<M8[ns]", [("x", "<f4"), ("y", "<i2", (3,)), ("z", [("u", "S4")])]],
+    ids=["number", "text", "time", "fields"],
+)
+def test_types_in_plans(dtype):
+    expected = to_dtype(dtype)
+    stored = json.loads(json.dumps(encode_dtype(expected)))
+    assert decode_dtype(stored) == expected
+    values = json.loads(json.dumps(to_values("in.raw", {"dtype": expected, "shape": []})))
+    job = make_job(values, "out.zarr")
+    assert to_dtype(job.options.dtype) == expected
+    assert job.options.shape == []
+
+
+def test_types_whose_fields_overlap_are_errors():
+    overlapping = np.dtype({"names": ["a", "b"], "formats": ["<i4", "<i2"], "offsets": [0, 2]})
+    with pytest.raises(plait.ArgumentError, match="cannot be stored in the plan"):
+        encode_dtype(overlapping)
+
+
+def test_texts_are_copied():
+    made = zarr.create_array("texts.zarr", shape=(6,), dtype="str", chunks=(2,))
+    made[...] = np.array(["a", "bc", "", "def", "g", "hi"], dtype=object)
+    done = run(plait.copy_tasks("texts.zarr", "out.zarr", parts=3))
+    assert [*zarr.open("out.zarr", mode="r")[...]] == ["a", "bc", "", "def", "g", "hi"]
+    with plait.open("out.zarr") as file:
+        assert done.dtype == file.dtype
+
+
+def test_parts_repeat_no_warnings():
+    for number in range(2):
+        root = zarr.open_group(f"run-{number}.zarr", mode="w")
+        made = root.create_array("heat", shape=(4, 3), dtype="f4", chunks=(2, 3), dimension_names=("time", "lat"))
+        made[...] = number
+        made.attrs["history"] = f"run {number}"
+    with pytest.warns(UserWarning, match="attributes differ"):
+        tasks = plait.copy_tasks("run-*.zarr", "out.zarr", parts=2, concat="time")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        run(tasks)
+    np.testing.assert_array_equal(values("out.zarr").popitem()[1][:, 0], [0] * 4 + [1] * 4)

@@ -1,10 +1,12 @@
 """Copies in parts that are begun, continued or finished wrongly, and parts that are killed."""
 
+import errno
 import json
 import os
 import random
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -193,6 +195,9 @@ def test_other_targets_are_errors(target, reason):
     [
         (lambda: begin(0), "parts=0 was given"),
         (lambda: begin(2, resume=True), "resume was given, but copies in parts have no such argument"),
+        (lambda: begin(2, durable=False), "durable was given, but copies in parts have no such argument"),
+        (lambda: begin(2, unlimited=()), "unlimited or fixed dimensions were given"),
+        (lambda: begin(2, unlimited="time"), "unlimited or fixed dimensions were given"),
         (lambda: begin(2, memory=0), "memory=0 bytes hold nothing"),
         (lambda: begin(2, chunks=(1, 2)), "chunks has 2 sizes"),
         (lambda: plait.copy_tasks(["in.zarr", "in.zarr"], "out.zarr", parts=2), "2 were given"),
@@ -238,8 +243,30 @@ def test_killed_parts_are_copied_again(tmp_path):
 def test_what_killed_processes_left_is_removed():
     tasks = begin(2)
     work = Path(".out.zarr.plait-parts", tasks.plan, "work")
-    (work / "1-here-1-0").mkdir()
-    (work / "1-here-1-0" / "chunk").write_bytes(b"half")
+    host = socket.gethostname()
+    for name in (f"1-{host}-1-0", f"1-{host}-other-1-0"):
+        (work / name).mkdir()
+        (work / name / "chunk").write_bytes(b"half")
     tasks[0]()
-    assert not [*work.iterdir()]
+    assert [one.name for one in work.iterdir()] == [f"1-{host}-other-1-0"]  # another host may still write it
     plait.discard_copy(tasks)
+
+
+def test_chunks_that_cannot_be_listed_are_an_error(monkeypatch):
+    tasks = begin(1)
+    listed = os.scandir
+
+    def scandir(path="."):
+        if str(path).endswith(f"{os.sep}c"):
+            raise PermissionError(errno.EACCES, "not permitted", str(path))
+        return listed(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "scandir", scandir)
+        with pytest.raises(plait.StoreError, match="not permitted"):
+            tasks[0]()
+    with pytest.raises(plait.ArgumentError, match="1 of 1 parts is missing"):
+        plait.finish_copy(tasks)
+    tasks[0]()
+    plait.finish_copy(tasks)
+    check_target()
