@@ -102,11 +102,8 @@ module plait_files
       integer(c_int), intent(out) :: done
     end function
   end interface
-
 contains
-
-  !> Opens an array file in mode 'r', 'w' (a new file, which appears as a whole at plait_close) or 'r+', or in mode
-  !> 'a' to extend it. Collective.
+  !> Opens an array file in mode 'r', 'w' (a new file, whole at plait_close), 'r+' or 'a' (to extend it). Collective.
   subroutine plait_open(file, url, mode, comm, shape, dtype, element_bytes, order, offset, memory, strategy, readers, &
       durable, stat, errmsg)
     type(plait_file), intent(inout) :: file            !< must not be open
@@ -153,8 +150,7 @@ contains
     order_name = default_order(url, mode)
     if (present(order)) order_name = order
     status = c_open(c_text(url), c_text(mode), comm%handle, dimensions, extents, c_text(type_name), bytes, &
-      c_text(order_name), begins, bound, c_text(strategy_name), touching, sync, &
-      c_text(wrong), file%handle)
+      c_text(order_name), begins, bound, c_text(strategy_name), touching, sync, c_text(wrong), file%handle)
     if (status == 0) then
       file%rank = comm%rank
       file%alone = comm%alone

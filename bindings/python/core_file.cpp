@@ -21,7 +21,6 @@
 #include "gil_release.hpp"
 #include "parts.hpp"
 #include "plait/file.hpp"
-#include "plait/texts.hpp"
 #include "string.hpp"
 #include "typed.hpp"
 
@@ -89,38 +88,6 @@ StepTuple to_step_tuple(const Step& step) {
   return StepTuple(nb::make_tuple(step.number, attributes, variables));
 }
 
-using TextList = nb::typed<nb::list, nb::str>;
-
-/// Makes a list of Python's texts. The core has checked that they are UTF-8.
-TextList to_list(const std::vector<std::string>& texts) {
-  nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(texts.size())));
-  if (!list.is_valid()) throw nb::python_error();
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    PyObject* const text = PyUnicode_FromStringAndSize(texts[i].data(), static_cast<Py_ssize_t>(texts[i].size()));
-    if (text == nullptr || PyList_SetItem(list.ptr(), static_cast<Py_ssize_t>(i), text) != 0) throw nb::python_error();
-  }
-  return TextList(list);
-}
-
-/// errors  ValueError, which no other rank has got: an item is no text, or a text that UTF-8 cannot represent.
-std::vector<std::string> to_texts(const TextList& list) {
-  std::vector<std::string> texts;
-  texts.reserve(list.size());
-  for (const nb::handle item : list) {
-    Py_ssize_t bytes = 0;
-    const char* const text = PyUnicode_Check(item.ptr()) != 0 ? PyUnicode_AsUTF8AndSize(item.ptr(), &bytes) : nullptr;
-    if (text == nullptr) {
-      PyErr_Clear();
-      const std::string kind = nb::cast<std::string>(nb::str(nb::handle(item.type()).attr("__name__")));
-      throw nb::value_error(base::text("the element at position ", texts.size(), " is ", kind,
-                                       " or has lone surrogates; expected texts (str) that UTF-8 can represent")
-                                .c_str());
-    }
-    texts.emplace_back(text, static_cast<std::size_t>(bytes));
-  }
-  return texts;
-}
-
 }  // namespace
 
 void bind_file(nb::module_& module) {
@@ -165,13 +132,7 @@ void bind_file(nb::module_& module) {
             self.append(layout, arrays, axis);
           },
           "layout"_a, "parts"_a, "axis"_a)
-      .def(
-          "resize",
-          [](File& self, const std::vector<std::int64_t>& shape) {
-            const GilRelease release;
-            self.resize(shape);
-          },
-          "shape"_a)
+      .def("resize", &File::resize, "shape"_a, nb::call_guard<GilRelease>())
       .def(
           "start_read",
           [](File& self, const Layout& layout, const Sequence& parts, const Sequence& region, bool fill_halo) {
@@ -231,34 +192,6 @@ void bind_file(nb::module_& module) {
   module.def("new_array", &new_array, "path"_a, "options"_a);
   module.def("fail", &File::fail_open, nb::sig("def fail(message: str, comm: Comm, code: int = 0) -> typing.NoReturn"),
              "message"_a, "comm"_a, "code"_a = 0, nb::call_guard<GilRelease>());
-}
-
-void bind_texts(nb::module_& module) {
-  nb::class_<Texts>(module, "Texts")
-      .def(nb::init<File&>(), "file"_a, nb::keep_alive<1, 2>())
-      .def(
-          "read",
-          [](Texts& self, std::uintptr_t address, std::int64_t bytes) {
-            std::vector<std::string> texts;
-            {
-              const GilRelease release;
-              texts = self.read({reinterpret_cast<const std::byte*>(address), static_cast<std::size_t>(bytes)});
-            }
-            return to_list(texts);
-          },
-          "address"_a, "bytes"_a)
-      .def(
-          "add",
-          [](Texts& self, const TextList& texts) {
-            const std::vector<std::string> given = to_texts(texts);
-            std::vector<std::byte> elements;
-            {
-              const GilRelease release;
-              elements = self.add(given);
-            }
-            return nb::bytes(elements.data(), elements.size());
-          },
-          "texts"_a);
 }
 
 }  // namespace plait::python

@@ -51,9 +51,9 @@ struct FileOptions : ArrayProperties {
   /// same size and header.  Elements that were being written when that program ended have arbitrary values, and their
   /// chunks may be damaged; write all of them again.
   bool continues = false;
-  /// True if close() returns only when the file survives a loss of power.  If false, a new file still appears as a whole
-  /// or not at all when the program is killed, but nothing is synced: after a crash of the host the file may be empty
-  /// or lack elements.  Without a value it takes PLAIT_DURABLE from the environment, or else true.
+  /// True if close() returns only when the file survives a loss of power.  If false, a new file still appears as a
+  /// whole or not at all when the program is killed, but nothing is synced: after a crash of the host the file may be
+  /// empty or lack elements.  Without a value it takes PLAIT_DURABLE from the environment, or else true.
   /// docs/concepts/collectives.md says what survives.
   std::optional<bool> durable;
   /// The groups of a new file with their attributes, for formats that have groups.  Groups that do not exist are made.

@@ -36,7 +36,7 @@ class ChunkCache {
     const auto entry = entries_.find(number);
     if (entry == entries_.end()) return nullptr;
     chunks_.splice(chunks_.begin(), chunks_, entry->second);
-    return chunks_.front();
+    return *chunks_.begin();
   }
   /// Adds a chunk. It replaces the one of the same number.
   void insert(std::shared_ptr<const Chunk> chunk) {
@@ -44,8 +44,7 @@ class ChunkCache {
     if (const auto entry = entries_.find(chunk->number); entry != entries_.end()) erase(entry->second);
     shrink(most_ - 1);
     const std::int64_t number = chunk->number;
-    chunks_.push_front(std::move(chunk));
-    entries_[number] = chunks_.begin();
+    entries_[number] = chunks_.insert(chunks_.begin(), std::move(chunk));
   }
   void clear() {
     const std::scoped_lock lock(mutex_);

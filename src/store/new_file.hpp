@@ -39,7 +39,8 @@ class NewFile {
   /// cost  A few system calls for each component.
   /// errors  kSystem: a full disk. The file must then be discarded.
   virtual void resize(std::int64_t bytes) = 0;
-  /// Makes the file appear, durably unless the options say otherwise. The replaced file is removed with its component files.  errors  kSystem.
+  /// Makes the file appear, durably unless the options say otherwise. The replaced file is removed with its component
+  /// files.  errors  kSystem.
   virtual void commit() = 0;
   /// Removes everything that was made, unless unfinished files stay.
   virtual void discard() noexcept = 0;

@@ -32,7 +32,7 @@ KNOWN_PARAMETERS = {
 # Functions of a class.
 KNOWN_METHODS = {
     "plait::DistantFile::Impl": 43,
-    "plait::File": 33,
+    "plait::File": 34,
     "plait::Layout": 41,
     "plait::SharedFile::Impl": 42,
     "plait::access::WindowMove": 31,

@@ -26,7 +26,9 @@ from sources import ROOT, files_with, read
 MAX_FILES = 6
 COMPUTING = {
     "bindings/python/core_description.cpp": "binds the dimensions of groups, which may be unlimited as well",
-    "python/plait/_copying/appending.py": "finds the dimension that grows by its name",
+    "python/plait/_copying/_copy.py": "takes the unlimited dimensions that a caller requests",
+    "python/plait/_copying/parts/arguments.py": "stores the arguments of a copy by their names",
+    "python/plait/_copying/hierarchy/appending.py": "finds the dimension that grows by its name",
     "python/plait/_copying/checking.py": "finds coordinates by the names of dimensions",
     "python/plait/_copying/plans.py": "names the unlimited dimensions of the target",
     "python/plait/_copying/shaping.py": "puts dimensions in another order",

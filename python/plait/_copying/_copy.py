@@ -21,8 +21,8 @@ from .._calls.guard import agreed_errors, checks
 from .._file.location import comes_in_steps, with_format
 from .._redistribution.held import check_flag
 from .._views.joined import names_of_parts
-from .appending import append_arrays
 from .ends import check_names, check_streams, without_streams
+from .hierarchy.appending import append_arrays
 from .job import Job, JobResult
 from .joined_sources import make_join_request
 from .moving import Progress

@@ -130,7 +130,7 @@ def _print_arrays(arrays: list[dict[str, Any]]) -> None:
         shape = "?" if one["shape"] is None else "x".join(map(str, one["shape"])) or "scalar"
         element = one["element"] if one["dtype"] in (one["element"], None) else f"{one['element']} ({one['dtype']})"
         storage = f"{one['storage']}; cannot be opened: {one['error']}" if one["error"] else one["storage"]
-        if 0 < one["stored"] < one["bytes"]:
+        if one["bytes"] is not None and 0 < one["stored"] < one["bytes"]:
             storage = f"{storage}, {one['bytes'] / max(one['stored'], 1):.3g} times smaller"
         numbers = (f"{one['offset']:,}", f"{one['stored']:,}")
         rows.append((shown(one["name"]) or "/", shape, shown(element) or "?", one["order"], *numbers, shown(storage)))

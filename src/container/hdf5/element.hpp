@@ -32,10 +32,10 @@ struct Element {
   std::string unread_member{};     ///< the path and the type of the first member that Plait does not read
 };
 
-/// Describes a type of the HDF5 library. It accepts integers and floats of both byte orders and of any number of bits up
-/// to 64, booleans and other enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts, opaque bytes,
-/// NumPy's dates as h5py tags them, arrays of these except for texts of any length, and records of all of them. All
-/// other types are rejected.
+/// Describes a type of the HDF5 library. It accepts integers and floats of both byte orders and of up to 64 bits,
+/// booleans and other enumerations, complex numbers (of HDF5 2.0, and pairs `r` and `i`), texts, opaque bytes, NumPy's
+/// dates as h5py tags them, arrays of these except for texts of any length, and records of all of them. All other types
+/// are rejected.
 Element to_element(const Library& hdf5, hid_t type);
 
 /// Makes the type of elements in memory for a type that to_element() accepts: the type itself, or the one that `dtype`

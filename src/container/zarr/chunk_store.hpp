@@ -25,7 +25,8 @@ struct DecodedChunk {
 
 /// The chunks of an array as consecutive bytes, each with the size of a whole chunk. A chunk without an object reads as
 /// the fill value. Chunks without codecs are read and written in place. Other chunks are decompressed as a whole, and
-/// the last ones are cached for reads that need several pieces of them. A write of a part of a chunk reads the rest first.
+/// the last ones are cached for reads that need several pieces of them. A write of a part of a chunk reads the rest
+/// first.
 class ChunkStore : public store::Store {
  public:
   /// objects: the objects of the array. text: its metadata, for other ranks. fresh: see ChunkObjects.

@@ -11,8 +11,9 @@ namespace plait::plan {
 
 ArrayNeighbours array_neighbours(const SectionOwners& owners, const AccessTask& task) {
   const Layout& layout = owners.layout();
-  const Extents strides =
-      owners.local_strides(task.strides.empty() ? dense_strides(layout.padded_shape(0), layout.order()) : task.strides);
+  const std::int64_t rank = layout.rank_at(Extents(layout.shape().size(), 0));
+  const Extents strides = owners.local_strides(
+      task.strides.empty() ? dense_strides(layout.padded_shape(rank), layout.order()) : task.strides);
   const Extents& shape = owners.section().shape;
   const Extents distances = dense_strides(shape);
   ArrayNeighbours result;

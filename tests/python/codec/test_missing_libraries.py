@@ -1,5 +1,6 @@
 """Missing libraries of codecs are reported before anything is read or written."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -82,6 +83,10 @@ def test_sources_of_hdf5(command):
     environment = {name: value for name, value in os.environ.items() if name != "HDF5_PLUGIN_PATH"}
     subprocess.run([sys.executable, "-c", FILTERED], env=environment, check=True)
     done = command("copy", "a.h5", "b.h5")
+    if importlib.util.find_spec("hdf5plugin") is not None:  # its plug-ins take the place of the libraries
+        assert done.returncode == 0, done.stderr
+        assert not plait.open("b.h5::blosc").read().any()
+        return
     listed = [f"({number}) {name}: chunks that are packed by {name}" for number, name in enumerate(("blosc", "lz4"), 1)]
     assert "2 of 3 arrays of a.h5 cannot be copied to b.h5" in done.stderr
     assert all(text in done.stderr for text in listed)

@@ -194,7 +194,7 @@ def test_formats_that_are_stated_in_names(tmp_path, monkeypatch):
     with pytest.raises(plait.StoreError, match="zip"):
         plait.open("npz:a.mat")
     for kind, name, says in [
-        ("hdf", "a", "format='hdf' is not known; use one of: npy, npz, hdf5, netcdf, safetensors, zarr, raw"),
+        ("hdf", "a", "format='hdf' is not known; use one of: npy, npz, hdf5, netcdf, safetensors, zarr, zarr2, raw"),
         ("npy", "raw:a", "the name already has a prefix of another kind"),
         ("npy", "memory:a", "the name already has a prefix of another kind"),
     ]:

@@ -189,7 +189,10 @@ def _found(one: ArrayInfo, path: str, dimensions: tuple[str, ...]) -> DatasetVar
 
 def xarray_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype of a variable: texts of any length are objects, as in xarray's other backends."""
-    return create_vlen_dtype(str) if is_text(dtype) else dtype
+    if not is_text(dtype):
+        return dtype
+    objects: np.dtype[Any] = create_vlen_dtype(str)  # type: ignore[no-untyped-call]
+    return objects
 
 
 def _found_alone(one: ArrayInfo, path: str) -> DatasetVariable:

@@ -99,10 +99,11 @@ def test_fields_out_of_order_and_texts_with_other_padding(tmp_path):
         space = h5py.h5s.create_simple((3,))
         h5py.h5d.create(file.id, b"a", kind, space).write(h5py.h5s.ALL, h5py.h5s.ALL, raw, kind)
     found, expected = plait.open(path).read(), by_h5py(path)
-    assert found.dtype == expected.dtype
+    assert dict(found.dtype.fields) == dict(expected.dtype.fields)  # h5py has them in their order in the file
     assert found.dtype.names == ("first", "inner", "last")
     assert found["first"].tolist() == [b"ab"] * 3
-    assert_same(found, expected)
+    for name in found.dtype.names:
+        assert_same(found[name], expected[name])
     with pytest.raises(plait.ArgumentError, match="padded with blanks"), plait.open(path, "r+") as file:
         file.write(found)
 

@@ -19,30 +19,30 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._arguments.array_types import array_type, element_dtype
-from .._arguments.arrays import ranks_held
-from .._arguments.words import shape_text, shown
-from .._base.errors import ArgumentError
-from .._calls.comm import CommLike, to_core_comm
-from .._calls.guard import Reporter, checks
-from .._core import Content, Layout
-from .._file.arrays_in import BETWEEN, members_in
-from .._file.attributes import Attributes
-from .._file.file import File
-from .._file.location import locate
-from .._file.open import open
-from .._file.steps import VARIABLE
-from .._views.joined.decoding import PartDecoding, owned
-from .._views.joined.element_types import ElementTypes
-from .._views.joined.meaning import Meanings
-from .boxes import Storage
-from .ends import make_source
-from .job import JobResult
-from .moving import Mover, Progress, Ranks
-from .scratch import Scratch
-from .sources import SourceOptions
-from .steps import Reads, Region, Source, SourceStep, StepArray
+from ... import _core
+from ..._arguments.array_types import array_type, element_dtype
+from ..._arguments.arrays import ranks_held
+from ..._arguments.words import shape_text, shown
+from ..._base.errors import ArgumentError
+from ..._calls.comm import CommLike, to_core_comm
+from ..._calls.guard import Reporter, checks
+from ..._core import Content, Layout
+from ..._file.arrays_in import BETWEEN, members_in
+from ..._file.attributes import Attributes
+from ..._file.file import File
+from ..._file.location import locate
+from ..._file.open import open
+from ..._file.steps import VARIABLE
+from ..._views.joined.decoding import PartDecoding, owned
+from ..._views.joined.element_types import ElementTypes
+from ..._views.joined.meaning import Meanings
+from ..boxes import Storage
+from ..ends import make_source
+from ..job import JobResult
+from ..moving import Mover, Progress, Ranks
+from ..scratch import Scratch
+from ..sources import SourceOptions
+from ..steps import Reads, Region, Source, SourceStep, StepArray
 
 _COMPARED = 8 << 20
 """Bytes of an array that are compared at once."""
