@@ -14,14 +14,21 @@
 #include <string>
 
 #include "plait/error.hpp"
+#include "string.hpp"
 
 namespace plait::python {
 
 /// Returns the text of a value for errors: its spelling in Python, cut off if it is long.
-std::string shown(nanobind::handle value);
+inline std::string shown(nanobind::handle value) {
+  return nanobind::cast<std::string>(nanobind::module_::import_("plait._arguments.words").attr("shown")(value));
+}
 
 /// Raises plait.ArgumentTypeError.
-[[noreturn]] void throw_type_error(const std::string& text);
+[[noreturn]] inline void throw_type_error(const std::string& text) {
+  const nanobind::object error = nanobind::module_::import_("plait._base.errors").attr("ArgumentTypeError")(text);
+  PyErr_SetObject(error.type().ptr(), error.ptr());
+  nanobind::raise_python_error();
+}
 
 /// An argument of any type. It is converted to T, or rejected by the name that it has for the caller.
 template <typename T>
@@ -48,7 +55,13 @@ std::optional<T> as(const OptionalArgument<T>& given, const char* name, const ch
 }
 
 /// Raises a TypeError for a call with missing, misspelt or too many arguments; the text has the correct call.
-[[noreturn]] void throw_call_error(const char* call, const nanobind::args& found, const nanobind::kwargs& named);
+[[noreturn]] inline void throw_call_error(const char* call, const nanobind::args& found,
+                                          const nanobind::kwargs& named) {
+  std::string text = "found " + std::to_string(found.size()) + (found.size() == 1 ? " argument" : " arguments");
+  for (const auto& [name, value] : named)
+    text += (text.back() == '=' ? ", " : " and ") + nanobind::cast<std::string>(name) + '=';
+  throw_type_error(text + "; call " + call);
+}
 
 /// Adds an overload to a method that accepts all other arguments. call: the correct call, such as "indices(rank)".
 template <typename Class>

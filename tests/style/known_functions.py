@@ -3,7 +3,7 @@
 # Lines of code.
 KNOWN_LINES = {
     "bindings/python/core_bits.cpp:plait::python::bind_bits": 90,
-    "bindings/python/core_file.cpp:plait::python::bind_file": 106,
+    "bindings/python/core_file.cpp:plait::python::bind_file": 101,
     "bindings/python/core_layout.cpp:plait::python::bind_layout": 202,
     "trace/bindings/python/trace/traces.cpp:plait::python::bind_traces": 80,
     "trace/src/trace/formats/binary/stream.cpp:plait::trace::binary::Stream::fields": 74,
