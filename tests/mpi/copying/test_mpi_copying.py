@@ -125,9 +125,9 @@ def test_what_cannot_be_resumed_is_told_to_all(comm, shared, source):
 def test_a_difference_on_one_rank_is_told_to_all(comm, shared, source, monkeypatch):
     from plait._copying import verifying
 
-    found = verifying._first_difference
+    found = verifying.find_difference
     if comm.rank == comm.size - 1:
-        monkeypatch.setattr(verifying, "_first_difference", lambda one, other: (0,) * one.ndim if one.size else None)
+        monkeypatch.setattr(verifying, "find_difference", lambda one, other: (0,) * one.ndim if one.size else None)
     with pytest.raises(plait.StoreError, match="the array data differs at index"):
         plait.copy(source, shared / "b.npy", comm=comm, memory="4K", verify=True)
     assert found is not None

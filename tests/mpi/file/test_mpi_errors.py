@@ -185,7 +185,7 @@ def test_ranks_that_open_different_files(comm, shared, path):
 @pytest.mark.several_ranks
 def test_one_rank_opens_with_wrong_arguments(comm, path):
     last = comm.rank == comm.size - 1
-    for options in ({"mode": "a"}, {"dtype": object}, {"order": "K"}, {"shape": (1.5, "x")}, {"dtype": "nonsense"}):
+    for options in ({"mode": "x"}, {"dtype": object}, {"order": "K"}, {"shape": (1.5, "x")}, {"dtype": "nonsense"}):
         text = error_everywhere(
             comm, lambda options=options: opened(path, comm, **(options if last else {})), plait.ArgumentError
         )
