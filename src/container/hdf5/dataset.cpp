@@ -63,16 +63,18 @@ bool HdfDataset::chunks_fit() const {
   return fits;
 }
 
-void HdfDataset::append_dimensions(const Extents& shape) {
-  if (is_null) return;
-  if (type.shape.size() + shape.size() > kMaxDimensions) {
-    if (!rejection)
-      rejection = base::Rejection::because("its elements are arrays, so that it has ", type.shape.size() + shape.size(),
-                                           " dimensions, and Plait reads at most ", kMaxDimensions);
+void append_dimensions(HdfDataset& dataset, const Extents& shape) {
+  if (dataset.is_null) return;
+  Extents& all = dataset.type.shape;
+  if (all.size() + shape.size() > kMaxDimensions) {
+    if (!dataset.rejection)
+      dataset.rejection =
+          base::Rejection::because("its elements are arrays, so that it has ", all.size() + shape.size(),
+                                   " dimensions, and Plait reads at most ", kMaxDimensions);
     return;
   }
-  type.shape.insert(type.shape.end(), shape.begin(), shape.end());
-  element_dimensions = static_cast<std::uint32_t>(shape.size());
+  all.insert(all.end(), shape.begin(), shape.end());
+  dataset.element_dimensions = static_cast<std::uint32_t>(shape.size());
 }
 
 std::vector<std::byte> HdfDataset::element_fill() const {
@@ -132,8 +134,8 @@ bool HdfDataset::needs_offsets() const {
   return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != all;
 }
 
-void HdfDataset::add_library_reason(const std::string& reason) {
-  base::append_parts(library, library.empty() ? "" : ", ", reason);
+void add_library_reason(HdfDataset& dataset, const std::string& reason) {
+  base::append_parts(dataset.library, dataset.library.empty() ? "" : ", ", reason);
 }
 
 std::string HdfDataset::describe_storage() const {

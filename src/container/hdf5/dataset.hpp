@@ -118,8 +118,6 @@ struct HdfDataset {
 
   /// Returns true if changed chunks may need other offsets: they are compressed, or some have no offset yet.
   bool needs_offsets() const;
-  /// Adds the dimensions of elements that are arrays, of this shape. A dataset that then has too many is rejected.
-  void append_dimensions(const Extents& shape);
   /// Returns the number of dimensions in the file.
   std::size_t stored_dimensions() const { return type.shape.size() - element_dimensions; }
   /// Returns the fill value of an element; empty if elements of one array have different ones.
@@ -131,8 +129,6 @@ struct HdfDataset {
   std::int64_t chunk_bytes() const;
   /// Returns true if all chunks together have less than 2^63 bytes.
   bool chunks_fit() const;
-  /// Adds a reason why the HDF5 library reads the elements.
-  void add_library_reason(const std::string& reason);
   /// Converts the texts in whole elements of the file to those of dtype `S`.
   void pad_with_null(std::span<std::byte> elements) const;
   /// Returns true if some elements of a chunk belong to missing records.
@@ -144,6 +140,11 @@ struct HdfDataset {
   /// Describes the storage, as in `chunks 4x3, shuffle, deflate 4`.
   std::string describe_storage() const;
 };
+
+/// Adds the dimensions of elements that are arrays, of this shape. A dataset that then has too many is rejected.
+void append_dimensions(HdfDataset& dataset, const Extents& shape);
+/// Adds a reason why the HDF5 library reads the elements.
+void add_library_reason(HdfDataset& dataset, const std::string& reason);
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset);

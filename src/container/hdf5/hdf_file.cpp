@@ -275,7 +275,7 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   found.texts = std::move(element.texts);
   found.stored = static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
   describe_space(dataset, found);
-  found.append_dimensions(element.shape);
+  append_dimensions(found, element.shape);
   const auto reject = [&](const char* reason) {
     if (!found.rejection) found.rejection = Rejection(reason);
   };
@@ -298,7 +298,7 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   if (!element.conversion.empty() && found.element_dimensions > 0)
     reject("its elements are arrays of numbers with unused bits; use h5py for it");
   else if (!element.conversion.empty())
-    found.add_library_reason(element.conversion);
+    add_library_reason(found, element.conversion);
   choose_reader(dataset, properties.id(), found);
   if (found.rejection) return found;
   const std::optional<std::int64_t> bytes = array_bytes(found.type.shape, found.type.element_bytes);
@@ -372,7 +372,7 @@ void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::st
     name.back() = '\0';
     filter.name = name.data();
     if (!filter_rejection(filter)) continue;
-    found.add_library_reason(text("filter ", describe_filter(filter)));
+    add_library_reason(found, text("filter ", describe_filter(filter)));
     if (!found.rejection) found.rejection = library_filter_rejection(hdf5_, filter.id, describe_filter(filter));
   }
   if (found.rejection) return;

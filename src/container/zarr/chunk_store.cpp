@@ -71,7 +71,7 @@ ChunkStore::ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata met
 
 std::shared_ptr<ChunkStore> ChunkStore::with_shape(const Extents& shape) const {
   Metadata changed = metadata_;
-  if (!changed.set_shape(shape))
+  if (!set_shape(changed, shape))
     base::throw_argument_error(name(), ": the shape ", shape_to_string(shape),
                                " would have more than 2^63 - 1 bytes in chunks; give a smaller one");
   return std::make_shared<ChunkStore>(objects_, std::move(changed), text_, fresh());

@@ -42,7 +42,7 @@ void complete(const Document& document, Metadata& found) {
   std::int64_t all = *bytes;
   if (found.shards && __builtin_mul_overflow(all, found.shards->count, &all))
     document.damaged("a shard has more than 2^63 - 1 bytes");
-  if (!found.set_shape(Extents(type.shape))) document.damaged("all chunks have more than 2^63 - 1 bytes");
+  if (!set_shape(found, Extents(type.shape))) document.damaged("all chunks have more than 2^63 - 1 bytes");
 }
 
 void read_dimension_names(const Document& document, const json& root, Metadata& found) {
@@ -175,16 +175,16 @@ void parse_2(const Document& document, Metadata& found) {
 
 }  // namespace
 
-bool Metadata::set_shape(const Extents& shape) {
-  std::int64_t all = chunk_bytes;
-  if (shards) all *= shards->count;  // complete() has checked that the product fits
+bool set_shape(Metadata& metadata, const Extents& shape) {
+  std::int64_t all = metadata.chunk_bytes;
+  if (metadata.shards) all *= metadata.shards->count;  // complete() has checked that the product fits
   Extents units;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    units.push_back(base::ceil_divide(shape[d], shards ? shards->shape[d] : chunk[d]));
+    units.push_back(base::ceil_divide(shape[d], metadata.shards ? metadata.shards->shape[d] : metadata.chunk[d]));
     if (__builtin_mul_overflow(all, std::max<std::int64_t>(units[d], 1), &all)) return false;
   }
-  type.shape = shape;
-  grid = std::move(units);
+  metadata.type.shape = shape;
+  metadata.grid = std::move(units);
   return true;
 }
 

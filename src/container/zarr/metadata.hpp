@@ -48,14 +48,15 @@ struct Metadata {
 
   /// Returns true if chunks have no codecs, so that a part of a chunk can be read and written in place.
   bool plain() const { return packing.empty() && transposed.empty() && !type.has_texts(); }
-  /// Sets the shape, and the grid that follows from it. Returns false, without a change, if the array would have more
-  /// than 2^63 - 1 bytes.
-  [[nodiscard]] bool set_shape(const Extents& shape);
   /// Checks that the codecs are available.  errors  kArgument: the library of a codec is not installed.
   void check_codecs(const std::string& file) const;
   /// Describes how chunks are stored.
   std::string describe() const;
 };
+
+/// Sets the shape, and the grid that follows from it. Returns false, without a change, if the array would have more than
+/// 2^63 - 1 bytes.
+[[nodiscard]] bool set_shape(Metadata& metadata, const Extents& shape);
 
 /// Maximum size of a metadata file that is read.
 inline constexpr std::int64_t kMaxMetadata = std::int64_t{16} << 20;

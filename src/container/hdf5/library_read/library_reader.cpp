@@ -29,7 +29,7 @@ LibraryReader::~LibraryReader() {
     handles_.reset();
   } catch (...) {
     // The process ends, and the lock of the library has ended already: leave the file open.
-    static_cast<void>(handles_.release());
+    [[maybe_unused]] OpenHandles* const left_open = handles_.release();
   }
 }
 

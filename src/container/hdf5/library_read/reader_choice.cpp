@@ -62,12 +62,12 @@ void HdfFile::choose_reader(hid_t dataset, hid_t properties, HdfDataset& found) 
     const SourceFiles files = is_virtual ? find_virtual_sources(hdf5_, dataset, properties, file)
                                          : find_storage_files(hdf5_, properties, file);
     found.rejection = files.rejection;
-    if (!files.rejection) found.add_library_reason(files.description);
+    if (!files.rejection) add_library_reason(found, files.description);
     found.storage = Storage::kLibrary;
     divide(found, files.chunk);
   }
   if (is_outside(dataset))
-    found.add_library_reason(base::text("external link to ", std::filesystem::path(file).filename().string()));
+    add_library_reason(found, base::text("external link to ", std::filesystem::path(file).filename().string()));
   if (found.storage == Storage::kInside || found.storage == Storage::kNone) found.library.clear();
   if (found.storage == Storage::kWhole && !found.library.empty()) found.storage = Storage::kLibrary;
 }

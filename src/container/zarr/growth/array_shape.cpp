@@ -171,8 +171,8 @@ class ChunkCleaner {
 
 Extents read_shape(store::ObjectStore& objects) {
   const std::string object = metadata_object(objects, {});
-  std::optional<StoredText> found = read_text(objects, object);
-  return shape_in(found ? std::optional(std::move(found->text)) : std::nullopt, objects.object_location(object));
+  const std::optional<StoredText> found = read_text(objects, object);
+  return shape_in(found ? std::optional(found->text) : std::nullopt, objects.object_location(object));
 }
 
 void change_shape(store::ObjectStore& objects, const Extents& from, const Extents& to) {
