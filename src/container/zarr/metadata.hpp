@@ -54,8 +54,8 @@ struct Metadata {
   std::string describe() const;
 };
 
-/// Sets the shape, and the grid that follows from it. Returns false, without a change, if the array would have more than
-/// 2^63 - 1 bytes.
+/// Sets the shape, and the grid that follows from it. Returns false, without a change, if the array would have more
+/// than 2^63 - 1 bytes.
 [[nodiscard]] bool set_shape(Metadata& metadata, const Extents& shape);
 
 /// Maximum size of a metadata file that is read.
