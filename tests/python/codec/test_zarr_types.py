@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from array_reads import refused
+from array_reads import open_error
 
 import plait
 
@@ -123,7 +123,7 @@ def test_fields_that_are_arrays(tmp_path):
         file.write(array)
     assert same(plait.open(path).read(), array)
     assert json.loads((path / ".zarray").read_text())["dtype"] == [["a", "<i4", [2, 3]], ["t", "<U2"]]
-    text = refused(plait.ArgumentError, tmp_path / "b.zarr", "w", shape=SHAPE, dtype=dtype)
+    text = open_error(plait.ArgumentError, tmp_path / "b.zarr", "w", shape=SHAPE, dtype=dtype)
     assert 'the field "a" is an array of the shape (2, 3)' in text
 
 
@@ -174,11 +174,11 @@ def test_other_spellings(tmp_path, data_type, fill, dtype, value):
     ],
 )  # fmt: skip
 def test_damaged_types(tmp_path, data_type, says):
-    assert says in refused((plait.ArgumentError, plait.StoreError), changed_metadata(tmp_path, data_type=data_type))
+    assert says in open_error((plait.ArgumentError, plait.StoreError), changed_metadata(tmp_path, data_type=data_type))
 
 
 @pytest.mark.parametrize("fill", ["AAAAAAA=", "A", [1, 2], [1, 2, 3, 256], 1, {"a": 1}])
 def test_damaged_fill_values(tmp_path, fill):
-    assert "elements without a file have the value" in refused(
+    assert "elements without a file have the value" in open_error(
         plait.ArgumentError, changed_metadata(tmp_path, fill_value=fill)
     )

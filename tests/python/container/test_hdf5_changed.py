@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from array_reads import refused
+from array_reads import open_error
 from hdf5_files import CHUNK, made, make_array
 
 import plait
@@ -150,7 +150,7 @@ def test_what_is_given_up_changes_nothing(tmp_path):
 def test_one_writer_at_a_time(tmp_path):
     path = made(tmp_path / "a.h5", make_array("f4"), chunks=CHUNK, compression="gzip")
     with plait.open(path, "r+") as file:
-        assert "are being changed" in refused(plait.StoreError, path, mode="r+")
+        assert "are being changed" in open_error(plait.StoreError, path, mode="r+")
         with pytest.raises(OSError, match="lock"):
             h5py.File(path, "r+")
         file[0] = 5
@@ -197,7 +197,7 @@ def test_files_whose_chunks_stay_where_they_are(tmp_path, file, says):
     with h5py.File(tmp_path / "a.h5", "w", **file) as made:
         made.create_dataset("a", data=make_array("f4"), chunks=CHUNK, compression="gzip")
     before = (tmp_path / "a.h5").read_bytes()
-    assert says in refused(plait.ArgumentError, tmp_path / "a.h5", mode="r+")
+    assert says in open_error(plait.ArgumentError, tmp_path / "a.h5", mode="r+")
     assert (tmp_path / "a.h5").read_bytes() == before
 
 

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
-from array_reads import check_parts, refused
+from array_reads import check_parts, open_error
 from zarr_locations import Location, others
 
 import plait
@@ -124,7 +124,7 @@ def test_groups(tmp_path, location, version):
         check(f"{path}::/{name}", array)
         check(f"{path}::{name}", array)
     assert [one.name for one in plait.arrays_in(f"{path}::/group")] == ["group/inner/u", "group/v"]
-    text = refused(plait.ArgumentError, path)
+    text = open_error(plait.ArgumentError, path)
     assert "is a group, which holds 3 arrays: group/inner/u, group/v, t; give the name" in text
     plait.copy(path, tmp_path / "b.npz")
     with np.load(tmp_path / "b.npz") as found:
@@ -168,7 +168,7 @@ def test_windows_of_copies_are_of_whole_chunks(tmp_path, location):
 def test_names(location):
     path = made(location / "a.zarr", make_array("f4"))
     assert plait.open(f"{path}/").shape == SHAPE
-    assert '".." is no part of the name' in refused(plait.ArgumentError, f"{path}::/../a.zarr")
+    assert '".." is no part of the name' in open_error(plait.ArgumentError, f"{path}::/../a.zarr")
     with pytest.raises(FileNotFoundError):
         plait.open(f"{path}::/missing")
 
@@ -247,7 +247,7 @@ def sharded(chunk: list[int], codec: str = "zstd", index: str = "crc32c") -> lis
 )
 def test_metadata_that_cannot_be_read(location, values, kind, says):
     path = changed(made(location / "a.zarr", make_array("f4")), **values)
-    text = refused(kind, path)
+    text = open_error(kind, path)
     assert says in text
     assert f"{path}/zarr.json" in text
 
@@ -260,7 +260,7 @@ def test_extensions_that_readers_must_understand(location, value):
     for path in (array, group):
         document = json.loads((path / "zarr.json").read_text())
         (path / "zarr.json").write_text(json.dumps({**document, "ext": value}))
-        text = refused(plait.ArgumentError, path)
+        text = open_error(plait.ArgumentError, path)
         assert f'{path}/zarr.json: the metadata has the field "ext"' in text
         assert [one.error for one in plait.arrays_in(path)] == [text]
 
@@ -318,7 +318,7 @@ def test_metadata_that_is_no_json(location):
     path = made(location / "a.zarr", make_array("f4"))
     for text in ("", "{", "[" * 100_000, "3", '{"a": '):
         (path / "zarr.json").write_text(text)
-        assert str(path) in refused(plait.StoreError, path)
+        assert str(path) in open_error(plait.StoreError, path)
 
 
 @pytest.mark.parametrize("name", ["gzip", "zstd"])
@@ -331,7 +331,7 @@ def test_chunks_that_are_damaged(location, name):
     for data in (whole[:-1], whole[: len(whole) // 2], b"", bytes(100), pack(bytes(481)), pack(bytes(479)),
                  pack(bytes(50 << 20)), bytes(4 << 20)):  # fmt: skip
         chunk.write_bytes(data)
-        assert f"cannot read the chunk {chunk}: " in refused(plait.StoreError, path)
+        assert f"cannot read the chunk {chunk}: " in open_error(plait.StoreError, path)
         assert plait.open(path).read(region=np.s_[0]).tolist() == array[0].tolist()
 
 
@@ -339,7 +339,7 @@ def test_chunks_of_another_size(location):
     path = made(location / "a.zarr", make_array("f4"))
     chunk = path / "c" / "1" / "1" / "0"
     chunk.write_bytes(chunk.read_bytes()[:-1])
-    assert f"cannot read the chunk {chunk}: it has 479 bytes, but a chunk has 480" in refused(plait.StoreError, path)
+    assert f"cannot read the chunk {chunk}: it has 479 bytes, but a chunk has 480" in open_error(plait.StoreError, path)
 
 
 def test_zlib_is_what_version_2_says(location):
@@ -348,7 +348,7 @@ def test_zlib_is_what_version_2_says(location):
     chunk = path / "0.0.0"
     assert len(zlib.decompress(chunk.read_bytes())) == 480
     chunk.write_bytes(gzip.compress(bytes(480)))
-    assert "incorrect header check" in refused(plait.StoreError, path)
+    assert "incorrect header check" in open_error(plait.StoreError, path)
 
 
 def test_chunks_are_found_from_another_folder(tmp_path, monkeypatch):
@@ -374,7 +374,7 @@ def test_metadata_that_is_nested_without_end(location, name):
     whole[name] = "?"
     deep = 2_000_000
     (path / "zarr.json").write_text(json.dumps(whole).replace('"?"', "[" * deep + "]" * deep))
-    assert "it is nested deeper than 256" in refused(plait.StoreError, path)
+    assert "it is nested deeper than 256" in open_error(plait.StoreError, path)
 
 
 def test_attributes_that_json_cannot_say(location):

@@ -14,6 +14,7 @@ Names of dimensions and codecs contain no colon here. Examples: ``temp:time=48,l
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -48,7 +49,7 @@ def _split(text: str, is_value: Callable[[str], bool]) -> tuple[str, str] | None
     return None
 
 
-class _PatternType(_Type):
+class _PatternType(_Type, ABC):
     """A value, with or without a pattern of array names before it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
@@ -59,17 +60,17 @@ class _PatternType(_Type):
         found = _split(text, self.is_value)
         return self.handle_other(text, param, ctx) if found is None else (found[0], self.parse(found[1].strip()))
 
+    @abstractmethod
     def is_value(self, text: str) -> bool:
         """Return True if all of a text is a value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parse(self, text: str) -> Any:
         """Return the value of a text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def handle_other(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
         """Handle a text without a value."""
-        raise NotImplementedError
 
 
 class PatternSizes(_PatternType):

@@ -34,7 +34,7 @@ namespace {
 using base::text;
 
 constexpr std::string_view kBegin = "its elements are in the file ";
-constexpr int kDeepest = 16;
+constexpr int kMaxSourceDepth = 16;
 constexpr std::size_t kMaxSources = 1'000'000;
 
 /// Replaces %b by a number and %% by %, as the library does.
@@ -161,8 +161,8 @@ class SourceCheck {
                                              " is not there: ", links_.rejection().reason())),
              false;
     if (!source && where.is_series) return false;
-    if (where.depth >= kDeepest || seen_.size() >= kMaxSources)
-      return reject(base::Rejection::because("its sources are virtual datasets in more than ", kDeepest,
+    if (where.depth >= kMaxSourceDepth || seen_.size() >= kMaxSources)
+      return reject(base::Rejection::because("its sources are virtual datasets in more than ", kMaxSourceDepth,
                                              " levels, or more than ", kMaxSources, "; open one of them")),
              false;
     seen_.insert({path, name.dataset});

@@ -21,12 +21,12 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-constexpr std::string_view kSignature("GCOL\1\0\0\0", 8);
+constexpr std::string_view kHeapSignature("GCOL\1\0\0\0", 8);
 constexpr std::size_t kHeaderBytes = 16;
 constexpr std::size_t kSmallest = 4096;  ///< minimum size of a collection
 /// Size at which a new collection is written. The library reads collections as a whole.
 constexpr std::size_t kUsual = std::size_t{64} << 10U;
-constexpr std::uint32_t kMaxObjects = 65'000;  ///< numbers have 16 bits
+constexpr std::uint32_t kMaxHeapObjects = 65'000;  ///< numbers have 16 bits
 
 std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at, std::size_t size) {
   std::uint64_t value = 0;
@@ -61,8 +61,9 @@ void HeapCollection::read(store::Store& file) {
   const std::int64_t available = end - offset_;
   bytes_.resize(static_cast<std::size_t>(std::min<std::int64_t>(available, kSmallest)));
   file.read({{offset_, bytes_.data(), static_cast<std::int64_t>(bytes_.size())}});
-  if (std::memcmp(bytes_.data(), kSignature.data(), kSignature.size()) != 0) damaged("does not begin with GCOL");
-  const std::uint64_t size = number_at(bytes_, kSignature.size(), 8);
+  if (std::memcmp(bytes_.data(), kHeapSignature.data(), kHeapSignature.size()) != 0)
+    damaged("does not begin with GCOL");
+  const std::uint64_t size = number_at(bytes_, kHeapSignature.size(), 8);
   if (size < kHeaderBytes || size > static_cast<std::uint64_t>(available))
     damaged("states a size of ", size, " bytes, but the file has ", available, " from there on");
   const std::size_t first = bytes_.size();
@@ -96,11 +97,11 @@ NewHeapCollection::NewHeapCollection() { clear(); }
 
 void NewHeapCollection::clear() {
   bytes_.assign(kHeaderBytes, std::byte{0});
-  std::memcpy(bytes_.data(), kSignature.data(), kSignature.size());
+  std::memcpy(bytes_.data(), kHeapSignature.data(), kHeapSignature.size());
   count_ = 0;
 }
 
-bool NewHeapCollection::is_full() const { return bytes_.size() >= kUsual || count_ == kMaxObjects; }
+bool NewHeapCollection::is_full() const { return bytes_.size() >= kUsual || count_ == kMaxHeapObjects; }
 
 std::uint32_t NewHeapCollection::add(std::string_view object) {
   const std::size_t at = bytes_.size();
@@ -116,7 +117,7 @@ std::span<const std::byte> NewHeapCollection::finish() {
   const std::size_t used = bytes_.size();
   if (used < kSmallest) bytes_.resize(kSmallest);
   if (bytes_.size() - used >= kHeaderBytes) put_at(bytes_, used + 8, 8, bytes_.size() - used);
-  put_at(bytes_, kSignature.size(), 8, bytes_.size());
+  put_at(bytes_, kHeapSignature.size(), 8, bytes_.size());
   return bytes_;
 }
 

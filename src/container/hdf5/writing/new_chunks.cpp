@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -27,6 +26,7 @@
 #include "container/chunk_pieces.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
+#include "store/pending_call.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -38,15 +38,6 @@ using store::WriteSegment;
 
 /// First 8 bytes of the headers of chunks.
 constexpr std::uint64_t kMark = 0x6b6e7568432e744cULL;
-
-class PendingCall : public store::Pending {
- public:
-  explicit PendingCall(std::function<void()> call) : call_(std::move(call)) {}
-  void complete() override { call_(); }
-
- private:
-  std::function<void()> call_;
-};
 
 }  // namespace
 
@@ -115,7 +106,7 @@ std::unique_ptr<store::Pending> NewChunks::submit_read(std::vector<ReadSegment> 
     (part_at(segment.offset) == nullptr ? plain : chunked).push_back(segment);
   }
   if (chunked.empty()) return file_->submit_read(std::move(plain));
-  return std::make_unique<PendingCall>([this, plain = std::move(plain), chunked = std::move(chunked)] {
+  return std::make_unique<store::PendingCall>([this, plain = std::move(plain), chunked = std::move(chunked)] {
     if (!plain.empty()) file_->read(plain);
     std::vector<std::byte> chunk;
     std::int64_t last = -1;
@@ -141,7 +132,7 @@ std::unique_ptr<store::Pending> NewChunks::submit_write(std::vector<WriteSegment
     (part_at(segment.offset) == nullptr ? plain : chunked).push_back(segment);
   }
   if (chunked.empty()) return file_->submit_write(std::move(plain));
-  return std::make_unique<PendingCall>([this, plain = std::move(plain), chunked = std::move(chunked)] {
+  return std::make_unique<store::PendingCall>([this, plain = std::move(plain), chunked = std::move(chunked)] {
     if (!plain.empty()) file_->write(plain);
     PartsOfChunk together(
         [this](std::int64_t number, std::span<const WriteSegment> parts) { open_.write(number, parts); });

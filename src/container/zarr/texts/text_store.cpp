@@ -21,6 +21,7 @@
 #include "base/errors.hpp"
 #include "container/chunk_pieces.hpp"
 #include "container/zarr/texts/vlen.hpp"
+#include "store/pending_call.hpp"
 
 namespace plait::container::zarr {
 
@@ -40,21 +41,12 @@ TextElement decode(const std::byte* element) {
   return found;
 }
 
-class PendingCall : public store::Pending {
- public:
-  explicit PendingCall(std::function<void()> call) : call_(std::move(call)) {}
-  void complete() override { call_(); }
-
- private:
-  std::function<void()> call_;
-};
-
 }  // namespace
 
 std::size_t TextStore::chunk_texts() const { return static_cast<std::size_t>(metadata().chunk_bytes) / kBytes; }
 
 std::unique_ptr<store::Pending> TextStore::submit_read(std::vector<store::ReadSegment> segments) {
-  return std::make_unique<PendingCall>([this, segments = std::move(segments)] {
+  return std::make_unique<store::PendingCall>([this, segments = std::move(segments)] {
     const auto count = static_cast<std::int64_t>(chunk_texts());
     for (const store::ReadSegment& segment : segments) {
       check("read", segment.offset, segment.bytes);
@@ -68,7 +60,7 @@ std::unique_ptr<store::Pending> TextStore::submit_read(std::vector<store::ReadSe
 }
 
 std::unique_ptr<store::Pending> TextStore::submit_write(std::vector<store::WriteSegment> segments) {
-  return std::make_unique<PendingCall>([this, segments = std::move(segments)] {
+  return std::make_unique<store::PendingCall>([this, segments = std::move(segments)] {
     PartsOfChunk together(
         [this](std::int64_t number, const std::vector<store::WriteSegment>& parts) { write_texts(number, parts); });
     for (const store::WriteSegment& segment : segments) {
