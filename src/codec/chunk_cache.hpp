@@ -14,7 +14,7 @@
 namespace plait::codec {
 
 /// The chunks that reads have decompressed last, for further reads of parts of them. `Chunk` has a member `number`.
-/// The cache holds at least one chunk, and drops the least recently used one if it is full.
+/// The cache holds at least one chunk, and drops the least recently used ones if it is full.
 ///
 /// Example: rows of 1000x1000 doubles in chunks of 100x100 are read one after another. Each row needs a part of 10
 /// chunks of 80 KB. A cache of 800 KB decompresses each chunk once for 100 rows, a smaller one once for each row.
@@ -22,51 +22,65 @@ namespace plait::codec {
 template <typename Chunk>
 class ChunkCache {
  public:
+  /// chunk_bytes: size of a chunk that insert() adds without a size.
   explicit ChunkCache(std::int64_t chunk_bytes) : chunk_bytes_(std::max<std::int64_t>(chunk_bytes, 1)) {}
 
   /// Sets the maximum number of bytes; a single chunk may be larger.
   void resize(std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
-    most_ = static_cast<std::size_t>(std::max<std::int64_t>(bytes / chunk_bytes_, 1));
-    shrink(most_);
+    max_bytes_ = bytes;
+    while (entries_.size() > 1 && used_bytes_ > max_bytes_) drop_last();
+  }
+  /// Returns the maximum number of bytes.
+  std::int64_t max_bytes() const {
+    const std::scoped_lock lock(mutex_);
+    return max_bytes_;
   }
   /// Returns a chunk, or nullptr if it is not in the cache.
   std::shared_ptr<const Chunk> find(std::int64_t number) {
     const std::scoped_lock lock(mutex_);
-    const auto entry = entries_.find(number);
-    if (entry == entries_.end()) return nullptr;
-    chunks_.splice(chunks_.begin(), chunks_, entry->second);
-    return *chunks_.begin();
+    const auto entry = positions_.find(number);
+    if (entry == positions_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, entry->second);
+    return entries_.front().chunk;
   }
   /// Adds a chunk. It replaces the one of the same number.
-  void insert(std::shared_ptr<const Chunk> chunk) {
+  void insert(std::shared_ptr<const Chunk> chunk) { insert(std::move(chunk), chunk_bytes_); }
+  /// Adds a chunk of `bytes` bytes.
+  void insert(std::shared_ptr<const Chunk> chunk, std::int64_t bytes) {
     const std::scoped_lock lock(mutex_);
-    if (const auto entry = entries_.find(chunk->number); entry != entries_.end()) erase(entry->second);
-    shrink(most_ - 1);
     const std::int64_t number = chunk->number;
-    entries_[number] = chunks_.insert(chunks_.begin(), std::move(chunk));
+    if (const auto entry = positions_.find(number); entry != positions_.end()) erase(entry->second);
+    while (!entries_.empty() && used_bytes_ > max_bytes_ - bytes) drop_last();
+    entries_.push_front({std::move(chunk), bytes});
+    positions_[number] = entries_.begin();
+    used_bytes_ += bytes;
   }
   void clear() {
     const std::scoped_lock lock(mutex_);
-    shrink(0);
+    while (!entries_.empty()) drop_last();
   }
 
  private:
-  using Position = typename std::list<std::shared_ptr<const Chunk>>::iterator;
+  struct Entry {
+    std::shared_ptr<const Chunk> chunk;
+    std::int64_t bytes = 0;
+  };
+  using Position = typename std::list<Entry>::iterator;
 
   void erase(Position position) {
-    entries_.erase((*position)->number);
-    chunks_.erase(position);
+    used_bytes_ -= position->bytes;
+    positions_.erase(position->chunk->number);
+    entries_.erase(position);
   }
-  void shrink(std::size_t count) {
-    while (chunks_.size() > count) erase(std::prev(chunks_.end()));
-  }
+  void drop_last() { erase(std::prev(entries_.end())); }
 
   std::int64_t chunk_bytes_;
-  std::size_t most_ = 1;
-  std::mutex mutex_;
-  std::list<std::shared_ptr<const Chunk>> chunks_;  ///< the most recently used one first
-  std::unordered_map<std::int64_t, Position> entries_;
+  std::int64_t max_bytes_ = 0;
+  std::int64_t used_bytes_ = 0;
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  ///< the most recently used one first
+  std::unordered_map<std::int64_t, Position> positions_;
 };
 
 }  // namespace plait::codec

@@ -29,7 +29,7 @@ struct FolderMetadata {
   bool exists = false;
 };
 
-/// Operations that only formats of folders or several objects have.
+/// Operations that only formats of folders or several objects have. Formats of one suffix recognize the same folders.
 class FolderFormat {
  public:
   virtual ~FolderFormat() = default;

@@ -152,10 +152,15 @@ const Format* find_format_by_content(store::Store& store) {
 }
 
 const Format* find_folder_format(const std::string& folder) {
+  std::optional<std::string_view> examined;  // formats of one suffix recognize the same folders
   return format_with([&](const Format& one) {
-    return one.folder() != nullptr && one.folder()->locate_metadata(folder, std::nullopt).exists;
+    if (one.folder() == nullptr || one.traits().suffix == examined) return false;
+    examined = one.traits().suffix;
+    return one.folder()->locate_metadata(folder, std::nullopt).exists;
   });
 }
+
+bool may_be_archive(const Format& named) { return named.folder() != nullptr || !named.traits().states_type; }
 
 const Format& detect_format(std::string_view name, store::Store& store) {
   const ArrayName parts = array_name(name);
@@ -164,10 +169,8 @@ const Format& detect_format(std::string_view name, store::Store& store) {
   const std::string path(parts.file);
   std::error_code error;
   if (store::is_url(path) && named.folder() != nullptr) return named;
-  // Names of other formats do not cost an examination of the file.
-  const bool may_be_archive = named.folder() != nullptr || !named.traits().states_type;
   if (store::is_url(path) || std::filesystem::is_directory(path, error) ||
-      (may_be_archive && store::zip::is_archive(path)))
+      (may_be_archive(named) && store::zip::is_archive(path)))
     if (const Format* const folder = find_folder_format(path); folder != nullptr) return *folder;
   const FileHeader header(store);
   if (named.recognizes(store, header.bytes())) return named;

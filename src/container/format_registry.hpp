@@ -53,6 +53,10 @@ const Format& format_at(std::string_view name);
 /// Returns the format of a folder by the files in it, or of a URL by the objects below it; nullptr if it has none.
 /// errors  kSystem.  kArgument: the URL is invalid.
 const Format* find_folder_format(const std::string& folder);
+/// Returns true if a file whose name states this format may be a zip file with folders. Files of other names are not
+/// examined for that.
+bool may_be_archive(const Format& named);
+
 /// The first bytes of a store, read once.
 class FileHeader {
  public:

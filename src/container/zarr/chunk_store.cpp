@@ -74,7 +74,9 @@ std::shared_ptr<ChunkStore> ChunkStore::with_shape(const Extents& shape) const {
   if (!set_shape(changed, shape))
     base::throw_argument_error(name(), ": the shape ", shape_to_string(shape),
                                " would have more than 2^63 - 1 bytes in chunks; give a smaller one");
-  return std::make_shared<ChunkStore>(objects_, std::move(changed), text_, fresh());
+  auto made = std::make_shared<ChunkStore>(objects_, std::move(changed), text_, fresh());
+  made->resize_cache(cache_.max_bytes());
+  return made;
 }
 
 std::string ChunkStore::description() const {
@@ -120,24 +122,16 @@ void ChunkStore::fill(std::int64_t offset, std::span<std::byte> bytes) const {
 }
 
 std::int64_t ChunkStore::inside(std::int64_t number) const {
-  std::int64_t bytes = metadata_.type.element_bytes;
-  const std::size_t count = metadata_.grid.size();
-  std::int64_t in_shard = 0;
+  const Order order = metadata_.type.order;
+  const std::int64_t count = metadata_.shards ? metadata_.shards->count : 1;
+  Extents index = to_index(number / count, metadata_.grid, order);
   if (metadata_.shards) {
-    in_shard = number % metadata_.shards->count;
-    number /= metadata_.shards->count;
+    const Extents in_shard = to_index(number % count, metadata_.shards->chunks, order);
+    for (std::size_t d = 0; d < index.size(); ++d) index[d] = index[d] * metadata_.shards->chunks[d] + in_shard[d];
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t d = metadata_.type.order == Order::kC ? count - 1 - i : i;
-    std::int64_t begin = number % metadata_.grid[d];
-    number /= metadata_.grid[d];
-    if (metadata_.shards) {
-      begin = begin * metadata_.shards->chunks[d] + in_shard % metadata_.shards->chunks[d];
-      in_shard /= metadata_.shards->chunks[d];
-    }
-    begin *= metadata_.chunk[d];
-    bytes *= std::clamp<std::int64_t>(metadata_.type.shape[d] - begin, 0, metadata_.chunk[d]);
-  }
+  std::int64_t bytes = metadata_.type.element_bytes;
+  for (std::size_t d = 0; d < index.size(); ++d)
+    bytes *= std::clamp<std::int64_t>(metadata_.type.shape[d] - index[d] * metadata_.chunk[d], 0, metadata_.chunk[d]);
   return bytes;
 }
 

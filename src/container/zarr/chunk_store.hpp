@@ -32,7 +32,8 @@ class ChunkStore : public store::Store {
   /// objects: the objects of the array. text: its metadata, for other ranks. fresh: see ChunkObjects.
   ChunkStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh);
 
-  /// Returns the chunks of the same array with another shape. Everything must have been flushed.
+  /// Returns the chunks of the same array with another shape, and a cache of the same size. Everything must have been
+  /// flushed.
   std::shared_ptr<ChunkStore> with_shape(const Extents& shape) const;
   const Metadata& metadata() const { return metadata_; }
   const std::string& text() const { return text_; }
@@ -62,13 +63,15 @@ class ChunkStore : public store::Store {
 
   /// Checks that a range is in the store.  errors  kSystem: it is not.
   void check(const char* what, std::int64_t offset, std::int64_t bytes);
+  /// Returns the bytes of a chunk that are inside the array.
+  std::int64_t inside(std::int64_t number) const;
+  /// Returns true if parts of chunks are written in place.
+  bool changes_in_place() const { return chunks_.changes_in_place(); }
   /// Returns the texts of the array; nullptr if its elements have a fixed size.
   virtual TextAccess* texts() { return nullptr; }
 
  protected:
   ChunkObjects& chunks() { return chunks_; }
-  /// Returns the bytes of a chunk that are inside the array.
-  std::int64_t inside(std::int64_t number) const;
 
  private:
   /// Consecutive pieces of a batch in one chunk; offsets are relative to the chunk.

@@ -129,8 +129,8 @@ void parse_3(const Document& document, Metadata& found) {
   found.fill = read_fill(document.member(root, "fill_value"), found.type.dtype);
 }
 
-/// Reads the fill value of version 2, which netcdf-c 4.8 writes as a list of one number. Without a value, zarr-python
-/// reads zeros, but times that are none.
+/// Reads the fill value of version 2, which netcdf-c 4.8 writes as a list of one number. If it is null, zarr-python reads
+/// numbers as 0 and times as NaT.
 json fill_value_2(const Document& document, const std::string& dtype) {
   const json& fill = document.member(document.root(), "fill_value");
   const char kind = dtype_kind(dtype);
@@ -180,7 +180,7 @@ bool set_shape(Metadata& metadata, const Extents& shape) {
   if (metadata.shards) all *= metadata.shards->count;  // complete() has checked that the product fits
   Extents units;
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    units.push_back(base::ceil_divide(shape[d], metadata.shards ? metadata.shards->shape[d] : metadata.chunk[d]));
+    units.push_back(base::ceil_divide(shape[d], metadata.object_shape()[d]));
     if (__builtin_mul_overflow(all, std::max<std::int64_t>(units[d], 1), &all)) return false;
   }
   metadata.type.shape = shape;

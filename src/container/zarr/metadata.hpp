@@ -48,6 +48,8 @@ struct Metadata {
 
   /// Returns true if chunks have no codecs, so that a part of a chunk can be read and written in place.
   bool plain() const { return packing.empty() && transposed.empty() && !type.has_texts(); }
+  /// Returns the shape of an object: that of a shard or, without shards, of a chunk.
+  const Extents& object_shape() const { return shards ? shards->shape : chunk; }
   /// Checks that the codecs are available.  errors  kArgument: the library of a codec is not installed.
   void check_codecs(const std::string& file) const;
   /// Describes how chunks are stored.

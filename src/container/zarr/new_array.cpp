@@ -27,8 +27,6 @@ namespace {
 using base::text;
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::string_view kFillName = "_FillValue";
-
 void check_shape(const std::string& path, const char* what, const Extents& given, const Extents& array) {
   if (given.size() == array.size() && std::ranges::all_of(given, [](std::int64_t size) { return size > 0; })) return;
   base::throw_argument_error(path, ": ", what, " of ", shape_to_string(given), " do not fit an array ",
@@ -137,14 +135,14 @@ OrderedJson metadata_3(const std::string& path, const FileOptions& options, cons
 /// Returns the attribute with the value of missing elements, if it is a number that the array's elements can have. In
 /// version 2 xarray takes the array's fill value for it.
 const ArrayAttribute* missing_value(const FileOptions& options, const std::string& dtype) {
-  const ArrayAttribute* const fill = find_attribute(options.attributes, kFillName);
+  const ArrayAttribute* const fill = find_attribute(options.attributes, kFillAttribute);
   const bool is_number = fill != nullptr && !fill->is_texts() && !fill->is_json() && value_count(*fill) == 1 &&
                          std::string_view("biuf").find(dtype_kind(dtype)) != std::string_view::npos;
   return is_number && !encode_fill(number_to_json(*fill), dtype).empty() ? fill : nullptr;
 }
 
-/// Returns the fill value of version 2. It is null if none is stated, so that xarray does not take zeros for missing
-/// elements; only for times null would not be zero.
+/// Returns the fill value of version 2. If none is stated, it is null, so that xarray does not interpret zeros as missing
+/// elements. Times get a number, because readers interpret null as NaT instead of 0.
 OrderedJson fill_value_2(const std::string& path, const FileOptions& options, const std::string& dtype) {
   if (const ArrayAttribute* const fill = missing_value(options, dtype)) return number_to_json(*fill);
   const char kind = dtype_kind(dtype);
@@ -171,13 +169,13 @@ OrderedJson metadata_2(const std::string& path, const FileOptions& options, cons
 std::string attributes_2(const std::string& path, const FileOptions& options, const NewContent& made) {
   ArrayAttributes attributes = options.attributes;
   if (missing_value(options, made.type.dtype) != nullptr)
-    std::erase_if(attributes, [](const ArrayAttribute& one) { return one.name == kFillName; });
+    std::erase_if(attributes, [](const ArrayAttribute& one) { return one.name == kFillAttribute; });
   OrderedJson object = attributes_object(attributes, path);
   if (!options.dimension_names.empty()) {
     OrderedJson names = names_json(path, options, made.type.shape.size());
     for (OrderedJson& one : names)
       if (one.is_null()) one = "";
-    object["_ARRAY_DIMENSIONS"] = std::move(names);
+    object[std::string(kDimensionsAttribute)] = std::move(names);
   }
   return json_text(object, 2) + '\n';
 }
@@ -187,8 +185,8 @@ void add_groups(const std::string& path, const FileOptions& options, Version ver
   if (!options.groups.empty() && own.empty())
     base::throw_argument_error(
         path,
-        ": attributes of groups were given, but the array is to lie where the group of all would be; name "
-        "the array, as in data.zarr::/array, or leave them out");
+        ": attributes of groups were given, but the new array would be the root of the hierarchy, which then has no "
+        "groups; name the array, as in data.zarr::/array, or leave them out");
   for (const GroupAttributes& group : options.groups) {
     if (!group.group.empty() && group.group == own)
       base::throw_argument_error(

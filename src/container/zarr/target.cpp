@@ -26,6 +26,7 @@
 #include "container/zarr/json_member.hpp"
 #include "container/zarr/metadata.hpp"
 #include "container/zarr/new_array.hpp"
+#include "container/zarr/zarr_attributes.hpp"
 #include "plait/error.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
@@ -100,7 +101,7 @@ bool holds_folders(ObjectStore& objects, const std::string& prefix) {
 
 /// Removes the copies of metadata that a group has of everything below it.
 void drop_consolidated(ObjectStore& group) {
-  if (!group.contains(std::string(kNewest))) return group.remove(".zmetadata");
+  if (!group.contains(std::string(kNewest))) return group.remove(std::string(kConsolidated2));
   constexpr const char* kCopies = "consolidated_metadata";
   const std::string object(kNewest);
   change_text(group, object, [&](const std::optional<std::string>& content) -> std::optional<std::string> {
@@ -209,7 +210,7 @@ void add_group(NewFolder& made, const fs::path& inside, const std::string& metad
   };
   if (version == Version::k3) return add(kNewest, metadata);
   add(kGroup2, "{\n  \"zarr_format\": 2\n}\n");
-  add(".zattrs", metadata);
+  add(kAttributes2, metadata);
 }
 
 /// Checks that a group in which a new array is to be has the version of the array.
@@ -268,7 +269,7 @@ NewFolder new_folder(std::string_view path, std::optional<std::string_view> arra
       add_group(made, its, metadata, version);
   }
   if (const auto own = groups.find(name.string()); version == Version::k2 && own != groups.end())
-    made.others.emplace_back((inside / ".zattrs").string(), own->second);
+    made.others.emplace_back((inside / kAttributes2).string(), own->second);
   made.file = (inside / (version == Version::k2 ? kArray2 : kNewest)).string();
   made.replaces = [objects, prefix] {
     return detect_kind(*objects, prefix) != Kind::kGroup || !holds_folders(*objects, prefix);

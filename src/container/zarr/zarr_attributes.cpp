@@ -30,9 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::string_view kDimensions = "_ARRAY_DIMENSIONS";
-constexpr std::string_view kFill = "_FillValue";
-
 /// Encodes the little-endian bytes of a real number in Base64.
 std::string encode_real(double value) { return encode_base64(std::as_bytes(std::span(&value, 1))); }
 
@@ -43,8 +40,6 @@ std::optional<double> decode_real(std::string_view letters) {
   std::memcpy(&value, bytes->data(), sizeof value);
   return value;
 }
-
-constexpr std::string_view kSecondAttributes = ".zattrs";
 
 /// Gives `_FillValue` the type of the array, as xarray interprets it.
 void type_fill_value(Content& found, ArrayAttribute& fill) {
@@ -73,12 +68,13 @@ void change_consolidated(store::ObjectStore& array, std::string_view object) {
     if (!group->contains(".zgroup")) return false;
     constexpr std::string_view kMetadata = "metadata";
     const std::string name = (fs::path(array.name()).lexically_relative(above) / object).generic_string();
-    change_text(*group, ".zmetadata", [&](const std::optional<std::string>& text) -> std::optional<std::string> {
-      const std::optional<StoredText> present = read_text(array, std::string(object));
-      if (!text || !present) return std::nullopt;
-      const auto metadata = with_member(member_text(*text, kMetadata), name, present->text);
-      return metadata ? with_member(*text, kMetadata, *metadata) : std::nullopt;
-    });
+    change_text(*group, std::string(kConsolidated2),
+                [&](const std::optional<std::string>& text) -> std::optional<std::string> {
+                  const std::optional<StoredText> present = read_text(array, std::string(object));
+                  if (!text || !present) return std::nullopt;
+                  const auto metadata = with_member(member_text(*text, kMetadata), name, present->text);
+                  return metadata ? with_member(*text, kMetadata, *metadata) : std::nullopt;
+                });
     return true;
   });
 }
@@ -88,7 +84,7 @@ ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& obje
   const bool second = is_second_version(object);
   std::string from = objects.object_location(object);
   if (second) {
-    const std::string attributes = object.substr(0, object.rfind('/') + 1).append(kSecondAttributes);
+    const std::string attributes = object.substr(0, object.rfind('/') + 1).append(kAttributes2);
     std::optional<StoredText> found = read_text(objects, attributes);
     if (!found) return {};
     text = std::move(found->text);
@@ -105,19 +101,19 @@ ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& obje
 
 void take_attributes(Content& found, ArrayAttributes attributes, std::string_view content, const std::string& file) {
   const bool second = is_second_version(file);
-  const auto named = std::ranges::find(attributes, kDimensions, &ArrayAttribute::name);
+  const auto named = std::ranges::find(attributes, kDimensionsAttribute, &ArrayAttribute::name);
   const bool by_xarray = second && named != attributes.end();
   if (by_xarray && named->is_texts() && named->shape == Extents{static_cast<std::int64_t>(found.type.shape.size())}) {
     found.dimension_names = named->texts;
     attributes.erase(named);
   }
-  const auto fill = std::ranges::find(attributes, kFill, &ArrayAttribute::name);
+  const auto fill = std::ranges::find(attributes, kFillAttribute, &ArrayAttribute::name);
   const bool has_number = std::string_view("biufc").find(dtype_kind(found.type.dtype)) != std::string_view::npos;
   if (fill != attributes.end() && has_number) type_fill_value(found, *fill);
   if (by_xarray && has_number && fill == attributes.end() && !found.fill.empty()) {
     const Document document(content, file);
     if (const auto own = document.root().find("fill_value"); own != document.root().end() && !own->is_null())
-      attributes.push_back({std::string(kFill), found.type.dtype, {}, found.fill});
+      attributes.push_back({std::string(kFillAttribute), found.type.dtype, {}, found.fill});
   }
   found.attributes = std::move(attributes);
 }
@@ -125,16 +121,16 @@ void take_attributes(Content& found, ArrayAttributes attributes, std::string_vie
 nlohmann::ordered_json attributes_object(const ArrayAttributes& attributes, const std::string& where) {
   check_attributes(attributes, where);
   OrderedJson object = attributes_to_json(attributes, where);
-  const ArrayAttribute* const fill = find_attribute(attributes, kFill);
+  const ArrayAttribute* const fill = find_attribute(attributes, kFillAttribute);
   if (fill != nullptr && !fill->is_texts() && !fill->is_json() && fill->dtype[1] == 'f' && value_count(*fill) == 1)
-    object[std::string(kFill)] = encode_real(real_value(*fill));
+    object[std::string(kFillAttribute)] = encode_real(real_value(*fill));
   return object;
 }
 
 void change_attributes(store::ObjectStore& objects, const AttributeChanges& changes) {
   const std::string metadata = metadata_object(objects, {});
   const bool second = is_second_version(metadata);
-  const std::string object = second ? std::string(kSecondAttributes) : metadata;
+  const std::string object = second ? std::string(kAttributes2) : metadata;
   const std::string file = objects.object_location(object);
   change_text(objects, object, [&](const std::optional<std::string>& text) -> std::optional<std::string> {
     constexpr std::string_view kMember = "attributes";
@@ -151,7 +147,7 @@ void change_attributes(store::ObjectStore& objects, const AttributeChanges& chan
     }
     return second ? attributes : with_member(before, kMember, attributes).value_or(before);
   });
-  if (second) change_consolidated(objects, kSecondAttributes);
+  if (second) change_consolidated(objects, kAttributes2);
 }
 
 }  // namespace plait::container::zarr

@@ -10,6 +10,13 @@
 
 namespace plait::container::zarr {
 
+/// Object with the attributes of an array or group of version 2, and object with copies of all metadata below a group.
+inline constexpr std::string_view kAttributes2 = ".zattrs";
+inline constexpr std::string_view kConsolidated2 = ".zmetadata";
+/// Names by which xarray stores the names of dimensions in version 2, and the value of missing elements.
+inline constexpr std::string_view kDimensionsAttribute = "_ARRAY_DIMENSIONS";
+inline constexpr std::string_view kFillAttribute = "_FillValue";
+
 /// Reads the attributes of an array or a group. content: its metadata, which is in `object`.
 /// errors  kSystem: the text is no JSON, or no object.
 ArrayAttributes attributes_in(std::string_view content, store::ObjectStore& objects, const std::string& object);

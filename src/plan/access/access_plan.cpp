@@ -21,7 +21,8 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
     : owners_(std::move(section), std::move(layout), task.write, options.fill_halo),
       task_(task),
       options_(options),
-      staging_(owners_, task, options, false) {
+      staging_(owners_, task, options, false),
+      neighbours_(array_neighbours(owners_, task)) {
   // Shares and windows are rounded up to storage units, so their numbers must be valid up to two units after the array.
   const std::int64_t common = std::gcd(options.storage_unit, element_bytes());
   base::checked_multiply(
@@ -56,7 +57,7 @@ Shares AccessPlan::divided(std::int64_t readers) const {
                       .data_offset = task_.data_offset,
                       .storage_unit = options_.storage_unit,
                       .max_window = staging_.max_window(),
-                      .window_bytes = preferred_window_bytes(owners_, task_),
+                      .window_bytes = preferred_window_bytes(owners_, element_bytes(), neighbours_),
                       .min_windows = task_.threads ? kThreadWindows : 1,
                       .whole_shards = task_.write && !task_.threads && whole.chunks && whole.chunks->in_shards()}};
 }

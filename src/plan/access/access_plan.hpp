@@ -46,6 +46,8 @@ class AccessPlan {
   const Layout& layout() const { return owners_.layout(); }
   const Shares& shares() const { return shares_; }
   const Staging& staging() const { return staging_; }
+  /// Returns the neighbours in a rank's array.
+  const ArrayNeighbours& neighbours() const { return neighbours_; }
   Strategy strategy() const { return strategy_; }
   std::int64_t element_bytes() const { return task_.element_bytes; }
 
@@ -96,6 +98,7 @@ class AccessPlan {
   AccessTask task_;
   AccessOptions options_;
   Staging staging_;
+  ArrayNeighbours neighbours_;
   Shares shares_;
   Readers reader_ranks_;
   WindowSample sample_;

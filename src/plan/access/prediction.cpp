@@ -93,7 +93,7 @@ bool reads_short_runs(const AccessPlan& plan) {
 /// line is fetched for 16 windows: 34 million fetches of 20 ns.
 double line_seconds(const AccessPlan& plan, std::int64_t rank, std::int64_t window) {
   const auto array = static_cast<double>(array_bytes(plan, rank));
-  const ArrayNeighbours neighbours = array_neighbours(plan.owners(), plan.task());
+  const ArrayNeighbours& neighbours = plan.neighbours();
   if (array <= kCoreCacheBytes || neighbours.distance == 1) return 0;
   const std::int64_t row = neighbours.in_window(window) * plan.element_bytes();
   return array / static_cast<double>(row) * kLineSeconds;

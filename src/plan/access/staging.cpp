@@ -10,6 +10,7 @@
 namespace plait::plan {
 
 ArrayNeighbours array_neighbours(const SectionOwners& owners, const AccessTask& task) {
+  if (owners.section().elements <= static_cast<std::int64_t>(kCoreCacheBytes) / task.element_bytes) return {};
   const Layout& layout = owners.layout();
   const std::int64_t rank = layout.rank_at(Extents(layout.shape().size(), 0));
   const Extents strides = owners.local_strides(
@@ -27,11 +28,10 @@ ArrayNeighbours array_neighbours(const SectionOwners& owners, const AccessTask& 
   return result;
 }
 
-std::int64_t preferred_window_bytes(const SectionOwners& owners, const AccessTask& task) {
-  const std::int64_t bytes = task.element_bytes;
+std::int64_t preferred_window_bytes(const SectionOwners& owners, std::int64_t bytes,
+                                    const ArrayNeighbours& neighbours) {
   if (owners.section().elements / owners.layout().size() <= static_cast<std::int64_t>(kCoreCacheBytes) / bytes)
     return kWindowBytes;
-  const ArrayNeighbours neighbours = array_neighbours(owners, task);
   const std::int64_t filling = std::min(base::ceil_divide(kLineBytes, bytes), neighbours.count);
   // The product is at most the size of the section.
   return std::max(kWindowBytes, neighbours.distance * filling * bytes);

@@ -49,7 +49,8 @@ struct ArrayNeighbours {
   }
 };
 
-/// Returns the neighbours in the dimension in which a rank's array is contiguous.
+/// Returns the neighbours in the dimension in which a rank's array is contiguous. If the whole section fits into a
+/// core's cache, it returns a default value, because the order of accesses does not matter then.
 ///
 /// Example: 325x406x508 elements in C order are read into an array in Fortran order. The first dimension is contiguous
 /// there, so neighbours are 406 * 508 = 206,248 elements apart. A window of 524,288 elements contains 2 of them: it
@@ -58,7 +59,8 @@ ArrayNeighbours array_neighbours(const SectionOwners& owners, const AccessTask& 
 
 /// Returns the size of windows that fill whole cache lines of a rank's array, and at least kWindowBytes.  An array that
 /// is smaller than a core's cache needs no larger windows, because its lines stay in the cache between windows.
-std::int64_t preferred_window_bytes(const SectionOwners& owners, const AccessTask& task);
+/// bytes: size of an element.
+std::int64_t preferred_window_bytes(const SectionOwners& owners, std::int64_t bytes, const ArrayNeighbours& neighbours);
 
 /// The buffers of a rank, each at most as large as a window: kSlots windows, the messages between nodes, and one for
 /// reading scattered short runs together with the gaps between them (a sieve).  A value.

@@ -39,6 +39,26 @@ class LocationLock : public ObjectLock {
 
 }  // namespace
 
+bool meets(const GetOptions& options, GetResult& result) {
+  if (options.if_match != nullptr && result.identity != *options.if_match) {
+    result.status = GetStatus::kMismatch;
+    return false;
+  }
+  if (options.if_none_match != nullptr && result.identity == *options.if_none_match) {
+    result.status = GetStatus::kMatch;
+    return false;
+  }
+  return true;
+}
+
+bool resolve_offsets(std::vector<ReadSegment>& ranges, std::int64_t bytes) {
+  for (ReadSegment& range : ranges) {
+    if (range.offset < 0) range.offset += bytes;
+    if (range.offset < 0 || range.offset > bytes || range.bytes > bytes - range.offset) return false;
+  }
+  return true;
+}
+
 std::unique_ptr<ObjectLock> ObjectStore::lock() {
   LockedLocations& locked = locked_locations();
   const std::scoped_lock lock(locked.mutex);

@@ -61,6 +61,13 @@ struct GetOptions {
   const ObjectIdentity* if_none_match = nullptr;
 };
 
+/// Compares the identity in `result` with the conditions of a read. If one is not met, it sets the status and returns
+/// false.
+bool meets(const GetOptions& options, GetResult& result);
+/// Converts negative offsets, which count from the end of an object of `bytes` bytes, to offsets from its beginning.
+/// Returns false if a range is not in the object.
+bool resolve_offsets(std::vector<ReadSegment>& ranges, std::int64_t bytes);
+
 /// One read of a batch (ObjectStore::get_all): ranges of an object as in get(), or the whole object.
 struct GetRequest {
   std::string object{};

@@ -135,7 +135,7 @@ Replacement::Replacement(const std::string& path, std::int64_t bytes, std::span<
     if (marks.on_leftover && !marks.on_leftover(left, target.string())) return;
     ::unlink(left.c_str());
   });
-  durable_ = !marks.skips_syncs;
+  durable_ = marks.durable;
   keeps_ = marks.keeps_unfinished;
   if (keeps_)
     make_kept(bytes, head, marks);

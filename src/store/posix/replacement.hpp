@@ -13,6 +13,20 @@
 
 namespace plait::store::posix {
 
+/// Options of a Replacement.
+struct ReplacementOptions {
+  std::string suffix{};  ///< suffix of the temporary name, by which its content can be recognized
+  /// Called with the path of each temporary file of a killed process, before it is removed, and with the path of the
+  /// file to be replaced. Returns true if it may be removed.
+  std::function<bool(const std::string&, const std::string&)> on_leftover{};
+  bool claimed = false;  ///< no other rank of this job may write a file of that name alone, see claim()
+  /// Uncommitted data stay, under unfinished_name() (temporary.hpp).
+  bool keeps_unfinished = false;
+  /// Continues unfinished data with the same head and `bytes` bytes; with any size if `bytes` is -1.
+  bool continues = false;
+  bool durable = true;  ///< commit() makes the file durable
+};
+
 /// The new content of `path`, under a temporary name in the same folder until commit() renames it.
 ///
 /// The new file gets the permissions, owner, group and extended attributes of the old one, as far as that is permitted.
@@ -24,20 +38,6 @@ namespace plait::store::posix {
 /// a killed process.
 class Replacement {
  public:
-  /// Options for files that describe stores.
-  struct ReplacementOptions {
-    std::string suffix;  ///< suffix of the temporary name, by which its content can be recognized
-    /// Called with the path of each temporary file of a killed process, before it is removed, and with the path of the
-    /// file to be replaced. Returns true if it may be removed.
-    std::function<bool(const std::string&, const std::string&)> on_leftover;
-    bool claimed;  ///< no other rank of this job may write a file of that name alone, see claim()
-    /// Uncommitted data stay, under unfinished_name() (temporary.hpp).
-    bool keeps_unfinished;
-    /// Continues unfinished data with the same head and `bytes` bytes; with any size if `bytes` is -1.
-    bool continues;
-    bool skips_syncs;  ///< commit() does not make the file durable
-  };
-
   /// Makes a temporary file of `bytes` bytes that begins with `head`. The space is reserved if the file system supports
   /// that.
   /// errors  kSystem: a missing folder, no permission, a full disk, or `path` is not a regular file; no file remains.

@@ -8,13 +8,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <limits>
+#include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "codec/codecs.hpp"
 #include "plait/error.hpp"
@@ -43,13 +46,44 @@ void check_sum(const Entry& entry, std::span<const std::byte> content, const std
                              "(CRC-32) than the directory; copy or download the file again");
 }
 
-/// Converts offsets to offsets from the beginning. Returns false if a range is not in the object.
-bool set_offsets(std::vector<ReadSegment>& ranges, std::int64_t bytes) {
-  for (ReadSegment& range : ranges) {
-    if (range.offset < 0) range.offset += bytes;
-    if (range.offset < 0 || range.offset > bytes || range.bytes > bytes - range.offset) return false;
+using Entries = std::vector<Entry>;
+
+/// The directory that was read last. Opening an array examines several locations in its file.
+struct LastDirectory {
+  std::mutex mutex;
+  std::string path;  ///< absolute
+  Identity identity{};
+  std::shared_ptr<const Entries> entries;
+};
+
+/// Returns true if a file may change again within the resolution of its times, and still have this identity.
+bool is_just_changed(const Identity& identity) {
+  constexpr std::chrono::nanoseconds kResolution = std::chrono::seconds(2);
+  const std::chrono::nanoseconds changed(identity.changed);
+  return std::chrono::system_clock::now().time_since_epoch() - kResolution < changed;
+}
+
+/// Returns the entries of a zip file in the order of their names. Reads them only if the file is not the last one, or
+/// has changed.
+std::shared_ptr<const Entries> read_entries(posix::PosixStore& file, const Identity& identity,
+                                            const std::string& path) {
+  static base::PerProcess<LastDirectory> last_directory;
+  LastDirectory& last = last_directory.get();
+  std::error_code error;
+  const std::string absolute = std::filesystem::absolute(path, error).string();
+  {
+    const std::scoped_lock lock(last.mutex);
+    if (last.entries && last.path == absolute && last.identity == identity) return last.entries;
   }
-  return true;
+  const bool may_change_unnoticed = is_just_changed(identity);
+  auto entries = std::make_shared<Entries>(read_directory(file, path, EqualNames::kLast));
+  std::ranges::sort(*entries, {}, &Entry::name);
+  if (may_change_unnoticed) return entries;
+  const std::scoped_lock lock(last.mutex);
+  last.path = absolute;
+  last.identity = identity;
+  last.entries = entries;
+  return entries;
 }
 
 class ZipObjects : public ObjectStore {
@@ -70,7 +104,7 @@ class ZipObjects : public ObjectStore {
     const Entry* const entry = examine(object, options, result);
     if (entry == nullptr) return result;
     result.status = GetStatus::kOutside;
-    if (!set_offsets(ranges, result.bytes)) return result;
+    if (!resolve_offsets(ranges, result.bytes)) return result;
     if (!ranges.empty()) archive_->read(*entry, std::move(ranges));
     result.status = GetStatus::kRead;
     return result;
@@ -135,13 +169,7 @@ class ZipObjects : public ObjectStore {
     if (entry == nullptr) return nullptr;
     result.bytes = entry->unpacked;
     result.identity = archive_->identity(*entry);
-    if (options.if_match != nullptr && result.identity != *options.if_match)
-      result.status = GetStatus::kMismatch;
-    else if (options.if_none_match != nullptr && result.identity == *options.if_none_match)
-      result.status = GetStatus::kMatch;
-    else
-      return entry;
-    return nullptr;
+    return meets(options, result) ? entry : nullptr;
   }
 
   std::shared_ptr<Archive> archive_;
@@ -153,13 +181,12 @@ class ZipObjects : public ObjectStore {
 Archive::Archive(const std::string& path)
     : file_(path, posix::PosixStore::Access::kRead),
       identity_(file_.identity()),
-      entries_(read_directory(file_, path, EqualNames::kLast)) {
-  std::ranges::sort(entries_, {}, &Entry::name);
-}
+      entries_(read_entries(file_, identity_, path)),
+      begins_(entries_->size()) {}
 
 const Entry* Archive::find(std::string_view name) const {
-  const auto at = std::ranges::lower_bound(entries_, name, {}, &Entry::name);
-  return at != entries_.end() && at->name == name ? &*at : nullptr;
+  const auto at = std::ranges::lower_bound(entries(), name, {}, &Entry::name);
+  return at != entries().end() && at->name == name ? &*at : nullptr;
 }
 
 ObjectIdentity Archive::identity(const Entry& entry) const {
@@ -182,9 +209,17 @@ void Archive::check(const Entry& entry) const {
                              " times as many; copy or download the file again");
 }
 
+std::int64_t Archive::find_begin(const Entry& entry) {
+  // Threads that read the header at the same time store the same number.
+  std::atomic<std::int64_t>& known = begins_[static_cast<std::size_t>(&entry - entries().data())];
+  if (known.load(std::memory_order_relaxed) == 0)
+    known.store(data_begin(file_, entry, name()), std::memory_order_relaxed);
+  return known.load(std::memory_order_relaxed);
+}
+
 void Archive::read(const Entry& entry, std::vector<ReadSegment> ranges) {
   check(entry);
-  const std::int64_t begin = data_begin(file_, entry, name());
+  const std::int64_t begin = find_begin(entry);
   if (entry.method == kStored) {
     for (ReadSegment& range : ranges) range.offset += begin;
     return file_.read(std::move(ranges));

@@ -55,4 +55,34 @@ TEST(ChunkCache, ReplacesAChunkOfTheSameNumber) {
   EXPECT_EQ(cache.find(8), nullptr);
 }
 
+TEST(ChunkCache, ReturnsItsSize) {
+  Cache cache(100);
+  EXPECT_EQ(cache.max_bytes(), 0);
+  cache.resize(350);
+  EXPECT_EQ(cache.max_bytes(), 350);
+}
+
+TEST(ChunkCache, CountsTheBytesOfChunksOfDifferentSizes) {
+  Cache cache(100);
+  cache.resize(300);
+  const auto insert_sized = [&](std::int64_t number, std::int64_t bytes) {
+    cache.insert(std::make_shared<const Chunk>(Chunk{number, 0}), bytes);
+  };
+  for (std::int64_t number = 0; number < 5; ++number) insert_sized(number, 60);
+  EXPECT_NE(cache.find(0), nullptr);
+  insert_sized(5, 120);  // in place of chunks 1 and 2
+  EXPECT_EQ(cache.find(1), nullptr);
+  EXPECT_EQ(cache.find(2), nullptr);
+  EXPECT_NE(cache.find(3), nullptr);
+  insert_sized(5, 10);  // 110 bytes less
+  insert_sized(6, 110);
+  EXPECT_NE(cache.find(0), nullptr);
+  insert_sized(7, 1000);  // more than the whole cache
+  EXPECT_NE(cache.find(7), nullptr);
+  EXPECT_EQ(cache.find(6), nullptr);
+  insert(cache, 8);
+  EXPECT_EQ(cache.find(7), nullptr);
+  EXPECT_NE(cache.find(8), nullptr);
+}
+
 }  // namespace

@@ -8,11 +8,32 @@
 #include "container/zarr/chunks/chunk_names.hpp"
 
 #include <cstddef>
-#include <vector>
 
 #include "base/text.hpp"
 
 namespace plait::container::zarr {
+
+Extents to_index(std::int64_t number, const Extents& grid, Order order) {
+  const std::size_t count = grid.size();
+  Extents index(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    // Begin with the fastest dimension.
+    const std::size_t d = order == Order::kC ? count - 1 - i : i;
+    index[d] = number % grid[d];
+    number /= grid[d];
+  }
+  return index;
+}
+
+std::int64_t to_number(const Extents& index, const Extents& grid, Order order) {
+  const std::size_t count = grid.size();
+  std::int64_t number = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t d = order == Order::kC ? i : count - 1 - i;
+    number = number * grid[d] + index[d];
+  }
+  return number;
+}
 
 ChunkLocation ChunkNames::location(std::int64_t number) const {
   if (!metadata_.shards) return {number, 0};
@@ -20,29 +41,15 @@ ChunkLocation ChunkNames::location(std::int64_t number) const {
   ChunkLocation location{number / shards.count, number % shards.count};
   if (metadata_.type.order == Order::kC) return location;
   // Chunks of a shard have order C regardless of the order of the array.
-  std::int64_t rest = location.inside;
-  Extents index(shards.chunks.size());
-  for (std::size_t d = 0; d < index.size(); ++d) {
-    index[d] = rest % shards.chunks[d];
-    rest /= shards.chunks[d];
-  }
-  location.inside = 0;
-  for (std::size_t d = 0; d < index.size(); ++d) location.inside = location.inside * shards.chunks[d] + index[d];
+  location.inside = to_number(to_index(location.inside, shards.chunks, metadata_.type.order), shards.chunks, Order::kC);
   return location;
 }
 
 std::string ChunkNames::object(std::int64_t object) const {
-  const std::size_t count = metadata_.grid.size();
-  std::vector<std::int64_t> index(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    // Begin with the fastest dimension.
-    const std::size_t d = metadata_.type.order == Order::kC ? count - 1 - i : i;
-    index[d] = object % metadata_.grid[d];
-    object /= metadata_.grid[d];
-  }
+  const Extents index = to_index(object, metadata_.grid, metadata_.type.order);
   std::string name = metadata_.prefix;
-  if (count == 0) return name.empty() ? "0" : name.substr(0, name.size() - 1);
-  for (std::size_t d = 0; d < count; ++d) {
+  if (index.empty()) return name.empty() ? "0" : name.substr(0, name.size() - 1);
+  for (std::size_t d = 0; d < index.size(); ++d) {
     if (d > 0) name += metadata_.separator;
     base::append(name, index[d]);
   }

@@ -13,6 +13,11 @@ struct ChunkLocation {
   std::int64_t inside = 0;  ///< number of the chunk in its shard
 };
 
+/// Returns the index of a unit of a grid, whose units are numbered in the given order.
+Extents to_index(std::int64_t number, const Extents& grid, Order order);
+/// Returns the number of a unit of a grid, as the inverse of to_index().
+std::int64_t to_number(const Extents& index, const Extents& grid, Order order);
+
 /// Computes the names of objects.
 /// Example: in an array of 6 x 8 elements with chunks of 2 x 4, chunk 3 is in the object `c/1/1`.
 class ChunkNames {

@@ -13,8 +13,8 @@
 #include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
 #include "container/npy/encoding.hpp"
-#include "container/npy/literal.hpp"
 #include "container/npy/npy_header.hpp"
+#include "container/npy/record_type.hpp"
 #include "container/zarr/elements/base64.hpp"
 #include "container/zarr/elements/element_types.hpp"
 
@@ -23,7 +23,6 @@ namespace plait::container::zarr {
 namespace {
 
 using nlohmann::json;
-using npy::Literal;
 using OrderedJson = nlohmann::ordered_json;
 
 /// Pads the bytes of an element with zeros; the result is empty if there are too many.
@@ -33,19 +32,18 @@ std::vector<std::byte> padded(std::vector<std::byte> bytes, std::size_t size) {
   return bytes;
 }
 
+/// Reads an object with a value for each field of a record; padding is zero.
 std::vector<std::byte> read_record(const json& value, const std::string& dtype) {
-  std::vector<std::byte> element;
-  for (const Literal& field : npy::parse_literal(dtype).items) {
-    const Literal& type = field.items[1];
-    const auto own = value.find(field.items[0].string);
-    if (own == value.end()) return {};
-    const std::vector<std::byte> part =
-        read_fill(*own, type.kind == Literal::Kind::kSequence ? type.text : type.string);
+  std::vector<std::byte> element(static_cast<std::size_t>(npy::dtype_bytes(dtype)));
+  for (const npy::RecordField& field : npy::parse_record(dtype)) {
+    const auto own = value.find(field.name);
+    // Fields that are arrays have no fill value of one number.
+    if (own == value.end() || !field.shape.empty()) return {};
+    const std::vector<std::byte> part = read_fill(*own, field.dtype);
     if (part.empty()) return {};
-    element.insert(element.end(), part.begin(), part.end());
+    std::ranges::copy(part, element.begin() + field.offset);
   }
-  // Fields that are arrays have no fill value of one number.
-  return std::cmp_equal(element.size(), npy::dtype_bytes(dtype)) ? element : std::vector<std::byte>();
+  return element;
 }
 
 /// Reads bytes: Base64, or a list of numbers (Zarr core 3.0, raw types). Version 2 also has bytes as texts.

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -2,10 +2,10 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <set>
 
 #include "container/npy/npy_header.hpp"
+#include "container/npy/record_type.hpp"
 #include "container/zarr/elements/element_types.hpp"
 #include "container/zarr/elements/numbers.hpp"
 #include "plait/error.hpp"
@@ -21,20 +21,6 @@ using nlohmann::json;
 constexpr int kMaxRecords = 7;
 constexpr std::int64_t kMaxScale = std::numeric_limits<std::int32_t>::max();
 
-/// Returns a text as a Python literal, as the dtypes of records have it.
-std::string literal(std::string_view name) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string out = "'";
-  for (const char c : name) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code < 0x20 || code == 0x7f)
-      base::append_parts(out, "\\x", kDigits[code >> 4U], kDigits[code & 15U]);
-    else
-      base::append_parts(out, c == '\'' || c == '\\' ? "\\" : "", c);
-  }
-  return out + '\'';
-}
-
 /// Collects the fields of a record.
 class Fields {
  public:
@@ -46,8 +32,8 @@ class Fields {
     const std::string& own = name.get_ref<const std::string&>();
     // Fields without a name are padding, of which a record may have several.
     if (!own.empty() && !names_.insert(own).second) document_.damaged("two fields have the name \"", own, '"');
-    base::append_parts(text_, text_.empty() ? "[" : ", ", '(', literal(own), ", ",
-                       dtype.starts_with('[') ? dtype : literal(dtype), shape.empty() ? "" : ", ", shape, ')');
+    base::append_parts(text_, text_.empty() ? "[" : ", ", '(', npy::quote(own), ", ",
+                       dtype.starts_with('[') ? dtype : npy::quote(dtype), shape.empty() ? "" : ", ", shape, ')');
   }
   std::string finish() const {
     if (text_.empty()) document_.damaged("its elements are records without fields");

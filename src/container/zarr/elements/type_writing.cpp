@@ -30,8 +30,8 @@ class TypeWriter {
 
  private:
   [[noreturn]] void reject(std::string_view dtype) const {
-    base::throw_argument_error(path_, ": elements of dtype ", dtype.empty() ? "unknown" : dtype,
-                               " are none that Zarr has; give numbers, bool, texts or bytes of a fixed size, times or "
+    base::throw_argument_error(path_, ": Zarr has no type for elements of dtype ", dtype.empty() ? "unknown" : dtype,
+                               "; give numbers, bool, texts or bytes of a fixed size, times or "
                                "records of these, or write a .npy file");
   }
 

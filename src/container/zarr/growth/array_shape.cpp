@@ -29,6 +29,7 @@
 #include "base/checked.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "container/zarr/chunks/chunk_names.hpp"
 #include "container/zarr/document.hpp"
 #include "container/zarr/json_member.hpp"
 #include "container/zarr/target.hpp"
@@ -67,14 +68,10 @@ std::optional<Extents> object_index(const Metadata& metadata, std::string_view n
   return index;
 }
 
-const Extents& object_shape(const Metadata& metadata) {
-  return metadata.shards ? metadata.shards->shape : metadata.chunk;
-}
-
 /// True if an object has elements inside of `shape`: in each dimension it begins before the end.
 bool begins_inside(const Metadata& metadata, const Extents& index, const Extents& shape) {
   for (std::size_t d = 0; d < index.size(); ++d)
-    if (index[d] >= base::ceil_divide(shape[d], object_shape(metadata)[d])) return false;
+    if (index[d] >= base::ceil_divide(shape[d], metadata.object_shape()[d])) return false;
   return true;
 }
 
@@ -96,44 +93,19 @@ void visit_objects(ChunkStore& chunks, const Extents& shape, Visit&& visit) {
   for (const Extents& index : inside) visit(index);
 }
 
-/// Numbers a box of units in the order of the array.
-std::int64_t to_number(const Extents& index, const Extents& grid, Order order) {
-  std::int64_t number = 0;
-  const std::size_t count = index.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t d = order == Order::kC ? i : count - 1 - i;
-    number = number * grid[d] + index[d];
-  }
-  return number;
-}
-
-Extents to_index(std::int64_t number, const Extents& grid, Order order) {
-  Extents index(grid.size());
-  const std::size_t count = grid.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t d = order == Order::kC ? count - 1 - i : i;
-    index[d] = number % grid[d];
-    number /= grid[d];
-  }
-  return index;
-}
-
 /// Clears the elements of chunks outside of the array.
 class ChunkCleaner {
  public:
   explicit ChunkCleaner(ChunkStore& chunks) : chunks_(chunks), metadata_(chunks.metadata()) {
     const std::int64_t element = metadata_.type.element_bytes;
-    const bool in_pieces = metadata_.plain() && !metadata_.shards && chunks.objects().writes_in_place();
-    piece_ = in_pieces ? std::min(metadata_.chunk_bytes, std::max(kPiece / element, std::int64_t{1}) * element)
-                       : metadata_.chunk_bytes;
+    piece_ = chunks.changes_in_place()
+                 ? std::min(metadata_.chunk_bytes, std::max(kPiece / element, std::int64_t{1}) * element)
+                 : metadata_.chunk_bytes;
   }
 
   /// Clears a chunk that begins at element `begin` of the array.
   void clear(std::int64_t number, const Extents& begin) {
-    bool crosses = false;
-    for (std::size_t d = 0; d < begin.size(); ++d)
-      crosses = crosses || begin[d] > metadata_.type.shape[d] - metadata_.chunk[d];
-    if (!crosses) return;
+    if (chunks_.inside(number) == metadata_.chunk_bytes) return;
     if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(piece_));
     for (std::int64_t offset = 0; offset < metadata_.chunk_bytes; offset += piece_) {
       const std::int64_t bytes = std::min(piece_, metadata_.chunk_bytes - offset);
@@ -144,17 +116,31 @@ class ChunkCleaner {
   }
 
  private:
-  /// Returns true if an element has changed.
+  /// Clears the elements of a piece that are outside of the array, row by row of the fastest dimension. Returns true if
+  /// an element has changed.
   bool clear_piece(const Extents& begin, std::int64_t offset, std::int64_t bytes) {
+    const Extents& shape = metadata_.type.shape;
+    const std::int64_t element = metadata_.type.element_bytes;
+    const std::size_t fastest = metadata_.type.order == Order::kC ? shape.size() - 1 : 0;
+    bool changed = false;
+    for (std::int64_t at = 0; at < bytes;) {
+      const Extents index = to_index((offset + at) / element, metadata_.chunk, metadata_.type.order);
+      const std::int64_t row_bytes = std::min((metadata_.chunk[fastest] - index[fastest]) * element, bytes - at);
+      std::int64_t inside = shape[fastest] - begin[fastest] - index[fastest];  // elements of the row in the array
+      for (std::size_t d = 0; d < index.size(); ++d)
+        if (d != fastest && begin[d] + index[d] >= shape[d]) inside = 0;
+      const std::int64_t visible = std::clamp<std::int64_t>(inside, 0, row_bytes / element) * element;
+      changed = clear_elements(at + visible, at + row_bytes) || changed;
+      at += row_bytes;
+    }
+    return changed;
+  }
+  /// Gives the elements in a range of the buffer the fill value. Returns true if one has changed.
+  bool clear_elements(std::int64_t begin, std::int64_t end) {
     const auto element = static_cast<std::size_t>(metadata_.type.element_bytes);
     bool changed = false;
-    for (std::int64_t at = 0; at < bytes; at += metadata_.type.element_bytes) {
-      const Extents index =
-          to_index((offset + at) / metadata_.type.element_bytes, metadata_.chunk, metadata_.type.order);
-      bool outside = false;
-      for (std::size_t d = 0; d < index.size(); ++d)
-        outside = outside || begin[d] + index[d] >= metadata_.type.shape[d];
-      if (!outside || std::memcmp(buffer_.get() + at, metadata_.fill.data(), element) == 0) continue;
+    for (std::int64_t at = begin; at < end; at += metadata_.type.element_bytes) {
+      if (std::memcmp(buffer_.get() + at, metadata_.fill.data(), element) == 0) continue;
       std::memcpy(buffer_.get() + at, metadata_.fill.data(), element);
       changed = true;
     }
@@ -166,6 +152,24 @@ class ChunkCleaner {
   std::int64_t piece_;
   std::unique_ptr<std::byte[]> buffer_;
 };
+
+void clear_chunks_outside(ChunkStore& chunks) {
+  const Metadata& metadata = chunks.metadata();
+  ChunkCleaner cleaner(chunks);
+  visit_objects(chunks, metadata.type.shape, [&](const Extents& index) {
+    const std::int64_t object = to_number(index, metadata.grid, metadata.type.order);
+    Extents begin;
+    for (std::size_t d = 0; d < index.size(); ++d) begin.push_back(index[d] * metadata.object_shape()[d]);
+    if (!metadata.shards) return cleaner.clear(object, begin);
+    for (std::int64_t inside = 0; inside < metadata.shards->count; ++inside) {
+      const Extents in_shard = to_index(inside, metadata.shards->chunks, metadata.type.order);
+      Extents chunk = begin;
+      for (std::size_t d = 0; d < chunk.size(); ++d) chunk[d] += in_shard[d] * metadata.chunk[d];
+      cleaner.clear(object * metadata.shards->count + inside, chunk);
+    }
+  });
+  chunks.flush();
+}
 
 }  // namespace
 
@@ -188,36 +192,14 @@ void change_shape(store::ObjectStore& objects, const Extents& from, const Extent
                                shape_to_string(present), " meanwhile; open the array again, and append again");
     return with_member(*text, kShape, nlohmann::json(to).dump());
   });
-  if (!is_second_version(object)) return;
-  change_consolidated(objects, object);
-  drop_consolidated_above(objects.name());
+  // Closing a new array gives its folder another name, so that nothing temporary may stay in it.
+  objects.end_writes();
+  if (is_second_version(object)) change_consolidated(objects, object);
 }
 
 void remove_outside(ChunkStore& chunks, const Extents& shape) {
   visit_objects(chunks, shape, [](const Extents& /*index*/) {});
 }
-
-namespace {
-
-void clear_chunks_outside(ChunkStore& chunks) {
-  const Metadata& metadata = chunks.metadata();
-  ChunkCleaner cleaner(chunks);
-  visit_objects(chunks, metadata.type.shape, [&](const Extents& index) {
-    const std::int64_t object = to_number(index, metadata.grid, metadata.type.order);
-    Extents begin;
-    for (std::size_t d = 0; d < index.size(); ++d) begin.push_back(index[d] * object_shape(metadata)[d]);
-    if (!metadata.shards) return cleaner.clear(object, begin);
-    for (std::int64_t inside = 0; inside < metadata.shards->count; ++inside) {
-      const Extents in_shard = to_index(inside, metadata.shards->chunks, metadata.type.order);
-      Extents chunk = begin;
-      for (std::size_t d = 0; d < chunk.size(); ++d) chunk[d] += in_shard[d] * metadata.chunk[d];
-      cleaner.clear(object * metadata.shards->count + inside, chunk);
-    }
-  });
-  chunks.flush();
-}
-
-}  // namespace
 
 void clear_outside(ChunkStore& chunks) {
   try {

@@ -12,7 +12,7 @@ namespace plait::container::zarr {
 Extents read_shape(store::ObjectStore& objects);
 
 /// Replaces the shape in the metadata of the array in `objects`, which is replaced as a whole, and in copies of it in
-/// the groups above.
+/// the groups above.  pre  Everything that was written has been flushed.
 /// errors  kSystem, EBUSY: the array does not have the shape `from` any more.
 void change_shape(store::ObjectStore& objects, const Extents& from, const Extents& to);
 

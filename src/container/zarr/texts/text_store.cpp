@@ -13,7 +13,6 @@
 
 #include "container/zarr/texts/text_store.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -42,6 +41,15 @@ TextElement decode(const std::byte* element) {
 }
 
 }  // namespace
+
+TextStore::TextStore(std::shared_ptr<store::ObjectStore> objects, Metadata metadata, std::string text, bool fresh)
+    : ChunkStore(std::move(objects), std::move(metadata), std::move(text), fresh),
+      decoded_(this->metadata().chunk_bytes) {}
+
+void TextStore::flush() {
+  ChunkStore::flush();
+  decoded_.clear();  // for the reason in ChunkStore::flush()
+}
 
 std::size_t TextStore::chunk_texts() const { return static_cast<std::size_t>(metadata().chunk_bytes) / kBytes; }
 
@@ -74,20 +82,26 @@ std::unique_ptr<store::Pending> TextStore::submit_write(std::vector<store::Write
   });
 }
 
-TextStore::TextChunk TextStore::read_chunk(std::int64_t number) {
-  TextChunk found;
+std::shared_ptr<const TextStore::TextChunk> TextStore::read_chunk(std::int64_t number) {
+  const std::shared_ptr<const TextChunk> cached = decoded_.find(number);
   std::vector<std::byte> packed;
   const auto memory = [&](std::int64_t bytes) {
     packed.resize(static_cast<std::size_t>(bytes));
     return std::span(packed);
   };
-  ChunkResult result = chunks().read(number, memory, {.identity = !chunks().fresh()});
-  found.identity = std::move(result.identity);
-  if (result.status != ChunkStatus::kRead) return found;
+  ChunkResult result =
+      chunks().read(number, memory, {.identity = !chunks().fresh(), .unless = cached ? &cached->identity : nullptr});
+  if (result.status == ChunkStatus::kSame) return cached;
+  auto made = std::make_shared<TextChunk>();
+  made->number = number;
+  made->identity = std::move(result.identity);
+  if (result.status != ChunkStatus::kRead) return made;
   const std::string what = chunks().describe(number);
-  found.bytes = metadata().packing.decode(packed, static_cast<std::size_t>(kMaxCompressed), what);
-  found.texts = decode_texts(found.bytes, chunk_texts(), what);
-  return found;
+  made->bytes = metadata().packing.decode(packed, static_cast<std::size_t>(kMaxCompressed), what);
+  made->texts = decode_texts(made->bytes, chunk_texts(), what);
+  // A chunk that is written in place may change again within the resolution of its times, so it is not cached.
+  if (!chunks().fresh() && made->identity != store::ObjectIdentity{}) decoded_.insert(made, made->memory_bytes());
+  return made;
 }
 
 std::vector<std::string> TextStore::read_texts(std::span<const std::byte> elements) {
@@ -103,13 +117,14 @@ std::vector<std::string> TextStore::read_texts(std::span<const std::byte> elemen
     if (element.chunk < 0 || element.chunk > all || element.text < 0 ||
         element.text >= static_cast<std::int64_t>(chunk_texts()))
       base::throw_argument_error(name(), ": element ", i,
-                                 " of a read of texts is none that this file has; read the elements first");
+                                 " does not refer to a text of this file; pass elements that a read has returned");
     if (last == nullptr || element.chunk != last_chunk) last = &by_chunk[last_chunk = element.chunk];
     last->emplace_back(i, static_cast<std::size_t>(element.text));
   }
   for (const auto& [chunk, positions] : by_chunk) {
-    const TextChunk found = read_chunk(chunk - 1);
-    for (const auto& [to, from] : positions) texts[to] = found.texts.empty() ? metadata().fill_text : found.texts[from];
+    const std::shared_ptr<const TextChunk> found = read_chunk(chunk - 1);
+    for (const auto& [to, from] : positions)
+      texts[to] = found->texts.empty() ? metadata().fill_text : found->texts[from];
   }
   return texts;
 }
@@ -141,31 +156,29 @@ std::string_view TextStore::written_text(std::int64_t number, const TextChunk& f
   return added_[static_cast<std::size_t>(at)];
 }
 
+bool TextStore::refers_to(std::int64_t number, const std::vector<store::WriteSegment>& parts) {
+  for (const store::WriteSegment& part : parts)
+    for (std::int64_t at = 0; at < part.bytes; at += ArrayType::kTextBytes)
+      if (decode(part.data + at).chunk == number + 1) return true;
+  return false;
+}
+
 void TextStore::write_texts(std::int64_t number, const std::vector<store::WriteSegment>& parts) {
   std::int64_t bytes = 0;
   for (const store::WriteSegment& part : parts) bytes += part.bytes;
-  TextChunk former;
   // An access that changes a part of a range reads the elements of all of it, and writes them back.
-  const bool needed = bytes < (chunks().fresh() ? inside(number) : metadata().chunk_bytes) ||
-                      std::ranges::any_of(
-                          parts,
-                          [&](const store::WriteSegment& part) {
-                            bool has_former = false;
-                            for (std::int64_t at = 0; at < part.bytes; at += ArrayType::kTextBytes)
-                              has_former = has_former || decode(part.data + at).chunk == number + 1;
-                            return has_former;
-                          });
-  if (needed) former = read_chunk(number);
+  const bool needed = bytes < (chunks().fresh() ? inside(number) : metadata().chunk_bytes) || refers_to(number, parts);
+  const std::shared_ptr<const TextChunk> former = needed ? read_chunk(number) : std::make_shared<TextChunk>();
   std::vector<std::string_view> texts =
-      former.texts.empty() ? std::vector<std::string_view>(chunk_texts(), metadata().fill_text) : former.texts;
+      former->texts.empty() ? std::vector<std::string_view>(chunk_texts(), metadata().fill_text) : former->texts;
   for (const store::WriteSegment& part : parts) {
     const std::span elements(part.data, static_cast<std::size_t>(part.bytes));
     const std::size_t first = static_cast<std::size_t>(part.offset) / kBytes;
     for (std::size_t i = 0; i < elements.size() / kBytes; ++i)
-      texts[first + i] = written_text(number, former, elements.subspan(i * kBytes, kBytes));
+      texts[first + i] = written_text(number, *former, elements.subspan(i * kBytes, kBytes));
   }
   store::Condition from;
-  if (needed && !chunks().fresh()) from = former.identity;
+  if (needed && !chunks().fresh()) from = former->identity;
   const std::vector<std::byte> encoded = encode_texts(texts, chunks().describe(number));
   chunks().put(number, metadata().packing.encode(encoded), from);
 }

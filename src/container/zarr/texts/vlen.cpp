@@ -4,11 +4,14 @@
 
 #include "container/zarr/texts/vlen.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "codec/damaged.hpp"
+#include "container/zarr/metadata.hpp"
 
 namespace plait::container::zarr {
 
@@ -44,13 +47,10 @@ std::vector<std::string_view> decode_texts(std::span<const std::byte> bytes, std
   return texts;
 }
 
-/// The maximum size of a chunk of texts, as of every compressed chunk.
-constexpr std::size_t kMaxEncoded = std::size_t{2} << 30;
-
 std::vector<std::byte> encode_texts(std::span<const std::string_view> texts, const std::string& what) {
   std::size_t bytes = kLengthBytes;
   for (const std::string_view text : texts) bytes += kLengthBytes + text.size();
-  if (bytes > kMaxEncoded)
+  if (std::cmp_greater(bytes, kMaxCompressed))
     base::throw_argument_error("cannot write ", what, ": its texts have ", bytes,
                                " bytes in all, but at most 2 GiB are supported; give smaller chunks");
   std::vector<std::byte> encoded(bytes);

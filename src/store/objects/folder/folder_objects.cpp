@@ -34,15 +34,6 @@ Identity folder_identity(const std::string& folder) {
   return {};
 }
 
-/// Converts offsets to offsets from the beginning. Returns false if a range is not in the file.
-bool set_offsets(std::vector<ReadSegment>& ranges, std::int64_t bytes) {
-  for (ReadSegment& range : ranges) {
-    if (range.offset < 0) range.offset += bytes;
-    if (range.offset < 0 || range.offset > bytes || range.bytes > bytes - range.offset) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 FolderObjects::FolderObjects(const std::string& folder, Sharing sharing)
@@ -71,13 +62,7 @@ bool FolderObjects::examine(PosixStore& file, const GetOptions& options, GetResu
   const Identity identity = file.identity();
   result.bytes = identity.bytes;
   result.identity = to_object_identity(identity);
-  if (options.if_match != nullptr && result.identity != *options.if_match)
-    result.status = GetStatus::kMismatch;
-  else if (options.if_none_match != nullptr && result.identity == *options.if_none_match)
-    result.status = GetStatus::kMatch;
-  else
-    return true;
-  return false;
+  return meets(options, result);
 }
 
 GetResult FolderObjects::get(const std::string& object, std::vector<ReadSegment> ranges, const GetOptions& options) {
@@ -85,7 +70,7 @@ GetResult FolderObjects::get(const std::string& object, std::vector<ReadSegment>
   const std::unique_ptr<PosixStore> file = open(object);
   if (!file || !examine(*file, options, result)) return result;
   result.status = GetStatus::kOutside;
-  if (!set_offsets(ranges, result.bytes)) return result;
+  if (!resolve_offsets(ranges, result.bytes)) return result;
   if (!ranges.empty()) file->read(std::move(ranges));
   result.status = GetStatus::kRead;
   return result;
@@ -150,7 +135,7 @@ void FolderObjects::check() {
 
 namespace {
 
-/// A lock on a folder, which is another one after the array in it has been replaced.
+/// A lock on a folder's inode. Replacing the array creates a new folder, which this lock does not cover.
 class FolderLock : public ObjectLock {
  public:
   explicit FolderLock(posix::Descriptor folder) : folder_(std::move(folder)) {}

@@ -225,8 +225,8 @@ bool FolderObjects::put(const std::string& object, std::span<const std::byte> by
     made.write({{0, bytes.data(), size}}, Part::kMore);
     done = made.commit(condition);
   }
-  changes_.clear_unused();
   if (sharing_ == Sharing::kShared) {
+    changes_.clear_unused();
     // A replaced object is durable at once, so a new one must be as well.
     if (done) posix::sync_folder(std::filesystem::path(path).parent_path().string());
   }

@@ -36,11 +36,7 @@ GetResult examine(Bucket& bucket, const std::string& location, const GetOptions&
   if (found == bucket.objects.end()) return result;
   result.identity = find_identity(bucket, location);
   result.bytes = static_cast<std::int64_t>(found->second.bytes.size());
-  result.status = GetStatus::kRead;
-  if (options.if_match != nullptr && result.identity != *options.if_match)
-    result.status = GetStatus::kMismatch;
-  else if (options.if_none_match != nullptr && result.identity == *options.if_none_match)
-    result.status = GetStatus::kMatch;
+  if (meets(options, result)) result.status = GetStatus::kRead;
   return result;
 }
 

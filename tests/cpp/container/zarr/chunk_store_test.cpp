@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "container/zarr/growth/array_shape.hpp"
 #include "container/zarr/new_array.hpp"
 #include "object_case.hpp"
 #include "plait/error.hpp"
@@ -299,6 +300,57 @@ TEST_P(ChunksInObjects, ABatchReadsEachChunkOnceAndAllTogether) {
   store->read({segment(4, 0, 1)});
   store->read({segment(0, 1, 1), segment(kChunkBytes, 2, 1)});
   EXPECT_EQ(values[0] + values[1] + values[2], 4);
+}
+
+TEST_P(ChunksInObjects, NewArraysThatGrowContainNothingTemporary) {
+  for (const Sharing sharing : {Sharing::kPrivate, Sharing::kResumable}) {
+    const std::shared_ptr<store::ObjectStore> made =
+        objects(sharing == Sharing::kPrivate ? "a.zarr" : "b.zarr", sharing);
+    made->put("zarr.json", text_bytes(text_));
+    ChunkStore chunks(made, parse_metadata(text_, "a.zarr"), text_, true);
+    write(chunks, 0, 1);
+    chunks.flush();
+    const std::shared_ptr<ChunkStore> grown = chunks.with_shape({8, 8});
+    write(*grown, 6, 2);
+    grown->flush();
+    change_shape(*made, {6, 8}, {8, 8});
+    EXPECT_EQ(read_shape(*made), (Extents{8, 8}));
+    if (kind_ == Kind::kFolder) {
+      EXPECT_FALSE(std::filesystem::exists(made->name() + "/.plait-changes"));
+    }
+  }
+}
+
+/// Counts the objects that have not changed since they were read.
+class MatchingObjects : public store::memory::MemoryObjects {
+ public:
+  using MemoryObjects::MemoryObjects;
+  store::GetResult get_whole(const std::string& object, base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
+                             const store::GetOptions& options) override {
+    store::GetResult result = MemoryObjects::get_whole(object, memory, options);
+    if (result.status == store::GetStatus::kMatch) ++matches_;
+    return result;
+  }
+  int matches() const { return matches_; }
+
+ private:
+  int matches_ = 0;
+};
+
+TEST_P(ChunksInMemory, AnotherShapeHasACacheOfTheSameSize) {
+  make();
+  const auto found = std::make_shared<MatchingObjects>(bucket_, root() + "/a.zarr", false);
+  ChunkStore store(found, parse_metadata(text_, "a.zarr"), text_, false);
+  write(store, 1, 2);
+  store.flush();
+  store.resize_cache(4 * kChunkBytes);
+  const std::shared_ptr<ChunkStore> longer = store.with_shape({8, 8});
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(read(*longer, 4, 1), std::vector<int>{1});
+    EXPECT_EQ(read(*longer, kChunkBytes + 4, 1), std::vector<int>{2});
+    // Shards are read by ranges, and parts of chunks without codecs are not cached.
+    EXPECT_EQ(found->matches(), stored() == StorageMode::kPacked ? 2 * round : 0);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,90 @@
+// Objects in a zip file: how often its directory and its headers are read.
+#include "store/zip/zip_objects.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "object_case.hpp"
+#include "plait/error.hpp"
+#include "store/zip/directory.hpp"
+
+namespace plait::store::zip {
+namespace {
+
+namespace fs = std::filesystem;
+using object_case::read_object;
+
+/// CRC-32 of "abc".
+constexpr std::uint32_t kSum = 0x352441c2;
+
+/// A zip file whose only entry `a` has the content "abc".
+class ZipFile : public plait_test::FolderTest {
+ protected:
+  ZipFile() {
+    Entry entry;
+    entry.name = "a";
+    entry.check_sum = kSum;
+    entry.packed = entry.unpacked = 3;
+    const std::int64_t begin = local_header_bytes(entry);
+    bytes_ = local_header(entry, begin);
+    for (const char c : std::string("abc")) bytes_.push_back(static_cast<std::byte>(c));
+    directory_ = bytes_.size();
+    const std::vector<std::byte> end = directory({entry}, begin + 3);
+    bytes_.insert(bytes_.end(), end.begin(), end.end());
+    write(bytes_);
+    set_age(std::chrono::minutes(1));
+  }
+  void write(std::span<const std::byte> bytes) const {
+    std::ofstream(path("a.zip"), std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+  }
+  void set_age(std::chrono::seconds age) const { fs::last_write_time(path("a.zip"), written_ - age); }
+  std::shared_ptr<ObjectStore> opened() const { return open_objects(path("a.zip"), path("a.zip")); }
+  /// Overwrites a part of the file with zeros.
+  void clear(std::size_t begin, std::size_t end) {
+    std::fill(bytes_.begin() + static_cast<std::ptrdiff_t>(begin), bytes_.begin() + static_cast<std::ptrdiff_t>(end),
+              std::byte{});
+    write(bytes_);
+  }
+
+  fs::file_time_type written_ = fs::file_time_type::clock::now();
+  std::vector<std::byte> bytes_;
+  std::size_t directory_ = 0;
+};
+
+TEST_F(ZipFile, ItsDirectoryIsReadOnceUntilTheFileChanges) {
+  EXPECT_EQ(read_object(*opened(), "a"), "abc");
+  clear(directory_, bytes_.size());
+  set_age(std::chrono::minutes(1));  // as if nothing had changed
+  EXPECT_EQ(read_object(*opened(), "a"), "abc");
+  set_age(std::chrono::seconds(30));
+  EXPECT_THROW((void)opened(), Error);
+}
+
+TEST_F(ZipFile, ItsDirectoryIsReadAgainIfTheFileHasJustChanged) {
+  set_age(std::chrono::seconds(0));
+  EXPECT_EQ(read_object(*opened(), "a"), "abc");
+  clear(directory_, bytes_.size());
+  set_age(std::chrono::seconds(0));
+  EXPECT_THROW((void)opened(), Error);
+}
+
+TEST_F(ZipFile, TheHeaderOfAnEntryIsReadOnce) {
+  const std::shared_ptr<ObjectStore> objects = opened();
+  EXPECT_EQ(read_object(*objects, "a"), "abc");
+  clear(0, 30);
+  EXPECT_EQ(read_object(*objects, "a"), "abc");
+  EXPECT_THROW((void)read_object(*opened(), "a"), Error);
+}
+
+}  // namespace
+}  // namespace plait::store::zip
