@@ -52,9 +52,6 @@ Rejection array_rejection(const CFI_cdesc_t& array, const Extents& wanted, std::
   return {};
 }
 
-/// The value of `write` by which the module appends along the dimension first[0], counted from 1.
-constexpr int kAppend = 2;
-
 /// The arguments of an access.
 struct AccessArguments {
   const plait_layout* layout = nullptr;
@@ -168,9 +165,8 @@ plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_c
   if (*wrong != '\0') return plait_file_fail(file, wrong);
   if (request != nullptr && find<plait_request>(*request) != nullptr)
     return plait_file_fail(file, "the request is in use; call plait_wait first, or use another variable");
-  const int axis = write == kAppend ? static_cast<int>(*first) - 1 : -1;
   const AccessArguments wanted{
-      find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, stride, fill_halo, write != 0, axis};
+      find<plait_layout>(layout), array, rank, alone != 0, slices, first, count, stride, fill_halo, write != 0};
   try {
     if (request == nullptr) return access_file(file, wanted, nullptr);
     Table<plait_request>::instance().reserve();
@@ -179,6 +175,33 @@ plait_status plait_fortran_access(Ticket file_ticket, Ticket layout, const CFI_c
   } catch (const std::exception& error) {
     return plait_file_fail(file, error.what());
   }
+}
+
+/// Appends the array of this process's rank along the dimension `axis`, counted from 1. wrong: see
+/// plait_fortran_open().
+plait_status plait_fortran_append(Ticket file_ticket, Ticket layout, const CFI_cdesc_t* array, int rank, int alone,
+                                  int axis, const char* wrong) {
+  plait_file* const file = find<plait_file>(file_ticket);
+  if (*wrong != '\0') return plait_file_fail(file, wrong);
+  AccessArguments block;
+  block.layout = find<plait_layout>(layout);
+  block.array = array;
+  block.rank = rank;
+  block.alone = alone != 0;
+  block.write = true;
+  block.append_axis = axis - 1;
+  try {
+    return access_file(file, block, nullptr);
+  } catch (const std::exception& error) {
+    return plait_file_fail(file, error.what());
+  }
+}
+
+/// Changes the shape of the array. wrong: see plait_fortran_open().
+plait_status plait_fortran_resize(Ticket file_ticket, int dimensions, const std::int64_t* shape, const char* wrong) {
+  plait_file* const file = find<plait_file>(file_ticket);
+  if (*wrong != '\0') return plait_file_fail(file, wrong);
+  return plait_resize(file, dimensions, shape);
 }
 
 }  // extern "C"

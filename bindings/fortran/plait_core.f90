@@ -12,7 +12,7 @@ module plait_core
   implicit none
   private
   public :: plait_comm, plait_layout, plait_world, plait_alone, plait_from_mpi, plait_parse
-  public :: report, c_text, widen, plait_to_text, found_comm, found_layout, own_error
+  public :: report, c_text, widen, region, plait_to_text, found_comm, found_layout, own_error
 
   !> The processes that take part in collective calls.
   type :: plait_comm
@@ -280,6 +280,43 @@ contains
       allocate (integers(0))
       valid = .false.
     end select
+  end subroutine
+
+  !> Checks the slices of the caller, none for the whole array. wrong: the error, empty if there is none.
+  subroutine region(slices, used, wrong, first, count, stride)
+    integer(c_int64_t), intent(out) :: slices(32, 3)
+    integer(c_int), intent(out) :: used
+    character(:), allocatable, intent(out) :: wrong
+    class(*), intent(in), optional :: first(:), count(:), stride(:)
+    used = 0
+    slices = 1
+    wrong = ''
+    if (.not. present(count)) then
+      if (present(first) .or. present(stride)) wrong = 'count is missing; give it with first or stride'
+      return
+    end if
+    used = int(min(size(count), 32), c_int)
+    call fill('count', count, slices(:, 2))
+    if (present(first)) call fill('first', first, slices(:, 1))
+    if (present(stride)) call fill('stride', stride, slices(:, 3))
+  contains
+    subroutine fill(name, values, numbers)
+      character(*), intent(in) :: name
+      class(*), intent(in) :: values(:)
+      integer(c_int64_t), intent(inout) :: numbers(32)
+      integer(c_int64_t), allocatable :: integers(:)
+      logical :: valid
+      call widen(values, integers, valid)
+      if (.not. valid) then
+        wrong = name // ' must be integers of 8 to 64 bits'
+      else if (size(integers) > 32) then
+        wrong = name // ' has more than 32 numbers; arrays have at most 32 dimensions'
+      else if (size(integers) /= used) then
+        wrong = name // ' and count have not the same number of elements; give one a dimension'
+      else
+        numbers(1:size(integers)) = integers
+      end if
+    end subroutine
   end subroutine
 
   !> Stores a status in `stat`. Without `stat` it prints the error; errors of collective calls are printed by rank 0

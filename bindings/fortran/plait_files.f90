@@ -50,16 +50,25 @@ module plait_files
       import :: c_int, c_int64_t, c_ptr, c_char
       type(c_ptr), value :: file, layout
       type(*), dimension(..) :: array
-      integer(c_int), value :: rank, alone, slices, fill_halo, write   ! write: 2 to append along dimension first(1)
+      integer(c_int), value :: rank, alone, slices, fill_halo, write
       integer(c_int64_t), intent(in) :: first(*), count(*), stride(*)
       character(kind=c_char), intent(in) :: wrong(*)
       type(c_ptr), value :: request   ! the address of a handle, or null
     end function
-    integer(c_int) function c_resize(file, dimensions, shape) bind(c, name='plait_resize')
-      import :: c_int, c_int64_t, c_ptr
+    integer(c_int) function c_append(file, layout, array, rank, alone, axis, wrong) &
+        bind(c, name='plait_fortran_append')
+      import :: c_int, c_ptr, c_char
+      type(c_ptr), value :: file, layout
+      type(*), dimension(..), intent(in) :: array
+      integer(c_int), value :: rank, alone, axis
+      character(kind=c_char), intent(in) :: wrong(*)
+    end function
+    integer(c_int) function c_resize(file, dimensions, shape, wrong) bind(c, name='plait_fortran_resize')
+      import :: c_int, c_int64_t, c_ptr, c_char
       type(c_ptr), value :: file
       integer(c_int), value :: dimensions
       integer(c_int64_t), intent(in) :: shape(*)
+      character(kind=c_char), intent(in) :: wrong(*)
     end function
     function found_file(file) result(found) bind(c, name='plait_fortran_file')
       import :: c_ptr
@@ -264,9 +273,8 @@ contains
     character(:), allocatable :: wrong
     wrong = ''
     if (axis < 1) wrong = 'plait_append: axis is less than 1; dimensions are counted from 1'
-    call report(c_access(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), 0_c_int, &
-      [int(axis, c_int64_t)], [0_c_int64_t], [0_c_int64_t], 0_c_int, 2_c_int, c_text(wrong), c_null_ptr), stat, &
-      errmsg, file%origin())
+    call report(c_append(file%handle, layout%handle, array, int(file%rank, c_int), flag(file), int(axis, c_int), &
+      c_text(wrong)), stat, errmsg, file%origin())
   end subroutine
 
   !> Changes the shape of the array; new elements have the fill value. Modes 'a' and 'w', for Zarr. Collective.
@@ -276,9 +284,12 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     integer(c_int64_t), allocatable :: extents(:)
+    character(:), allocatable :: wrong
     logical :: valid
     call widen(shape, extents, valid)
-    call report(c_resize(found_file(file%handle), size(extents, kind=c_int), extents), stat, errmsg, file%origin())
+    wrong = ''
+    if (.not. valid) wrong = 'shape must be integers of 8 to 64 bits'
+    call report(c_resize(file%handle, size(extents, kind=c_int), extents, c_text(wrong)), stat, errmsg, file%origin())
   end subroutine
 
   !> Starts a read like plait_read; the array must not be accessed until plait_wait. Collective.
@@ -360,41 +371,4 @@ contains
     type(plait_file), intent(in) :: file
     flag = merge(1_c_int, 0_c_int, file%alone)
   end function
-
-  !> Checks the slices of the caller, none for the whole array. wrong: the error, empty if there is none.
-  subroutine region(slices, used, wrong, first, count, stride)
-    integer(c_int64_t), intent(out) :: slices(32, 3)
-    integer(c_int), intent(out) :: used
-    character(:), allocatable, intent(out) :: wrong
-    class(*), intent(in), optional :: first(:), count(:), stride(:)
-    used = 0
-    slices = 1
-    wrong = ''
-    if (.not. present(count)) then
-      if (present(first) .or. present(stride)) wrong = 'count is missing; give it with first or stride'
-      return
-    end if
-    used = int(min(size(count), 32), c_int)
-    call fill('count', count, slices(:, 2))
-    if (present(first)) call fill('first', first, slices(:, 1))
-    if (present(stride)) call fill('stride', stride, slices(:, 3))
-  contains
-    subroutine fill(name, values, numbers)
-      character(*), intent(in) :: name
-      class(*), intent(in) :: values(:)
-      integer(c_int64_t), intent(inout) :: numbers(32)
-      integer(c_int64_t), allocatable :: integers(:)
-      logical :: valid
-      call widen(values, integers, valid)
-      if (.not. valid) then
-        wrong = name // ' must be integers of 8 to 64 bits'
-      else if (size(integers) > 32) then
-        wrong = name // ' has more than 32 numbers; arrays have at most 32 dimensions'
-      else if (size(integers) /= used) then
-        wrong = name // ' and count have not the same number of elements; give one a dimension'
-      else
-        numbers(1:size(integers)) = integers
-      end if
-    end subroutine
-  end subroutine
 end module

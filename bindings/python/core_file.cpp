@@ -14,7 +14,6 @@
 #include <tuple>
 
 #include "base/errors.hpp"
-#include "base/text.hpp"
 #include "bind.hpp"
 #include "driver/driver_registry.hpp"
 #include "driver/file_opening.hpp"

@@ -36,19 +36,22 @@ TextList to_list(const std::vector<std::string>& texts) {
   return TextList(list);
 }
 
-/// errors  ValueError, which no other rank has got: an item is no text, or a text that UTF-8 cannot represent.
+/// errors  ValueError, on this rank only: an item is not a `str`, or UTF-8 cannot represent it.
 std::vector<std::string> to_texts(const TextList& list) {
   std::vector<std::string> texts;
   texts.reserve(list.size());
   for (const nb::handle item : list) {
+    if (PyUnicode_Check(item.ptr()) == 0) {
+      const std::string type = nb::cast<std::string>(nb::str(nb::handle(item.type()).attr("__name__")));
+      throw nb::value_error(base::text("element ", texts.size(), " is of type ", type, "; expected str").c_str());
+    }
     Py_ssize_t bytes = 0;
-    const char* const text = PyUnicode_Check(item.ptr()) != 0 ? PyUnicode_AsUTF8AndSize(item.ptr(), &bytes) : nullptr;
+    const char* const text = PyUnicode_AsUTF8AndSize(item.ptr(), &bytes);
     if (text == nullptr) {
       PyErr_Clear();
-      const std::string kind = nb::cast<std::string>(nb::str(nb::handle(item.type()).attr("__name__")));
-      throw nb::value_error(base::text("the element at position ", texts.size(), " is ", kind,
-                                       " or has lone surrogates; expected texts (str) that UTF-8 can represent")
-                                .c_str());
+      throw nb::value_error(
+          base::text("element ", texts.size(), " contains lone surrogates; expected a str that UTF-8 can represent")
+              .c_str());
     }
     texts.emplace_back(text, static_cast<std::size_t>(bytes));
   }

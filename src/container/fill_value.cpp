@@ -87,11 +87,11 @@ std::optional<std::uint64_t> parse_bits(const json& value, char kind, std::size_
                                                                   : std::nullopt;
 }
 
-/// Returns true for texts, bytes and records.
+/// Returns true for texts and bytes.
 bool is_uninterpreted(const std::string& dtype) {
-  return dtype[0] == '[' || std::string_view("SUV").find(dtype[1]) != std::string_view::npos;
+  return std::string_view("SUV").find(dtype[1]) != std::string_view::npos;
 }
-bool is_time(const std::string& dtype) { return dtype[0] != '[' && (dtype[1] == 'M' || dtype[1] == 'm'); }
+bool is_time(const std::string& dtype) { return dtype[1] == 'M' || dtype[1] == 'm'; }
 bool is_hexadecimal(const json& value) {
   return value.is_string() && value.get_ref<const std::string&>().starts_with("0x");
 }

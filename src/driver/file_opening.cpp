@@ -159,9 +159,15 @@ bool FileOpening::is_described_as_raw(store::Store& store) const {
   return bytes && options_.offset == store.size() - *bytes;
 }
 
+FileOptions FileOpening::new_file_options() const {
+  FileOptions options = options_;
+  options.durable = file_.context().is_durable();
+  return options;
+}
+
 store::NewFileOptions FileOpening::make() {
   format_ = &find_new_format(name(), contents_, options_);
-  new_file_ = new_file(name(), contents_, options_);
+  new_file_ = new_file(name(), contents_, new_file_options());
   const container::NewContent& made = new_file_->content();
   content_ = static_cast<const container::Content&>(made);
   if ((options_.keeps_unfinished || options_.continues) && !driver::find_driver(name()).locate(name()).keeps_unfinished)
@@ -260,7 +266,7 @@ std::string FileOpening::decode(const std::string& encoded) {
 std::unique_ptr<container::Dataset> FileOpening::attach(std::shared_ptr<store::Store> store, std::string_view encoded) {
   if (mode() != Mode::kWrite) return format_->attach(content_, std::move(store), name(), encoded);
   if (format_->traits().names_arrays) {
-    new_file_ = format_->attach_new(name(), options_, encoded);
+    new_file_ = format_->attach_new(name(), new_file_options(), encoded);
   } else {
     container::NewContent made;
     static_cast<container::Content&>(made) = content_;

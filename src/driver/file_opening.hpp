@@ -35,6 +35,8 @@ class FileOpening : public driver::Opening {
   void share();
 
  private:
+  /// Returns the options of a new file. They state whether it is made durable, also if the environment decides that.
+  FileOptions new_file_options() const;
   const container::Format& detect_format(store::Store& store) const;
   /// True if the caller describes raw elements: the name has no known suffix, and shape and type match the file's size.
   bool is_described_as_raw(store::Store& store) const;

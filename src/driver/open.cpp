@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include "base/errors.hpp"
@@ -85,14 +86,8 @@ void check_options_of_new(const FileOptions& options, const std::string& path, M
                                " was given, which only a new file takes; leave it out, or use mode \"w\"");
 }
 
-std::string_view mode_name(Mode mode) {
-  if (mode == Mode::kRead) return "r";
-  if (mode == Mode::kWrite) return "w";
-  return mode == Mode::kReadWrite ? "r+" : "a";
-}
-
 std::string call_text(const core::FileContext& file, const FileOptions& options) {
-  std::string out = text("open(", file.path(), ", mode ", mode_name(file.mode()));
+  std::string out = text("open(", file.path(), ", mode ", core::mode_name(file.mode()));
   const auto add = [&](const auto&... parts) { base::append_parts(out, parts...); };
   if (options.shape) add(", shape ", shape_to_string(*options.shape));
   if (options.dtype) add(", dtype ", *options.dtype);
@@ -157,7 +152,6 @@ Mode resolve_append(const std::string& path, FileOptions& options, const Comm& c
 /// Opens the source of a File. Collective.
 void open_source(File::Impl& file, const FileOptions& options, transport::Transport& transport) {
   plan::AccessOptions access;
-  FileOptions resolved = options;
   core::FileContext& context = file.context();
   collective::Collective call(
       transport, [&] { return call_text(context, options); },
@@ -169,25 +163,26 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
         driver::check_name(context.path(), context.mode() == Mode::kWrite);
         check_options_of_new(options, context.path(), context.mode());
         if (transport.rank() == 0) access = access_options(options);
-        resolved.durable = is_durable(options);
-        context.set_durable(*resolved.durable);
+        context.set_durable(is_durable(options));
       });
   // The number is taken only after all ranks are known to open: a rank that rejects its arguments does not get here.
   context.set_number(transport.next_number());
   const driver::Driver& driver = driver::find_driver(context.path());
-  driver::FileOpening opening(file, resolved, call, driver.contents(), access);
+  driver::FileOpening opening(file, options, call, driver.contents(), access);
   file.storage().open(driver.open(opening));
   opening.share();
 }
 
 }  // namespace
 
-File File::open(const std::string& path, Mode asked, const FileOptions& given, const Comm& comm) {
+File File::open(const std::string& path, Mode requested, const FileOptions& stated, const Comm& comm) {
   return core::guarded(comm, [&] {
     base::begin_recording(comm.alone() ? -1 : comm.rank());
     const base::RecordedCall call;
-    FileOptions options = given;
-    const Mode mode = asked == Mode::kAppend ? resolve_append(path, options, comm) : asked;
+    std::optional<FileOptions> changed;  // options are large, so that only mode `a` copies them
+    if (requested == Mode::kAppend) changed = stated;
+    const FileOptions& options = changed ? *changed : stated;
+    const Mode mode = changed ? resolve_append(path, *changed, comm) : requested;
     auto impl = std::make_unique<Impl>(path, mode, comm);
     const unsigned flags = impl->context().collective_flag() | (mode == Mode::kRead    ? unsigned{PLAIT_EVENT_READ_ONLY}
                                                                 : mode == Mode::kWrite ? unsigned{PLAIT_EVENT_CREATE}

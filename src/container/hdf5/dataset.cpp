@@ -85,9 +85,9 @@ std::vector<std::byte> HdfDataset::element_fill() const {
 }
 
 void HdfDataset::pad_with_null(std::span<std::byte> elements) const {
-  if (texts.empty()) return;
+  if (padded_texts.empty()) return;
   for (std::size_t begin = 0; begin < elements.size(); begin += static_cast<std::size_t>(type.element_bytes))
-    for (const TextField& field : texts) {
+    for (const TextField& field : padded_texts) {
       const std::span<std::byte> text =
           elements.subspan(begin + static_cast<std::size_t>(field.offset), static_cast<std::size_t>(field.bytes));
       auto end = text.end();
@@ -128,14 +128,14 @@ void HdfDataset::fill_missing(std::int64_t number, std::span<std::byte> into) co
 }
 
 bool HdfDataset::needs_offsets() const {
-  if (storage != Storage::kChunks || !library.empty()) return false;
+  if (storage != Storage::kChunks || !library_reason.empty()) return false;
   std::int64_t all = 1;
   for (const std::int64_t count : grid()) all *= count;  // the product fits: chunks_fit() has been true
   return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != all;
 }
 
 void add_library_reason(HdfDataset& dataset, const std::string& reason) {
-  base::append_parts(dataset.library, dataset.library.empty() ? "" : ", ", reason);
+  base::append_parts(dataset.library_reason, dataset.library_reason.empty() ? "" : ", ", reason);
 }
 
 std::string HdfDataset::describe_storage() const {
@@ -147,7 +147,8 @@ std::string HdfDataset::describe_storage() const {
   } else if (storage != Storage::kLibrary) {
     out = storage == Storage::kInside ? "compact" : storage == Storage::kNone ? "not written" : "contiguous";
   }
-  if (!library.empty()) base::append_parts(out, out.empty() ? "" : ", ", "read by HDF5's library (", library, ')');
+  if (!library_reason.empty())
+    base::append_parts(out, out.empty() ? "" : ", ", "read by HDF5's library (", library_reason, ')');
   return out;
 }
 
@@ -209,9 +210,9 @@ void chunk_fields(Codec& codec, base::Record<Codec, std::vector<Chunk>>& chunks)
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset) {
-  codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.texts,
+  codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.padded_texts,
         dataset.element_dimensions, dataset.offset, dataset.inside, dataset.heap_base, dataset.missing_text,
-        dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes, dataset.library, dataset.path);
+        dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes, dataset.library_reason, dataset.path);
   chunk_fields(codec, dataset.chunks);
 }
 

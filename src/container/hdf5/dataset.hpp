@@ -83,11 +83,11 @@ struct HdfDataset {
   ArrayType type;
   /// The number of the last dimensions that belong to the elements: in the file, each element is an array.
   std::uint32_t element_dimensions = 0;
-  std::vector<TextField> texts;  ///< texts in each element whose padding is not NUL
-  std::string element;           ///< the name of the type in h5dump, without `H5T_`
-  base::Rejection rejection;     ///< the reason why the dataset cannot be opened
+  std::vector<TextField> padded_texts;  ///< texts in each element whose padding is not NUL
+  std::string element;                  ///< the name of the type in h5dump, without `H5T_`
+  base::Rejection rejection;            ///< the reason why the dataset cannot be opened
   /// The reason why the HDF5 library reads the elements, as in `filter bitshuffle`; empty if Plait reads them.
-  std::string library;
+  std::string library_reason;
   bool is_null = false;  ///< true if the dataspace is null: the dataset has no shape and no elements
   std::int64_t stored = 0;
   std::vector<std::byte> fill;  ///< the fill value: one element of the file, which may be an array
@@ -123,7 +123,7 @@ struct HdfDataset {
   /// Returns the fill value of an element; empty if elements of one array have different ones.
   std::vector<std::byte> element_fill() const;
   /// Returns true if a chunk is decoded as a whole.
-  bool decodes_chunks() const { return !filters.empty() || !library.empty(); }
+  bool decodes_chunks() const { return !filters.empty() || !library_reason.empty(); }
   /// Returns the number of chunks along each dimension.
   Extents grid() const;
   std::int64_t chunk_bytes() const;

@@ -82,14 +82,14 @@ std::optional<Chunk> DatasetStore::find(std::int64_t number) const {
 
 std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegment> segments) {
   for (const ReadSegment& segment : segments) check(segment.offset, segment.bytes);
-  const bool as_stored = dataset_.texts.empty();
+  const bool as_stored = dataset_.padded_texts.empty();
   if (dataset_.storage == Storage::kWhole && as_stored) {
     for (ReadSegment& segment : segments) segment.offset += dataset_.offset;
     return file_->submit_read(std::move(segments));
   }
   std::vector<ReadSegment> plain;
   std::vector<ReadSegment> made;
-  if (dataset_.storage == Storage::kChunks && dataset_.filters.empty() && dataset_.library.empty() && as_stored) {
+  if (dataset_.storage == Storage::kChunks && !dataset_.decodes_chunks() && as_stored) {
     for (const ReadSegment& segment : segments)
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
@@ -108,14 +108,14 @@ std::unique_ptr<store::Pending> DatasetStore::submit_read(std::vector<ReadSegmen
 
 void DatasetStore::check_writable() const {
   std::string why;
-  if (dataset_.storage == Storage::kInside) why = "it lies within the description of the dataset (compact)";
+  if (dataset_.storage == Storage::kInside) why = "it is stored in the description of the dataset (compact)";
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
   if (!dataset_.stored_shape.empty()) why = "it has fewer records in the file than its unlimited dimension";
-  if (dataset_.type.has_texts()) why = "its texts lie in a heap of the file, which the HDF5 library manages";
-  if (std::ranges::find(dataset_.texts, TextPadding::kSpace, &TextField::padding) != dataset_.texts.end())
+  if (dataset_.type.has_texts()) why = "its texts are stored in a heap of the file, which the HDF5 library manages";
+  if (std::ranges::find(dataset_.padded_texts, TextPadding::kSpace, &TextField::padding) != dataset_.padded_texts.end())
     why = "its texts are padded with blanks";
-  if (!dataset_.library.empty()) why = text("HDF5's library reads its elements (", dataset_.library, ')');
+  if (!dataset_.library_reason.empty()) why = text("HDF5's library reads its elements (", dataset_.library_reason, ')');
   check_changeable(base::Rejection(why));
 }
 
@@ -157,10 +157,18 @@ void DatasetStore::read_elements(const ReadSegment& segment) const {
   const std::int64_t each = dataset_.type.element_bytes;
   const std::int64_t before = segment.offset % each;
   const std::int64_t bytes = (before + segment.bytes + each - 1) / each * each;
-  std::vector<std::byte> whole(static_cast<std::size_t>(bytes));
-  file_->read({{dataset_.offset + segment.offset - before, whole.data(), bytes}});
+  // Segments that begin or end within an element are read into memory of whole elements.
+  const bool is_whole = bytes == segment.bytes;
+  std::vector<std::byte> buffer(is_whole ? 0 : static_cast<std::size_t>(bytes));
+  std::byte* const data = is_whole ? segment.data : buffer.data();
+  const std::span<std::byte> whole(data, static_cast<std::size_t>(bytes));
+  read_whole(segment.offset - before, whole);
   dataset_.pad_with_null(whole);
-  std::memcpy(segment.data, whole.data() + before, static_cast<std::size_t>(segment.bytes));
+  if (!is_whole) std::memcpy(segment.data, data + before, static_cast<std::size_t>(segment.bytes));
+}
+
+void DatasetStore::read_whole(std::int64_t offset, std::span<std::byte> into) const {
+  file_->read({{dataset_.offset + offset, into.data(), static_cast<std::int64_t>(into.size())}});
 }
 
 void DatasetStore::fill(const ReadSegment& piece) const {

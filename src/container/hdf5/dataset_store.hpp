@@ -62,8 +62,8 @@ class DatasetStore : public store::Store {
   /// Returns a chunk if it has space in the file.
   virtual std::optional<Chunk> find(std::int64_t number) const;
   virtual void unpack(const Chunk& chunk, std::span<std::byte> into) const;
-  /// Reads a segment of a dataset without chunks whose bytes in the file differ from those of the store.
-  virtual void read_elements(const store::ReadSegment& segment) const;
+  /// Reads whole elements of a dataset without chunks, as the file has them. offset: their offset in the store.
+  virtual void read_whole(std::int64_t offset, std::span<std::byte> into) const;
   void fill(const store::ReadSegment& piece) const;
   const std::shared_ptr<store::Store>& shared_file() const { return file_; }
   HdfDataset& changed_dataset() { return dataset_; }
@@ -72,6 +72,8 @@ class DatasetStore : public store::Store {
   void check_changeable(const base::Rejection& rejection) const;
 
  private:
+  /// Reads a segment of a dataset without chunks whose bytes in the file differ from those of the store.
+  void read_elements(const store::ReadSegment& segment) const;
   codec::Chain chain(const Chunk& chunk) const;
   void read_chunk(std::int64_t number, const store::ReadSegment& piece, std::shared_ptr<const DecodedChunk>& recent);
 

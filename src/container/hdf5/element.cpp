@@ -163,7 +163,6 @@ Element make_element(const Library& hdf5, hid_t type, int depth);
 /// Appends the texts of `count` elements, one after the other from `offset` on. Returns false if there are too many.
 bool append_texts(std::vector<TextField>& texts, const Element& element, std::int64_t offset, std::int64_t count) {
   if (element.texts.empty()) return true;
-  if (count > static_cast<std::int64_t>(kMaxTexts)) return false;
   for (std::int64_t i = 0; i < count; ++i) {
     if (texts.size() + element.texts.size() > kMaxTexts) return false;
     for (TextField text : element.texts) {
@@ -365,9 +364,8 @@ bool is_date(std::string_view dtype) {
 
 Element to_element(const Library& hdf5, hid_t type) { return make_element(hdf5, type, 0); }
 
-Handle make_memory_type(const Library& hdf5, hid_t type) {
-  const Element element = to_element(hdf5, type);
-  return element.conversion.empty() ? Handle(hdf5->H5Tcopy(type), hdf5->H5Tclose) : new_type(hdf5, element.dtype);
+Handle make_memory_type(const Library& hdf5, hid_t type, const std::string& dtype, bool is_converted) {
+  return is_converted ? new_type(hdf5, dtype) : Handle(hdf5->H5Tcopy(type), hdf5->H5Tclose);
 }
 
 }  // namespace plait::container::hdf5

@@ -38,8 +38,9 @@ struct Element {
 /// are rejected.
 Element to_element(const Library& hdf5, hid_t type);
 
-/// Makes the type of elements in memory for a type that to_element() accepts: the type itself, or the one that `dtype`
-/// stands for if the library must convert elements. Empty if the library fails.
-Handle make_memory_type(const Library& hdf5, hid_t type);
+/// Makes the type of elements in memory for a type that to_element() accepts: the type itself, or the one of `dtype` if
+/// the library must convert elements. Empty if the library fails.
+/// dtype: Element::dtype of the type. is_converted: true if Element::conversion is not empty.
+Handle make_memory_type(const Library& hdf5, hid_t type, const std::string& dtype, bool is_converted);
 
 }  // namespace plait::container::hdf5

@@ -93,7 +93,7 @@ void HdfFile::describe_texts(hid_t type, hid_t properties, HdfDataset& found) co
   if (address_bytes != 8 || length_bytes != 8)
     found.rejection = base::Rejection("its file has addresses of less than 8 bytes; copy it by h5repack");
   else if (found.storage == Storage::kInside)
-    found.rejection = base::Rejection("its texts lie within its description (compact); copy it by h5repack");
+    found.rejection = base::Rejection("its texts are stored in its description (compact); copy it by h5repack");
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   if (hdf5_->H5Pfill_value_defined(properties, &defined) < 0 || defined != H5D_FILL_VALUE_USER_DEFINED) return;
   char* fill = nullptr;
@@ -104,6 +104,16 @@ void HdfFile::describe_texts(hid_t type, hid_t properties, HdfDataset& found) co
     hdf5_->H5free_memory(fill);
     if (!found.missing_text.empty()) found.fill = missing_text_element();
   }
+}
+
+void HdfFile::read_fill(hid_t type, hid_t properties, HdfDataset& found) const {
+  found.fill.assign(hdf5_->H5Tget_size(type), std::byte{0});
+  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
+  found.has_own_fill =
+      hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED;
+  if (found.has_own_fill && hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
+    found.rejection = base::Rejection("its fill value cannot be read");
+  found.pad_with_null(found.fill);
 }
 
 void HdfFile::read_index(hid_t dataset, HdfDataset& found, const std::string& shown) const {

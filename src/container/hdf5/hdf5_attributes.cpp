@@ -98,8 +98,9 @@ class AttributeReader {
     const auto bytes = static_cast<std::size_t>(element.bytes);
     if (!found_.error.empty() || is_null || !fits_limits(bytes)) return;
     found_.values.resize(static_cast<std::size_t>(value_count(found_)) * bytes);
-    const Handle memory = make_memory_type(hdf5_, type_.id());
-    if (!found_.values.empty() && hdf5_->H5Aread(attribute_.id(), memory.id(), found_.values.data()) < 0)
+    if (found_.values.empty()) return;
+    const Handle memory = make_memory_type(hdf5_, type_.id(), found_.dtype, !element.conversion.empty());
+    if (hdf5_->H5Aread(attribute_.id(), memory.id(), found_.values.data()) < 0)
       found_.error = text("it cannot be read", hdf5_.why());
   }
   void read_texts(bool is_null) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -75,7 +76,8 @@ void HdfFile::finish_opening(FollowRule rule) {
   links_ = std::make_unique<ExternalLinks>(hdf5_, rule);
   if (!*links_) damaged("its links");
   const Handle root(hdf5_->H5Oopen(file_.id(), "/", 0), hdf5_->H5Oclose);
-  number_ = hdf5_.file_number(root.id()).value_or(0);
+  const std::optional<Library::Location> location = hdf5_.location(root.id());
+  number_ = location ? location->file : 0;
   of_netcdf_ = is_netcdf_name(path_) || hdf5_->H5Aexists(root.id(), "_NCProperties") > 0;
 }
 
@@ -90,10 +92,10 @@ Handle HdfFile::open_object(const std::string& name, const std::string& shown) c
   return object;
 }
 
-std::uint64_t HdfFile::object_address(hid_t object) const {
-  const auto address = hdf5_.address(object);
-  if (!address) damaged("an object");
-  return *address;
+Library::Location HdfFile::find_location(hid_t object) const {
+  const std::optional<Library::Location> location = hdf5_.location(object);
+  if (!location) damaged("an object");
+  return *location;
 }
 
 void HdfFile::not_there(const std::string& shown, int kind) {
@@ -110,8 +112,8 @@ void HdfFile::not_there(const std::string& shown, int kind) {
 }
 
 void HdfFile::visit(std::string_view top, const Visitor& visitor) {
-  std::set<std::pair<unsigned long, haddr_t>> seen;
-  std::vector<Handle> open_files;
+  std::set<Library::Location> seen;
+  std::map<unsigned long, Handle> open_files;
   std::vector<std::string> to_visit{std::string(top)};
   while (!to_visit.empty()) {
     const std::string name = std::move(to_visit.back());
@@ -120,13 +122,15 @@ void HdfFile::visit(std::string_view top, const Visitor& visitor) {
     const Handle object(hdf5_->H5Oopen(file_.id(), ("/" + name).c_str(), links_->id()), hdf5_->H5Oclose);
     if (!object && name == top) damaged(name.empty() ? "the root group" : text("the object \"", name, '"'));
     if (links_->is_missing()) continue;  // as for a soft link that leads nowhere
-    haddr_t address = object ? object_address(object.id()) : HADDR_UNDEF;
-    // If another link has led to this object, it has been visited.
-    if (object && !seen.insert({hdf5_.file_number(object.id()).value_or(0), address}).second) continue;
-    if (object && is_outside(object.id())) {
-      address = HADDR_UNDEF;
-      // The library gives a file another number if it opens it again.
-      open_files.emplace_back(hdf5_->H5Iget_file_id(object.id()), hdf5_->H5Fclose);
+    haddr_t address = HADDR_UNDEF;
+    if (object) {
+      const Library::Location at = find_location(object.id());
+      // If another link has led to this object, it has been visited.
+      if (!seen.insert(at).second) continue;
+      if (at.file == number_)
+        address = at.address;
+      else if (!open_files.contains(at.file))  // the library gives a file another number if it opens it again
+        open_files.emplace(at.file, Handle(hdf5_->H5Iget_file_id(object.id()), hdf5_->H5Fclose));
     }
     const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
     visitor(name, object.id(), address, kind);
@@ -175,7 +179,7 @@ std::vector<NamedDataset> HdfFile::datasets(std::string_view group) {
     }
     if (is_only_dimension(hdf5_, object)) return;
     NamedDataset& one = found.emplace_back(name);
-    one.dataset = describe_or_reject(object, one.name);
+    one.dataset = describe_or_reject(object, address == HADDR_UNDEF, one.name);
     one.attributes = read_attributes(hdf5_, object, of_netcdf_);
     dimensions.push_back(address == HADDR_UNDEF
                              ? Dimensions()
@@ -233,27 +237,29 @@ HdfDataset HdfFile::dataset(std::string_view name) {
   const auto [object, stored] = open_array(name);
   const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
   if (kind != H5I_DATASET) not_there(shown, kind);
-  HdfDataset found = describe(object.id(), shown);
-  if (!found.unlimited.empty() && !is_outside(object.id())) {
+  const Library::Location at = find_location(object.id());
+  const bool is_outside = at.file != number_;
+  HdfDataset found = describe(object.id(), is_outside, shown);
+  if (!found.unlimited.empty() && !is_outside) {
     ScaleTable scales(hdf5_, file_.id(), descriptor_);
-    const Dimensions its = read_dimensions(hdf5_, object.id(), object_address(object.id()), found.stored_dimensions());
+    const Dimensions its = read_dimensions(hdf5_, object.id(), at.address, found.stored_dimensions());
     if (scales.needs_all(its, found)) add_all_scales(scales);
     scales.extend_records(its, found);
   }
   if (found.rejection) found.rejection.raise(shown, ": ");
   found.attributes = read_attributes(hdf5_, object.id(), of_netcdf_);
   found.path = stored;
-  found.header = static_cast<std::int64_t>(object_address(object.id()));
-  if (found.storage == Storage::kChunks && found.library.empty()) {
+  found.header = static_cast<std::int64_t>(at.address);
+  if (found.storage == Storage::kChunks && found.library_reason.empty()) {
     read_index(object.id(), found, shown);
     describe_file(found);
   }
   return found;
 }
 
-HdfDataset HdfFile::describe_or_reject(hid_t dataset, const std::string& name) const {
+HdfDataset HdfFile::describe_or_reject(hid_t dataset, bool is_outside, const std::string& name) const {
   try {
-    return describe(dataset, shown_name(path_, name));
+    return describe(dataset, is_outside, shown_name(path_, name));
   } catch (const Error& error) {
     if (error.system_code() != EIO) throw;
     HdfDataset unreadable;
@@ -262,7 +268,7 @@ HdfDataset HdfFile::describe_or_reject(hid_t dataset, const std::string& name) c
   }
 }
 
-HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
+HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& shown) const {
   HdfDataset found;
   const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
   const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
@@ -272,7 +278,7 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
   found.rejection = std::move(element.rejection);
   found.type.dtype = std::move(element.dtype);
   found.type.element_bytes = element.bytes;
-  found.texts = std::move(element.texts);
+  found.padded_texts = std::move(element.texts);
   found.stored = static_cast<std::int64_t>(hdf5_->H5Dget_storage_size(dataset));
   describe_space(dataset, found);
   append_dimensions(found, element.shape);
@@ -299,23 +305,24 @@ HdfDataset HdfFile::describe(hid_t dataset, const std::string& shown) const {
     reject("its elements are arrays of numbers with unused bits; use h5py for it");
   else if (!element.conversion.empty())
     add_library_reason(found, element.conversion);
-  choose_reader(dataset, properties.id(), found);
+  choose_reader(dataset, properties.id(), is_outside, found);
   if (found.rejection) return found;
   const std::optional<std::int64_t> bytes = array_bytes(found.type.shape, found.type.element_bytes);
   if (!bytes) {
     found.rejection = Rejection("it has more than 2^63 - 1 bytes");
     return found;
   }
-  if (!found.library.empty() && (found.type.has_texts() || found.element_dimensions > 0)) {
-    found.rejection = Rejection(text("its elements are ", found.type.has_texts() ? "texts of any length" : "arrays",
-                                     " that only HDF5's library can read (", found.library, "); use h5py for it"));
+  if (!found.library_reason.empty() && (found.type.has_texts() || found.element_dimensions > 0)) {
+    found.rejection =
+        Rejection(text("its elements are ", found.type.has_texts() ? "texts of any length" : "arrays",
+                       " that only HDF5's library can read (", found.library_reason, "); use h5py for it"));
     return found;
   }
   if (found.type.has_texts()) {
     describe_texts(type.id(), properties.id(), found);
     return found;
   }
-  const Handle memory = make_memory_type(hdf5_, type.id());
+  const Handle memory = make_memory_type(hdf5_, type.id(), found.type.dtype, !element.conversion.empty());
   read_fill(memory.id(), properties.id(), found);
   if (found.storage == Storage::kInside) {
     found.inside.resize(static_cast<std::size_t>(*bytes));
@@ -382,16 +389,6 @@ void HdfFile::describe_chunks(hid_t properties, HdfDataset& found, const std::st
   else if (*bytes > kMaxCompressed && !found.filters.empty())
     found.rejection = Rejection::because("its chunks have ", *bytes, " bytes, and Plait unpacks at most ",
                                          kMaxCompressed, "; copy it by h5repack into smaller ones");
-}
-
-void HdfFile::read_fill(hid_t type, hid_t properties, HdfDataset& found) const {
-  found.fill.assign(hdf5_->H5Tget_size(type), std::byte{0});
-  H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
-  found.has_own_fill =
-      hdf5_->H5Pfill_value_defined(properties, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED;
-  if (found.has_own_fill && hdf5_->H5Pget_fill_value(properties, type, found.fill.data()) < 0)
-    found.rejection = Rejection("its fill value cannot be read");
-  found.pad_with_null(found.fill);
 }
 
 }  // namespace plait::container::hdf5

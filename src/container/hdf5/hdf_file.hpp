@@ -59,21 +59,19 @@ class HdfFile {
   void finish_opening(FollowRule rule);
   /// Opens an object.  errors  kArgument: its name leads to another file that is missing or must not be read.
   Handle open_object(const std::string& name, const std::string& shown) const;
-  /// Returns true if an object is in another file, to which a link has led.
-  bool is_outside(hid_t object) const;
   /// Makes the HDF5 library read the elements if Plait does not find them, or does not decode them.
-  void choose_reader(hid_t dataset, hid_t properties, HdfDataset& found) const;
-  std::uint64_t object_address(hid_t object) const;
-  HdfDataset describe(hid_t dataset, const std::string& shown) const;
-  /// Describes a dataset.
-  ///
-  /// If it is damaged, states the reason in HdfDataset::rejection, so that listings can go on.
-  HdfDataset describe_or_reject(hid_t dataset, const std::string& name) const;
+  void choose_reader(hid_t dataset, hid_t properties, bool is_outside, HdfDataset& found) const;
+  Library::Location find_location(hid_t object) const;
+  /// Describes a dataset. is_outside: true if it is in another file, to which a link has led.
+  HdfDataset describe(hid_t dataset, bool is_outside, const std::string& shown) const;
+  /// Describes a dataset like describe(). If it is damaged, HdfDataset::rejection states the reason, so that listings
+  /// can go on.
+  HdfDataset describe_or_reject(hid_t dataset, bool is_outside, const std::string& name) const;
   void describe_space(hid_t dataset, HdfDataset& found) const;
   void describe_chunks(hid_t properties, HdfDataset& found, const std::string& shown) const;
   /// Reads the properties of the file that a change of chunks depends on.
   void describe_file(HdfDataset& found) const;
-  void read_fill(hid_t dataset, hid_t properties, HdfDataset& found) const;
+  void read_fill(hid_t type, hid_t properties, HdfDataset& found) const;
   /// Reads the fill value of texts, and the properties of the file that the addresses of texts depend on.
   void describe_texts(hid_t type, hid_t properties, HdfDataset& found) const;
   void read_index(hid_t dataset, HdfDataset& found, const std::string& shown) const;

@@ -181,11 +181,6 @@ std::optional<haddr_t> Library::address(hid_t object) const {
   return found ? std::optional(found->address) : std::nullopt;
 }
 
-std::optional<unsigned long> Library::file_number(hid_t object) const {
-  const std::optional<Location> found = location(object);
-  return found ? std::optional(found->file) : std::nullopt;
-}
-
 void Library::add_plugins() const {
   if (std::exchange(loaded()->has_plugins, true)) return;
   const std::string folder = surroundings().plugins();

@@ -1,6 +1,8 @@
 /// The HDF5 library, which is loaded when the first file needs it (docs/decisions/0045-hdf5.md).
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,24 +30,22 @@ class Library {
   std::string describe() const;
   /// Returns the library's message about the call that failed last, in parentheses; empty if it has none.
   std::string why() const;
+  /// The location of an object.
+  struct Location {
+    unsigned long file;  ///< number of the file, which is the same for all objects of a file while it is open
+    haddr_t address;     ///< address in the file
+    auto operator<=>(const Location&) const = default;
+  };
+  /// Returns the location of an open object; empty if the library fails.
+  std::optional<Location> location(hid_t object) const;
   /// Returns the address of an open object in its file; empty if the library fails.
   std::optional<haddr_t> address(hid_t object) const;
-  /// Returns the number of the file of an open object, which is the same for all objects of a file while it is open;
-  /// empty if the library fails.
-  std::optional<unsigned long> file_number(hid_t object) const;
   /// Makes the library search for filters in the folder of plug-ins that the hooks name.
   void add_plugins() const;
   /// Returns true if the library, or a plug-in, has a filter.
   bool has_filter(unsigned id) const;
 
  private:
-  /// The location of an object: the number of its file, and its address.
-  struct Location {
-    unsigned long file;
-    haddr_t address;
-  };
-  std::optional<Location> location(hid_t object) const;
-
   std::unique_lock<std::recursive_mutex> lock_;
   const Functions* functions_ = nullptr;
   H5E_auto2_t printer_ = nullptr;
@@ -75,5 +75,17 @@ class Handle {
   hid_t id_ = -1;
   herr_t (*close_)(hid_t) = nullptr;
 };
+
+/// Reads a text of any length. get(buffer, size): calls a function of the library that fills a buffer and returns the
+/// length of the text. Returns an empty text if the library fails.
+template <typename Get>
+std::string read_text(const Get& get) {
+  const auto length = get(nullptr, std::size_t{0});
+  if (length <= 0) return {};
+  std::string result(static_cast<std::size_t>(length) + 1, '\0');
+  if (get(result.data(), result.size()) < 0) return {};
+  result.resize(static_cast<std::size_t>(length));
+  return result;
+}
 
 }  // namespace plait::container::hdf5

@@ -30,7 +30,7 @@ Member make_member(NamedDataset& found) {
   member.element = std::move(dataset.element);
   member.stored = dataset.stored;
   member.type = std::move(dataset.type);
-  member.library = std::move(dataset.library);
+  member.library = std::move(dataset.library_reason);
   member.rejection = std::move(dataset.rejection);
   member.has_elements = !dataset.is_null;
   return member;
@@ -84,7 +84,7 @@ void OpenedDataset::write(const AttributeChanges& changes) {
 
 std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,
                                            const std::string& path) {
-  if (!dataset.library.empty()) {
+  if (!dataset.library_reason.empty()) {
     auto store = std::make_shared<LibraryStore>(std::move(file), dataset, path);
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
   }

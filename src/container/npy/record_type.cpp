@@ -21,13 +21,10 @@
 
 namespace plait::container::npy {
 
-namespace {
-
-/// Quotes a name as a Python literal.
-std::string quote(std::string_view name) {
+std::string quote(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string result = "'";
-  for (const char c : name) {
+  for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
     if (c == '\\' || c == '\'')
       result += {'\\', c};
@@ -38,6 +35,8 @@ std::string quote(std::string_view name) {
   }
   return result + "'";
 }
+
+namespace {
 
 std::string print_padding(std::int64_t bytes) { return base::text("('', '|V", bytes, "')"); }
 

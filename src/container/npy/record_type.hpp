@@ -20,6 +20,9 @@ struct RecordField {
   std::int64_t bytes = 0;  ///< the bytes of the whole field
 };
 
+/// Returns a text as a Python literal, as dtypes have the names of fields.
+std::string quote(std::string_view text);
+
 /// Returns true if a dtype is a list of fields.
 inline bool is_record(std::string_view dtype) { return dtype.starts_with('['); }
 

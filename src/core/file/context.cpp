@@ -11,6 +11,12 @@
 
 namespace plait::core {
 
+std::string_view mode_name(Mode mode) {
+  if (mode == Mode::kRead) return "r";
+  if (mode == Mode::kWrite) return "w";
+  return mode == Mode::kReadWrite ? "r+" : "a";
+}
+
 FileContext::FileContext(const std::string& path, Mode mode, const Comm& comm)
     : comm_(comm),
       path_(path),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/function_ref.hpp"
 #include "base/process.hpp"
@@ -14,6 +15,9 @@
 #include "transport/transport.hpp"
 
 namespace plait::core {
+
+/// Returns the name of a mode in open(): `r`, `w`, `r+` or `a`.
+std::string_view mode_name(Mode mode);
 
 /// The path, the mode and the ranks of a File, which are constant from before it is opened until after it is closed.
 /// threads  One at a time, on the worker; const functions on any thread.

@@ -58,8 +58,8 @@ Region appended_region(const Extents& before, const Extents& after) {
 void File::Impl::check_extensible() const {
   const Mode mode = context_.mode();
   if (mode != Mode::kAppend && mode != Mode::kWrite)
-    base::throw_argument_error(context_.path(), " is open with mode ", mode == Mode::kRead ? "\"r\"" : "\"r+\"",
-                               "; open it with mode \"a\" to change its shape");
+    base::throw_argument_error(context_.path(), " is open with mode \"", core::mode_name(mode),
+                               "\"; open it with mode \"a\" to change its shape");
   if (selection_.array().type.has_texts())
     base::throw_argument_error(context_.path(), " cannot grow: its elements are texts of any length");
   if (!storage_.has_dataset() || selection_.has_members() || storage_.shape_changes() == nullptr)
@@ -86,7 +86,9 @@ void File::Impl::append(const Layout& layout, const std::vector<MutablePart>& pa
           check_extensible();
           after = extended_shape(context_.path(), before, layout.shape(), axis);
         });
-    together.run_phase([&] { set_shape(after); });
+    together.run_phase([&] {
+      if (after != before) set_shape(after);
+    });
   });
   if (after == before) return;
   try {

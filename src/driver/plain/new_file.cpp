@@ -16,7 +16,7 @@ class NewPlainFile : public store::NewFile {
                .claimed = options.claimed,
                .keeps_unfinished = options.keeps_unfinished,
                .continues = options.continues,
-               .skips_syncs = !options.durable}) {}
+               .durable = options.durable}) {}
 
   store::Location location() const override { return {file_.temporary_path(), {}, {}}; }
   void resize(std::int64_t bytes) override { file_.resize(bytes); }

@@ -36,9 +36,9 @@ std::string metadata_path(const std::string& name) {
   if (store::is_raw(name)) return store::ordinary_path(name);
   const container::ArrayName parts = container::array_name(name);
   std::error_code error;
-  const container::FormatTraits& named = container::format_named(name).traits();
+  const bool may_be_archive = container::may_be_archive(container::format_named(name));
   if (std::filesystem::is_regular_file(std::string(parts.file), error) &&
-      ((named.states_type && !named.keeps_chunks) || !store::zip::is_archive(std::string(parts.file))))
+      !(may_be_archive && store::zip::is_archive(std::string(parts.file))))
     return std::string(parts.file);
   const container::FolderFormat* const folder = container::format_at(name).folder();
   return folder != nullptr ? folder->locate_metadata(parts.file, parts.array).location : std::string(parts.file);
@@ -62,9 +62,9 @@ store::OpenLocation find_in_archive(const std::string& name, const std::string& 
 }
 
 /// Returns true if a location continues after a zip file.
-bool is_in_archive(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::exists(path, error)) return false;
+/// error: the error of opening it.
+bool is_in_archive(const Error& error, const std::string& path) {
+  if (error.system_code() != ENOTDIR) return false;
   const std::string archive = store::zip::archive_path(path);
   return !archive.empty() && archive.size() < path.size();
 }
@@ -104,22 +104,26 @@ class PlainDriver : public FileDriver {
 
   store::OpenLocation find(const std::string& name, bool writable) const override {
     const std::string path = metadata_path(name);
-    if (is_in_archive(path)) return find_in_archive(name, path, writable);
     try {
       auto opened = std::make_unique<PosixStore>(path, to_access(writable));
       store::Location location{std::filesystem::absolute(path).string(), {}, {opened->identity()}};
       return {std::move(location), std::move(opened)};
     } catch (const Error& error) {
+      if (is_in_archive(error, path)) return find_in_archive(name, path, writable);
       if (error.system_code() == EISDIR) say_what_folder(error, path);
       if (error.system_code() == ENOENT) say_what_is_there(error, name);
       throw;
     }
   }
   std::unique_ptr<store::Store> open(const store::Location& location, bool writable) const override {
-    if (is_in_archive(location.path)) return std::make_unique<store::ObjectBytes>(location.path);
-    auto opened = std::make_unique<PosixStore>(location.path, to_access(writable));
-    store::expect_same_files(location, {opened->identity()}, location.path);
-    return opened;
+    try {
+      auto opened = std::make_unique<PosixStore>(location.path, to_access(writable));
+      store::expect_same_files(location, {opened->identity()}, location.path);
+      return opened;
+    } catch (const Error& error) {
+      if (is_in_archive(error, location.path)) return std::make_unique<store::ObjectBytes>(location.path);
+      throw;
+    }
   }
   bool is_replaced(const std::string& name, const store::Location& opened) const override {
     // The metadata file of a folder is replaced when it changes; the format checks its folder itself.

@@ -117,12 +117,12 @@ NewStripedFile::NewStripedFile(const Name& name, const store::NewFileOptions& op
       keeps_(options.keeps_unfinished),
       durable_(options.durable) {
   const std::string text = description_.to_text();
-  const posix::Replacement::ReplacementOptions marks{.suffix = store::stripe::kTemporarySuffix,
-                                                     .on_leftover = clear,
-                                                     .claimed = options.claimed,
-                                                     .keeps_unfinished = keeps_,
-                                                     .continues = options.continues,
-                                                     .skips_syncs = !durable_};
+  const posix::ReplacementOptions marks{.suffix = store::stripe::kTemporarySuffix,
+                                        .on_leftover = clear,
+                                        .claimed = options.claimed,
+                                        .keeps_unfinished = keeps_,
+                                        .continues = options.continues,
+                                        .durable = durable_};
   if (options.continues) {
     file_.emplace(name.path, -1, std::span<const std::byte>(), marks);
     if (file_->continued() && adopt()) return;

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "container/hdf5/changing/numbers.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -38,12 +39,6 @@ constexpr std::uint64_t kLayout = 8;         // type of the layout message
 constexpr std::uint64_t kContinuation = 16;  // type of the continuation message
 constexpr std::size_t kMaxBlocks = 10'000;
 constexpr std::int64_t kMaxBlockBytes = std::int64_t{64} << 20;
-
-std::uint64_t number_in(std::span<const std::byte> bytes, std::size_t at, std::size_t count) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < count; ++i) value |= std::to_integer<std::uint64_t>(bytes[at + i]) << (8 * i);
-  return value;
-}
 
 [[noreturn]] void damaged(const store::Store& file, std::string_view what, std::int64_t at) {
   base::throw_system_error(EIO, file.name(), " cannot be changed: ", what, " at offset ", at,

@@ -54,7 +54,8 @@ void LibraryReader::open(const Library& hdf5) {
   if (!opened->dataset) fail(hdf5, "the dataset");
   opened->space = Handle(hdf5->H5Dget_space(opened->dataset.id()), hdf5->H5Sclose);
   const Handle type(hdf5->H5Dget_type(opened->dataset.id()), hdf5->H5Tclose);
-  opened->type = make_memory_type(hdf5, type.id());
+  const Element element = to_element(hdf5, type.id());
+  opened->type = make_memory_type(hdf5, type.id(), element.dtype, !element.conversion.empty());
   std::array<hsize_t, H5S_MAX_RANK> extents{};
   const int count = hdf5->H5Sget_simple_extent_dims(opened->space.id(), extents.data(), nullptr);
   if (!opened->type || count < 0) fail(hdf5, "the description of the dataset");

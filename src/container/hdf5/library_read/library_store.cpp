@@ -13,15 +13,10 @@
 #include "container/hdf5/library_read/library_store.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
-#include <vector>
 
 namespace plait::container::hdf5 {
 
 namespace {
-
-using store::ReadSegment;
 
 /// Returns the box that begins at element `first` and has at most `count` elements.
 LibraryBox first_box(const Extents& shape, std::int64_t first, std::int64_t count) {
@@ -66,21 +61,15 @@ void LibraryStore::unpack(const Chunk& chunk, std::span<std::byte> into) const {
   dataset().pad_with_null(into);
 }
 
-void LibraryStore::read_elements(const ReadSegment& segment) const {
+void LibraryStore::read_whole(std::int64_t offset, std::span<std::byte> into) const {
   const std::int64_t each = dataset().type.element_bytes;
-  const std::int64_t begin = segment.offset / each;
-  const std::int64_t end = (segment.offset + segment.bytes + each - 1) / each;
-  // Segments that begin or end within an element are read into memory of whole elements.
-  const bool is_whole = segment.offset % each == 0 && segment.bytes % each == 0;
-  std::vector<std::byte> buffer(is_whole ? 0 : static_cast<std::size_t>((end - begin) * each));
-  std::byte* const data = is_whole ? segment.data : buffer.data();
+  const std::int64_t begin = offset / each;
+  const std::int64_t end = begin + static_cast<std::int64_t>(into.size()) / each;
   for (std::int64_t at = begin; at < end;) {
     const LibraryBox box = first_box(dataset().type.shape, at, end - at);
-    reader_->read(box, data + (at - begin) * each);
+    reader_->read(box, into.data() + (at - begin) * each);
     at += elements(box);
   }
-  dataset().pad_with_null({data, static_cast<std::size_t>((end - begin) * each)});
-  if (!is_whole) std::memcpy(segment.data, data + segment.offset % each, static_cast<std::size_t>(segment.bytes));
 }
 
 }  // namespace plait::container::hdf5

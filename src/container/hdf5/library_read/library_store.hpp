@@ -11,7 +11,7 @@
 
 namespace plait::container::hdf5 {
 
-/// The store of a dataset with HdfDataset::library: the HDF5 library of each rank reads its elements. Chunks are
+/// The store of a dataset with HdfDataset::library_reason: the HDF5 library of each rank reads its elements. Chunks are
 /// consecutive, as in DatasetStore, and each is decoded as a whole. A dataset without chunks is the bytes of its
 /// elements in C order.
 class LibraryStore : public DatasetStore {
@@ -21,7 +21,7 @@ class LibraryStore : public DatasetStore {
  protected:
   std::optional<Chunk> find(std::int64_t number) const override;
   void unpack(const Chunk& chunk, std::span<std::byte> into) const override;
-  void read_elements(const store::ReadSegment& segment) const override;
+  void read_whole(std::int64_t offset, std::span<std::byte> into) const override;
 
  private:
   const std::unique_ptr<LibraryReader> reader_;

@@ -3,8 +3,8 @@
 // Problem: Plait finds the bytes of contiguous and chunked datasets in the file and decodes them itself, on all ranks
 // at once. It cannot do so if a filter or the type of elements is not its own, or if the elements are in other files.
 //
-// Idea: HdfDataset::library lists the reasons, and LibraryStore reads such a dataset by the library. Virtual datasets
-// get the chunks of their first source, so that a window contains whole chunks of the sources.
+// Idea: HdfDataset::library_reason lists the reasons, and LibraryStore reads such a dataset by the library. Virtual
+// datasets get the chunks of their first source, so that a window contains whole chunks of the sources.
 //
 // Example: a virtual dataset of shape (365, 721, 1440) whose sources, one a day, have shape (721, 1440) and chunks
 // (103, 180) of 4-byte elements. The chunk (1, 103, 180) has 74,160 bytes, which is less than kMinBytes; doubling the
@@ -49,27 +49,25 @@ void divide(HdfDataset& found, const Extents& source) {
 
 }  // namespace
 
-bool HdfFile::is_outside(hid_t object) const { return hdf5_.file_number(object).value_or(number_) != number_; }
-
-void HdfFile::choose_reader(hid_t dataset, hid_t properties, HdfDataset& found) const {
+void HdfFile::choose_reader(hid_t dataset, hid_t properties, bool is_outside, HdfDataset& found) const {
   if (found.rejection) return;
   // A link may have led to another file, whose name the library has.
-  std::string file(4096, '\0');
-  const ssize_t length = hdf5_->H5Fget_name(dataset, file.data(), file.size());
-  file.resize(static_cast<std::size_t>(std::clamp<ssize_t>(length, 0, 4095)));
+  const auto file_name = [&] {
+    return read_text([&](char* into, std::size_t n) { return hdf5_->H5Fget_name(dataset, into, n); });
+  };
   const bool is_virtual = hdf5_->H5Pget_layout(properties) == H5D_VIRTUAL;
   if (is_virtual || hdf5_->H5Pget_external_count(properties) > 0) {
-    const SourceFiles files = is_virtual ? find_virtual_sources(hdf5_, dataset, properties, file)
-                                         : find_storage_files(hdf5_, properties, file);
+    const SourceFiles files = is_virtual ? find_virtual_sources(hdf5_, dataset, properties, file_name())
+                                         : find_storage_files(hdf5_, properties, file_name());
     found.rejection = files.rejection;
     if (!files.rejection) add_library_reason(found, files.description);
     found.storage = Storage::kLibrary;
     divide(found, files.chunk);
   }
-  if (is_outside(dataset))
-    add_library_reason(found, base::text("external link to ", std::filesystem::path(file).filename().string()));
-  if (found.storage == Storage::kInside || found.storage == Storage::kNone) found.library.clear();
-  if (found.storage == Storage::kWhole && !found.library.empty()) found.storage = Storage::kLibrary;
+  if (is_outside)
+    add_library_reason(found, base::text("external link to ", std::filesystem::path(file_name()).filename().string()));
+  if (found.storage == Storage::kInside || found.storage == Storage::kNone) found.library_reason.clear();
+  if (found.storage == Storage::kWhole && !found.library_reason.empty()) found.storage = Storage::kLibrary;
 }
 
 }  // namespace plait::container::hdf5

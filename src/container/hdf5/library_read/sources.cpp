@@ -54,41 +54,6 @@ std::string expanded(const std::string& name, std::size_t block) {
   return result;
 }
 
-/// Reads a text of which a function of the library returns the length, and fills a buffer.
-template <typename Get>
-std::string text_by(const Get& get) {
-  const auto length = get(nullptr, std::size_t{0});
-  if (length <= 0) return {};
-  std::string result(static_cast<std::size_t>(length) + 1, '\0');
-  if (get(result.data(), result.size()) < 0) return {};
-  result.resize(static_cast<std::size_t>(length));
-  return result;
-}
-
-SourceFiles check_storage(const Library& hdf5, hid_t properties, const std::string& file, FollowRule rule) {
-  SourceFiles found;
-  const int count = hdf5->H5Pget_external_count(properties);
-  for (int i = 0; i < count; ++i) {
-    std::array<char, 4096> name{};
-    off_t offset = 0;
-    hsize_t bytes = 0;
-    if (hdf5->H5Pget_external(properties, static_cast<unsigned>(i), name.size(), name.data(), &offset, &bytes) < 0)
-      return {{}, base::Rejection("the names of its external files cannot be read; copy the file again"), {}};
-    name.back() = '\0';
-    const OtherFile other = find_other_file(file, name.data(), Naming::kStorage, rule);
-    if (other.rejection) return {{}, base::Rejection::because(kBegin, other.rejection.reason()), {}};
-    if (!other.exists)
-      return {{},
-              base::Rejection::because(kBegin, other.path,
-                                       ", which is missing; copy it "
-                                       "there"),
-              {}};
-    if (i == 0) found.description = text("external storage in ", name.data());
-  }
-  if (count > 1) base::append_parts(found.description, " and ", count - 1, count == 2 ? " other file" : " other files");
-  return found;
-}
-
 /// A name of a source: the file, which is `.` for the file of the virtual dataset itself, and the dataset.
 struct SourceName {
   std::string file;
@@ -106,8 +71,8 @@ class SourceCheck {
       return reject(base::Rejection("its sources cannot be read; copy the file again"));
     for (std::size_t i = 0; i < count && !rejection_; ++i) {
       const SourceName pattern{
-          text_by([&](char* into, std::size_t n) { return hdf5_->H5Pget_virtual_filename(properties, i, into, n); }),
-          text_by([&](char* into, std::size_t n) { return hdf5_->H5Pget_virtual_dsetname(properties, i, into, n); })};
+          read_text([&](char* into, std::size_t n) { return hdf5_->H5Pget_virtual_filename(properties, i, into, n); }),
+          read_text([&](char* into, std::size_t n) { return hdf5_->H5Pget_virtual_dsetname(properties, i, into, n); })};
       const bool is_series = expanded(pattern.file, 0) != expanded(pattern.file, 1) ||
                              expanded(pattern.dataset, 0) != expanded(pattern.dataset, 1);
       for (std::size_t block = 0; !rejection_; ++block) {
@@ -175,7 +140,7 @@ class SourceCheck {
 
   void check_dataset(hid_t dataset, const std::string& path, int depth) {
     // An external link may have led to another file than the one of `path`.
-    const std::string file = text_by([&](char* into, std::size_t n) { return hdf5_->H5Fget_name(dataset, into, n); });
+    const std::string file = read_text([&](char* into, std::size_t n) { return hdf5_->H5Fget_name(dataset, into, n); });
     const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
     if (!properties || file.empty())
       return reject(base::Rejection::because("its source in ", path, " cannot be read", hdf5_.why()));
@@ -223,7 +188,24 @@ SourceFiles find_virtual_sources(const Library& hdf5, hid_t dataset, hid_t prope
 }
 
 SourceFiles find_storage_files(const Library& hdf5, hid_t properties, const std::string& file) {
-  return check_storage(hdf5, properties, file, follow_rule());
+  const FollowRule rule = follow_rule();
+  SourceFiles found;
+  const int count = hdf5->H5Pget_external_count(properties);
+  for (int i = 0; i < count; ++i) {
+    std::array<char, 4096> name{};
+    off_t offset = 0;
+    hsize_t bytes = 0;
+    if (hdf5->H5Pget_external(properties, static_cast<unsigned>(i), name.size(), name.data(), &offset, &bytes) < 0)
+      return {{}, base::Rejection("the names of its external files cannot be read; copy the file again"), {}};
+    name.back() = '\0';
+    const OtherFile other = find_other_file(file, name.data(), Naming::kStorage, rule);
+    if (other.rejection) return {{}, base::Rejection::because(kBegin, other.rejection.reason()), {}};
+    if (!other.exists)
+      return {{}, base::Rejection::because(kBegin, other.path, ", which is missing; copy it there"), {}};
+    if (i == 0) found.description = text("external storage in ", name.data());
+  }
+  if (count > 1) base::append_parts(found.description, " and ", count - 1, count == 2 ? " other file" : " other files");
+  return found;
 }
 
 base::Rejection library_filter_rejection(const Library& hdf5, unsigned id, const std::string& description) {

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "base/errors.hpp"
+#include "container/hdf5/changing/numbers.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -27,12 +28,6 @@ constexpr std::size_t kSmallest = 4096;  ///< minimum size of a collection
 /// Size at which a new collection is written. The library reads collections as a whole.
 constexpr std::size_t kUsual = std::size_t{64} << 10U;
 constexpr std::uint32_t kMaxHeapObjects = 65'000;  ///< numbers have 16 bits
-
-std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at, std::size_t size) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < size; ++i) value |= std::to_integer<std::uint64_t>(bytes[at + i]) << (8 * i);
-  return value;
-}
 
 void put_at(std::vector<std::byte>& bytes, std::size_t at, std::size_t size, std::uint64_t value) {
   for (std::size_t i = 0; i < size; ++i) bytes[at + i] = static_cast<std::byte>(value >> (8 * i) & 0xff);
@@ -63,7 +58,7 @@ void HeapCollection::read(store::Store& file) {
   file.read({{offset_, bytes_.data(), static_cast<std::int64_t>(bytes_.size())}});
   if (std::memcmp(bytes_.data(), kHeapSignature.data(), kHeapSignature.size()) != 0)
     damaged("does not begin with GCOL");
-  const std::uint64_t size = number_at(bytes_, kHeapSignature.size(), 8);
+  const std::uint64_t size = number_in(bytes_, kHeapSignature.size(), 8);
   if (size < kHeaderBytes || size > static_cast<std::uint64_t>(available))
     damaged("states a size of ", size, " bytes, but the file has ", available, " from there on");
   const std::size_t first = bytes_.size();
@@ -75,9 +70,9 @@ void HeapCollection::read(store::Store& file) {
 
 void HeapCollection::list_objects() {
   for (std::size_t at = kHeaderBytes; at + kHeaderBytes <= bytes_.size();) {
-    const auto number = static_cast<std::size_t>(number_at(bytes_, at, 2));
+    const auto number = static_cast<std::size_t>(number_in(bytes_, at, 2));
     if (number == 0) return;
-    const std::uint64_t size = number_at(bytes_, at + 8, 8);
+    const std::uint64_t size = number_in(bytes_, at + 8, 8);
     at += kHeaderBytes;
     if (size > bytes_.size() - at) damaged("has object ", number, " with ", size, " bytes, which exceed it");
     if (number >= objects_.size()) objects_.resize(number + 1);

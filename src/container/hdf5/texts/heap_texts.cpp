@@ -73,7 +73,7 @@ std::vector<std::string> HeapTexts::read_texts(std::span<const std::byte> elemen
   std::uint64_t at = 0;
   for (const std::size_t i : order) {
     if (found[i].is_missing()) texts[i] = missing_;
-    if (found[i].is_null() || found[i].is_missing()) continue;
+    if (found[i].is_null()) continue;
     if (!collection || at != found[i].address) {
       at = found[i].address;
       if (at > static_cast<std::uint64_t>(INT64_MAX) - static_cast<std::uint64_t>(base_))
@@ -92,8 +92,8 @@ std::vector<std::string> HeapTexts::read_texts(std::span<const std::byte> elemen
 std::vector<std::byte> HeapTexts::add_texts(std::span<const std::string> texts) {
   if (!append_)
     base::throw_argument_error(name_,
-                               ": texts were given for a file that exists, in which the HDF5 library manages the heap "
-                               "of texts; write a new file, or write them by h5py");
+                               ": cannot write texts to an existing file, because only the HDF5 library can change its "
+                               "heap; write a new file, or use h5py");
   std::vector<TextElement> made(texts.size());
   NewHeapCollection collection;
   std::size_t first = 0;  // the first text of the collection

@@ -23,7 +23,7 @@
 #include <exception>
 
 #include "base/errors.hpp"
-#include "container/hdf5/writing/chunk_tree.hpp"
+#include "container/hdf5/changing/numbers.hpp"
 #include "plait/error.hpp"
 
 namespace plait::container::hdf5 {
@@ -34,12 +34,6 @@ namespace {
 constexpr std::int64_t kHeaderBytes = 32;
 /// Number in the header of an allocation whose chunk could not be written, or that has no chunk.
 constexpr std::int64_t kNoChunk = -1;
-
-std::uint64_t number_in(std::span<const std::byte> header, std::size_t at) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < 8; ++i) value |= std::to_integer<std::uint64_t>(header[at + i]) << (8 * i);
-  return value;
-}
 
 }  // namespace
 
@@ -106,12 +100,12 @@ void ChunkLog::look_locked() {
     // find.
     if (file_->size() < looked_ + kHeaderBytes) return;
     file_->read({{looked_, header.data(), kHeaderBytes}});
-    if (number_in(header, 0) != mark_) return;
-    const auto number = static_cast<std::int64_t>(number_in(header, 8));
-    const auto bytes = static_cast<std::int64_t>(number_in(header, 16));
+    if (number_in(header, 0, 8) != mark_) return;
+    const auto number = static_cast<std::int64_t>(number_in(header, 8, 8));
+    const auto bytes = static_cast<std::int64_t>(number_in(header, 16, 8));
     if (bytes < 0 || bytes > log_end - looked_ - kHeaderBytes) return;  // the header is only partly written
     if (number != kNoChunk)
-      take({number, looked_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24))});
+      take({number, looked_ + kHeaderBytes, bytes, static_cast<std::uint32_t>(number_in(header, 24, 8))});
     looked_ += kHeaderBytes + bytes;
   }
 }

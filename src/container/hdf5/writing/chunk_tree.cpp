@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "container/hdf5/changing/numbers.hpp"
+
 namespace plait::container::hdf5 {
 
 namespace {
@@ -84,10 +86,6 @@ class TreeWriter {
 };
 
 }  // namespace
-
-void append_number(std::vector<std::byte>& out, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
-}
 
 ChunkTree make_tree(const HdfDataset& dataset, std::span<const Chunk> chunks, std::int64_t at) {
   TreeWriter writer(dataset);

@@ -21,7 +21,4 @@ struct ChunkTree {
 /// cost  About 50 bytes for each chunk of three dimensions.
 ChunkTree make_tree(const HdfDataset& dataset, std::span<const Chunk> chunks, std::int64_t at);
 
-/// Appends a number as `bytes` little-endian bytes.
-void append_number(std::vector<std::byte>& out, std::uint64_t value, int bytes);
-
 }  // namespace plait::container::hdf5

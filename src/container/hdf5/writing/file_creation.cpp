@@ -57,11 +57,11 @@ class NewHdfFile : public container::NewFile {
   }
   std::unique_ptr<container::Dataset> dataset(std::shared_ptr<store::Store> store) const override {
     std::vector<NewDataset> chunked = chunked_in(content());
-    const bool texts = std::ranges::any_of(content().members, has_texts);
-    if (chunked.empty() && !texts) return NewFile::dataset(std::move(store));
+    const bool needs_counter = std::ranges::any_of(content().members, needs_log);
+    if (chunked.empty() && !needs_counter) return NewFile::dataset(std::move(store));
     const auto chunks = std::make_shared<NewChunks>(std::move(store), std::move(chunked), content().file_bytes);
     return std::make_unique<ChunkedDataset>(
-        content(), chunks, texts || std::ranges::any_of(content().members, comes_later),
+        content(), chunks, needs_counter,
         content().head.empty() ? 0 : find_length_field(content().head, chunks->name()));
   }
 };

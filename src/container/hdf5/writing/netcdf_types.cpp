@@ -39,17 +39,12 @@ hid_t NetcdfTypes::find_or_add(hid_t file, const std::string& dtype) {
 }
 
 Handle NetcdfTypes::make_record(hid_t file, const std::string& dtype) {
-  Handle type(hdf5_->H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(npy::dtype_bytes(dtype))), hdf5_->H5Tclose);
-  for (const npy::RecordField& field : npy::parse_record(dtype)) {
+  return record_type(hdf5_, dtype, [&](const npy::RecordField& field) {
     Extents shape = field.shape;
     const bool is_text = !npy::is_record(field.dtype) && field.dtype[1] == 'S';
     if (is_text && field.dtype != "|S1") shape.push_back(npy::dtype_bytes(field.dtype));
-    const Handle member = array_type(hdf5_, make_field(file, is_text ? "|S1" : field.dtype), shape);
-    if (!member ||
-        hdf5_->H5Tinsert(type.id(), field.name.c_str(), static_cast<std::size_t>(field.offset), member.id()) < 0)
-      return {};
-  }
-  return type;
+    return array_type(hdf5_, make_field(file, is_text ? "|S1" : field.dtype), shape);
+  });
 }
 
 Handle NetcdfTypes::make_field(hid_t file, const std::string& dtype) {

@@ -24,6 +24,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/chunk_pieces.hpp"
+#include "container/hdf5/changing/numbers.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
 #include "store/pending_call.hpp"

@@ -99,10 +99,9 @@ void check_netcdf_type(const std::string& dtype, const std::string& shown) {
                                "; write its counts as int64, array.view(\"i8\"), with the attribute units, such as "
                                "\"days since 2000-01-01\", or write a file that ends with .h5 or .npy");
   const std::string_view kind = std::string_view(dtype).substr(1);
-  const bool is_float = kind == "f2" || kind == "f12" || kind == "f16";
-  if (is_float || kind == "c24" || kind == "c32")
+  if (netcdf_lacks(kind))
     base::throw_argument_error(shown, ": netCDF has no elements of dtype ", dtype,
-                               "; convert them (target_dtype, --target-dtype) to ", is_float ? "f4 or f8" : "c16",
+                               "; convert them (target_dtype, --target-dtype) to ", kind[0] == 'f' ? "f4 or f8" : "c16",
                                ", or write a file that ends with .h5", kind == "f2" ? " or .zarr" : "");
   if (kind.starts_with('V'))
     base::throw_argument_error(shown, ": netCDF has no elements of dtype ", dtype,
@@ -187,11 +186,11 @@ bool is_netcdf_name(const std::string& path) {
   return suffix == ".nc" || suffix == ".nc4";
 }
 
-bool has_texts(const Member& member) { return member.type.has_texts(); }
-
 bool comes_later(const Member& member) {
   return member.in_chunks() && (!member.fill.empty() || !make_filters(member.codec, member.type.element_bytes).empty());
 }
+
+bool needs_log(const Member& member) { return comes_later(member) || member.type.has_texts(); }
 
 NewContent new_content(const std::string& path, const FileOptions& options) {
   const auto has_shards = [](const ArrayProperties& array) { return array.shard.has_value(); };
@@ -233,8 +232,8 @@ void assign_offsets(NewContent& made, std::int64_t head_bytes) {
     one.data_offset = rounded(end, bytes < kPage ? kLine : kPage);
     end = base::checked_add(one.data_offset, bytes, "bytes of the file");
   }
-  const bool later = std::ranges::any_of(made.members, comes_later) || std::ranges::any_of(made.members, has_texts);
-  made.file_bytes = end = later ? rounded(end, kPage) : std::max(end, head_bytes);
+  const bool has_log = std::ranges::any_of(made.members, needs_log);
+  made.file_bytes = end = has_log ? rounded(end, kPage) : std::max(end, head_bytes);
   for (Member& one : made.members)
     if (comes_later(one)) {
       auto whole = static_cast<const Content&>(one);

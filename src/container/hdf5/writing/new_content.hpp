@@ -19,8 +19,8 @@ NewContent new_content(const std::string& path, const FileOptions& options);
 /// Returns true if an array gets its offset only when its chunks are written: its address is after `file_bytes`.
 bool comes_later(const Member& member);
 
-/// Returns true if an array has texts, which are appended to the file as chunks of unknown size are.
-bool has_texts(const Member& member);
+/// Returns true if an array is appended to the file as it is written: its chunks come later, or it has texts.
+bool needs_log(const Member& member);
 
 /// Assigns an offset to each array: in the file after `head_bytes`, or after the end of the file. Sets file_bytes.
 void assign_offsets(NewContent& made, std::int64_t head_bytes);

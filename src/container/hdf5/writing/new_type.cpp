@@ -10,7 +10,6 @@
 #include "container/hdf5/float_formats.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/npy_header.hpp"
-#include "container/npy/record_type.hpp"
 #include "plait/array_description.hpp"
 
 namespace plait::container::hdf5 {
@@ -76,26 +75,11 @@ Handle date_type(const Library& hdf5, const std::string& dtype) {
   return hdf5->H5Tset_tag(type.id(), tag.c_str()) >= 0 ? std::move(type) : Handle();
 }
 
-Handle record_type(const Library& hdf5, const std::string& dtype) {
-  Handle type(hdf5->H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(npy::dtype_bytes(dtype))), hdf5->H5Tclose);
-  for (const npy::RecordField& field : npy::parse_record(dtype)) {
-    const Handle member = array_type(hdf5, new_type(hdf5, field.dtype), field.shape);
-    if (!member ||
-        hdf5->H5Tinsert(type.id(), field.name.c_str(), static_cast<std::size_t>(field.offset), member.id()) < 0)
-      return {};
-  }
-  return type;
-}
-
-/// Returns the reason why a file cannot store a simple type; empty if it can. kind: the dtype without its byte order.
-std::string simple_rejection(const std::string& dtype, bool of_netcdf) {
+/// Returns the name of the file format, netCDF or HDF5, if it has no elements of a simple dtype; empty if it has them.
+std::string format_without(const std::string& dtype, bool of_netcdf) {
   const std::string_view kind = std::string_view(dtype).substr(1);
   const bool is_number = std::string_view("iufcb").find(kind[0]) != std::string_view::npos;
-  if (of_netcdf) {
-    const bool fits =
-        is_number ? kind != "f2" && kind != "f12" && kind != "f16" && kind != "c24" && kind != "c32" : kind[0] == 'S';
-    return fits ? "" : "netCDF";
-  }
+  if (of_netcdf) return (is_number ? !netcdf_lacks(kind) : kind[0] == 'S') ? "" : "netCDF";
   return is_number || kind[0] == 'S' || kind[0] == 'V' || is_date(dtype) ? "" : "HDF5";
 }
 
@@ -105,6 +89,22 @@ Handle array_type(const Library& hdf5, Handle type, const Extents& shape) {
   if (!type || shape.empty()) return type;
   const std::vector<hsize_t> extents(shape.begin(), shape.end());
   return {hdf5->H5Tarray_create2(type.id(), static_cast<unsigned>(extents.size()), extents.data()), hdf5->H5Tclose};
+}
+
+Handle record_type(const Library& hdf5, const std::string& dtype,
+                   const std::function<Handle(const npy::RecordField&)>& make_field) {
+  Handle type(hdf5->H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(npy::dtype_bytes(dtype))), hdf5->H5Tclose);
+  for (const npy::RecordField& field : npy::parse_record(dtype)) {
+    const Handle member = make_field(field);
+    if (!member ||
+        hdf5->H5Tinsert(type.id(), field.name.c_str(), static_cast<std::size_t>(field.offset), member.id()) < 0)
+      return {};
+  }
+  return type;
+}
+
+bool netcdf_lacks(std::string_view kind) {
+  return kind == "f2" || kind == "f12" || kind == "f16" || kind == "c24" || kind == "c32";
 }
 
 base::Rejection record_rejection(const std::string& dtype, bool of_netcdf) {
@@ -119,7 +119,7 @@ base::Rejection record_rejection(const std::string& dtype, bool of_netcdf) {
                                       '"');
     if (npy::is_record(field.dtype)) {
       if (base::Rejection inner = record_rejection(field.dtype, of_netcdf)) return inner;
-    } else if (const std::string format = simple_rejection(field.dtype, of_netcdf); !format.empty()) {
+    } else if (const std::string format = format_without(field.dtype, of_netcdf); !format.empty()) {
       return base::Rejection::because(format, " has no elements of dtype ", field.dtype,
                                       ", such as those of the field \"", field.name, "\" of its records");
     }
@@ -129,7 +129,10 @@ base::Rejection record_rejection(const std::string& dtype, bool of_netcdf) {
 
 Handle new_type(const Library& hdf5, const std::string& dtype) {
   if (dtype == ArrayType::kTexts) return any_length_type(hdf5);
-  if (npy::is_record(dtype)) return record_type(hdf5, dtype);
+  if (npy::is_record(dtype))
+    return record_type(hdf5, dtype, [&](const npy::RecordField& field) {
+      return array_type(hdf5, new_type(hdf5, field.dtype), field.shape);
+    });
   if (is_date(dtype)) return date_type(hdf5, dtype);
   if (dtype.size() < 3) return {};
   const char order = dtype[0];

@@ -1,10 +1,13 @@
 /// The types of elements of new datasets.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/errors.hpp"
 #include "container/hdf5/library.hpp"
+#include "container/npy/record_type.hpp"
 #include "plait/layout.hpp"
 
 namespace plait::container::hdf5 {
@@ -15,6 +18,12 @@ namespace plait::container::hdf5 {
 Handle new_type(const Library& hdf5, const std::string& dtype);
 /// Makes the type of arrays of this shape; the type itself if the shape is empty.
 Handle array_type(const Library& hdf5, Handle type, const Extents& shape);
+/// Makes the compound type of a structured dtype: each field at its offset. make_field: makes the type of a field,
+/// including its dimensions. Returns an invalid handle if the library fails.
+Handle record_type(const Library& hdf5, const std::string& dtype,
+                   const std::function<Handle(const npy::RecordField&)>& make_field);
+/// Returns true if netCDF has no numbers of a kind, which is a dtype without its byte order, such as `f2`.
+bool netcdf_lacks(std::string_view kind);
 /// Returns the reason why a file cannot store a structured dtype, which names the field.
 base::Rejection record_rejection(const std::string& dtype, bool of_netcdf);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "container/hdf5/changing/numbers.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -26,10 +27,7 @@ class HeaderBytes {
   std::uint64_t number(std::int64_t at, std::size_t bytes) const {
     if (at < 0 || static_cast<std::size_t>(at) > head_.size() || bytes > head_.size() - static_cast<std::size_t>(at))
       unknown();
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < bytes; ++i)
-      value |= std::to_integer<std::uint64_t>(head_[static_cast<std::size_t>(at) + i]) << (8 * i);
-    return value;
+    return number_in(head_, static_cast<std::size_t>(at), bytes);
   }
   [[noreturn]] void unknown() const { throw_unexpected(path_, "the description of a dataset"); }
 
