@@ -25,6 +25,9 @@ program growth
   allocate (block(size(layout%indices(comm%rank, 1)), 1))
   call plait_append(file, layout, block, 0, stat, message)
   if (stat == 0 .or. index(message, 'dimensions are counted from 1') == 0) error stop 'axis 0 was taken'
+  call plait_resize(file, [6.0, 4.0], stat, message)
+  if (stat /= 1 .or. index(message, 'shape must be integers of 8 to 64 bits') == 0) error stop 'a real shape was taken'
+  if (any(file%shape() /= [6, 5])) error stop 'an error changed the shape'
   call plait_close(file)
   call comm%free()
 end program

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .._base.errors import ArgumentError
 from .._core import ArrayType
 from .dtypes import to_dtype
-from .texts import REFERENCE, TEXT, TEXT_DTYPE
+from .texts import REFERENCE, TEXT, TEXT_DTYPE, is_text
 from .words import shown
 
 
@@ -61,7 +61,7 @@ def to_extents(shape: Sequence[int] | int) -> list[int]:
 def to_descr(dtype: npt.DTypeLike) -> tuple[str, int]:
     """Return a dtype as .npy headers spell it, and its bytes."""
     wanted = to_dtype(dtype)
-    if wanted.kind == "T" or wanted is TEXT_DTYPE:
+    if is_text(wanted):
         return TEXT, REFERENCE.itemsize
     if wanted.hasobject:
         raise ArgumentError(f"dtype {wanted} holds Python objects, which have no bytes of their own")

@@ -12,7 +12,7 @@ import numpy as np
 from .._base.errors import ArgumentError
 from .._core import Comm, Layout
 from .recycled import new_array
-from .values import Array, to_array, to_value
+from .values import Array, plain_array, to_array, to_value
 from .words import array_kind, shape_text
 
 #: One local array, or those of all ranks of a layout in one process; nested lists of numbers are accepted as an array.
@@ -80,7 +80,8 @@ def check_arrays(arrays: Arrays | None, needed: LocalArrays, what: str, writable
             raise ArgumentError(
                 f"{name} is {array_kind(one)}; pass a NumPy array, because only an array can be filled in place"
             )
-        array = to_array(one, name, dtype)
+        # A conversion would fill a copy of the caller's array.
+        array = plain_array(one, name, dtype) if writable else to_array(one, name, dtype)
         shape = layout.padded_shape(rank)
         if array.shape != shape:
             whose = "one" if layout.size == 1 else f"{layout} needs one"

@@ -13,8 +13,8 @@ from .words import array_kind
 TEXT = "text"
 """The name of the type of texts of any length."""
 
-_MADE_BY = getattr(getattr(np, "dtypes", None), "StringDType", None)
-TEXT_DTYPE: np.dtype[Any] = np.dtype(object) if _MADE_BY is None else _MADE_BY()
+_STRING_DTYPE = getattr(getattr(np, "dtypes", None), "StringDType", None)
+TEXT_DTYPE: np.dtype[Any] = np.dtype(object) if _STRING_DTYPE is None else _STRING_DTYPE()
 """The dtype of texts in memory: NumPy's own from version 2 on, and Python's objects before."""
 
 REFERENCE = np.dtype("V16")
@@ -49,7 +49,7 @@ def to_text_array(value: Any, what: str) -> npt.NDArray[Any]:
     except ValueError as error:
         raise ArgumentError(f"{what} is no array of texts ({error}); pass lists of equal lengths") from None
     if array.dtype == TEXT_DTYPE and array.dtype.kind != "O":
-        return array  # itself, which a read fills: a conversion between two equal StringDTypes would copy it
+        return array  # a conversion between two equal StringDTypes would copy it
     if array.dtype.kind == "U":
         return array.astype(TEXT_DTYPE)
     if array.dtype.kind not in ("O", "T"):

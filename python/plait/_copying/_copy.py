@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arguments.buffers import whole
-from .._arguments.sizes import parse_bytes
+from .._arguments.presence import is_given
+from .._arguments.variables import to_names
 from .._arguments.words import kind
 from .._base.errors import ArgumentError
 from .._calls.comm import CommLike, to_core_comm
@@ -25,18 +26,16 @@ from .ends import check_names, check_streams, without_streams
 from .hierarchy.appending import append_arrays
 from .job import Job, JobResult
 from .joined_sources import make_join_request
+from .memory import MEMORY, parse_memory
 from .moving import Progress
 from .names import TargetName
 from .plans import ArrayPlan
-from .selection import Selection, to_names
+from .selection import Selection
 from .serial import is_stream
 from .shaping import ArrayTransform, Axes, Cast, RegionLike
 from .sources import SourceOptions
 from .steps import SkippedArray
 from .storage_request import ChunksLike, CodecLike, ShardsLike, StorageRequest, Unlimited
-
-MEMORY = 256 << 20
-"""Bytes that all ranks together use for a copy by default."""
 
 Name = str | os.PathLike[str]
 
@@ -215,7 +214,7 @@ def copy(
     own = to_core_comm(comm)
     fail = partial(_core.fail, comm=own)
     with checks(fail):
-        most = _bytes_of_memory(memory)
+        limit = parse_memory(memory)
         _check_kinds(layout, progress)
         storage = StorageRequest(target_order, chunks, shards, codec, unlimited, consolidated)
         if cast is not None and target_dtype is None:
@@ -230,16 +229,13 @@ def copy(
             _check_append(sources, target, arguments)
         check_names(sources, target, joined=concat is not None)
         name = None if is_stream(target) else TargetName(target)  # type: ignore[arg-type]
-        options = SourceOptions(comm, shape, dtype, order, offset, most)
+        options = SourceOptions(comm, shape, dtype, order, offset, limit)
         job = Job(sources, target, name, options, storage, join)
         job.choose(chosen, shaping, raw=raw, layout=layout)
         job.adapt(unpack=check_flag(unpack, "unpack"), skip=check_flag(skip_unsupported, "skip_unsupported"))
         sync = None if durable is None else check_flag(durable, "durable")
         job.check(dry_run=dry_run, verify=verify, resume=resume, durable=sync)
-    if append is not None:
-        done = append_arrays(sources[0], os.fsdecode(target), append, options, progress)  # type: ignore[arg-type]
-    else:
-        done = job.run(own, fail, progress)
+    done = append_arrays(job, append, fail, progress) if append is not None else job.run(own, fail, progress)
     return _to_result(done, own.size)
 
 
@@ -267,13 +263,6 @@ def _list_sources(source: Any, concat: int | str | None, comm: _core.Comm) -> li
         return [*names_of_parts(without_streams(sources), comm)]
 
 
-def _bytes_of_memory(memory: int | str) -> int:
-    most = whole(parse_bytes(memory, "memory"), "memory")
-    if most < 1:
-        raise ArgumentError(f"memory={most} bytes hold nothing; give a number of bytes above 0")
-    return most
-
-
 def _count_of_steps(steps: int | None) -> int | None:
     count = None if steps is None else whole(steps, "steps")
     if count is not None and count < 1:
@@ -286,8 +275,7 @@ def _check_append(sources: Sequence[Any], target: Any, arguments: dict[str, Any]
     if len(sources) != 1 or any(is_stream(end) or comes_in_steps(end) for end in (*sources, target)):
         raise ArgumentError("append takes one file and one existing Zarr target; append several files one by one")
     for name, value in arguments.items():
-        given = value is not None and (value is not False or name in ("durable", "consolidated"))
-        if given and name not in _APPENDING:
+        if is_given(name, value) and name not in _APPENDING:
             raise ArgumentError(
                 f"append and {name} cannot be combined: elements are appended to a target as it is stored; leave "
                 f"{name} out, or copy into a new target"

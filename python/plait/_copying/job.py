@@ -196,7 +196,7 @@ class Run:
         if job.unpack and job.join is None:
             source = UnpackedSource(source, self._fail)
         if job.shaping.changes:
-            source = ShapedSource(source, job.shaping, self._fail, to_core_comm(job.options.comm).size)
+            source = ShapedSource(source, job.shaping, job.chosen, self._fail, to_core_comm(job.options.comm).size)
         return source
 
     def _make_source(self, options: SourceOptions) -> Source:

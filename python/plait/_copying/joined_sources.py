@@ -10,7 +10,7 @@ from typing import Any
 from .._arguments.array_types import array_type
 from .._base.errors import ArgumentError
 from .._calls.guard import Reporter, checks
-from .._core import Content, Layout
+from .._core import Content, Layout, Member
 from .._file.arrays_in import BETWEEN, members_in
 from .._redistribution.held import check_flag
 from .._views.joined import Concatenation, concat
@@ -29,22 +29,25 @@ class JoinedSource:
     serial = False
 
     def __init__(
-        self, names: Sequence[str], axis: int | str, options: SourceOptions, fail: Reporter, *, unpack: bool
+        self,
+        names: Sequence[str],
+        known: Sequence[Member],
+        request: JoinRequest,
+        options: SourceOptions,
+        fail: Reporter,
     ) -> None:
-        """Open all files."""
+        """Open all files.  known: the arrays of the first file; empty if it does not name them"""
         self.name = names[0] if len(names) == 1 else f"the array joined from {names[0]} and {len(names) - 1} more"
-        with checks(fail):
-            known = members_in(names[0]) if holds_arrays(names[0]) else []
         self._joined = concat(
             names,
-            axis,
+            request.axis,
             comm=options.comm,
             shape=options.shape,
             dtype=options.dtype,
             order=options.order,
             offset=options.offset,
             memory=options.memory,
-            unpack=unpack,
+            unpack=request.unpack,
         )
         whole = self._joined
         one = known[0] if len(known) == 1 else Content()
@@ -147,8 +150,9 @@ def make_joined_source(names: Sequence[str], request: JoinRequest, options: Sour
     Files with named arrays are joined as a whole, unless a name is that of one array.
     """
     with checks(fail):
-        is_whole = BETWEEN not in names[0] and holds_arrays(names[0])
-        is_whole = is_whole and [one.name for one in members_in(names[0])] != [""]
+        has_names = holds_arrays(names[0])
+        known = members_in(names[0]) if has_names else []
+        is_whole = BETWEEN not in names[0] and has_names and [one.name for one in known] != [""]
         for name, given in (("first", request.first), ("sort", request.sort)):
             if given and not is_whole:
                 raise ArgumentError(
@@ -156,4 +160,4 @@ def make_joined_source(names: Sequence[str], request: JoinRequest, options: Sour
                 )
     if is_whole:
         return JoinedFilesSource(names, request, options, fail)
-    return JoinedSource(names, request.axis, options, fail, unpack=request.unpack)
+    return JoinedSource(names, known, request, options, fail)

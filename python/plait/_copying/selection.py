@@ -17,9 +17,13 @@ class Selection:
     variables: tuple[str, ...] | None
     steps: int | None
 
+    def has(self, name: str) -> bool:
+        """Return True if an array is selected."""
+        return self.variables is None or name in self.variables
+
     def unreadable(self, step: SourceStep) -> tuple[UnreadableArray, ...]:
         """Return the selected arrays that cannot be read."""
-        return tuple(one for one in step.unreadable if self.variables is None or one.name in self.variables)
+        return tuple(one for one in step.unreadable if self.has(one.name))
 
     def readable(self, step: SourceStep, source: str) -> tuple[StepArray, ...]:
         """Return the selected arrays of a step that can be read.  errors  ArgumentError"""
@@ -40,16 +44,3 @@ class Selection:
                 "one with variable=, put {variable} into the name of the target to write a file for each, or give a "
                 "target that holds several, such as one that ends with .npz"
             )
-
-
-def to_names(variable: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    names = (variable,) if isinstance(variable, str) else variable
-    if names is None:
-        return None
-    several = isinstance(names, (list, tuple)) and len(names) > 0
-    wrong = [name for name in names if not isinstance(name, str) or not name] if several else [variable]
-    if wrong:
-        raise ArgumentError(
-            f"variable={shown(wrong[0])} is not the name of an array; pass a name, or several in a list"
-        )
-    return tuple(dict.fromkeys(names))

@@ -16,9 +16,10 @@ from .._arguments.texts import is_text
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._calls.guard import Reporter, checks
-from .._core import Layout
+from .._core import Content, Layout
 from .attributes import cast_fill
 from .boxes import boxes
+from .selection import Selection
 from .steps import Region, Source, SourceStep, StepArray, WrappedSource
 
 _MEASURED = 16 << 20
@@ -145,10 +146,12 @@ class _View:
 class ShapedSource(WrappedSource):
     """A source of which something is taken."""
 
-    def __init__(self, source: Source, shaping: ArrayTransform, fail: Reporter, ranks: int = 1) -> None:
+    def __init__(
+        self, source: Source, shaping: ArrayTransform, chosen: Selection, fail: Reporter, ranks: int = 1
+    ) -> None:
         """Wrap the source.  ranks: the number of ranks that copy"""
         super().__init__(source, fail)
-        self._shaping, self._ranks = shaping, ranks
+        self._shaping, self._chosen, self._ranks = shaping, chosen, ranks
         self._views: dict[str, _View] = {}
         self._read: list[np.ndarray[Any, Any]] = []  # the elements before the cast
 
@@ -223,9 +226,7 @@ class ShapedSource(WrappedSource):
         window = region if region is not None else tuple(slice(0, size) for size in array.shape)
         parts = [slice(0, 0)] * len(window)
         for at, d in enumerate(view.axes):
-            step, begin = view.slices[d].step, view.slices[d].start
-            first, last = window[at].start, window[at].stop
-            parts[d] = slice(begin + first * step, begin + (last - 1) * step + 1 if last > first else begin, step)
+            parts[d] = _compose(view.slices[d], window[at])
         back = tuple(int(at) for at in np.argsort(view.axes))
         turned = self._turned(layout, back)
         if out is not None:
@@ -271,7 +272,7 @@ class ShapedSource(WrappedSource):
             begin, end, step = part.indices(size)
             slices.append(slice(begin, end, step))
         shape = [len(range(part.start, part.stop, part.step)) for part in slices]
-        dtype = self._target_dtype(array)
+        dtype = self._target_dtype(array, slices)
         content = array.content_with(
             type=array_type([shape[d] for d in order], dtype, array.order),
             chunks=None if array.chunks is None else [max(min(array.chunks[d], shape[d]), 1) for d in order],
@@ -288,20 +289,29 @@ class ShapedSource(WrappedSource):
         )
         return _View(array, shaped, tuple(slices), tuple(order))
 
-    def _target_dtype(self, array: StepArray) -> np.dtype[Any]:
-        """Return the type of the copied elements.  For texts of any length, U stands for the length of the longest."""
+    def _target_dtype(self, array: StepArray, slices: Sequence[slice]) -> np.dtype[Any]:
+        """Return the type of the copied elements.
+
+        For texts of any length, U stands for the length of the longest text in the slices. It is 1 for arrays that are
+        not selected, which are not read.
+        """
         dtype = self._shaping.dtype
         if dtype is None or dtype != np.dtype("U") or not is_text(array.dtype):
             return dtype or array.dtype
         longest = 1
+        if not self._chosen.has(array.name):
+            return np.dtype(f"U{longest}")
+        shape = [len(range(part.start, part.stop, part.step)) for part in slices]
+        copied = Content(shape, array.order, array.in_memory().type.element_bytes)
         with checks(self._fail):
-            windows = list(boxes(array.in_memory(), array, array, _MEASURED).windows())
+            windows = list(boxes(copied, array, array, _MEASURED).windows())
         for window in windows:
             out = np.empty(window.shape, array.dtype)
             # Each rank reads all texts, so that all find the same length.
             copies: dict[str, Any] = {"grid": (self._ranks,), "replicate": (0,)} if self._ranks > 1 else {}
-            self._source.read(array, Layout(window.shape, ["*"] * out.ndim, **copies), out, window.region)
-            longest = max([longest, *map(len, out.ravel().tolist())])
+            region = tuple(map(_compose, slices, window.region))
+            self._source.read(array, Layout(window.shape, ["*"] * out.ndim, **copies), out, region)
+            longest = max(longest, max(map(len, out.ravel().tolist()), default=0))
         return np.dtype(f"U{longest}")
 
     def _turned(self, layout: Layout, back: tuple[int, ...]) -> Layout:
@@ -311,6 +321,16 @@ class ShapedSource(WrappedSource):
         shape, dist = layout.shape, layout.dist
         distributions = [dist[at] for at in back]
         return Layout([shape[at] for at in back], distributions, grid=layout.grid)
+
+
+def _compose(part: slice, window: slice) -> slice:
+    """Return the slice that takes from a dimension what a window takes from a slice of it.
+
+    Example: the window 2:4 of the slice 10:20:3 takes the indices 16 and 19, which are the slice 16:20:3.
+    """
+    begin, step = part.start, part.step
+    first, last = window.start, window.stop
+    return slice(begin + first * step, begin + (last - 1) * step + 1 if last > first else begin, step)
 
 
 def _dense(like: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:

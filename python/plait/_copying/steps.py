@@ -116,13 +116,17 @@ class SourceStep:
         return source if self.is_all else f"step {self.number} of {source}"
 
 
-class CopyEnd(Protocol):
-    """An end of a copy, usable in ``with``: an exception discards what has not been written completely."""
+class WindowEnd(Protocol):
+    """An end from which or to which windows are moved."""
 
     whole: bool
     """True if its arrays are moved in one piece."""
     serial: bool
     """True if elements are read or written sequentially, through one rank."""
+
+
+class CopyEnd(WindowEnd, Protocol):
+    """An end of a copy, usable in ``with``: an exception discards what has not been written completely."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -144,23 +148,15 @@ class Writes(Protocol):
         """Write an array, or a window of it."""
 
 
-class ReadableEnd(Reads, Protocol):
+class ReadableEnd(WindowEnd, Reads, Protocol):
     """An end from which windows are moved."""
 
-    serial: bool
-    """True if elements are read sequentially, through one rank."""
 
-
-class WritableEnd(Writes, Protocol):
+class WritableEnd(WindowEnd, Writes, Protocol):
     """An end to which windows are moved."""
 
-    whole: bool
-    """True if its arrays are moved in one piece."""
-    serial: bool
-    """True if elements are written sequentially, through one rank."""
 
-
-class Source(CopyEnd, Reads, Protocol):
+class Source(CopyEnd, ReadableEnd, Protocol):
     """A source of steps."""
 
     name: str
@@ -196,7 +192,7 @@ class WrappedSource:
         self._source.__exit__(kind, error, trace)
 
 
-class Target(CopyEnd, Writes, Protocol):
+class Target(CopyEnd, WritableEnd, Protocol):
     """A target of steps."""
 
     several: bool

@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from .._arguments.auto_chunks import AutoChunks
 from .._arguments.words import kind, shown
 from .._base.amounts import count
 from .._base.errors import ArgumentError
@@ -18,7 +19,7 @@ from .._core import ArrayDescription, ArrayType, ResolvedName
 from .._file.keeping import fill_text, set_properties
 from .._file.location import locate_new
 from .steps import StepArray
-from .storage.chunk_shapes import AutoChunks, ChunkUnits, choose_chunks, choose_coordinate
+from .storage.chunk_shapes import ChunkUnits, choose_chunks, choose_coordinate
 from .storage.patterns import PatternValues, is_name, matches
 
 Extents = Mapping[str, int] | Sequence[int]
@@ -85,7 +86,8 @@ class StorageRequest:
             return tuple(one if isinstance(one, str) else operator.index(one) for one in given)
         except TypeError:
             raise ArgumentError(
-                f"unlimited={shown(self.unlimited)} are no dimensions; give their names or numbers, or () for none"
+                f"unlimited={shown(self.unlimited)} is not a list of dimensions; give their names or numbers, or "
+                "() for none"
             ) from None
 
     def packs(self, array: StepArray) -> bool:

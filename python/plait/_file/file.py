@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 import traceback
 import warnings
@@ -78,6 +79,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         #: True if the file is intentionally never closed.
         self._kept = False
         self._opened = time.monotonic_ns()
+        self._text_writes = threading.Lock()
 
     @property
     def url(self) -> str:
@@ -274,9 +276,10 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         return open_stream(self, self._core, mode, self._dtype)
 
     def close(self) -> None:
-        """Close the file. In mode w the new file appears now, durably; in mode r+ the written data is made durable.
+        """Close the file. In mode w the new file appears now, in mode a the new shape.
 
-        If a started write has failed and was not waited for, its error is raised here. Closing twice does nothing.
+        What was written is durable then, unless the file was opened with ``durable=False``. If a started write has
+        failed and was not waited for, its error is raised here. Closing twice does nothing.
         """
         with naming(self.url):
             self._core.close()

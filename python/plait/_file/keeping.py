@@ -19,12 +19,15 @@ PROPERTIES = tuple(name for name in vars(ArrayProperties) if not name.startswith
 """The names of all properties of an array, as C++ lists them (for_each_property)."""
 
 
-def set_properties(target: ArrayProperties, given: Mapping[str, Any]) -> None:
+def set_properties(target: ArrayProperties, given: Mapping[str, Any], dtype: str = "") -> None:
     """Check the properties that a caller gives, and set them; None leaves a property as it is.
+
+    dtype   the type of the elements as the library spells it; empty if it is not known
 
     errors  ArgumentError
     """
-    for name, value in given.items():
+    for name, given_value in given.items():
+        value = _convert_time(given_value, dtype) if name == "fill_value" else given_value
         if value is not None:
             assign(target, name, _CONVERSIONS[name](name, value) if name in _CONVERSIONS else value)
 
@@ -53,7 +56,7 @@ def fill_text(value: Any) -> str:
         return str(int(value.view(np.int64)))
     plain = value.item() if hasattr(value, "item") else value
     if isinstance(plain, str):
-        return plain if plain == "NaT" else json.dumps(plain)
+        return json.dumps(plain)
     if isinstance(plain, bytes):
         return f"0x{plain.hex()}"
     if isinstance(plain, complex):
@@ -63,6 +66,28 @@ def fill_text(value: Any) -> str:
             f"fill_value={shown(value)} is neither a number, a text nor bytes; pass a value that the dtype can have"
         )
     return json.dumps(plain)
+
+
+def _convert_time(value: Any, dtype: str) -> Any:
+    """Return a fill value in the unit of the elements, if it is a time; other values as they are.
+
+    errors  ArgumentError: the elements are no times of this kind, or their unit does not have this value
+    """
+    time = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if not dtype or not isinstance(time, (np.datetime64, np.timedelta64)):
+        return value
+    if dtype[1:3] != time.dtype.str[1:3]:
+        raise ArgumentError(f"fill_value={shown(time)} is a time, but the dtype is {dtype}; pass a value of that dtype")
+    target = np.dtype(dtype).newbyteorder("=")
+    converted = time.astype(target)
+    # Months and years have no fixed number of seconds.
+    is_exact = np.can_cast(time.dtype, target, "same_kind") and converted.astype(time.dtype) == time
+    if not is_exact and not np.isnat(time):
+        raise ArgumentError(
+            f"fill_value={shown(time)} is no whole number of the units of {dtype}, or too many of them; pass a value "
+            "that the dtype can have"
+        )
+    return converted
 
 
 def _part(value: float) -> float | str:

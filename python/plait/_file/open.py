@@ -94,7 +94,8 @@ def open(
     shards    the shape of a shard, a file that holds many chunks: multiples of ``chunks``; by default there are none
     codec     the compression of chunks: "none" (default), "zstd", "gzip", with a level as in "zstd:3"; in HDF5 files
               optionally with the prefix "shuffle,"
-    fill_value  the value of elements that are never written; 0 by default
+    fill_value  the value of elements that are never written; 0 by default. A time of another unit is converted; it must
+              be a whole number of the units of ``dtype``
     dimension_names  the names of the dimensions, one for each; by default they have none
     unfinished  treatment of a new file that is not closed, because its program fails or is killed: "remove" (default);
               "keep", which leaves it next to its name under a temporary one; "continue", which also leaves it, and
@@ -107,9 +108,9 @@ def open(
               created
     unlimited  the numbers of the dimensions that other programs may extend, in HDF5 and netCDF-4 files, which store
               such an array in chunks; by default there are none. In Zarr all may be extended
-    format    the format of the file, regardless of its suffix: "npy", "npz", "hdf5", "netcdf", "safetensors", "zarr" or
-              "raw". ``hdf5:NAME`` is the same as ``format="hdf5"``. By default the suffix determines the format in mode
-              w, and the content of the file in the other modes
+    format    the format of the file, regardless of its suffix: "npy", "npz", "hdf5", "netcdf", "safetensors", "zarr",
+              "zarr2" (version 2 of Zarr) or "raw". ``hdf5:NAME`` is the same as ``format="hdf5"``. By default the
+              suffix determines the format in mode w, and the content of the file in the other modes
     durable   False to close the file without waiting for the disk: a new file still appears whole or not at all if the
               program is killed, but a crash of the host may lose its elements; by default PLAIT_DURABLE, or True
 
@@ -151,7 +152,7 @@ def open(
             "unlimited": unlimited,
             "attributes": attributes,
         }
-        set_properties(options, properties)
+        set_properties(options, properties, options.dtype or "")
     file = open_as(path, mode, comm, options)
     if comm is None and mode == "r" and not comes_in_steps(path):
         again = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
@@ -210,5 +211,5 @@ def _described(name: str, array: ArrayLike, order: str | None) -> _core.ArrayDes
     described = _core.ArrayDescription()
     described.name = variable_name(name)
     described.type = array_type(array[0], array[1], its)
-    set_properties(described, properties)
+    set_properties(described, properties, described.type.dtype)
     return described

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import plait
+from plait._arguments.presence import is_given
 from plait._base.amounts import count, shown, size
 from plait.cli.copying.parts import copy_in_parts, has_parts, parts_options
 from plait.cli.copying.storage_options import storage_options, take_storage
@@ -183,11 +184,7 @@ def copy_command(
         raise UserError(f"--format {format_} was given, but the standard output has .npy files, or with --raw elements")
     source: str | list[str] = sources[0] if len(sources) == 1 else list(sources)
     storage = take_storage(given)
-    asked = {
-        name: value
-        for name, value in given.items()
-        if value is not None and value != () and (value is not False or name == "durable")
-    }
+    asked = {name: value for name, value in given.items() if value != () and is_given(name, value)}
     job = {"source": source, "target": target, **asked, **storage}
     if has_parts(given):
         copy_in_parts(click.get_current_context(), {**job, "ranks": ranks}, json_)

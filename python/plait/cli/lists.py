@@ -10,9 +10,9 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    _Type = click.ParamType[Any]
+    ParamType = click.ParamType[Any]
 else:
-    _Type = click.ParamType  # takes no type before click 8.4
+    ParamType = click.ParamType  # takes no type before click 8.4
 
 _FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -33,7 +33,7 @@ def parse_count(text: str) -> int:
     return int(text)
 
 
-class Several(_Type):
+class Several(ParamType):
     """Values with commas between; each once, in the order given."""
 
     def __init__(self, what: str, parse: Callable[[str], Any], choices: tuple[str, ...] = ()) -> None:
@@ -67,7 +67,7 @@ class Several(_Type):
         ]
 
 
-class Bytes(_Type):
+class Bytes(ParamType):
     """A number of bytes with an optional suffix."""
 
     name = "bytes"
@@ -80,7 +80,7 @@ class Bytes(_Type):
             self.fail(f"'{value}' is not a number of bytes such as 4096, 64K or 16M", param, ctx)
 
 
-class Shape(_Type):
+class Shape(ParamType):
     """The sizes of an array, with an x or a comma between."""
 
     name = "shape"
@@ -96,7 +96,7 @@ class Shape(_Type):
         return [int(part) for part in parts]
 
 
-class Dimension(_Type):
+class Dimension(ParamType):
     """A dimension: its number, or its name."""
 
     name = "dimension"

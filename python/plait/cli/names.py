@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 import plait
-
-if TYPE_CHECKING:
-    _Type = click.ParamType[Any]
-else:
-    _Type = click.ParamType  # takes no type before click 8.4
+from plait.cli.lists import ParamType
 
 
-class StoreName(_Type):
+class StoreName(ParamType):
     """The type of an argument that plait.open accepts as a name."""
 
     name = "store"

@@ -239,7 +239,7 @@ def test_a_group_that_gets_arrays_meanwhile_stays(tmp_path):
         ({"codec": "zst"}, 'codec "zst" is not known'),
         ({"codec": "gzip:10"}, "the level of gzip is from 0 to 9"),
         ({"codec": "zlib"}, 'use "gzip"'),
-        ({"dtype": "g"}, "are none that Zarr has"),
+        ({"dtype": "g"}, "Zarr has no type for elements of dtype"),
         ({"dtype": "i4", "fill_value": 1.5}, "the fill value 1.5 is none"),
         ({"dtype": "u1", "fill_value": -1}, "the fill value -1 is none"),
         ({"dimension_names": ["a", "b"]}, "2 names were given for 3 dimensions"),

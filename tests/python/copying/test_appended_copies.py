@@ -113,6 +113,42 @@ def test_wrong_arguments(year, tmp_path):
     assert lengths()["temp"] == (DAYS, LAT, LON)
 
 
+def test_texts_that_would_grow_are_an_error_before_anything_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for path, count in (("all.zarr", 3), ("day.zarr", 1)):
+        for name, dtype in (("value", "f8"), ("label", "text")):
+            with plait.open(f"{path}::/{name}", "w", shape=count, dtype=dtype, dimension_names=["time"]) as file:
+                file.write(["x"] * count if dtype == "text" else np.arange(count, dtype="f8"))
+    before = lengths()
+    with pytest.raises(plait.ArgumentError, match=r"all.zarr::label has texts of any length, .* cannot grow"):
+        plait.copy("day.zarr", "all.zarr", append="time")
+    assert lengths() == before
+    plait.copy("day.zarr::/value", "all.zarr::/value", append="time")
+    assert lengths() == {"label": (3,), "value": (4,)}
+
+
+def test_arrays_without_the_dimension_may_hold_nan_and_texts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    fixed = {
+        "depth": np.array([1, np.nan, 3]),
+        "since": np.array(["2000-01-01", "NaT", "2001-01-01"], "M8[D]"),
+        "site": np.array(["a", "", "ccc"], np.dtypes.StringDType()),
+    }
+    for path, count in (("all.zarr", 3), ("day.zarr", 1)):
+        with plait.open(f"{path}::/value", "w", shape=count, dtype="f8", dimension_names=["time"]) as file:
+            file.write(np.arange(count, dtype="f8"))
+        for name, values in fixed.items():
+            with plait.open(f"{path}::/{name}", "w", shape=3, dtype=values.dtype, dimension_names=["site"]) as file:
+                file.write(values)
+    plait.copy("day.zarr", "all.zarr", append="time")
+    assert lengths()["value"] == (4,)
+    with plait.open("day.zarr::/site", "w", shape=3, dtype="text", dimension_names=["site"]) as file:
+        file.write(["a", "b", "ccc"])
+    with pytest.raises(plait.ArgumentError, match="'site' differs between the source and"):
+        plait.copy("day.zarr", "all.zarr", append="time")
+    assert lengths()["value"] == (4,)
+
+
 def test_one_array_is_appended_by_the_number_of_the_dimension(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     first, more = np.arange(12.0).reshape(3, 4), np.arange(6.0).reshape(3, 2)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import plait
+from plait._arguments.auto_chunks import AutoChunks
 from plait._copying.steps import StepArray
-from plait._copying.storage.chunk_shapes import AutoChunks, ChunkUnits, choose_chunks
+from plait._copying.storage.chunk_shapes import ChunkUnits, choose_chunks
 
 YEAR = (8760, 721, 1440)
 MIB = 1 << 20

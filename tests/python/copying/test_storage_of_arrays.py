@@ -106,6 +106,7 @@ def test_options_of_the_command():
         ("chunks", ["temp:time=4", "lat=-1"], {"*": {"lat": -1}, "temp": {"time": 4}}),
         ("chunks", ["auto"], "auto"),
         ("chunks", ["auto:series:1m"], "auto:series:1m"),
+        ("chunks", ["temp:auto:64MiB", "auto:maps:64 K"], {"*": "auto:maps:64 K", "temp": "auto:64MiB"}),
         ("chunks", ["a*:auto:64M", "b:auto:maps:1G"], {"a*": "auto:64M", "b": "auto:maps:1G"}),
         ("chunks", ["[a]uto:maps:auto"], {"[a]uto:maps": "auto"}),
         ("chunks", ["a:b:4,4"], {"a:b": [4, 4]}),
@@ -173,7 +174,7 @@ def test_requests_that_cannot_be(arguments, says):
         ({"chunks": {("a",): (4,)}}, "has a key that is no name"),
         ({"codec": {"temp": 5}}, "codec=5 is not a codec"),
         ({"shards": "auto"}, "shards=a str are no sizes"),
-        ({"unlimited": 1.5}, "are no dimensions"),
+        ({"unlimited": 1.5}, "is not a list of dimensions"),
         ({"unlimited": "level"}, "unlimited was given for the dimension 'level', but those of the arrays are 'time'"),
         ({"unlimited": (3,)}, "give names of these, or numbers from 0 to 2"),
         ({"consolidated": "no"}, "consolidated='no' is not known"),
@@ -278,8 +279,8 @@ def test_completion_knows_automatic_sizes_and_codecs():
     def completed(kind, text):
         return [one.value for one in kind.shell_complete(None, None, text)]
 
-    assert completed(PatternSizes(is_auto=True), "auto:s") == ["auto:series"]
-    assert completed(PatternSizes(is_auto=True), "temp:auto:m") == ["temp:auto:maps"]
+    assert completed(PatternSizes(takes_auto=True), "auto:s") == ["auto:series"]
+    assert completed(PatternSizes(takes_auto=True), "temp:auto:m") == ["temp:auto:maps"]
     assert completed(PatternSizes(), "a") == []
     assert completed(PatternCodec(), "zs") == ["zstd"]
     assert completed(PatternCodec(), "temp:bl") == ["temp:blosc", "temp:blosc-zstd"]

@@ -1,5 +1,6 @@
 """Arrays in several files as one, compared with numpy.concatenate."""
 
+import os
 import pickle
 import re
 import threading
@@ -197,6 +198,29 @@ def test_many_parts_are_not_open_at_once(tmp_path):
         np.testing.assert_array_equal(joined.read(), np.tile(np.arange(4.0), 300))
         assert len(list(fds.iterdir())) <= before + 64
     assert len(list(fds.iterdir())) == before
+
+
+def test_a_part_stays_open_while_a_thread_reads_it(tmp_path, monkeypatch):
+    """The first part is slow: other parts are opened and closed meanwhile."""
+    arrays = parts_along(0, (2,) * 12)
+    with plait.concat(saved(tmp_path, arrays, "zarr")) as joined:
+        slow, others, files = joined.parts[0].url, threading.Semaphore(0), joined._files.files
+        read_region, limit = plait.File._read_region, 4
+
+        def read(file, slices, out):
+            if file.url == slow:
+                for _ in range(10):
+                    assert others.acquire(timeout=20)
+            read_region(file, slices, out)
+            others.release()
+
+        joined._files.close()
+        monkeypatch.setattr(files, "_limit", limit)
+        monkeypatch.setattr(plait.File, "_read_region", read)
+        monkeypatch.setattr(os, "cpu_count", lambda: 2)
+        np.testing.assert_array_equal(joined[...], np.concatenate(arrays))
+        assert len(files._files) == limit
+        assert not any(file.closed for file in files._files.values())
 
 
 def test_a_part_that_changes_meanwhile(tmp_path):

@@ -58,6 +58,8 @@ def test_chosen_arrays(paths):
     with plait.open_many([str(path) for path in reversed(paths)], "time", variable="t2m", sort=True) as files:
         assert list(files) == ["t2m"]
         assert files.names == tuple(map(str, paths))
+    with plait.open_many("run-*.nc", "time", variable=["rain", "t2m", "rain"]) as files:
+        assert list(files) == ["rain", "t2m"]
 
 
 def test_differing_attributes_are_one_warning(paths):
@@ -187,6 +189,8 @@ def test_arguments_that_do_not_fit(paths):
     for options, message in (
         ({"sort": 1}, "sort"),
         ({"first": "yes"}, "first"),
+        ({"variable": 5}, "variable=5 is not the name of an array; pass a name, or several in a list"),
+        ({"variable": []}, "variable=[] is not the name of an array"),
         ({"variable": "zz"}, "run-9.nc has no array 'zz'; it has: time, lat, t2m, crs, rain"),
     ):
         with pytest.raises(plait.ArgumentError, match=re.escape(message)):

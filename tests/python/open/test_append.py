@@ -222,6 +222,23 @@ def test_objects_in_memory_grow():
     assert not found[:, 7:].any()
 
 
+def test_an_empty_block_changes_nothing(tmp_path):
+    expected = make(tmp_path / "a.zarr", chunks=(2, 3))
+    before = {path: path.stat() for path in (tmp_path / "a.zarr").rglob("*") if path.is_file()}
+    with plait.open(tmp_path / "a.zarr", "a") as file:
+        file.append(block((0, 7)))
+        assert file.shape == SHAPE
+    for path, status in before.items():
+        assert (path.stat().st_ino, path.stat().st_mtime_ns) == (status.st_ino, status.st_mtime_ns)
+    np.testing.assert_array_equal(content(tmp_path / "a.zarr"), expected)
+    # A new array in memory cannot get another shape before it is closed. An empty block needs none.
+    with plait.open("memory://empty/a.zarr", "w", shape=SHAPE, dtype="i4", chunks=(2, 3)) as file:
+        file.append(block((0, 7)))
+        file.write(expected)
+    with plait.open("memory://empty/a.zarr") as file:
+        np.testing.assert_array_equal(file.read(), expected)
+
+
 def test_attributes_and_elements_change_with_the_shape(tmp_path):
     expected = make(tmp_path / "a.zarr", chunks=(2, 3), attributes={"units": "K"})
     with plait.open(tmp_path / "a.zarr", "a") as file:

@@ -10,6 +10,7 @@ import zarr
 from numpy.testing import assert_array_equal
 
 import plait
+from plait import _core
 
 TEXTS = ["", "a", "Grüße", "x" * 10_000, "日本", "tail"]
 
@@ -160,6 +161,21 @@ def test_parts_of_new_files_and_types_of_values(tmp_path):
                 file.stream()
 
 
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (4, "element 3 is of type int; expected str"),
+        ("\ud800", "element 3 contains lone surrogates; expected a str that UTF-8 can represent"),
+    ],
+)
+def test_the_core_names_the_element_that_is_no_text(tmp_path, wrong, says):
+    with plait.open(tmp_path / "a.h5", "w", shape=4, dtype=str) as file:
+        with pytest.raises(ValueError, match=f"^{says}$"):
+            _core.Texts(file._core).add(["a", "b", "c", wrong])
+        file.write(["a", "b", "c", "d"])
+    assert by_h5py(tmp_path / "a.h5").tolist() == ["a", "b", "c", "d"]
+
+
 def test_texts_are_copied_between_formats(tmp_path):
     texts = written(tmp_path / "a.h5", (300, 7))
     copies = ["b.zarr::/g/n", "c.h5", "d.nc", "e.zarr"]
@@ -179,6 +195,52 @@ def test_texts_are_copied_between_formats(tmp_path):
         assert_array_equal(found[found.files[0]], texts.astype(str))
     with pytest.raises(plait.ArgumentError, match="target_dtype"):
         plait.copy(source, tmp_path / "h.npy")
+
+
+def test_reads_fill_arrays_of_texts_alone(tmp_path):
+    texts = written(tmp_path / "a.zarr", (4, 3), chunks=(3, 2))
+    with plait.open(tmp_path / "a.zarr") as file:
+        out = np.empty((4, 3), file.dtype)
+        assert file.read(out=out) is out
+        assert_array_equal(out.astype(object), texts)
+        part = np.empty((2, 3), file.dtype)
+        file.read(out=part, region=np.s_[1:3])
+        assert_array_equal(part.astype(object), texts[1:3])
+        for dtype in ("U9", "S9", "f8", object, np.dtypes.StringDType(na_object=None)):
+            with pytest.raises(plait.ArgumentError, match=r"out has dtype .*convert it with astype"):
+                file.read(out=np.empty((4, 3), dtype))
+
+
+def test_the_longest_text_that_is_copied_determines_the_type(tmp_path):
+    texts = np.array(["a", "bc", "d" * 50, "efg", "h", "ij" * 20], object)
+    for name, items in (("short", texts), ("long", np.array(["x" * 99] * 6, object))):
+        with plait.open(tmp_path / f"a.zarr::/{name}", "w", shape=6, dtype="text", chunks=(4,)) as file:
+            file.write(items)
+    for region, expected in (("0:2", texts[:2]), ("1:6:2", texts[1:6:2]), ("3:5", texts[3:5]), (":", texts)):
+        plait.copy(
+            tmp_path / "a.zarr",
+            tmp_path / "b.npy",
+            variable="short",
+            region=region,
+            target_dtype="U",
+            cast="same_kind",
+        )
+        found = np.load(tmp_path / "b.npy")
+        assert found.dtype == f"U{max(map(len, expected))}"
+        assert_array_equal(found, expected.astype(str))
+
+
+def test_texts_that_are_not_copied_are_not_measured(tmp_path):
+    for name in ("copied", "broken"):
+        with plait.open(tmp_path / f"a.zarr::/{name}", "w", shape=2, dtype="text", chunks=(1,)) as file:
+            file.write(["ab", "c"])
+    for path in (tmp_path / "a.zarr/broken/c/0", tmp_path / "a.zarr/copied/c/1"):
+        path.write_bytes(b"no texts")
+    options = {"target_dtype": "U", "cast": "same_kind"}
+    plait.copy(tmp_path / "a.zarr", tmp_path / "b.npy", variable="copied", region="0:1", **options)
+    assert np.load(tmp_path / "b.npy").tolist() == ["ab"]
+    with pytest.raises(plait.StoreError):
+        plait.copy(tmp_path / "a.zarr", tmp_path / "c.npy", variable="copied", **options)
 
 
 def test_what_holds_no_texts_is_an_error(tmp_path):

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import _core
 from ..._arguments.array_types import array_type, element_dtype
 from ..._arguments.arrays import ranks_held
+from ..._arguments.differences import find_difference
+from ..._arguments.texts import is_text
 from ..._arguments.words import shape_text, shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
@@ -38,10 +39,9 @@ from ..._views.joined.element_types import ElementTypes
 from ..._views.joined.meaning import Meanings
 from ..boxes import Storage
 from ..ends import make_source
-from ..job import JobResult
-from ..moving import Mover, Progress, Ranks
+from ..job import Job, JobResult
+from ..moving import Progress
 from ..scratch import Scratch
-from ..sources import SourceOptions
 from ..steps import Reads, Region, Source, SourceStep, StepArray
 
 _COMPARED = 8 << 20
@@ -127,42 +127,37 @@ class GrowingTarget:
         file.write(given, layout, region=tuple(window))
 
 
-def append_arrays(
-    source: Any, target: str, along: int | str, options: SourceOptions, progress: Progress | None
-) -> JobResult:
-    """Append the arrays of a source to those of the target.  Collective over the communicator of the options.
+def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress | None) -> JobResult:
+    """Append the arrays of the source of a job to those of its target.  Collective over the job's communicator.
 
     errors  ArgumentError: the arrays do not fit together
     """
     started = time.perf_counter()
-    own = to_core_comm(options.comm)
-
-    def fail(message: str, *, code: int = 0) -> Any:
-        return _core.fail(message, own, code)
-
-    staging = max(options.memory // 4 // own.size, 64 << 10)
-    mover = Mover(Ranks(own, options.comm is None, own.size, fail), None, options.memory, progress)
+    assert job.name is not None  # a stream cannot grow
+    target, comm = job.name.text, job.options.comm
+    mover, staging = job.make_mover(to_core_comm(comm), fail, progress)
+    scratch = Scratch(comm, staging, target)
     with contextlib.ExitStack() as stack:
-        opened = stack.enter_context(make_source([source], replace(options, memory=staging), False, fail))
-        step = next(steps := iter(opened.steps()))
+        opened = stack.enter_context(make_source(job.sources, replace(job.options, memory=staging), job.raw, fail))
+        steps = opened.steps()
+        step = next(steps)
         with checks(fail):
             pairs = _find_pairs(step, opened.name, target, along)
             growing = [pair for pair in pairs if pair.axis is not None]
             _check_lengths(growing)
-        converted = ConvertedSource(opened, pairs, options.comm, fail)
-        files = [stack.enter_context(open(pair.url, "a", comm=options.comm, memory=staging)) for pair in growing]
+        converted = ConvertedSource(opened, pairs, comm, fail)
+        files = [stack.enter_context(open(pair.url, "a", comm=comm, memory=staging)) for pair in growing]
         with checks(fail):
             _check_unchanged(growing, files)
         for pair in pairs:
             if pair.axis is None:
-                _check_equal(pair, converted, options.comm, fail)
+                _check_equal(pair, converted, comm, fail)
         growth = GrowingTarget(min(pair.length for pair in growing))
         moved = tuple(_in_target(pair) for pair in growing)
         mover.begin(moved)
         for pair, file, array in zip(growing, files, moved, strict=True):
             growth.add(pair, file)
             ends: Any = (converted, growth)
-            scratch = Scratch(options.comm, staging, target)
             mover.move(array, ends, Storage(_storage(pair, array)), scratch, array.name)
         for file in files:
             file.close()
@@ -236,6 +231,11 @@ def _make_pair(
             + ("arrays without the dimension must be equal" if axis is None else "the others must be equal")
         )
     dtype = element_dtype(member.type)
+    if axis is not None and is_text(dtype):
+        raise ArgumentError(
+            f"append: {target} has texts of any length, and such an array cannot grow; append the other arrays one by "
+            "one, as in day.nc::temp and all.zarr::temp, or copy all data into a new target"
+        )
     meanings, types = Meanings(unpack=False), ElementTypes()
     conversion = None
     for url, content, of_elements in ((target, member, dtype), (source, array.content, array.dtype)):
@@ -318,12 +318,8 @@ def _check_equal(pair: ArrayPair, source: Source | ConvertedSource, comm: CommLi
             source.read(array, layout, given[0], region)
             target.read(layout, given[1], region=region)
             with checks(fail):
-                if both and not _same(*both):
+                if both and find_difference(*both) is not None:
                     raise ArgumentError(
                         f"append: the array {shown(pair.array.name)} differs between the source and {pair.url}; arrays "
                         "without the dimension that grows must be equal; copy both into a new target instead"
                     )
-
-
-def _same(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
-    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind in "fcmM"))

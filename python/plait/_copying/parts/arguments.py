@@ -12,10 +12,11 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from ... import _core
-from ..._arguments.buffers import to_path_text, whole
+from ..._arguments.buffers import to_path_text
 from ..._arguments.dtypes import to_dtype
-from ..._arguments.sizes import parse_bytes
+from ..._arguments.presence import is_given
 from ..._arguments.texts import dtype_name
+from ..._arguments.variables import to_names
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import to_core_comm
@@ -24,23 +25,20 @@ from ..._file.location import comes_in_steps
 from ..._views.joined import names_of_parts
 from ..job import Job
 from ..joined_sources import make_join_request
+from ..memory import MEMORY, parse_memory
 from ..names import TargetName
-from ..selection import Selection, to_names
+from ..selection import Selection
 from ..serial import is_stream
 from ..shaping import ArrayTransform
 from ..sources import SourceOptions
 from ..storage_request import StorageRequest
 
-MEMORY = 256 << 20
-"""Bytes that the process of a part uses by default."""
-_OF_A_RUN = ("memory", "verify")
+_PER_PROCESS = ("memory", "verify")
 """Arguments that may differ between the parts of a copy."""
 _NAMES = (
     *("shape", "dtype", "order", "offset", "variable", "target_order", "chunks", "shards", "codec", "region", "axes"),
     *("unlimited", "consolidated", "target_dtype", "cast", "concat", "first", "sort", "unpack", "skip_unsupported"),
 )
-_MAY_BE_FALSE = ("consolidated", "durable")
-"""Arguments whose default is not False."""
 _MAY_BE_EMPTY = ("shape", "unlimited")
 """Arguments of which an empty list is not the default."""
 
@@ -58,16 +56,12 @@ def to_values(source: Any, options: Mapping[str, Any]) -> Values:
     options  arguments as those of :func:`plait.copy`
     errors   ArgumentError: an argument that copies in parts do not have, or that is no value
     """
-    stated = {
-        name: value
-        for name, value in options.items()
-        if value is not None and (value is not False or name in _MAY_BE_FALSE)
-    }
+    stated = {name: value for name, value in options.items() if is_given(name, value)}
     for name in stated:
-        if name not in (*_NAMES, *_OF_A_RUN):
+        if name not in (*_NAMES, *_PER_PROCESS):
             raise ArgumentError(
                 f"{name} was given, but copies in parts have no such argument; use one of: "
-                f"{', '.join(sorted((*_NAMES, *_OF_A_RUN)))}"
+                f"{', '.join(sorted((*_NAMES, *_PER_PROCESS)))}"
             )
     values = {name: _to_value(name, value) for name, value in stated.items()}
     values = {name: value for name, value in values.items() if value != [] or name in _MAY_BE_EMPTY}
@@ -86,7 +80,7 @@ def check_same(planned: Values, values: Values, *, whole: bool, advice: str) -> 
     errors  ArgumentError: states the first difference
     """
     for name in {**values, **(planned if whole else {})}:
-        if name not in _OF_A_RUN and values.get(name) != planned.get(name):
+        if name not in _PER_PROCESS and values.get(name) != planned.get(name):
             raise ArgumentError(
                 f"the copy in parts was begun with {name}={_text(planned.get(name))}, but this call has "
                 f"{name}={_text(values.get(name))}; {advice}"
@@ -95,20 +89,15 @@ def check_same(planned: Values, values: Values, *, whole: bool, advice: str) -> 
 
 def make_job(values: Values, target: str) -> Job:
     """Return the copy with these arguments to a target.  errors  ArgumentError"""
+    dtype, target_dtype = (_to_type(values.get(name)) for name in ("dtype", "target_dtype"))
+    cast = values.get("cast")
+    if cast is not None and target_dtype is None:
+        dtype, target_dtype = None, dtype
     options = SourceOptions(
-        None,
-        values.get("shape"),
-        _to_type(values.get("dtype")),
-        values.get("order"),
-        values.get("offset", 0),
-        values.get("memory", MEMORY),
+        None, values.get("shape"), dtype, values.get("order"), values.get("offset", 0), values.get("memory", MEMORY)
     )
-    dtype, cast = _to_type(values.get("target_dtype")), values.get("cast")
-    if cast is not None and dtype is None:
-        options = SourceOptions(None, options.shape, None, options.order, options.offset, options.memory)
-        dtype = _to_type(values.get("dtype"))
     storage = StorageRequest(*(values.get(name) for name in _STORAGE))
-    shaping = ArrayTransform.from_arguments(values.get("region"), values.get("axes"), dtype, cast)
+    shaping = ArrayTransform.from_arguments(values.get("region"), values.get("axes"), target_dtype, cast)
     selection = Selection(to_names(values.get("variable")), None)
     flags = {name: values.get(name, False) for name in ("first", "sort", "unpack")}
     join = make_join_request(values.get("concat"), selection, **flags)
@@ -194,10 +183,7 @@ def _absolute_names(source: Any, *, joined: bool) -> list[str]:
 
 def _to_value(name: str, value: Any) -> Any:
     if name == "memory":
-        size = whole(parse_bytes(value, "memory"), "memory")
-        if size < 1:
-            raise ArgumentError(f"memory={size} bytes hold nothing; give a number of bytes above 0")
-        return size
+        return parse_memory(value)
     if name in ("dtype", "target_dtype") and not isinstance(value, str):
         return encode_dtype(to_dtype(value, name))
     if name == "region":

@@ -53,8 +53,6 @@ MAX_PARTS = 1_000_000
 _MANY = 1.5
 """Reads of the source, as a multiple of its bytes, above which other parts are proposed."""
 _INTERMEDIATE_TYPES = "biufc"
-_NOTHING = Grid((0,), 1, (1,), None)
-"""An array that the first phase does not copy."""
 _NEED = ("a copy in parts", "copy it to a file first")
 
 
@@ -195,15 +193,15 @@ def _chunk_reads(grid: Grid, parts: Sequence[Sequence[Block]]) -> float:
     return touched / max(once, 1)
 
 
-def plan_copy(target: PartsFolder, values: Values, parts: int, *, intermediate: bool, warns: bool = True) -> PartsPlan:
+def plan_copy(target: PartsFolder, values: Values, parts: int, *, intermediate: bool) -> PartsPlan:
     """Plan a copy without writing anything.  errors  ArgumentError, StoreError"""
     check_parts(parts)
     target.check_free()
-    with open_copy(values, target.target, warns=warns) as copy:
+    with open_copy(values, target.target, warns=True) as copy:
         planner = Planner(copy)
         plan = planner.plan(target, values, parts, intermediate=intermediate)
-        if warns:
-            _warn_of_reads(plan, planner.can_use_intermediate(parts) and not intermediate)
+        if plan.phases[0].reads > _MANY:
+            _warn_of_reads(plan, not intermediate and planner.can_use_intermediate(parts))
     return plan
 
 
@@ -283,9 +281,6 @@ def describe_reads(reads: float) -> str:
 
 def _warn_of_reads(plan: PartsPlan, possible: bool) -> None:
     """Warn if parts read much of the source repeatedly, and propose what reads less."""
-    reads = plan.phases[0].reads
-    if reads <= _MANY:
-        return
     proposals = []
     if possible:
         proposals = ["an intermediate array (--intermediate, or intermediate=True), with which they are read once"]
@@ -293,8 +288,8 @@ def _warn_of_reads(plan: PartsPlan, possible: bool) -> None:
         proposals.append(f"{count(plan.fewer[0], 'part')} instead, which read them {describe_reads(plan.fewer[1])}")
     advice = f"; consider {' or '.join(proposals)}" if proposals else ""
     warnings.warn(
-        f"the {plan.parts} parts read the bytes of the source {describe_reads(reads)}, because its compressed chunks "
-        f"extend across parts{advice}",
+        f"the {plan.parts} parts read the bytes of the source {describe_reads(plan.phases[0].reads)}, because its "
+        f"compressed chunks extend across parts{advice}",
         UserWarning,
         stacklevel=2,
     )

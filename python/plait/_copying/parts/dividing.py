@@ -5,8 +5,8 @@ few compressed chunks of the source, because each part decodes such a chunk as a
 
 Idea: the *units* of an array are the objects of the target, its chunks or shards. An array is divided into boxes of
 equal numbers of units. All shapes of boxes are compared that make at most as many boxes as the array's share of the
-bytes permits. Among those of which the largest box is nearly as small as possible, the one is chosen that touches the
-fewest chunks of the source. The boxes of all arrays, the largest first, each go to the part that has the fewest bytes.
+bytes permits. Of the shapes whose largest box is nearly the smallest possible, the planner takes the one that touches
+the fewest source chunks. The boxes of all arrays, the largest first, each go to the part that has the fewest bytes.
 
 Example: an array of 64 x 64 elements has chunks of 32 x 8 in the source, and units of 8 x 8 in the target: a grid of
 8 x 8 units. For 16 parts a box has 4 units. Boxes of 4 x 1 units touch one chunk of the source each, so the 16 chunks
@@ -81,14 +81,14 @@ class _Choice:
     """Number of chunks of the source that boxes touch, counted for each of them."""
 
 
-def divide(grid: Grid, most: int, *, reads_once: bool = False) -> list[Box]:
-    """Divide an array into at most `most` boxes of whole units.
+def divide(grid: Grid, max_boxes: int, *, reads_once: bool = False) -> list[Box]:
+    """Divide an array into at most `max_boxes` boxes of whole units.
 
     reads_once  True to read each chunk of the source about once, even if the boxes are few and large
     """
     if math.prod(grid.shape) == 0:
         return []
-    combinations = [*_combinations(_choices(grid, most), most)]
+    combinations = [*_combinations(_choices(grid, max_boxes), max_boxes)]
     loads = [math.prod(choice.extent for choice in choices) for choices in combinations]
     reads = [math.prod(choice.touched for choice in choices) for choices in combinations]
     limit = min(reads) * _REREADS if reads_once else min(loads) * _SLACK
@@ -113,8 +113,8 @@ def assign(grids: Sequence[Grid], parts: int, *, reads_once: bool = False) -> li
         groups = [*together]
         for number, grid in enumerate(grids):
             if number not in small:
-                most = max(round(finer * parts * grid.bytes / max(total, 1)), 1)
-                groups += [[Block(number, box)] for box in divide(grid, most, reads_once=reads_once)]
+                max_boxes = max(round(finer * parts * grid.bytes / max(total, 1)), 1)
+                groups += [[Block(number, box)] for box in divide(grid, max_boxes, reads_once=reads_once)]
         packed, load = _pack(groups, [grid.itemsize for grid in grids], parts)
         reads = sum(_bytes_read(grids[block.array], block) for group in groups for block in group)
         # More boxes than parts are worth more reads only if the parts would differ much.
@@ -143,14 +143,14 @@ def _count_along(begin: int, end: int, size: int, chunk: int) -> int:
     return sum(-(-min(start + size, end) // chunk) - start // chunk for start in range(begin, end, size))
 
 
-def _choices(grid: Grid, most: int) -> list[list[_Choice]]:
+def _choices(grid: Grid, max_boxes: int) -> list[list[_Choice]]:
     tables = []
     for d, size in enumerate(grid.shape):
         unit = min(grid.written[d], size)
         units = -(-size // unit)
         table: list[_Choice] = []
         boxes = 1
-        while boxes <= min(units, most):
+        while boxes <= min(units, max_boxes):
             along = -(-units // boxes)
             made = -(-units // along)
             if not table or made > table[-1].boxes:
@@ -162,15 +162,15 @@ def _choices(grid: Grid, most: int) -> list[list[_Choice]]:
     return tables
 
 
-def _combinations(tables: list[list[_Choice]], most: int) -> Iterator[tuple[_Choice, ...]]:
-    """Yield the combinations of choices that make at most `most` boxes."""
+def _combinations(tables: list[list[_Choice]], max_boxes: int) -> Iterator[tuple[_Choice, ...]]:
+    """Yield the combinations of choices that make at most `max_boxes` boxes."""
     if not tables:
         yield ()
         return
     for choice in tables[0]:
-        if choice.boxes > most:
+        if choice.boxes > max_boxes:
             break
-        for others in _combinations(tables[1:], most // choice.boxes):
+        for others in _combinations(tables[1:], max_boxes // choice.boxes):
             yield (choice, *others)
 
 

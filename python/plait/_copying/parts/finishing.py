@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Collection
 
 from ..._base.errors import ArgumentError, store_error
 from .._copy import CopyResult
-from ..hierarchy.consolidating import METADATA, consolidate_here
 from ..hierarchy.staging import is_there
 from .beginning import check_sources
-from .folder import PartsFolder, sync_folders
+from .folder import PartRecord, PartsFolder, sync_folders
 from .plan import PartsPlan
 
 
-def finish(folder: PartsFolder, identifier: str | None) -> CopyResult:
+def finish(folder: PartsFolder, plan: PartsPlan) -> CopyResult:
     """Check that all parts have been copied, and give the target its name.
 
-    identifier  that of the plan that is expected; None for any
-    errors      ArgumentError: parts are missing, or a source has changed.  StoreError
+    errors  ArgumentError: parts are missing, or a source has changed.  StoreError
     """
-    plan = folder.require_plan()
-    if identifier not in (None, plan.identifier):
-        raise ArgumentError(
-            f"these tasks belong to another copy in parts to {folder.target}: they are of the plan {identifier}, and "
-            f"that of the copy that has begun is {plan.identifier}; use the tasks that the last plait.copy_tasks() has "
-            "returned"
-        )
+    records = folder.records(plan)
     staged = folder.staged_root(plan)
     if staged.exists():
-        _check_complete(folder, plan)
+        _check_complete(folder, plan, records)
         check_sources(plan)
         folder.check_free()
-        consolidates = plan.values.get("consolidated") is not False
-        if consolidates and len(plan.arrays) > 1 and (staged / METADATA).is_file():
-            consolidate_here(staged)
         _rename(folder, plan)
     elif not is_there(folder.root):
         raise store_error(
@@ -41,7 +31,7 @@ def finish(folder: PartsFolder, identifier: str | None) -> CopyResult:
             "or plait.discard_copy(), and begin it again",
             errno.ENOENT,
         )
-    result = _result(folder, plan)
+    result = _result(plan, records.values())
     folder.remove()
     return result
 
@@ -58,19 +48,17 @@ def discard(folder: PartsFolder) -> int:
     try:
         plan = folder.read_plan()
         if plan is not None:
-            copied = sum(record.bytes for record in folder.done(plan, range(1, plan.parts + 1)).values())
+            copied = sum(record.bytes for record in folder.records(plan).values())
     except ArgumentError:
         pass  # a plan of another version, or a damaged file, is removed too
     folder.remove()
     return copied
 
 
-def _check_complete(folder: PartsFolder, plan: PartsPlan) -> None:
+def _check_complete(folder: PartsFolder, plan: PartsPlan, recorded: Collection[int]) -> None:
     for phase in range(len(plan.phases)):
-        if missing := folder.missing(plan, phase):
-            raise ArgumentError(
-                f"cannot finish {folder.target}: {folder.describe_missing(plan, phase, missing)}; copy these first"
-            )
+        if missing := folder.describe_missing(plan, phase, recorded):
+            raise ArgumentError(f"cannot finish {folder.target}: {missing}; copy these first")
 
 
 def _rename(folder: PartsFolder, plan: PartsPlan) -> None:
@@ -92,8 +80,7 @@ def _rename(folder: PartsFolder, plan: PartsPlan) -> None:
     sync_folders([folder.root.parent])
 
 
-def _result(folder: PartsFolder, plan: PartsPlan) -> CopyResult:
-    records = folder.done(plan, range(1, plan.parts + 1)).values()
+def _result(plan: PartsPlan, records: Collection[PartRecord]) -> CopyResult:
     first = plan.arrays[0]
     return CopyResult(
         first.shape,

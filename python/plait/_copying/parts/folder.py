@@ -25,7 +25,7 @@ import re
 import secrets
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -172,22 +172,32 @@ class PartsFolder:
         """Return the path of the intermediate array of an array."""
         return self.inside(plan) / "between" / f"{array}.zarr"
 
-    def done(self, plan: PartsPlan, numbers: range) -> dict[int, PartRecord]:
-        """Return the records of the parts with these numbers that have been copied.
+    def recorded(self, plan: PartsPlan) -> set[int]:
+        """Return the numbers of the parts that have been copied, without reading their records."""
+        with contextlib.suppress(FileNotFoundError):
+            names = [entry.name.partition(".") for entry in os.scandir(self.inside(plan) / "done")]
+            numbers = {int(number) for number, _, ending in names if ending == "json" and number.isdecimal()}
+            return numbers.intersection(range(1, plan.parts + 1))
+        return set()
+
+    def records(self, plan: PartsPlan) -> dict[int, PartRecord]:
+        """Return the records of the parts that have been copied.
 
         errors  ArgumentError: a record is that of another plan
         """
-        found: dict[int, PartRecord] = {}
-        with contextlib.suppress(FileNotFoundError):
-            for entry in os.scandir(self.inside(plan) / "done"):
-                number, _, ending = entry.name.partition(".")
-                if ending == "json" and number.isdecimal() and int(number) in numbers:
-                    found[int(number)] = self._read_record(plan, Path(entry.path), int(number))
-        return found
+        found = {number: self.record(plan, number) for number in self.recorded(plan)}
+        return {number: record for number, record in found.items() if record is not None}
 
-    def _read_record(self, plan: PartsPlan, path: Path, number: int) -> PartRecord:
+    def record(self, plan: PartsPlan, number: int) -> PartRecord | None:
+        """Return the record of a part; None if it has not been copied.
+
+        errors  ArgumentError: the record is that of another plan
+        """
+        path = self.inside(plan) / "done" / f"{number}.json"
         try:
             record = PartRecord(**json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
         except (TypeError, ValueError) as error:
             raise ArgumentError(
                 f"{path} is not the record of a part: {error}; remove it, and copy part {number} again"
@@ -209,12 +219,6 @@ class PartsFolder:
             os.fsync(out.fileno())
         temporary.replace(folder / f"{record.part}.json")
         sync_folders([folder])
-
-    def missing(self, plan: PartsPlan, phase: int) -> list[int]:
-        """Return the parts of a phase that have not been copied."""
-        numbers = plan.numbers(phase)
-        done = self.done(plan, numbers)
-        return [number for number in numbers if number not in done]
 
     @contextlib.contextmanager
     def working(self, plan: PartsPlan, part: int) -> Iterator[Path]:
@@ -244,8 +248,16 @@ class PartsFolder:
             self.path.rename(removed)
             shutil.rmtree(removed, ignore_errors=True)
 
-    def describe_missing(self, plan: PartsPlan, phase: int, missing: list[int]) -> str:
-        """Return a clause that lists missing parts, as ``3 of 100 parts are missing: 7, 40-41``."""
+    def describe_missing(self, plan: PartsPlan, phase: int, recorded: Collection[int]) -> str:
+        """Return a clause that lists the parts of a phase that are missing; empty if all have been copied.
+
+        Example: ``3 of 100 parts are missing: 7, 40-41``
+
+        recorded  the numbers of the parts that have been copied
+        """
+        missing = [number for number in plan.numbers(phase) if number not in recorded]
+        if not missing:
+            return ""
         which = "" if len(plan.phases) == 1 else f" of phase {phase + 1}"
         verb = "is" if len(missing) == 1 else "are"
         return f"{len(missing)} of {len(plan.numbers(phase))} parts{which} {verb} missing: {join_ranges(missing)}"

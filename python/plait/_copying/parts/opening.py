@@ -55,10 +55,12 @@ def open_copy(values: Values, target: str, progress: Progress | None = None, *, 
     """Open the source of a copy, and check all arrays.
 
     target  the name of the target for checks, and for scratch arrays next to it
-    warns   False if the warnings have been shown when the copy began
+    warns   False if the copy has begun: the warnings have been shown, and joined files have been compared
     errors  ArgumentError, StoreError
     """
     job = make_job(values, target)
+    if job.join is not None and not warns:
+        job.join = replace(job.join, compared=True)
     job.storage.check_target(target)
     comm = to_core_comm(None)
     fail = partial(_core.fail, comm=comm)

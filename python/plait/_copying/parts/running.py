@@ -62,7 +62,7 @@ class PartRequest:
 def run_part(request: PartRequest, progress: Progress | None = None) -> PartResult:
     """Copy a part of a copy that has begun.
 
-    errors  ArgumentError: there is no such copy or part, it must wait for others, or a source has changed.  StoreError
+    errors  ArgumentError: there is no such copy; and those of :func:`copy_part`
     """
     folder = PartsFolder(request.target)
     plan = folder.require_plan()
@@ -72,15 +72,24 @@ def run_part(request: PartRequest, progress: Progress | None = None) -> PartResu
             f"{request.plan}, and that of the copy that has begun is {plan.identifier}; use the tasks that the last "
             "plait.copy_tasks() has returned"
         )
+    return copy_part(folder, plan, request, progress)
+
+
+def copy_part(
+    folder: PartsFolder, plan: PartsPlan, request: PartRequest, progress: Progress | None = None
+) -> PartResult:
+    """Copy a part of the copy with a plan.
+
+    errors  ArgumentError: there is no such part, it must wait for others, or a source has changed.  StoreError
+    """
     phase, blocks = plan.find(request.part)
     begin = time.perf_counter()
-    done = folder.done(plan, range(request.part, request.part + 1)).get(request.part)
+    done = folder.record(plan, request.part)
     if done is not None:
         return PartResult(request.part, plan.parts, done.bytes, done.seconds, done.windows, repeated=True)
-    if phase > 0 and (missing := folder.missing(plan, phase - 1)):
+    if phase > 0 and (missing := folder.describe_missing(plan, phase - 1, folder.recorded(plan))):
         raise ArgumentError(
-            f"part {request.part} reads the intermediate arrays of phase {phase}, but "
-            f"{folder.describe_missing(plan, phase - 1, missing)}; copy these first"
+            f"part {request.part} reads the intermediate arrays of phase {phase}, but {missing}; copy these first"
         )
     check_sources(plan)
     with _explained(folder, plan, request.part), folder.working(plan, request.part) as work:

@@ -105,7 +105,7 @@ def copy_tasks(
     killed. The same call again returns the same tasks, as long as the copy is not finished or discarded.
 
     Raises plait.ArgumentError for arguments that do not fit together, a target that exists, or another copy in parts to
-    it that has begun, and plait.StoreError if the source cannot be read or the folder of the target not be written.
+    it that has begun, and plait.StoreError if the source cannot be read or the folder of the target cannot be written.
     """
     if "format" in options:
         target = with_format(target, options.pop("format"))
@@ -130,9 +130,15 @@ def finish_copy(tasks: CopyTasks | Name) -> CopyResult:
     Returns the result of the copy; its ``seconds`` are the sum of those of the parts. Raises plait.ArgumentError if
     parts are missing, which it lists, if the source has changed since the copy began, or if the target exists.
     """
-    if isinstance(tasks, CopyTasks):
-        return finish(PartsFolder(tasks.target), tasks.plan)
-    return finish(PartsFolder(tasks), None)
+    folder = PartsFolder(tasks.target if isinstance(tasks, CopyTasks) else tasks)
+    plan = folder.require_plan()
+    if isinstance(tasks, CopyTasks) and tasks.plan != plan.identifier:
+        raise ArgumentError(
+            f"these tasks belong to another copy in parts to {folder.target}: they are of the plan {tasks.plan}, and "
+            f"that of the copy that has begun is {plan.identifier}; use the tasks that the last plait.copy_tasks() has "
+            "returned"
+        )
+    return finish(folder, plan)
 
 
 def discard_copy(target: CopyTasks | Name) -> int:

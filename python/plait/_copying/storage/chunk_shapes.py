@@ -29,46 +29,15 @@ Example: 8760 x 721 x 1440 float32 in chunks of 8 MiB, so E = 2,097,152 and N = 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..._arguments.sizes import parse_bytes
-from ..._arguments.words import shown
-from ..._base.errors import ArgumentError
+from ..._arguments.auto_chunks import CHUNK_BYTES, AutoChunks
 from ..steps import StepArray
 
-TARGET_BYTES = 8 << 20
-"""The size of automatic chunks by default."""
-_ACCESS = ("balanced", "maps", "series")
-_AUTO = re.compile(rf"auto(?::({'|'.join(_ACCESS)}))?(?::(\d+\s*[KMGTkmgt]?(?:iB)?))?")
 _TIME = ("time", "valid_time")
 _MIN_UNLIMITED = 1024
 """The fewest elements in a chunk of a coordinate that may be extended."""
-
-
-@dataclass(frozen=True)
-class AutoChunks:
-    """A request for automatic shapes of chunks."""
-
-    access: str = "balanced"
-    bytes: int = TARGET_BYTES
-
-    @classmethod
-    def parse(cls, text: str) -> AutoChunks:
-        """Parse ``auto``, ``auto:series``, ``auto:64M`` or ``auto:series:64M``.
-
-        errors  ArgumentError
-        """
-        found = _AUTO.fullmatch(text.strip())
-        size = parse_bytes(found[2] or TARGET_BYTES, "chunks") if found else 0
-        if found is None or size < 1:
-            raise ArgumentError(
-                f"chunks={shown(text)} are no sizes; give one for each dimension, a mapping of their names, or "
-                f'"auto", with {", ".join(_ACCESS[:-1])} or {_ACCESS[-1]} and a number of bytes if needed, as in '
-                '"auto:series:64M"'
-            )
-        return cls(found[1] or _ACCESS[0], size)
 
 
 @dataclass(frozen=True)
@@ -122,7 +91,7 @@ def choose_chunks(auto: AutoChunks, array: StepArray, unlimited: Sequence[int], 
     return tuple(chunks)
 
 
-def choose_coordinate(array: StepArray, unlimited: Sequence[int], most: int = TARGET_BYTES) -> tuple[int, ...]:
+def choose_coordinate(array: StepArray, unlimited: Sequence[int], most: int = CHUNK_BYTES) -> tuple[int, ...]:
     """Return the chunks of an array with one dimension at most, which programs read whole: one, if it fits.
 
     If the dimension is unlimited, a chunk has at least 1024 elements: appends would make many small ones otherwise.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -37,6 +38,8 @@ class ArrayLike(ReadableArray):
     _core: File
     _comm: Comm
     _dtype: np.dtype[Any]
+    _text_writes: threading.Lock
+    """Held during a write of texts, which the core adds and writes in two calls."""
     _caches = False
     """True if the core caches chunks for indexing."""
 
@@ -57,7 +60,7 @@ class ArrayLike(ReadableArray):
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """The shape of pieces that are read efficiently one after the other: contiguous, of 32 MiB or less.
+        """The shape of pieces that are read efficiently one after the other: contiguous, of 32 MiB at most.
 
         If the array is stored in chunks, as in Zarr's formats, it is the shape of a chunk.
 
@@ -146,20 +149,21 @@ class ArrayLike(ReadableArray):
         raise NotImplementedError
 
     def _read_region(self, slices: Slices, out: Array) -> None:
+        layout, region = _single_rank_layout(out.shape, self._core.order), self._core_region(slices, out)
         if is_text(out.dtype):
-            layout = _single_rank_layout(out.shape, self._core.order)
-            read_texts(self._core, layout, [out], self._core_region(slices, out), fill_halo=False)
+            read_texts(self._core, layout, [out], region, fill_halo=False)
             return
         parts = [(out.__array_interface__["data"][0], out.strides)]
-        self._core.read(_single_rank_layout(out.shape, self._core.order), parts, self._core_region(slices, out), False)
+        self._core.read(layout, parts, region, False)
 
     def _write_region(self, slices: Slices, array: Array) -> None:
+        layout, region = _single_rank_layout(array.shape, self._core.order), self._core_region(slices, array)
         if is_text(array.dtype):
-            layout = _single_rank_layout(array.shape, self._core.order)
-            write_texts(self._core, layout, [array], self._core_region(slices, array))
+            with self._text_writes:
+                write_texts(self._core, layout, [array], region)
             return
         parts = [(array.__array_interface__["data"][0], array.strides)]
-        self._core.write(_single_rank_layout(array.shape, self._core.order), parts, self._core_region(slices, array))
+        self._core.write(layout, parts, region)
 
     def _core_region(self, slices: Slices, array: Array) -> Slices:
         """Return the slices for the core: an empty list for the whole array, which is all that may be written to a
@@ -168,12 +172,12 @@ class ArrayLike(ReadableArray):
         return [] if array.shape == self._core.shape else slices
 
 
-def pieces(shape: tuple[int, ...], itemsize: int, order: str, most: int = _PIECE) -> tuple[int, ...]:
-    """Return the shape of contiguous pieces of 32 MiB or less, for an array that is stored in one piece.
+def pieces(shape: tuple[int, ...], itemsize: int, order: str, max_bytes: int = _PIECE) -> tuple[int, ...]:
+    """Return the shape of contiguous pieces, by default of 32 MiB at most, for an array that is stored in one piece.
 
-    most  the maximum number of bytes of a piece, if an element is not larger
+    max_bytes  the maximum number of bytes of a piece, if an element is not larger
     """
-    limit = max(most // max(itemsize, 1), 1)
+    limit = max(max_bytes // max(itemsize, 1), 1)
     found = list(shape)
     for d in range(len(shape)) if order == "C" else range(len(shape) - 1, -1, -1):
         if math.prod(found) <= limit:

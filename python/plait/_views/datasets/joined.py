@@ -34,6 +34,7 @@ def joined_group(files: JoinedFiles, group: str | None) -> tuple[Group, dict[str
 def _joined_variable(first: DatasetVariable, whole: Concatenation) -> DatasetVariable:
     """Return the variable of a joined array.  first: that of the first file"""
     dtype = xarray_dtype(whole.dtype)
-    packed = any(one.packing is not None for one in whole._decodings)  # xarray must not decode the elements again
-    attributes = user_attributes(whole.attrs) if packed or dtype != first.dtype else first.attributes
+    # xarray must not decode the elements again
+    changed = whole.is_unpacked or dtype != first.dtype
+    attributes = user_attributes(whole.attrs) if changed else first.attributes
     return replace(first, shape=whole.shape, dtype=dtype, chunks=whole.chunks, attributes=attributes)

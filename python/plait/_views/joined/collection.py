@@ -40,20 +40,37 @@ class PartDescription:
         return not depends and self.dtype == other.dtype and self.attributes.stored == other.attributes.stored
 
 
+class PartDecodings:
+    """Finds the decoding of each part of one array."""
+
+    def __init__(self, meanings: Meanings) -> None:
+        """Begin without a part."""
+        self._meanings, self._types = meanings, ElementTypes()
+        self._first: tuple[PartDescription, PartDecoding] | None = None
+
+    def add(self, part: PartDescription) -> PartDecoding:
+        """Return the decoding of the next part.
+
+        errors  ArgumentError: its type or the meaning of its elements differs from that of an earlier part
+        """
+        if self._first is not None and part.agrees_with(self._first[0]):
+            return self._first[1]
+        packing, time = self._meanings.take(part.url, part.attributes, part.dtype, part.shape)
+        decoding = PartDecoding(part.dtype, part.dtype if packing is None else packing.dtype, packing, time)
+        self._types.take(part.url, decoding)
+        self._first = self._first or (part, decoding)
+        return decoding
+
+
 class PartCollection:
     """Collects the parts of one array in their order."""
 
     def __init__(self, axis: int, meanings: Meanings) -> None:
         """Begin without a part.  axis: the dimension along which they are joined"""
-        self._axis, self._meanings, self._types = axis, meanings, ElementTypes()
+        self._axis, self._meanings, self._found = axis, meanings, PartDecodings(meanings)
         self._first: PartDescription | None = None
         self._parts: list[Part] = []
         self._decodings: list[PartDecoding] = []
-
-    @property
-    def decodings(self) -> tuple[PartDecoding, ...]:
-        """The decoding of each part that has been added."""
-        return tuple(self._decodings)
 
     def add(self, part: PartDescription) -> None:
         """Add the next part.
@@ -62,13 +79,7 @@ class PartCollection:
         """
         first = self._first = self._first or part
         _check_shapes(part, first, self._axis)
-        if part is not first and part.agrees_with(first):
-            self._decodings.append(self._decodings[0])
-        else:
-            packing, time = self._meanings.take(part.url, part.attributes, part.dtype, part.shape)
-            decoded = part.dtype if packing is None else packing.dtype
-            self._decodings.append(PartDecoding(part.dtype, decoded, packing, time))
-            self._types.take(part.url, self._decodings[-1])
+        self._decodings.append(self._found.add(part))
         begin = self._parts[-1].end if self._parts else 0
         self._parts.append(Part(part.url, begin, begin + part.shape[self._axis]))
 

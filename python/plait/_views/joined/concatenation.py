@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -29,13 +28,14 @@ from ..._file.attributes import Attributes
 from ..._file.indexing.index import parse_index
 from ..._file.indexing.moving import read_index
 from ..._file.indexing.readable_array import ReadableArray
+from .closing import ClosableView
 from .decoding import owned
 from .parts import JoinedParts, OpenParts, Part, Piece, for_each, split_region
 from .request import JointRequest
 from .sections import make_sections, region_dimension
 
 
-class Concatenation(ReadableArray, CollectiveArray):
+class Concatenation(ReadableArray, CollectiveArray, ClosableView):
     """Several arrays, joined along a dimension, that are read as one array. Made by :func:`plait.concat`.
 
     Methods are collective unless their text says otherwise, as those of a :class:`plait.File`. A read goes through the
@@ -97,6 +97,11 @@ class Concatenation(ReadableArray, CollectiveArray):
         return self._chunks
 
     @property
+    def is_unpacked(self) -> bool:
+        """True if the packed elements of a part are decoded."""
+        return any(one.packing is not None for one in self._decodings)
+
+    @property
     def is_alone(self) -> bool:
         """True if one process has opened the parts for itself."""
         return self._alone
@@ -117,13 +122,14 @@ class Concatenation(ReadableArray, CollectiveArray):
 
         def read_part(access: PartAccess) -> None:
             staged = self._staged(access.piece, access.views)
-            self._files.get(access.piece.part).read(access.section, self._given(staged), region=access.region)
+            with self._files.use(access.piece.part) as file:
+                file.read(access.section, self._given(staged), region=access.region)
             self._decode(access, staged)
 
         with self._turn:
             accesses = list(self._accesses(layout, slices, arrays))
-            largest = max((one.bytes for one in accesses), default=0)
-            for_each(accesses, read_part, self._files.files.threads(largest) if self._alone else 1)
+            sizes = {one.piece.part: one.bytes for one in accesses}
+            for_each(accesses, read_part, self._files.threads(sizes) if self._alone else 1)
         return self._as_given(arrays, out)
 
     def iread(
@@ -138,8 +144,9 @@ class Concatenation(ReadableArray, CollectiveArray):
         finish: list[Callable[[], None]] = []
         with self._turn:
             for access in self._accesses(layout, slices, arrays):
-                file, staged = self._files.get(access.piece.part), self._staged(access.piece, access.views)
-                started.append(file.iread(access.section, self._given(staged), region=access.region))
+                staged = self._staged(access.piece, access.views)
+                with self._files.use(access.piece.part) as file:
+                    started.append(file.iread(access.section, self._given(staged), region=access.region))
                 finish.append(partial(self._decode, access, staged))
         return JointRequest(started, self._as_given(arrays, out), finish)
 
@@ -148,12 +155,11 @@ class Concatenation(ReadableArray, CollectiveArray):
         with checks(self._fail):
             slices = to_slices(region, self._shape)
             wanted = self._layout_for(layout, slices)
+        lines = []
         with self._turn:
-            lines = [
-                f"part {one.piece.part}: {file.url}\n{file.explain(one.section, one.region)}"
-                for one in self._accesses(wanted, slices, None)
-                for file in [self._files.get(one.piece.part)]
-            ]
+            for one in self._accesses(wanted, slices, None):
+                with self._files.use(one.piece.part) as file:
+                    lines.append(f"part {one.piece.part}: {file.url}\n{file.explain(one.section, one.region)}")
         return "\n".join(lines)
 
     @alone
@@ -179,16 +185,6 @@ class Concatenation(ReadableArray, CollectiveArray):
         with self._turn:
             self._closed = True
             self._files.close()
-
-    def __enter__(self) -> Concatenation:
-        """Return itself; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close it."""
-        self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle an array that one process reads: workers of Dask open the parts again by their names."""
@@ -267,13 +263,15 @@ class Concatenation(ReadableArray, CollectiveArray):
                 window = out[(*before, slice(piece.first, piece.first + piece.count))]
             decoding = self._decodings[piece.part]
             stored = window if decoding.is_identity else decoding.new_stored(window)
-            self._files.get(piece.part)._read_region(piece.slices, stored)
+            with self._files.use(piece.part) as file:
+                file._read_region(piece.slices, stored)
             if not decoding.is_identity:
                 decoding.decode(stored, window)
 
         pieces = list(split_region(self._parts, self._axis, full))
-        largest = max((math.prod(count for _, count, _, _ in piece.slices) for piece in pieces), default=0)
-        for_each(pieces, read_piece, self._files.files.threads(largest * self._dtype.itemsize))
+        itemsize = self._dtype.itemsize
+        sizes = {piece.part: math.prod(count for _, count, _, _ in piece.slices) * itemsize for piece in pieces}
+        for_each(pieces, read_piece, self._files.threads(sizes))
 
     def _full(self, slices: Slices) -> Slices:
         return slices or [(0, size, 1, False) for size in self._shape]

@@ -100,7 +100,7 @@ def _joined(
     with checks(fail):
         memory = whole(parse_bytes(options["memory"], "memory"), "memory")
         limit = max_open(first._core.chunk, first.dtype.itemsize, memory)
-    files = OpenParts(opened, OpenFiles(limit, memory or MEMORY))
+    files = OpenParts(opened, OpenFiles(limit, memory or MEMORY), has_chunks=bool(first._core.chunk))
     files.add(0, first)
     meanings = Meanings(unpack=unpack)
     try:
@@ -108,10 +108,9 @@ def _joined(
             along = _find_axis(axis, first, names[0])
             parts = PartCollection(along, meanings)
         for number, name in enumerate(names):
-            found = files.get(number)
-            with checks(fail):
+            with files.use(number) as found, checks(fail):
                 parts.add(PartDescription(name, found.shape, found.dtype, found.order, found.chunks, found.attrs))
-            seen.append((found.shape, found.dtype))
+                seen.append((found.shape, found.dtype))
         with checks(fail):
             joined = parts.join()
     except BaseException:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -18,7 +19,12 @@ from ..._file.file import File
 from .decoding import PartDecoding
 
 _MAX_THREADS = 8
+_SMALL = 256 << 10
+"""Bytes that one thread reads from open parts sooner than several threads start."""
 _Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
+PartKey = tuple[int, int]
+"""Identifies an open file: the number of its owner, and that of the part."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,8 @@ class OpenFiles:
     """The open files of one concatenation or of several: at most a fixed number, those that were used last.
 
     All ranks request the same files in the same order, so that they are opened and closed together. One read at a time
-    may use them: the one that holds `turn`. A read of one process may use several files at once, by a few threads.
+    may use them: the one that holds `turn`. A read of one process may use several files at once, by a few threads; a
+    file that a thread uses stays open.
     """
 
     def __init__(self, limit: int, memory: int) -> None:
@@ -103,40 +110,64 @@ class OpenFiles:
         self._changes = threading.Lock()
         self._limit, self._memory = limit, memory
         self._opening = 0  # files that threads are opening
-        self._files: OrderedDict[tuple[int, int], File] = OrderedDict()
+        self._files: OrderedDict[PartKey, File] = OrderedDict()
+        self._users: Counter[PartKey] = Counter()
         self._stays_open = False
 
-    def get(self, owner: int, number: int, open_part: Callable[[int], File]) -> File:
-        """Return the file of a part of an owner, and open it if necessary.  errors  plait.StoreError"""
-        key = (owner, number)
+    @contextmanager
+    def use(self, key: PartKey, open_part: Callable[[int], File]) -> Iterator[File]:
+        """Open the file of a part if necessary, and leave it open while the block uses it.  errors  plait.StoreError"""
+        with self._changes:
+            self._users[key] += 1
+        try:
+            yield self._get(key, open_part)
+        finally:
+            with self._changes:
+                self._users[key] -= 1
+                if not self._users[key]:
+                    del self._users[key]
+
+    def _get(self, key: PartKey, open_part: Callable[[int], File]) -> File:
         with self._changes:
             if key in self._files:
                 self._files.move_to_end(key)
                 return self._files[key]
-            while self._files and len(self._files) + self._opening >= self._limit:
-                self._files.popitem(last=False)[1].close()
+            unused = [other for other in self._files if other not in self._users]
+            for other in unused[: max(len(self._files) + self._opening + 1 - self._limit, 0)]:
+                self._files.pop(other).close()
             self._opening += 1
         try:
-            file = self._files[key] = open_part(number)
-        finally:
+            file = open_part(key[1])
+        except BaseException:
             with self._changes:
                 self._opening -= 1
+            raise
         file._kept = self._stays_open
+        with self._changes:
+            self._opening -= 1
+            self._files[key] = file
         return file
 
-    def threads(self, largest: int) -> int:
-        """Return how many threads read files at once.  largest: bytes that one of them reads
+    def are_open(self, keys: Collection[PartKey]) -> bool:
+        """Return True if all these files are open."""
+        with self._changes:
+            return all(key in self._files for key in keys)
 
-        At most half of the open files are in use, so that no file is closed while a thread reads it. Reading a
+    def threads(self, largest: int) -> int:
+        """Return the maximum number of threads that read files at once.  largest: bytes that one of them reads
+
+        At most half of the open files are in use, so that others can be closed where further ones are opened. Reading a
         compressed part needs about three times its bytes.
         """
-        return max(min(os.cpu_count() or 1, _MAX_THREADS, self._limit // 2, self._memory // max(3 * largest, 1)), 1)
+        return max(min(_MAX_THREADS, self._limit // 2, self._memory // max(3 * largest, 1)), 1)
 
-    def add(self, owner: int, number: int, file: File) -> None:
+    def add(self, key: PartKey, file: File) -> None:
         """Add a file that is open already; it is closed instead if the maximum is reached."""
-        if len(self._files) < self._limit:
-            self._files[owner, number] = file
-        else:
+        with self._changes:
+            is_full = len(self._files) >= self._limit
+            if not is_full:
+                self._files[key] = file
+        if is_full:
             file.close()
 
     def leave_open(self) -> None:
@@ -151,31 +182,42 @@ class OpenFiles:
             self._files.pop(key).close()
 
 
-def for_each(tasks: Sequence[_Task], function: Callable[[_Task], None], threads: int) -> None:
-    """Call a function for each task, by several threads."""
-    if threads == 1 or len(tasks) < 2:
-        for task in tasks:
-            function(task)
-        return
+def for_each(tasks: Sequence[_Task], function: Callable[[_Task], _Result], max_threads: int) -> list[_Result]:
+    """Call a function for each task, by several threads, as many as there are cores at most.  Returns the results."""
+    threads = min(os.cpu_count() or 1, max_threads, len(tasks))
+    if threads < 2:
+        return [function(task) for task in tasks]
     with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(function, tasks):
-            pass
+        return list(pool.map(function, tasks))
 
 
 class OpenParts:
     """The open files of the parts of one concatenation."""
 
-    def __init__(self, open_part: Callable[[int], File], files: OpenFiles) -> None:
-        """Store the function that opens a part by its number, and the open files, which others may share."""
-        self._open, self.files = open_part, files
+    def __init__(self, open_part: Callable[[int], File], files: OpenFiles, *, has_chunks: bool) -> None:
+        """Store the function that opens a part by its number, and the open files, which others may share.
 
-    def get(self, number: int) -> File:
-        """Return a part's file.  errors  plait.StoreError"""
-        return self.files.get(id(self), number, self._open)
+        has_chunks  True if the parts are stored in chunks, of which a small read may need a large one
+        """
+        self._open, self.files, self._has_chunks = open_part, files, has_chunks
+
+    def use(self, number: int) -> AbstractContextManager[File]:
+        """Open a part's file if necessary, and leave it open while the block uses it.  errors  plait.StoreError"""
+        return self.files.use((id(self), number), self._open)
+
+    def threads(self, sizes: Mapping[int, int]) -> int:
+        """Return the maximum number of threads that read parts at once.
+
+        sizes  bytes that are read, by the numbers of the parts
+        """
+        is_small = not self._has_chunks and sum(sizes.values()) < _SMALL
+        if is_small and self.files.are_open([(id(self), number) for number in sizes]):
+            return 1
+        return self.files.threads(max(sizes.values(), default=0))
 
     def add(self, number: int, file: File) -> None:
         """Add a file that is open already."""
-        self.files.add(id(self), number, file)
+        self.files.add((id(self), number), file)
 
     def close(self) -> None:
         """Close all."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +15,10 @@ from ..._arguments.words import shape_text, shown
 from ..._base.errors import ArgumentError
 from ..._file.indexing.array_like import pieces
 from ..._file.open import open
-from ..joined.collection import PartDescription
+from ..joined.collection import PartDecodings, PartDescription
 from ..joined.decoding import PartDecoding
-from ..joined.element_types import ElementTypes
 from ..joined.meaning import Meanings
+from ..joined.parts import for_each
 from .axes import base_names
 from .listings import Listings
 
@@ -85,7 +83,7 @@ class SharedArray:
         errors  ArgumentError: a shape, a type, or an attribute that changes the meaning of elements differs
         """
         self._meanings = Meanings(unpack=unpack, listed=listings.arrays_in)
-        types = ElementTypes()
+        decodings = PartDecodings(self._meanings)
         self._parts: list[_SharedPart] = []
         for number in range(len(listings.names)):
             part = listings.describe(number, name)
@@ -95,13 +93,7 @@ class SharedArray:
                     f"{part.url} has shape {shape_text(part.shape)}, but {first.url} has {shape_text(first.shape)}; "
                     f"{_ADVICE}"
                 )
-            if self._parts and part.agrees_with(first):
-                self._parts.append(_SharedPart(part, self._parts[0].decoding))
-                continue
-            packing, time = self._meanings.take(part.url, part.attributes, part.dtype, part.shape)
-            decoding = PartDecoding(part.dtype, part.dtype if packing is None else packing.dtype, packing, time)
-            types.take(part.url, decoding)
-            self._parts.append(_SharedPart(part, decoding))
+            self._parts.append(_SharedPart(part, decodings.add(part)))
         self._expected: Array | None = None
 
     @property
@@ -170,9 +162,7 @@ def compare_elements(arrays: Sequence[SharedArray], numbers: Sequence[int]) -> N
         for array in arrays:
             array.compare(number)
 
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, _MAX_THREADS)) as pool:
-        for _ in pool.map(compare, numbers):
-            pass
+    for_each(numbers, compare, _MAX_THREADS)
 
 
 def _dimensions(names: Sequence[str], shape: Sequence[int]) -> str:
@@ -185,7 +175,7 @@ def _dimensions(names: Sequence[str], shape: Sequence[int]) -> str:
 
 
 def _windows(part: PartDescription) -> Iterator[tuple[slice, ...]]:
-    steps = pieces(part.shape, part.dtype.itemsize, part.order, _PIECE)
+    steps = pieces(part.shape, part.dtype.itemsize, part.order, max_bytes=_PIECE)
     starts = [range(0, size, step) for size, step in zip(part.shape, steps, strict=True)]
     for begins in itertools.product(*starts):
         yield tuple(slice(begin, begin + step) for begin, step in zip(begins, steps, strict=True))

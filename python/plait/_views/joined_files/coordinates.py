@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 
@@ -16,9 +15,10 @@ from ..._base.errors import ArgumentError
 from ..._calls.guard import agreed_errors, checks
 from ..._file.open import open
 from ..decoding import Packing, TimeUnits
-from ..joined.collection import PartCollection, PartDescription
+from ..joined.collection import PartDecodings, PartDescription
 from ..joined.meaning import Meanings
-from .axes import find_axes, find_coordinates
+from ..joined.parts import for_each
+from .axes import find_coordinates
 from .comparison import check_array
 from .listings import Listings
 from .ordering import CoordinateExtent, PartOrder, Scale
@@ -28,13 +28,15 @@ _BLOCK = 1 << 16  # values that are read at once
 _MAX_THREADS = 8
 
 
-def find_order(listings: Listings, request: JoinRequest, comm: _core.Comm) -> list[int]:
+def find_order(listings: Listings, request: JoinRequest, axes: Mapping[str, int], comm: _core.Comm) -> list[int]:
     """Return the numbers of the files in the order of joining, and warn of gaps. Collective: rank 0 reads.
+
+    axes  the dimension of each joined array of the first file
 
     errors  ArgumentError: the files overlap or are not in order
     """
     with checks(partial(_core.fail, comm=comm)):
-        order, found = _order_here(listings, request) if comm.rank == 0 else ([], [])
+        order, found = _order_here(listings, request, axes) if comm.rank == 0 else ([], [])
         for warning in found:  # before the broadcast, so that a warning that is an error is one on all ranks
             warnings.warn(warning, UserWarning, stacklevel=4)
         with agreed_errors():
@@ -42,10 +44,8 @@ def find_order(listings: Listings, request: JoinRequest, comm: _core.Comm) -> li
         return [int(number) for number in json.loads(text)]
 
 
-def _order_here(listings: Listings, request: JoinRequest) -> tuple[list[int], list[str]]:
-    members = listings.members[0]
-    axes = find_axes(members, request.axis, listings.names[0])
-    coordinates = find_coordinates(members, axes, request.axis)
+def _order_here(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -> tuple[list[int], list[str]]:
+    coordinates = find_coordinates(listings.members[0], axes, request.axis)
     for name in coordinates:
         for number in range(1, len(listings.names)):
             check_array(listings, number, name)
@@ -67,11 +67,11 @@ def _order_here(listings: Listings, request: JoinRequest) -> tuple[list[int], li
 
 def _read_extents(listings: Listings, name: str) -> list[CoordinateExtent]:
     parts = [listings.describe(number, name) for number in range(len(listings.names))]
-    compared = PartCollection(0, Meanings(unpack=True, listed=listings.arrays_in))
+    compared = PartDecodings(Meanings(unpack=True, listed=listings.arrays_in))
     for part in parts:  # units and calendars must agree before values can be compared
         compared.add(part)
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, _MAX_THREADS)) as pool:
-        return list(pool.map(_read_extent, listings.names, parts))
+    named = list(zip(listings.names, parts, strict=True))
+    return for_each(named, lambda one: _read_extent(*one), _MAX_THREADS)
 
 
 def _read_extent(name: str, part: PartDescription) -> CoordinateExtent:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from ... import _core
 from ..._arguments.buffers import whole
 from ..._arguments.sizes import parse_bytes
+from ..._arguments.variables import to_names
 from ..._arguments.words import shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
 from ..._calls.guard import agreed_errors, checks
+from ..._file.arrays_in import element_type
 from ..._file.file import File
 from ..._file.open import open
 from ..._redistribution.held import check_flag
@@ -57,9 +60,9 @@ def open_many(
     dimension, the files must be in its order and must not overlap; a warning lists gaps. Arrays without the dimension
     are compared, in pieces of a few MiB.
 
-    Each file's metadata is read once. At most 64 files are open at once. Raises plait.ArgumentError for files that do
-    not fit together, with the names of the file and of the array and both values, and plait.StoreError for a file that
-    cannot be read.
+    Each rank reads the metadata of each file once. At most 64 files are open at once. Raises plait.ArgumentError for
+    files that do not fit together, with the names of the file and of the array and both values, and plait.StoreError
+    for a file that cannot be read.
     """
     own = to_core_comm(comm)
     names = names_of_parts(sources, own)
@@ -68,8 +71,7 @@ def open_many(
         flags = {
             name: check_flag(value, name) for name, value in (("first", first), ("sort", sort), ("unpack", unpack))
         }
-        chosen = (variable,) if isinstance(variable, str) else None if variable is None else tuple(variable)
-        request = JoinRequest(concat, variables=chosen, **flags)
+        request = JoinRequest(concat, variables=to_names(variable), **flags)
     return join_files(names, request, comm, limit)
 
 
@@ -83,11 +85,11 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
     with checks(fail):
         listings = Listings.read(names)
         axes = find_axes(listings.members[0], request.axis, names[0])
-    listings = listings.permuted(find_order(listings, request, own))
+    listings = listings.permuted(find_order(listings, request, axes, own))
     with checks(fail):
         members = listings.members[0]
-        axes = find_axes(members, request.axis, listings.names[0])
-        chosen = _choose(listings, request)
+        axes = find_axes(members, request.axis, listings.names[0])  # of the file that is now the first
+        chosen = _choose(listings, request, axes)
         joined = {name: axes[name] for name in chosen if name in axes}
         shared = [name for name in chosen if name not in axes]
         if not joined:
@@ -95,7 +97,7 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
                 f"no array of {listings.names[0]} that is chosen has the dimension {shown(request.axis)}; choose "
                 f"one of {', '.join(axes)}"
             )
-        differing = _compare_shared(listings, [] if request.first else shared, request, own)
+        differing = _compare_shared(listings, [] if request.first or request.compared else shared, request, own)
     result = _join(listings, joined, request, comm, memory)
     with checks(fail):
         if own.rank == 0:
@@ -108,7 +110,7 @@ def join_files(names: Sequence[str], request: JoinRequest, comm: CommLike, memor
     return files
 
 
-def _choose(listings: Listings, request: JoinRequest) -> list[str]:
+def _choose(listings: Listings, request: JoinRequest, axes: Mapping[str, int]) -> list[str]:
     """Return the names of the arrays that are joined or taken.
 
     errors  ArgumentError: the first file lacks a requested array, or another file does
@@ -117,8 +119,7 @@ def _choose(listings: Listings, request: JoinRequest) -> list[str]:
     for name in request.variables or ():
         if name not in members:
             raise ArgumentError(f"{listings.names[0]} has no array {shown(name)}; it has: {', '.join(members)}")
-    chosen = [name for name in request.variables or members if is_readable(members[name])]
-    axes = find_axes(members, request.axis, listings.names[0])
+    chosen = _chosen(listings, request)
     if request.variables is None:
         check_no_others(listings, request.axis, only_joined=request.first)
     for number in range(1, len(listings.names)):
@@ -126,6 +127,12 @@ def _choose(listings: Listings, request: JoinRequest) -> list[str]:
             if name in axes or not request.first:
                 check_array(listings, number, name)
     return chosen
+
+
+def _chosen(listings: Listings, request: JoinRequest) -> list[str]:
+    """Return the names of the requested arrays of the first file that can be read."""
+    members = listings.members[0]
+    return [name for name in request.variables or members if is_readable(members[name])]
 
 
 def _compare_shared(listings: Listings, names: Sequence[str], request: JoinRequest, comm: _core.Comm) -> dict[str, str]:
@@ -138,11 +145,13 @@ def _compare_shared(listings: Listings, names: Sequence[str], request: JoinReque
     return {attribute: url for one in arrays.values() for attribute, url in one.differing.items()}
 
 
+@dataclass(frozen=True)
 class _JoinedArrays:
     """The concatenations of all arrays that are joined."""
 
-    def __init__(self, arrays: Mapping[str, Concatenation], differing: Mapping[str, str]) -> None:
-        self.arrays, self.differing = arrays, differing
+    arrays: Mapping[str, Concatenation]
+    differing: Mapping[str, str]
+    """Attributes that differ without a change of meaning, and the first array in which each does."""
 
 
 def _join(
@@ -162,7 +171,8 @@ def _join(
             parts = PartCollection(axis, meanings)
             for number in range(len(listings.names)):
                 parts.add(listings.describe(number, name))
-            opened = OpenParts(_opener(listings, name, comm, memory), files)
+            has_chunks = bool(listings.members[0][name].chunks)
+            opened = OpenParts(_opener(listings, name, comm, memory), files, has_chunks=has_chunks)
             arrays[name] = Concatenation(axis, parts.join(), opened, comm)
             differing.update(meanings.differing)
             if comm is None:
@@ -172,13 +182,13 @@ def _join(
 
 def _opener(listings: Listings, name: str, comm: CommLike, memory: int) -> Callable[[int], File]:
     """Return a function that opens an array of a file by the number of the file."""
-    seen = [listings.members[number][name].shape for number in range(len(listings.names))]
     fail = partial(_core.fail, comm=to_core_comm(comm))
 
     def opened(number: int) -> File:
         file = open(listings.url(number, name), comm=comm, memory=memory)
         with checks(fail):
-            check_unchanged(file, seen[number], listings.describe(number, name).dtype)
+            member = listings.members[number][name]
+            check_unchanged(file, member.shape, element_type(member)[0])
         return file
 
     return opened
@@ -189,7 +199,7 @@ def _join_files_again(names: tuple[str, ...], token: str, request: JoinRequest, 
     listings = _listed_once(names, token)
     members = listings.members[0]
     axes = find_axes(members, request.axis, names[0])
-    chosen = [name for name in request.variables or members if is_readable(members[name])]
+    chosen = _chosen(listings, request)
     arrays = _joined_again(listings, {name: axes[name] for name in chosen if name in axes}, request, memory)
     files = JoinedFiles(names, request, arrays, {name: members[name] for name in chosen}, None)
     files._again = _join_files_again, (names, token, request, memory)

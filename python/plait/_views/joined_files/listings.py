@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from ..._base.errors import ArgumentError
 from ..._core import Member
@@ -14,6 +12,7 @@ from ..._file.attributes import Attributes
 from ..._file.indexing.array_like import pieces
 from ..._file.location import comes_in_steps
 from ..joined.collection import PartDescription
+from ..joined.parts import for_each
 
 _MAX_THREADS = 8
 
@@ -42,8 +41,7 @@ class Listings:
                 )
             if comes_in_steps(name):
                 raise ArgumentError(f"{name} is a pipe, whose arrays come once; join files")
-        with ThreadPoolExecutor(min(os.cpu_count() or 1, _MAX_THREADS)) as pool:
-            listed = list(pool.map(members_in, names))
+        listed = for_each(names, members_in, _MAX_THREADS)
         for name, members in zip(names, listed, strict=True):
             if not members or not members[0].name:
                 raise ArgumentError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..._base.errors import ArgumentError, ArgumentTypeError
@@ -15,6 +14,7 @@ from ..._file.attributes import Attributes
 from ..._file.file import File
 from ..._file.open import open
 from ..joined import Concatenation, concat
+from ..joined.closing import ClosableView
 from ..joined.meaning import Meanings
 from .axes import base_names
 from .request import JoinRequest
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import xarray
 
 
-class JoinedFiles(Mapping[str, "Concatenation | File"]):
+class JoinedFiles(Mapping[str, "Concatenation | File"], ClosableView):
     """Files that are joined along a dimension: a mapping of the names of their arrays. Made by :func:`plait.open_many`.
 
     Arrays with the dimension are :class:`plait.Concatenation`, the others :class:`plait.File` of the first file, which
@@ -149,16 +149,6 @@ class JoinedFiles(Mapping[str, "Concatenation | File"]):
             array.close()
         while self._shared:
             self._shared.popitem()[1].close()
-
-    def __enter__(self) -> JoinedFiles:
-        """Return itself; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Close it."""
-        self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle files that one process has joined: they are opened again by their names."""

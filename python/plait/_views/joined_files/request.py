@@ -19,3 +19,5 @@ class JoinRequest:
     """True to join the files in order of their coordinates, False for their order in the argument."""
     variables: tuple[str, ...] | None = None
     """The names of the arrays to join; None for all."""
+    compared: bool = False
+    """True if an earlier join has compared the elements of arrays without the dimension."""

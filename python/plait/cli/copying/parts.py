@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from plait._arguments.presence import is_given
 from plait._base.amounts import count, seconds, shown, size
 from plait.cli.support import UserError, output
 
@@ -57,11 +58,7 @@ def parts_options(function: _Function) -> _Function:
 
 def has_parts(options: dict[str, Any]) -> bool:
     """Return True if an option of copies in parts was given."""
-    return any(_is_given(options.get(name)) for name in _OPTIONS)
-
-
-def _is_given(value: Any) -> bool:
-    return value is not None and value is not False  # part 0 is given, and an error later
+    return any(is_given(name, options.get(name)) for name in _OPTIONS)  # part 0 is given, and an error later
 
 
 def copy_in_parts(ctx: click.Context, job: dict[str, Any], as_json: bool) -> None:
@@ -101,7 +98,7 @@ def copy_in_parts(ctx: click.Context, job: dict[str, Any], as_json: bool) -> Non
 
 
 def _find_action(job: dict[str, Any]) -> str:
-    actions = [name for name in _ACTIONS if _is_given(job.get(name))]
+    actions = [name for name in _ACTIONS if is_given(name, job.get(name))]
     if len(actions) != 1:
         names = [f"--{name.replace('_', '-')}" for name in actions]
         raise UserError(
@@ -110,7 +107,7 @@ def _find_action(job: dict[str, Any]) -> str:
         )
     action = actions[0]
     for name in _ALONE:
-        if _is_given(job.get(name)):
+        if is_given(name, job.get(name)):
             raise UserError(f"--{name} was given, but each part of a copy is copied by one process; leave it out")
     if action in ("begin", "dry_run", "slurm") and "parts" not in job:
         raise UserError(f"--{action.replace('_', '-')} needs the number of parts; add --parts N")
@@ -121,7 +118,7 @@ def _begin(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> 
     from plait._copying.parts.beginning import begin_copy
 
     plan, begun = begin_copy(folder, values, job["parts"], intermediate=job.get("intermediate", False))
-    done = sum(len(numbers) for numbers in _done(folder, plan))
+    done = len(folder.recorded(plan))
     state = (
         f"has begun before, {done} of {count(plan.parts, 'part')} {'is' if done == 1 else 'are'} copied"
         if begun
@@ -138,13 +135,13 @@ def _dry_run(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -
 
 
 def _copy_part(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
-    from plait._copying.parts.running import PartRequest, run_part
+    from plait._copying.parts.running import PartRequest, copy_part
     from plait.cli.copying.progress import progress_bar
 
     plan = _check_plan(folder, values, job)
     request = PartRequest(folder.target, job["part"], None, values.get("memory"), bool(values.get("verify")))
     with progress_bar(known=True, enabled=True) as progress:
-        done = run_part(request, progress)
+        done = copy_part(folder, plan, request, progress)
     if done.repeated:
         text = f"part {done.part} of {done.parts} was copied before; nothing was done"
     else:
@@ -157,7 +154,7 @@ def _finish(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) ->
     from plait._copying.parts.finishing import finish
 
     plan = _check_plan(folder, values, job)
-    done = finish(folder, None)
+    done = finish(folder, plan)
     result = {"bytes": done.bytes, "seconds": done.seconds, "windows": done.windows, "parts": plan.parts}
     text = f"{size(done.bytes)} in {count(plan.parts, 'part')} that took {seconds(done.seconds)} in all"
     return {**result, "line": f"{_ends(job)}: {text}; the copy is finished"}
@@ -167,7 +164,8 @@ def _discard(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -
     from plait._copying.parts.finishing import discard
 
     copied = discard(folder)
-    return {"bytes": copied, "line": f"{_ends(job)}: the copy in parts was discarded, {size(copied)} of it were copied"}
+    text = f"discarded the copy in parts, of which {size(copied)} had been copied"
+    return {"bytes": copied, "line": f"{_ends(job)}: {text}"}
 
 
 def _check_plan(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> PartsPlan:
@@ -182,10 +180,6 @@ def _check_plan(folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]
             "repeat the options of --begin, or leave them out"
         )
     return plan
-
-
-def _done(folder: PartsFolder, plan: PartsPlan) -> list[list[int]]:
-    return [sorted(folder.done(plan, plan.numbers(phase))) for phase in range(len(plan.phases))]
 
 
 def describe_plan(plan: PartsPlan) -> str:
@@ -245,7 +239,8 @@ def _ends(job: dict[str, Any]) -> str:
 
 def _script(ctx: click.Context, folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> str:
     """Return a script that begins the copy, and submits an array of jobs for each phase and a job that finishes it."""
-    from plait._copying.parts.arguments import MEMORY, check_same
+    from plait._copying.memory import MEMORY
+    from plait._copying.parts.arguments import check_same
     from plait._copying.parts.beginning import plan_copy
 
     plan = folder.read_plan()

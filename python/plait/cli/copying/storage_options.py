@@ -4,7 +4,7 @@ An option for single arrays is ``[PATTERN:]VALUE``. A text that is a VALUE as a 
 pattern ends at the first colon after which a VALUE begins. The grammar of a VALUE:
 
     SIZES = SIZE ("," | "x") SIZE ... | NAME "=" SIZE "," NAME "=" SIZE ...     SIZE: a number above 0, or -1
-    AUTO  = "auto" [":maps" | ":series" | ":balanced"] [":" BYTES]
+    AUTO  = "auto" [":maps" | ":series" | ":balanced"] [":" BYTES]              as in plait._arguments.auto_chunks
     CODEC = NAME [":" LEVEL] ["," NAME [":" LEVEL]] ...                         LEVEL: a number; NAME: no number
 
 Names of dimensions and codecs contain no colon here. Examples: ``temp:time=48,lat=4`` has the pattern temp,
@@ -16,21 +16,17 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from plait._arguments.auto_chunks import ACCESSES, is_auto
+from plait.cli.lists import ParamType
 from plait.cli.support import UserError
-
-if TYPE_CHECKING:
-    _Type = click.ParamType[Any]
-else:
-    _Type = click.ParamType  # takes no type before click 8.4
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-_AUTO = re.compile(r"auto(:(maps|series|balanced))?(:\d+[KMGTkmgt]?)?")
 _SIZE = r"\s*(-1|0*[1-9]\d{0,17})\s*"
 _NUMBERS = re.compile(rf"{_SIZE}([x,]{_SIZE})*")
 _NAMED = re.compile(rf"[^=,:]*[^=,:\s][^=,:]*={_SIZE}(,[^=,:]*[^=,:\s][^=,:]*={_SIZE})*")
@@ -49,7 +45,7 @@ def _split(text: str, is_value: Callable[[str], bool]) -> tuple[str, str] | None
     return None
 
 
-class _PatternType(_Type, ABC):
+class _PatternType(ParamType, ABC):
     """A value, with or without a pattern of array names before it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
@@ -78,18 +74,19 @@ class PatternSizes(_PatternType):
 
     name = "[pattern:]sizes"
 
-    def __init__(self, *, is_auto: bool = False) -> None:
-        """is_auto: whether sizes may be automatic."""
-        self._is_auto = is_auto
+    def __init__(self, *, takes_auto: bool = False) -> None:
+        """takes_auto: whether sizes may be automatic."""
+        self._takes_auto = takes_auto
 
     def is_value(self, text: str) -> bool:
         """Return True if all of a text is sizes."""
-        patterns = (_NUMBERS, _NAMED, _AUTO) if self._is_auto else (_NUMBERS, _NAMED)
-        return any(pattern.fullmatch(text.strip()) for pattern in patterns)
+        if self._takes_auto and is_auto(text):
+            return True
+        return any(pattern.fullmatch(text.strip()) for pattern in (_NUMBERS, _NAMED))
 
     def parse(self, text: str) -> Any:
         """Return a list, a mapping of names to sizes, or the text of automatic sizes."""
-        if self._is_auto and _AUTO.fullmatch(text):
+        if self._takes_auto and is_auto(text):
             return text
         if "=" not in text:
             return [int(size) for size in re.split("[x,]", text)]
@@ -101,7 +98,7 @@ class PatternSizes(_PatternType):
         parts = [part for part in text.split(",") if part.strip()]
         if len({"=" in part for part in parts}) > 1:
             self.fail(f"'{text}' names some dimensions and not others; name all of them or none", param, ctx)
-        more = ", auto or auto:series:64M" if self._is_auto else ""
+        more = ", auto or auto:series:64M" if self._takes_auto else ""
         self.fail(
             f"'{text}' are no sizes of chunks; write some such as 64,64,64, or time=48,lat=4 by the names of "
             f"dimensions, with -1 for all of a dimension{more}",
@@ -111,7 +108,7 @@ class PatternSizes(_PatternType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Complete the names of automatic sizes."""
-        known = ("auto", "auto:maps", "auto:series", "auto:balanced") if self._is_auto else ()
+        known = ("auto", *(f"auto:{access}" for access in ACCESSES)) if self._takes_auto else ()
         return _complete(known, incomplete)
 
 
@@ -146,7 +143,7 @@ def _complete(known: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(f"{pattern}:{text}") for text in known if text.startswith(last)]
 
 
-class Names(_Type):
+class Names(ParamType):
     """Names of dimensions, or their numbers, with commas between."""
 
     name = "names"
@@ -164,7 +161,7 @@ class Names(_Type):
 _OPTIONS = (
     click.option(
         "--chunks",
-        type=PatternSizes(is_auto=True),
+        type=PatternSizes(takes_auto=True),
         multiple=True,
         help="Shape of the chunks in a TARGET that has chunks, such as .zarr: 64,64,64, or time=48,lat=4 by the names "
         "of dimensions, where the others are whole; -1 is a whole dimension.  auto[:maps|:series|:balanced][:BYTES] "

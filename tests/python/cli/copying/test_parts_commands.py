@@ -111,7 +111,7 @@ def test_the_script_for_slurm_copies(tmp_path):
 def test_a_copy_is_discarded():
     copy(*OPTIONS, "--parts", "4", "--begin")
     copy("--part", "1")
-    assert "was discarded, 6 KiB of it were copied" in copy("--discard")
+    assert "discarded the copy in parts, of which 6 KiB had been copied" in copy("--discard")
     assert "no copy has begun" in copy("--part", "1", code=2)
 
 

@@ -14,6 +14,7 @@ import pytest
 import plait
 from plait._arguments.dtypes import to_dtype
 from plait._copying.parts.arguments import decode_dtype, encode_dtype, make_job, to_values
+from plait._copying.parts.folder import PartsFolder
 
 zarr = pytest.importorskip("zarr")
 
@@ -238,3 +239,59 @@ def test_parts_repeat_no_warnings():
         warnings.simplefilter("error", UserWarning)
         run(tasks)
     np.testing.assert_array_equal(values("out.zarr").popitem()[1][:, 0], [0] * 4 + [1] * 4)
+
+
+def test_arrays_of_joined_files_are_compared_once(monkeypatch):
+    for number in range(3):
+        root = zarr.open_group(f"run-{number}.zarr", mode="w")
+        for name, names in (("heat", ("time", "lat")), ("mask", ("lat", "lon"))):
+            made = root.create_array(name, shape=(4, 4), dtype="f4", chunks=(2, 4), dimension_names=names)
+            made[...] = number if name == "heat" else 7
+    compared = []
+    joining = "plait._views.joined_files.joining"
+    plain = __import__(joining, fromlist=["compare_elements"]).compare_elements
+
+    def count(arrays, *others):
+        compared.append(len(arrays))
+        plain(arrays, *others)
+
+    monkeypatch.setattr(f"{joining}.compare_elements", count)
+    tasks = plait.copy_tasks("run-*.zarr", "out.zarr", parts=3, concat="time")
+    assert sum(compared) == 1
+    run(tasks)
+    assert sum(compared) == 1
+    np.testing.assert_array_equal(values("out.zarr")["mask"], np.full((4, 4), 7))
+
+
+def test_each_record_is_read_once_at_the_end(monkeypatch):
+    tasks = plait.copy_tasks("in.zarr", "out.zarr", parts=6, chunks=(8, 30, 20))
+    read = []
+    plain = PartsFolder.record
+
+    def record(folder, plan, number):
+        read.append(number)
+        return plain(folder, plan, number)
+
+    monkeypatch.setattr(PartsFolder, "record", record)
+    for task in tasks:
+        task()
+    assert read == [1, 2, 3, 4, 5, 6]
+    plait.finish_copy(tasks)
+    assert sorted(read[6:]) == [1, 2, 3, 4, 5, 6]
+
+
+def test_intermediate_arrays_are_planned_only_if_the_source_is_read_repeatedly(monkeypatch):
+    monkeypatch.setattr("plait._copying.parts.beginning.Planner.can_use_intermediate", None)
+    run(plait.copy_tasks("in.zarr", "out.zarr", parts=3))
+
+
+@pytest.mark.parametrize("format", ["zarr", "zarr2"])
+@pytest.mark.parametrize("consolidated", [None, False])
+def test_metadata_is_consolidated_as_by_a_plain_copy(format, consolidated):
+    dataset()
+    run(plait.copy_tasks("data.zarr", "out.zarr", parts=2, format=format, consolidated=consolidated))
+    plait.copy("data.zarr", "plain.zarr", format=format, consolidated=consolidated)
+    check_equal("out.zarr", "plain.zarr")
+    root = json.loads(Path("out.zarr/zarr.json").read_text("utf-8")) if format == "zarr" else {}
+    is_consolidated = "consolidated_metadata" in root or Path("out.zarr/.zmetadata").exists()
+    assert is_consolidated == (consolidated is None)

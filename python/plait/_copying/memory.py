@@ -1,0 +1,18 @@
+"""The memory of a copy."""
+
+from __future__ import annotations
+
+from .._arguments.buffers import whole
+from .._arguments.sizes import parse_bytes
+from .._base.errors import ArgumentError
+
+MEMORY = 256 << 20
+"""Bytes that all ranks of a copy, or the process of a part of a copy, use by default."""
+
+
+def parse_memory(memory: int | str) -> int:
+    """Return the bytes of a number, or of a text such as ``"64M"``.  errors  ArgumentError"""
+    size = whole(parse_bytes(memory, "memory"), "memory")
+    if size < 1:
+        raise ArgumentError(f"memory={size} bytes hold nothing; give a number of bytes above 0")
+    return size
