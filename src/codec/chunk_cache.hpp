@@ -52,7 +52,7 @@ class ChunkCache {
     const std::int64_t number = chunk->number;
     if (const auto entry = positions_.find(number); entry != positions_.end()) erase(entry->second);
     while (!entries_.empty() && used_bytes_ > max_bytes_ - bytes) drop_last();
-    entries_.push_front({std::move(chunk), bytes});
+    entries_.insert(entries_.begin(), Entry{std::move(chunk), bytes});
     positions_[number] = entries_.begin();
     used_bytes_ += bytes;
   }

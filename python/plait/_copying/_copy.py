@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .. import _core
 from .._arguments.buffers import whole
+from .._arguments.memory import MEMORY, parse_memory
 from .._arguments.presence import is_given
 from .._arguments.variables import to_names
 from .._arguments.words import kind
@@ -26,7 +27,6 @@ from .ends import check_names, check_streams, without_streams
 from .hierarchy.appending import append_arrays
 from .job import Job, JobResult
 from .joined_sources import make_join_request
-from .memory import MEMORY, parse_memory
 from .moving import Progress
 from .names import TargetName
 from .plans import ArrayPlan

@@ -65,8 +65,6 @@ class ChunkStore : public store::Store {
   void check(const char* what, std::int64_t offset, std::int64_t bytes);
   /// Returns the bytes of a chunk that are inside the array.
   std::int64_t inside(std::int64_t number) const;
-  /// Returns true if parts of chunks are written in place.
-  bool changes_in_place() const { return chunks_.changes_in_place(); }
   /// Returns the texts of the array; nullptr if its elements have a fixed size.
   virtual TextAccess* texts() { return nullptr; }
 

@@ -129,8 +129,8 @@ void parse_3(const Document& document, Metadata& found) {
   found.fill = read_fill(document.member(root, "fill_value"), found.type.dtype);
 }
 
-/// Reads the fill value of version 2, which netcdf-c 4.8 writes as a list of one number. If it is null, zarr-python reads
-/// numbers as 0 and times as NaT.
+/// Reads the fill value of version 2, which netcdf-c 4.8 writes as a list of one number. If it is null, zarr-python
+/// reads numbers as 0 and times as NaT.
 json fill_value_2(const Document& document, const std::string& dtype) {
   const json& fill = document.member(document.root(), "fill_value");
   const char kind = dtype_kind(dtype);

@@ -141,8 +141,8 @@ const ArrayAttribute* missing_value(const FileOptions& options, const std::strin
   return is_number && !encode_fill(number_to_json(*fill), dtype).empty() ? fill : nullptr;
 }
 
-/// Returns the fill value of version 2. If none is stated, it is null, so that xarray does not interpret zeros as missing
-/// elements. Times get a number, because readers interpret null as NaT instead of 0.
+/// Returns the fill value of version 2. If none is stated, it is null, so that xarray does not interpret zeros as
+/// missing elements. Times get a number, because readers interpret null as NaT instead of 0.
 OrderedJson fill_value_2(const std::string& path, const FileOptions& options, const std::string& dtype) {
   if (const ArrayAttribute* const fill = missing_value(options, dtype)) return number_to_json(*fill);
   const char kind = dtype_kind(dtype);

@@ -17,6 +17,30 @@
 
 namespace plait::plan {
 
+namespace {
+
+/// Returns a sample from the first windows of a few readers, empty if all ranks share one node.
+WindowSample sample_windows(const AccessPlan& plan) {
+  const AccessTask& task = plan.task();
+  const Readers& reader_ranks = plan.reader_ranks();
+  WindowSample sample;
+  if (!task.nodes_apart || !task.nodes || plan.section().elements == 0) return sample;
+  // A sample of all readers would cost more with more ranks.
+  std::int64_t last = -1;
+  for (const std::int64_t reader : {std::int64_t{0}, plan.readers() / 2, plan.readers() - 1}) {
+    if (reader == last) continue;
+    last = reader;
+    const std::size_t node = reader_ranks.find_node(reader_ranks.rank_at(reader));
+    for (const RankPart& part : plan.owners().parts(plan.window(reader, 0))) {
+      sample.elements += part.elements;
+      if (reader_ranks.find_node(part.rank) != node) sample.on_other_nodes += part.elements;
+    }
+  }
+  return sample;
+}
+
+}  // namespace
+
 AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, const AccessOptions& options)
     : owners_(std::move(section), std::move(layout), task.write, options.fill_halo),
       task_(task),
@@ -32,7 +56,7 @@ AccessPlan::AccessPlan(Section section, Layout layout, const AccessTask& task, c
     base::throw_argument_error("readers=", options.readers, ", but there are ", task_.workers,
                                " ranks or threads; use 1 to ", task_.workers, ", or 0 for the best number");
   divide(options.readers == 0 ? max_readers() : options.readers);
-  sample_ = sample_windows();
+  sample_ = sample_windows(*this);
 }
 
 const CostModel& AccessPlan::costs() const {
@@ -71,23 +95,6 @@ void AccessPlan::read_in_each_node() {
   each_node_ = true;
   staging_ = Staging(owners_, task_, options_, true);
   shares_ = divided(readers_in_each_node());
-}
-
-WindowSample AccessPlan::sample_windows() const {
-  WindowSample sample;
-  if (!task_.nodes_apart || !task_.nodes || section().elements == 0) return sample;
-  // A sample of all readers would cost more with more ranks.
-  std::int64_t last = -1;
-  for (const std::int64_t reader : {std::int64_t{0}, readers() / 2, readers() - 1}) {
-    if (reader == last) continue;
-    last = reader;
-    const std::size_t node = reader_ranks_.find_node(reader_ranks_.rank_at(reader));
-    for (const RankPart& part : owners_.parts(window(reader, 0))) {
-      sample.elements += part.elements;
-      if (reader_ranks_.find_node(part.rank) != node) sample.on_other_nodes += part.elements;
-    }
-  }
-  return sample;
 }
 
 std::int64_t AccessPlan::staging_bytes() const {

@@ -92,7 +92,6 @@ class AccessPlan {
 
  private:
   Shares divided(std::int64_t readers) const;
-  WindowSample sample_windows() const;
 
   SectionOwners owners_;
   AccessTask task_;

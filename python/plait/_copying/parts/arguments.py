@@ -14,6 +14,7 @@ from numpy.lib import format as npy_format
 from ... import _core
 from ..._arguments.buffers import to_path_text
 from ..._arguments.dtypes import to_dtype
+from ..._arguments.memory import MEMORY, parse_memory
 from ..._arguments.presence import is_given
 from ..._arguments.texts import dtype_name
 from ..._arguments.variables import to_names
@@ -25,7 +26,6 @@ from ..._file.location import comes_in_steps
 from ..._views.joined import names_of_parts
 from ..job import Job
 from ..joined_sources import make_join_request
-from ..memory import MEMORY, parse_memory
 from ..names import TargetName
 from ..selection import Selection
 from ..serial import is_stream

@@ -239,7 +239,7 @@ def _ends(job: dict[str, Any]) -> str:
 
 def _script(ctx: click.Context, folder: PartsFolder, values: dict[str, Any], job: dict[str, Any]) -> str:
     """Return a script that begins the copy, and submits an array of jobs for each phase and a job that finishes it."""
-    from plait._copying.memory import MEMORY
+    from plait._arguments.memory import MEMORY
     from plait._copying.parts.arguments import check_same
     from plait._copying.parts.beginning import plan_copy
 

@@ -50,6 +50,11 @@ struct ChunkReadOptions {
   const store::ObjectIdentity* unless = nullptr;  ///< kSame if the chunk's object still has this identity
 };
 
+/// Returns true if parts of an array's chunks can be written in place.
+inline bool changes_in_place(const Metadata& metadata, const store::ObjectStore& objects) {
+  return metadata.plain() && !metadata.shards && objects.writes_in_place();
+}
+
 /// Reads and writes chunks. If other programs may read the array, chunks are written as new contents of their objects.
 /// The new content of an object is that of the chunk; that of a shard consists of the chunks that are put, and copies
 /// of the others as they are stored. The contents are made durable together when an access ends, and then get their
@@ -94,7 +99,7 @@ class ChunkObjects {
   /// errors  kSystem.
   void put(std::int64_t number, std::span<const std::byte> packed, const store::Condition& from);
   /// Returns true if change() can write parts of a chunk in place.
-  bool changes_in_place() const { return metadata_.plain() && !metadata_.shards && objects_->writes_in_place(); }
+  bool changes_in_place() const { return zarr::changes_in_place(metadata_, *objects_); }
   /// Writes parts of a chunk without codecs in its own object, which is created if it does not exist. Offsets are
   /// relative to the chunk.  errors  kSystem: a write fails, or the chunk has another size.
   void change(std::int64_t number, std::vector<store::WriteSegment> parts);

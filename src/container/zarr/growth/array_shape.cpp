@@ -98,7 +98,7 @@ class ChunkCleaner {
  public:
   explicit ChunkCleaner(ChunkStore& chunks) : chunks_(chunks), metadata_(chunks.metadata()) {
     const std::int64_t element = metadata_.type.element_bytes;
-    piece_ = chunks.changes_in_place()
+    piece_ = changes_in_place(metadata_, chunks.objects())
                  ? std::min(metadata_.chunk_bytes, std::max(kPiece / element, std::int64_t{1}) * element)
                  : metadata_.chunk_bytes;
   }

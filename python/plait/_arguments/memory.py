@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .._arguments.buffers import whole
-from .._arguments.sizes import parse_bytes
 from .._base.errors import ArgumentError
+from .buffers import whole
+from .sizes import parse_bytes
 
 MEMORY = 256 << 20
 """Bytes that all ranks of a copy, or the process of a part of a copy, use by default."""
