@@ -15,7 +15,7 @@
 
 #include "bind.hpp"
 #include "container/format_registry.hpp"
-#include "container/hdf5/netcdf4/netcdf_fill.hpp"
+#include "container/netcdf/default_fill.hpp"
 #include "driver/driver_registry.hpp"
 #include "driver/locating.hpp"
 #include "driver/pipe/pipe_driver.hpp"
@@ -56,7 +56,7 @@ void bind_formats(nb::module_& module) {
   module.def(
       "netcdf_fill",
       [](const std::string& dtype) {
-        const auto fill = container::hdf5::netcdf_fill(dtype);
+        const auto fill = container::netcdf::default_fill(dtype);
         return nb::bytes(fill.data(), fill.size());
       },
       "dtype"_a);

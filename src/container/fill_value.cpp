@@ -74,7 +74,8 @@ std::optional<std::uint64_t> parse_bits(const json& value, char kind, std::size_
     return value == 0 ? std::optional<std::uint64_t>(0) : value == 1 ? std::optional<std::uint64_t>(1) : std::nullopt;
   }
   const std::size_t bits = 8 * bytes;
-  if (value.is_number_unsigned()) {
+  // A number from C++ may be signed although it is not negative.
+  if (value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0)) {
     const auto number = value.get<std::uint64_t>();
     const std::size_t digits = kind == 'u' ? bits : bits - 1;
     return digits == 64 || number >> digits == 0 ? std::optional(number) : std::nullopt;

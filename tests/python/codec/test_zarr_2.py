@@ -8,6 +8,7 @@ from array_reads import open_error
 
 import plait
 
+netCDF4 = pytest.importorskip("netCDF4")
 zarr = pytest.importorskip("zarr")
 xarray = pytest.importorskip("xarray")
 
@@ -87,3 +88,20 @@ def test_arrays_are_added_to_groups_of_their_version(tmp_path):
 def test_version_2_has_no_shards(tmp_path):
     options = {"shape": SHAPE, "dtype": "f4", "chunks": CHUNK, "shards": (8, 6)}
     assert "has no shards" in open_error(plait.ArgumentError, f"zarr2:{tmp_path / 'a.zarr'}", "w", **options)
+
+
+@pytest.mark.parametrize("dtype", ["i2", "i4", "u1", "f8"])
+def test_the_default_fill_value_of_netcdf_masks_nothing(tmp_path, dtype):
+    """xarray interprets a fill value of version 2 as `_FillValue`, and then makes integers floating-point numbers."""
+    source, path = tmp_path / "a.nc", tmp_path / "a.zarr"
+    array = np.arange(12).reshape(3, 4).astype(dtype)
+    with netCDF4.Dataset(source, "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 4)
+        file.createVariable("v", dtype, ("time", "x"))[:] = array
+        file.createVariable("w", dtype, ("time", "x"), fill_value=7)[:] = array
+    plait.copy(source, f"zarr2:{path}")
+    with xarray.open_zarr(path) as found:
+        assert found["v"].dtype == array.dtype
+        np.testing.assert_array_equal(found["v"], array)
+        np.testing.assert_array_equal(found["w"], np.where(array == 7, np.nan, array))

@@ -21,7 +21,7 @@
 #include <cstring>
 #include <utility>
 
-#include "container/hdf5/netcdf4/netcdf_fill.hpp"
+#include "container/netcdf/default_fill.hpp"
 #include "plait/layout.hpp"
 
 namespace plait::container::hdf5 {
@@ -243,7 +243,7 @@ void ScaleTable::extend_records(const Dimensions& dimensions, HdfDataset& datase
   }
   if (dataset.type.shape == stored) return;
   dataset.stored_shape = stored;
-  if (!dataset.has_own_fill) dataset.missing = netcdf_fill(dataset.type.dtype);
+  if (!dataset.has_own_fill) dataset.missing = netcdf::default_fill(dataset.type.dtype);
   if (!dataset.chunks_fit())
     dataset.rejection = base::Rejection("it has more than 2^63 - 1 bytes, with its missing records");
 }

@@ -29,9 +29,9 @@
 #include "container/format_registry.hpp"
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
-#include "container/hdf5/netcdf4/netcdf_fill.hpp"
 #include "container/hdf5/writing/new_type.hpp"
 #include "container/members.hpp"
+#include "container/netcdf/default_fill.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/record_type.hpp"
 #include "container/zarr/new_array.hpp"
@@ -86,7 +86,7 @@ void join_fill_values(Content& content) {
     *own = {own->name, dtype, {}, fill};
     content.fill = std::move(fill);
   } else if (!content.fill.empty() && std::string_view("iuf").find(dtype[1]) != std::string_view::npos &&
-             content.fill != netcdf_fill(dtype)) {
+             content.fill != netcdf::default_fill(dtype)) {
     content.attributes.push_back({kFillName, dtype, {}, content.fill});
   }
 }

@@ -1,10 +1,10 @@
-#include "container/hdf5/netcdf4/netcdf_fill.hpp"
+#include "container/netcdf/default_fill.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "container/fill_value.hpp"
 
-namespace plait::container::hdf5 {
+namespace plait::container::netcdf {
 
 namespace {
 
@@ -34,7 +34,7 @@ json unsigned_fill(char size) {
 
 }  // namespace
 
-std::vector<std::byte> netcdf_fill(const std::string& dtype) {
+std::vector<std::byte> default_fill(const std::string& dtype) {
   const char kind = dtype[1];
   const char size = dtype[2];
   if (kind == 'f' && (size == '4' || size == '8')) return zarr::encode_fill(float_fill(size), dtype);
@@ -43,4 +43,4 @@ std::vector<std::byte> netcdf_fill(const std::string& dtype) {
   return {};
 }
 
-}  // namespace plait::container::hdf5
+}  // namespace plait::container::netcdf
