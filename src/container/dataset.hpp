@@ -115,6 +115,11 @@ class Dataset {
   virtual ShapeChanges* shape_changes() { return nullptr; }
 
  protected:
+  /// Replaces the array before it is used.
+  void replace(Content content, std::shared_ptr<store::Store> store) {
+    content_ = std::move(content);
+    store_ = std::move(store);
+  }
   void set_texts(std::shared_ptr<TextAccess> texts) { texts_ = std::move(texts); }
 
  private:

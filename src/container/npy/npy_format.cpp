@@ -8,6 +8,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
+#include "container/npy/npy_dataset.hpp"
 #include "container/npy/npy_header.hpp"
 
 namespace plait::container::npy {
@@ -17,19 +18,6 @@ namespace {
 using base::text;
 
 constexpr std::string_view kSignature = "\x93NUMPY";
-
-Header read_header(store::Store& store, const std::string& path) {
-  const std::int64_t size = store.size();
-  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::int64_t>(size, kPreambleBytes)));
-  store.read({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
-  const std::int64_t length = header_bytes(bytes, path);
-  if (length > size)
-    base::throw_system_error(0, "cannot open ", path, " as .npy: the header has ", length,
-                             " bytes, but the file has only ", size, "; it has been truncated");
-  bytes.resize(static_cast<std::size_t>(length));
-  store.read({{0, bytes.data(), length}});
-  return parse_header(bytes, path);
-}
 
 void reject_several(const std::string& name, const FileOptions& options) {
   if (options.several)
@@ -42,7 +30,7 @@ class NpyFile : public OpenedFile {
   NpyFile(std::shared_ptr<store::Store> store, std::string name) : store_(std::move(store)), name_(std::move(name)) {}
   std::unique_ptr<Dataset> dataset(const FileOptions& stated) override {
     reject_several(name_, stated);
-    return std::make_unique<Dataset>(read_content(*store_, name_), store_);
+    return std::make_unique<NpyDataset>(read_content(*store_, name_), store_, name_);
   }
 
  private:
@@ -59,6 +47,10 @@ class Npy : public Format {
   }
   std::unique_ptr<OpenedFile> open(std::shared_ptr<store::Store> store, const std::string& name) const override {
     return std::make_unique<NpyFile>(std::move(store), name);
+  }
+  std::unique_ptr<container::Dataset> attach(Content content, std::shared_ptr<store::Store> store,
+                                             const std::string& name, std::string_view /*encoded*/) const override {
+    return std::make_unique<NpyDataset>(std::move(content), std::move(store), name);
   }
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& options) const override;
 };

@@ -1,5 +1,6 @@
 #include "container/npy/npy_header.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -101,6 +102,19 @@ std::int64_t header_bytes(std::span<const std::byte> preamble, const std::string
   damaged(path, base::text("it has format version ", version, "; Plait reads the versions 1, 2 and 3"));
 }
 
+Header read_header(store::Store& store, const std::string& path) {
+  const std::int64_t size = store.size();
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::min<std::int64_t>(size, kPreambleBytes)));
+  store.read({{0, bytes.data(), static_cast<std::int64_t>(bytes.size())}});
+  const std::int64_t length = header_bytes(bytes, path);
+  if (length > size)
+    base::throw_system_error(0, "cannot open ", path, " as .npy: the header has ", length,
+                             " bytes, but the file has only ", size, "; it has been truncated");
+  bytes.resize(static_cast<std::size_t>(length));
+  store.read({{0, bytes.data(), length}});
+  return parse_header(bytes, path);
+}
+
 Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
   const std::int64_t length = header_bytes(bytes, path);
   const std::size_t start = static_cast<std::int64_t>(bytes[6]) == 1 ? 10 : 12;
@@ -137,13 +151,18 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path) {
   return header;
 }
 
-std::vector<std::byte> make_header(const std::string& descr, Order order, const Extents& shape) {
+/// Returns the dictionary of a header in UTF-8.
+std::string make_dictionary(const std::string& descr, Order order, const Extents& shape) {
   std::string extents;
   for (const std::int64_t extent : shape) extents += base::text(extents.empty() ? "" : " ", extent, ',');
   if (shape.size() > 1) extents.pop_back();
-  std::string text =
-      base::text("{'descr': ", descr.starts_with('[') ? descr : "'" + descr + "'",
-                 ", 'fortran_order': ", order == Order::kFortran ? "True" : "False", ", 'shape': (", extents, "), }");
+  return base::text("{'descr': ", descr.starts_with('[') ? descr : "'" + descr + "'",
+                    ", 'fortran_order': ", order == Order::kFortran ? "True" : "False", ", 'shape': (", extents,
+                    "), }");
+}
+
+std::vector<std::byte> make_header(const std::string& descr, Order order, const Extents& shape) {
+  std::string text = make_dictionary(descr, order, shape);
   std::optional<std::string> latin1 = utf8_to_latin1(text);
   if (!latin1 && !is_utf8(text))
     base::throw_argument_error("the dtype has field names that are not UTF-8; use that encoding");
@@ -161,6 +180,24 @@ std::vector<std::byte> make_header(const std::string& descr, Order order, const 
   std::vector<std::byte> result(bytes.size());
   std::memcpy(result.data(), bytes.data(), bytes.size());
   return result;
+}
+
+std::vector<std::byte> resized_header(store::Store& store, const std::string& path, const Extents& shape) {
+  const Header header = read_header(store, path);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(header.data_offset));
+  store.read({{0, bytes.data(), header.data_offset}});
+  const auto version = static_cast<int>(bytes[6]);
+  const std::size_t start = version == 1 ? 10 : 12;
+  std::string text = make_dictionary(header.descr, header.order, shape);
+  if (version < 3) text = utf8_to_latin1(text).value_or(text);  // the former text was in Latin-1
+  if (start + text.size() + 1 > bytes.size())
+    base::throw_argument_error(path, " cannot get the shape ", shape_to_string(shape), ": its header has ",
+                               bytes.size(), " bytes, and would need ", start + text.size() + 1,
+                               "; copy it to a new file, whose header is longer");
+  std::memset(bytes.data() + start, ' ', bytes.size() - start - 1);
+  std::memcpy(bytes.data() + start, text.data(), text.size());
+  bytes.back() = std::byte{'\n'};
+  return bytes;
 }
 
 }  // namespace plait::container::npy

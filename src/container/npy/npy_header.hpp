@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plait/layout.hpp"
+#include "store/store.hpp"
 
 namespace plait::container::npy {
 
@@ -34,6 +35,13 @@ Header parse_header(std::span<const std::byte> bytes, const std::string& path);
 /// the header: 1, 2 for long headers, 3 for names that are not in Latin-1.
 /// errors  kArgument: a descr is not UTF-8.
 std::vector<std::byte> make_header(const std::string& descr, Order order, const Extents& shape);
+
+/// Reads the header of a file.  errors  Those of parse_header(); kSystem: the file is truncated.
+Header read_header(store::Store& store, const std::string& path);
+
+/// Returns the header of a file with another shape, and the same number of bytes.
+/// errors  kArgument: the shape does not fit.  Those of read_header().
+std::vector<std::byte> resized_header(store::Store& store, const std::string& path, const Extents& shape);
 
 /// Returns true if two descrs have the same meaning, regardless of their spelling.
 bool same_descr(const std::string& one, const std::string& other);

@@ -1,0 +1,27 @@
+/// An ordinary file whose array grows at its end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "store/posix/descriptor.hpp"
+#include "store/store.hpp"
+
+namespace plait::container {
+
+/// A file that is locked against other programs that extend it with Plait. Bytes after the end of its array have no
+/// meaning.
+class ExtendedFile {
+ public:
+  /// Locks the file.  name: the name of the array, for errors.
+  /// errors  kArgument: it is no ordinary file.  kSystem, EBUSY: another program, or another File here, extends it.
+  ExtendedFile(store::Store& store, const std::string& name);
+  /// Gives the file the bytes up to `end`. Bytes that it has not had are zero.  errors  kSystem.
+  void resize(std::int64_t end);
+
+ private:
+  std::string name_;
+  store::posix::Descriptor file_;
+};
+
+}  // namespace plait::container

@@ -1,0 +1,91 @@
+#include "container/npy/npy_dataset.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/npy/npy_header.hpp"
+
+namespace plait::container::npy {
+
+namespace {
+
+/// The dimension along which neighbouring elements are farthest apart.
+std::size_t slowest(const ArrayType& type) { return type.order == Order::kC ? 0 : type.shape.size() - 1; }
+
+std::int64_t end_of(const Content& content, const Extents& shape) {
+  const auto bytes = array_bytes(shape, content.type.element_bytes);
+  if (!bytes) base::throw_argument_error("an array of shape ", shape_to_string(shape), " has more than 2^63 - 1 bytes");
+  return content.data_offset + *bytes;
+}
+
+}  // namespace
+
+NpyDataset::NpyDataset(Content content, std::shared_ptr<store::Store> store, std::string name)
+    : Dataset(std::move(content), std::move(store)), name_(std::move(name)) {}
+
+void NpyDataset::begin() {
+  const ArrayType& type = content().type;
+  if (type.shape.empty())
+    base::throw_argument_error(name_, " cannot grow: it has no dimensions; write an array of one dimension or more");
+  stated_ = std::make_shared<Stated>(Stated{ExtendedFile(*store(), name_), type.shape});
+  if (read_header(*store(), name_).shape != type.shape)
+    base::throw_system_error(EBUSY, name_, " has been changed by another program while it was opened; open it again");
+}
+
+void NpyDataset::check_shape(const Extents& shape) const {
+  const ArrayType& type = content().type;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (d != slowest(type) && shape[d] != type.shape[d])
+      base::throw_argument_error(name_, " cannot get the shape ", shape_to_string(shape), " instead of ",
+                                 shape_to_string(type.shape), ": the array in a .npy file grows along dimension ",
+                                 slowest(type), " only, the slowest one; copy it into a Zarr array for other shapes");
+}
+
+void NpyDataset::clear_outside() { stated_->file.resize(end_of(content(), content().type.shape)); }
+
+void NpyDataset::reduce(const Extents& shape) {
+  check_shape(shape);
+  Extents common = stated_->shape;
+  common[slowest(content().type)] = std::min(common[slowest(content().type)], shape[slowest(content().type)]);
+  write_shape(common);
+  stated_->file.resize(end_of(content(), shape));
+}
+
+std::unique_ptr<Dataset> NpyDataset::with_shape(const Extents& shape) {
+  check_shape(shape);
+  const std::int64_t end = end_of(content(), shape);
+  if (stated_) {
+    // Fail before any element is written.
+    (void)resized_header(*store(), name_, shape);
+    if (store()->size() < end) stated_->file.resize(end);
+  }
+  Content changed = content();
+  changed.type.shape = shape;
+  auto made = std::make_unique<NpyDataset>(std::move(changed), store(), name_);
+  made->stated_ = stated_;
+  made->is_changed_ = true;
+  return made;
+}
+
+void NpyDataset::write_shape(const Extents& shape) {
+  if (shape == stated_->shape) return;
+  if (const Extents present = read_header(*store(), name_).shape; present != stated_->shape)
+    base::throw_system_error(EBUSY, name_, " had the shape ", shape_to_string(stated_->shape), ", and now has ",
+                             shape_to_string(present),
+                             ", because another program has changed it; open it again, and append again");
+  const std::vector<std::byte> header = resized_header(*store(), name_, shape);
+  store()->write({{0, header.data(), static_cast<std::int64_t>(header.size())}});
+  stated_->shape = shape;
+}
+
+void NpyDataset::commit() {
+  if (stated_) write_shape(content().type.shape);
+}
+
+}  // namespace plait::container::npy
