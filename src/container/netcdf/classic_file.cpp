@@ -1,6 +1,8 @@
 #include "container/netcdf/classic_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -19,17 +21,66 @@ std::vector<Member> take_members(std::vector<Variable>& variables) {
   return members;
 }
 
-std::shared_ptr<store::Store> elements_in(std::shared_ptr<store::Store> file, const Rows& rows,
+std::shared_ptr<store::Store> elements_in(const std::shared_ptr<store::Store>& file, const Placement& placement,
                                           const std::string& name) {
-  if (rows.count == 1) return file;
-  return std::make_shared<PartStore>(std::move(file), rows, name);
+  if (placement.rows.count == 1 && !placement.extends) return file;
+  return std::make_shared<PartStore>(file, placement.rows, name);
 }
 
 }  // namespace
 
-ClassicDataset::ClassicDataset(Content content, std::shared_ptr<store::Store> file, const Rows& rows,
-                               const std::string& name)
-    : Dataset(std::move(content), elements_in(std::move(file), rows, name)), rows_(rows) {}
+ClassicDataset::ClassicDataset(Content content, std::shared_ptr<store::Store> file, const Placement& placement,
+                               std::string name)
+    : Dataset(std::move(content), elements_in(file, placement, name)),
+      file_(std::move(file)),
+      placement_(placement),
+      name_(std::move(name)) {}
+
+ClassicDataset::~ClassicDataset() {
+  if (records_) records_->release(content().name);
+}
+
+void ClassicDataset::begin() {
+  const std::vector<Variable> variables = read_header(*file_, name_).variables;
+  const auto found = std::ranges::find(variables, content().name, [](const Variable& one) { return one.member.name; });
+  if (found == variables.end() || !found->grows)
+    base::throw_argument_error(name_,
+                               " cannot grow: its first dimension is not the unlimited one of the file; copy it to a "
+                               "netCDF-4 file in which it is (plait copy --unlimited)");
+  records_ = RecordFile::open(file_, name_, content().name);
+  if (found->member.type.shape != content().type.shape)
+    base::throw_system_error(EBUSY, name_, " has been changed by another program while it was opened; open it again");
+  placement_ = {found->records, true};
+  Content changed = content();
+  changed.data_offset = 0;
+  replace(std::move(changed), elements_in(file_, placement_, name_));
+}
+
+void ClassicDataset::reduce(const Extents& shape) {
+  base::throw_argument_error(name_, " cannot get the shape ", shape_to_string(shape),
+                             ": records of a classic netCDF file are not removed; copy a part of it to a new file");
+}
+
+std::unique_ptr<Dataset> ClassicDataset::with_shape(const Extents& shape) {
+  Content changed = content();
+  for (std::size_t d = 1; d < shape.size(); ++d)
+    if (shape[d] != changed.type.shape[d])
+      base::throw_argument_error(name_, " cannot get the shape ", shape_to_string(shape), " instead of ",
+                                 shape_to_string(changed.type.shape),
+                                 ": only the first dimension is unlimited; copy it to a netCDF-4 file for others");
+  changed.type.shape = shape;
+  Placement placement = placement_;
+  placement.rows.count = shape.front();
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(placement.rows.stride, shape.front(), &bytes) || bytes > INT64_MAX - placement.rows.begin)
+    base::throw_argument_error(name_, ": ", shape.front(), " records would end behind byte 2^63");
+  if (records_) records_->extend(shape.front());
+  auto made = std::make_unique<ClassicDataset>(std::move(changed), file_, placement, name_);
+  made->records_ = std::move(records_);
+  return made;
+}
+
+void ClassicDataset::commit() { records_->commit(content().type.shape.front()); }
 
 ClassicFile::ClassicFile(std::shared_ptr<store::Store> store, std::string name)
     : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
@@ -48,14 +99,14 @@ std::unique_ptr<Dataset> ClassicFile::dataset(const FileOptions& /*stated*/) {
   std::vector<Variable> variables = read_header(*store_, file_).variables;
   const std::vector<Member> members = take_members(variables);
   const Member& member = chosen(members, name_);
-  const Rows& rows = variables[static_cast<std::size_t>(&member - members.data())].rows;
+  const Rows rows = variables[static_cast<std::size_t>(&member - members.data())].rows;
   auto content = static_cast<const Content&>(member);
   if (rows.count != 1) content.data_offset = 0;
   const std::int64_t end = rows.begin + (rows.count - 1) * rows.stride + rows.row;
   if (rows.count != 1 && end > store_->size())
     base::throw_system_error(EIO, name_, " ends at byte ", end, " with record ", rows.count, ", but ", file_,
                              " has only ", store_->size(), " bytes; it has been truncated");
-  return std::make_unique<ClassicDataset>(std::move(content), store_, rows, name_);
+  return std::make_unique<ClassicDataset>(std::move(content), store_, Placement{rows}, name_);
 }
 
 }  // namespace plait::container::netcdf

@@ -27,7 +27,7 @@ class ClassicFormat : public Format {
   std::unique_ptr<Dataset> attach(Content content, std::shared_ptr<store::Store> store, const std::string& name,
                                   std::string_view encoded) const override {
     return std::make_unique<ClassicDataset>(std::move(content), std::move(store),
-                                            base::decode<Rows>(encoded, base::kAnotherRank), name);
+                                            base::decode<Placement>(encoded, base::kAnotherRank), name);
   }
   std::unique_ptr<NewFile> create(const std::string& name, const FileOptions& /*options*/) const override {
     base::throw_argument_error(name, ": new files of classic netCDF are not written; Plait writes netCDF-4");

@@ -267,6 +267,8 @@ Header HeaderReader::read() {
     const bool together = !one.grows || rows <= 1 || one.bytes == record_bytes_ || one.bytes == 0;
     next.rows = together ? Rows{one.begin, one.bytes * rows, one.bytes * rows, 1}
                          : Rows{one.begin, one.bytes, record_bytes_, rows};
+    next.grows = one.grows;
+    if (one.grows) next.records = {one.begin, one.bytes, record_bytes_, rows};
     Member& member = next.member;
     member.name = std::move(one.name);
     member.element = one.type->name;

@@ -17,6 +17,8 @@ namespace plait::container::netcdf {
 struct Variable {
   Member member;
   Rows rows;
+  bool grows = false;  ///< true if its first dimension is the record dimension
+  Rows records{};      ///< one row for each record, of a variable that grows
 };
 
 struct Header {

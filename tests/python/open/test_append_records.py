@@ -1,0 +1,147 @@
+"""Classic netCDF files and .npy files that grow, and what other programs find meanwhile and after kills."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import plait
+
+netcdf4 = pytest.importorskip("netCDF4")
+
+KINDS = ["NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"]
+
+
+def write_variables(path, kind, variables=("a", "b"), records=3):
+    with netcdf4.Dataset(path, "w", format=kind) as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 3)
+        file.createVariable("fixed", "i4", ("x",))[:] = [1, 2, 3]
+        for name in variables:
+            dtype = {"a": "i2", "b": "f8"}[name]
+            fill = {"fill_value": -7} if name == "b" else {}
+            file.createVariable(name, dtype, ("time", "x"), **fill)[:] = np.arange(3 * records).reshape(-1, 3)
+
+
+def read(path, name):
+    with netcdf4.Dataset(path) as file:
+        file.set_auto_mask(False)
+        assert list(file["fixed"][:]) == [1, 2, 3]
+        return file[name][:]
+
+
+@pytest.mark.parametrize("variables", ["a", "ab"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_records_are_appended(tmp_path, kind, variables):
+    path = tmp_path / "a.nc"
+    write_variables(path, kind, variables)
+    expected = np.arange(9).reshape(3, 3)
+    for number, count in enumerate((1, 0, 4)):
+        added = np.full((count, 3), number + 20)
+        with plait.open(f"{path}::a", "a") as file:
+            file.append(added.astype(">i2"))
+            expected = np.concatenate((expected, added))
+            np.testing.assert_array_equal(file.read(), expected)
+        np.testing.assert_array_equal(read(path, "a"), expected)
+        with plait.open(f"{path}::a") as file:
+            np.testing.assert_array_equal(file.read(), expected)
+    if "b" in variables:
+        np.testing.assert_array_equal(read(path, "b")[3:], -7)
+    with netcdf4.Dataset(path, "a") as file:  # netCDF's library can go on
+        file["a"][8] = [1, 2, 3]
+    assert len(read(path, "a")) == 9
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_variables_are_appended_together(tmp_path, kind):
+    path = tmp_path / "a.nc"
+    write_variables(path, kind)
+    with plait.open(f"{path}::a", "a") as a, plait.open(f"{path}::b", "a") as b:
+        with pytest.raises(plait.StoreError, match="being extended"):
+            plait.open(f"{path}::a", "a")
+        a.append(np.full((2, 3), 5, ">i2"))
+        b.append(np.full((2, 3), 6, ">f8"))
+        assert len(read(path, "a")) == 3
+    np.testing.assert_array_equal(read(path, "a")[3:], 5)
+    np.testing.assert_array_equal(read(path, "b")[3:], 6)
+    np.testing.assert_array_equal(read(path, "b")[:3], np.arange(9).reshape(3, 3))
+
+
+def test_records_that_are_not_written_have_fill_values(tmp_path):
+    path = tmp_path / "a.nc"
+    write_variables(path, KINDS[0])
+    with plait.open(f"{path}::a", "a") as file:
+        file.resize((5, 3))
+        np.testing.assert_array_equal(file.read()[3:], -32767)
+        with pytest.raises(plait.ArgumentError, match="are not removed"):
+            file.resize((2, 3))
+        with pytest.raises(plait.ArgumentError, match="only the first dimension is unlimited"):
+            file.append(np.zeros((5, 1), ">i2"), axis=1)
+    np.testing.assert_array_equal(read(path, "a")[3:], -32767)
+    np.testing.assert_array_equal(read(path, "b")[3:], -7)
+    with pytest.raises(plait.ArgumentError, match="cannot grow: its first dimension is not the unlimited one"):
+        plait.open(f"{path}::fixed", "a")
+
+
+@pytest.mark.parametrize("name", ["a.nc::a", "a.npy"])
+def test_a_killed_append_leaves_the_old_length(tmp_path, name):
+    write_variables(tmp_path / "a.nc", KINDS[0])
+    np.save(tmp_path / "a.npy", np.arange(9, dtype=">i2").reshape(3, 3))
+    program = (
+        "import numpy as np, os, plait, signal\n"
+        f"file = plait.open('{name}', 'a')\n"
+        "file.append(np.full((6, 3), 99, '>i2'))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    find = {"a.npy": lambda: np.load(tmp_path / "a.npy")}.get(name, lambda: read(tmp_path / "a.nc", "a"))
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
+        assert done.returncode == -signal.SIGKILL
+        np.testing.assert_array_equal(find(), np.arange(9).reshape(3, 3))
+    with plait.open(tmp_path / name, "a") as file:
+        file.resize((5, 3))
+        assert not (file.read()[3:] == 99).any()
+        file.append(np.ones((1, 3), ">i2"))
+    assert not (find() == 99).any()
+    assert find()[5].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["f8", "U3", [("a", "i4"), ("b", "f4", 2)]])
+def test_rows_are_appended_to_npy(tmp_path, order, dtype):
+    expected = np.asarray(np.zeros((3, 4), dtype), order=order)
+    np.save(tmp_path / "a.npy", expected)
+    axis = 0 if order == "C" else 1
+    for count in (1, 0, 7):
+        added = np.ones((count, 4) if order == "C" else (3, count), dtype)
+        with plait.open(tmp_path / "a.npy", "a") as file:
+            file.append(added, axis=axis)
+            expected = np.concatenate((expected, added), axis)
+            np.testing.assert_array_equal(file.read(), expected)
+            with pytest.raises(plait.StoreError, match="is being extended"):
+                plait.open(tmp_path / "a.npy", "a")
+        np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), expected)
+    with plait.open(tmp_path / "a.npy", "a") as file:
+        shape = [*expected.shape]
+        shape[axis] = 2
+        file.resize(shape)
+        with pytest.raises(plait.ArgumentError, match=f"grows along dimension {axis} only"):
+            file.append(np.ones((2, 1) if order == "C" else (1, 2), dtype), axis=1 - axis)
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.take(expected, [0, 1], axis))
+    assert os.path.getsize(tmp_path / "a.npy") == 128 + 2 * expected.nbytes // expected.shape[axis]
+
+
+def test_a_header_without_space_is_an_error(tmp_path):
+    with open(tmp_path / "a.npy", "wb") as file:
+        text = b"{'descr':'|u1','fortran_order':False,'shape':(9,)}\n"
+        file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(9))
+    needs = pytest.raises(plait.ArgumentError, match=r"its header has .* bytes, and would need")
+    with plait.open(tmp_path / "a.npy", "a") as file, needs:
+        file.append(np.zeros(10**6, "u1"))
+    assert np.load(tmp_path / "a.npy").shape == (9,)
+    np.save(tmp_path / "b.npy", np.float64(1))
+    with pytest.raises(plait.ArgumentError, match="it has no dimensions"):
+        plait.open(tmp_path / "b.npy", "a")
