@@ -262,7 +262,7 @@ contains
   end subroutine
 
   !> Extends the array along dimension `axis`, counted from 1, by a block of the layout's shape, and writes this rank's
-  !> part of it. Modes 'a' and 'w', for Zarr. Other programs find the new length after plait_close. Collective.
+  !> part of it. Mode 'a'; for new Zarr arrays also 'w'. Other programs find the new length after plait_close. Collective.
   subroutine plait_append(file, layout, array, axis, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
@@ -277,7 +277,7 @@ contains
       c_text(wrong)), stat, errmsg, file%origin())
   end subroutine
 
-  !> Changes the shape of the array; new elements have the fill value. Modes 'a' and 'w', for Zarr. Collective.
+  !> Changes the shape of the array; new elements have the fill value. Mode 'a'. Collective.
   subroutine plait_resize(file, shape, stat, errmsg)
     type(plait_file), intent(in) :: file
     class(*), intent(in) :: shape(:)   !< integers of 8 to 64 bits, as many as the array has dimensions

@@ -6,14 +6,18 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "bind.hpp"
+#include "container/hdf5/growth/growth_group.hpp"
 #include "container/hdf5/library_hooks.hpp"
 #include "string.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;  // NOLINT: for "name"_a
 
 namespace plait::python {
 
@@ -25,11 +29,24 @@ std::vector<nb::object>& held() {
   return held;
 }
 
+/// The arrays of a file that get their new shapes when the last one is closed.
+struct HeldGrowth {
+  std::shared_ptr<container::hdf5::GrowthGroup> group;
+};
+
 nb::object call(const char* name) { return nb::module_::import_("plait._base.libraries.hdf5").attr(name)(); }
 
 }  // namespace
 
-void bind_hdf5(nb::module_& /*module*/) {
+void bind_hdf5(nb::module_& module) {
+  nb::class_<HeldGrowth>(module, "GrowthGroup")
+      .def(
+          "__init__",
+          [](HeldGrowth* self, const std::string& path, std::int64_t arrays) {
+            new (self) HeldGrowth{container::hdf5::GrowthGroup::make(path, arrays)};
+          },
+          "path"_a, "arrays"_a)
+      .def("end", [](HeldGrowth& held) { held.group.reset(); });
   container::hdf5::set_surroundings({
       .library =
           [] {

@@ -115,8 +115,8 @@ class File {
   void write(const Layout& layout, std::span<const ConstPart> parts, const Region& region = {});
 
   /// Extends the array along dimension `axis` by a block of the layout's shape, which is equal to that of the array in
-  /// all other dimensions, and writes it.  Modes `a` and `w`, for Zarr.  Other programs find the array as it was until
-  /// the File is closed, and then with all that was appended.
+  /// all other dimensions, and writes it.  Mode `a`; for new Zarr arrays also `w`.  Other programs find the array as
+  /// it was until the File is closed, and then with all that was appended.
   /// cost    That of write().  Chunks that the end of the array crosses are read and written as a whole.
   /// errors  kArgument: the block does not fit; the array cannot grow.  kSystem: as write(); the array has its former
   ///         shape then.

@@ -216,8 +216,8 @@ void FileOpening::begin_shape_changes() {
 
 void FileOpening::throw_cannot_grow() const {
   base::throw_argument_error(name(), " cannot grow: an array in ", format_->traits().kind,
-                             " does not change its shape in place; copy it into a Zarr array, a name that ends with "
-                             ".zarr, and append to that");
+                             " does not change its shape in place; copy it into a Zarr array, an HDF5 or netCDF file "
+                             "with an unlimited dimension, or a .npy file, and append to that");
 }
 
 void FileOpening::explain(const Error& error, store::Store& store) const {

@@ -1,4 +1,4 @@
-! A Zarr array that all ranks extend through the module plait.
+! Arrays that all ranks extend through the module plait.
 program growth
   use plait
   implicit none
@@ -28,6 +28,11 @@ program growth
   call plait_resize(file, [6.0, 4.0], stat, message)
   if (stat /= 1 .or. index(message, 'shape must be integers of 8 to 64 bits') == 0) error stop 'a real shape was taken'
   if (any(file%shape() /= [6, 5])) error stop 'an error changed the shape'
+  call plait_close(file)
+  ! growth.h5 has a dataset of 3 columns, of which any number may follow.
+  call plait_open(file, 'growth.h5::/v', 'a', comm)
+  block = 7
+  call plait_append(file, layout, block, 2)
   call plait_close(file)
   call comm%free()
 end program

@@ -189,10 +189,10 @@ def copy(
               others must be equal in all files. Other sources are arrays that are joined as by :func:`plait.concat`
     first     with ``concat``, take arrays without the dimension from the first file, without comparing them
     sort      with ``concat``, join files in the order of the coordinate along the dimension, not of their names
-    append    the dimension along which the arrays of the source are appended to those of an existing Zarr target: its
-              name, or its number if there is one array. Arrays without the dimension must be equal in both. All
-              elements are written before the first array gets its new length, and the coordinate of the dimension gets
-              it last. Options that describe a new target cannot be combined with it
+    append    the dimension along which the arrays of the source are appended to those of an existing target: its name,
+              or its number if there is one array. Arrays without the dimension must be equal in both. All elements are
+              written before the first array gets its new length, and the coordinate of the dimension gets it last. The
+              target is Zarr, HDF5, netCDF or .npy. Options that describe a new target cannot be combined with it
     unpack    decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
               equal to ``_FillValue`` or ``missing_value`` become NaN
     skip_unsupported  leave out arrays that cannot be copied, with a warning that lists them; the result's ``skipped``
@@ -273,7 +273,7 @@ def _count_of_steps(steps: int | None) -> int | None:
 def _check_append(sources: Sequence[Any], target: Any, arguments: dict[str, Any]) -> None:
     """Check that an existing target can be extended with these arguments of a copy.  errors  ArgumentError"""
     if len(sources) != 1 or any(is_stream(end) or comes_in_steps(end) for end in (*sources, target)):
-        raise ArgumentError("append takes one file and one existing Zarr target; append several files one by one")
+        raise ArgumentError("append takes one file and one existing target; append several files one by one")
     for name, value in arguments.items():
         if is_given(name, value) and name not in _APPENDING:
             raise ArgumentError(

@@ -31,7 +31,7 @@ class GrowthMethods(ABC):
         """The type of the elements."""
 
     def append(self, array: Arrays, layout: LayoutLike | None = None, axis: int = 0) -> None:
-        """Extend the array along a dimension by a block, and write the block. Modes "a" and "w", for Zarr.
+        """Extend the array along a dimension by a block, and write the block. Mode "a"; for new Zarr arrays also "w".
 
         Other programs find the array as it was until this file is closed, and then with everything that was appended.
         If the file is not closed, because its program fails or is killed, the array keeps its former shape.
@@ -55,7 +55,7 @@ class GrowthMethods(ABC):
             self._take_type()
 
     def resize(self, shape: Sequence[int] | int) -> None:
-        """Change the shape of the array. Modes "a" and "w", for Zarr.
+        """Change the shape of the array. Mode "a"; for new Zarr arrays also "w".
 
         New elements have the fill value until they are written. Other programs find them when this file is closed.
         Where the new shape is smaller, the array in the file changes at once: its elements outside are discarded.

@@ -72,7 +72,7 @@ def open(
               exists until this process ends; for tests and small programs;
               ``pipe:NAME``: a pipe to another program, which opens the same name in the opposite mode
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
-              writes parts of an existing array in place; "a" does so and extends a Zarr array, by :meth:`File.append`
+              writes parts of an existing array in place; "a" does so and extends the array, by :meth:`File.append`
               and :meth:`File.resize`. If there is no such array, "a" creates it with ``shape`` and ``dtype``, as "w"
               does; if there is one, ``shape``, ``order`` and what describes a new array are ignored
     comm      that of :func:`plait.world`, or an mpi4py communicator; without one everything runs in this process, which

@@ -138,7 +138,7 @@ Examples:
     "--append",
     type=Dimension(),
     metavar="AXIS",
-    help="Append the arrays of SOURCE to those of an existing Zarr TARGET along this dimension: a name, or a number if "
+    help="Append the arrays of SOURCE to those of an existing TARGET along this dimension: a name, or a number if "
     "there is one array.",
 )
 @click.option(

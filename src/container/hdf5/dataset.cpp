@@ -74,6 +74,7 @@ void append_dimensions(HdfDataset& dataset, const Extents& shape) {
     return;
   }
   all.insert(all.end(), shape.begin(), shape.end());
+  dataset.max_shape.insert(dataset.max_shape.end(), shape.begin(), shape.end());
   dataset.element_dimensions = static_cast<std::uint32_t>(shape.size());
 }
 
@@ -212,7 +213,8 @@ template <class Codec>
 void fields(Codec& codec, base::Record<Codec, HdfDataset>& dataset) {
   codec(dataset.type, dataset.fill, dataset.stored_shape, dataset.missing, dataset.storage, dataset.padded_texts,
         dataset.element_dimensions, dataset.offset, dataset.inside, dataset.heap_base, dataset.missing_text,
-        dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes, dataset.library_reason, dataset.path);
+        dataset.chunk, dataset.filters, dataset.edges_packed, dataset.changes, dataset.max_shape,
+        dataset.library_reason, dataset.path);
   chunk_fields(codec, dataset.chunks);
 }
 

@@ -50,11 +50,12 @@ constexpr Storage last_value(Storage /*any*/) { return Storage::kChunks; }
 struct Changes {
   std::int64_t begin = 0;
   std::uint64_t mark = 0;
+  bool grows = false;  ///< true if the shape may change as well
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Changes>& changes) {
-  codec(changes.begin, changes.mark);
+  codec(changes.begin, changes.mark, changes.grows);
 }
 
 /// Padding of fixed-length strings.
@@ -109,6 +110,7 @@ struct HdfDataset {
   /// packed().
   std::vector<std::string> dimension_names;
   std::vector<std::int64_t> unlimited;  ///< numbers of the dimensions that may grow; not in packed()
+  Extents max_shape;                    ///< the largest shape; INT64_MAX for unlimited dimensions
   ArrayAttributes attributes;           ///< the attributes; not in packed()
   std::string path;                     ///< the path in the file
   std::int64_t header = 0;              ///< offset of the object header in the file; not in packed()

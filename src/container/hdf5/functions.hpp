@@ -122,6 +122,9 @@ namespace plait::container::hdf5 {
   ONE(H5Dget_chunk_storage_size)    \
   ONE(H5Fget_name)                  \
   ONE(H5Dget_chunk_info)            \
+  ONE(H5Dset_extent)                \
+  ONE(H5Dwrite_chunk)               \
+  ONE(H5Pset_driver)                \
   ONE(H5Dopen2)                     \
   ONE(H5Iget_file_id)               \
   ONE(H5PLappend)                   \

@@ -348,7 +348,9 @@ void HdfFile::describe_space(hid_t dataset, HdfDataset& found) const {
   }
   for (int d = 0; d < count; ++d) {
     found.type.shape.push_back(static_cast<std::int64_t>(extents[static_cast<std::size_t>(d)]));
-    if (most[static_cast<std::size_t>(d)] == H5S_UNLIMITED) found.unlimited.push_back(d);
+    const hsize_t max = most[static_cast<std::size_t>(d)];
+    found.max_shape.push_back(max > hsize_t{INT64_MAX} ? INT64_MAX : static_cast<std::int64_t>(max));
+    if (max == H5S_UNLIMITED) found.unlimited.push_back(d);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "base/errors.hpp"
 #include "container/format_registry.hpp"
 #include "container/hdf5/changing/attribute_changes.hpp"
+#include "container/hdf5/growth/dataset_growth.hpp"
 #include "container/hdf5/hdf_file.hpp"
 #include "container/hdf5/library_read/library_store.hpp"
 #include "container/hdf5/texts/heap_texts.hpp"
@@ -62,7 +63,7 @@ std::string OpenedDataset::encoded() const { return packed(dataset_->dataset());
 
 void OpenedDataset::prepare_changes() {
   dataset_->check_writable();
-  if (changed_) changed_->prepare();
+  if (changed_ && !changed_->grows() && dataset_->dataset().needs_offsets()) changed_->prepare();
 }
 
 DeferredChanges* OpenedDataset::deferred_changes() { return changed_ && changed_->is_changed() ? this : nullptr; }
@@ -82,13 +83,36 @@ void OpenedDataset::write(const AttributeChanges& changes) {
   change_stored_attributes(dataset_->file(), file_, dataset_->dataset().path, changes);
 }
 
+void OpenedDataset::begin() {
+  if (const base::Rejection why = growth_rejection(dataset_->dataset()))
+    base::throw_argument_error(dataset_->name(), " cannot grow: ", why.reason(),
+                               "; copy it to a new file with an unlimited dimension (plait copy --unlimited)");
+  changed_ = changed_->begin_growth();
+  dataset_ = changed_;
+  Content found = content();
+  found.type.shape = changed_->dataset().type.shape;
+  replace(std::move(found), changed_);
+}
+
+void OpenedDataset::clear_outside() { changed_->clear_outside(changed_->dataset().type.shape); }
+
+void OpenedDataset::reduce(const Extents& shape) { changed_->reduce(shape); }
+
+std::unique_ptr<container::Dataset> OpenedDataset::with_shape(const Extents& shape) {
+  Content changed = content();
+  changed.type.shape = shape;
+  auto made = std::make_unique<OpenedDataset>(std::move(changed), changed_->with_shape(shape), file_);
+  made->file_ = file_;
+  return made;
+}
+
 std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<store::Store> file, HdfDataset dataset,
                                            const std::string& path) {
   if (!dataset.library_reason.empty()) {
     auto store = std::make_shared<LibraryStore>(std::move(file), dataset, path);
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
   }
-  if (dataset.needs_offsets()) {
+  if (dataset.storage == Storage::kChunks) {
     const auto changed = std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), changed, path);
   }

@@ -13,7 +13,7 @@
 namespace plait::container::hdf5 {
 
 /// A dataset that is read by its index, and changed in place or by new chunks (ChangedDataset).
-class OpenedDataset : public container::Dataset, public DeferredChanges, public AttributeWriter {
+class OpenedDataset : public container::Dataset, public DeferredChanges, public AttributeWriter, public ShapeChanges {
  public:
   /// Makes a dataset that is changed in place. path: the path of the dataset, `FILE::NAME`, or of its file.
   OpenedDataset(Content content, std::shared_ptr<DatasetStore> store, const std::string& path);
@@ -24,13 +24,20 @@ class OpenedDataset : public container::Dataset, public DeferredChanges, public 
   void prepare_changes() override;
   DeferredChanges* deferred_changes() override;
   AttributeWriter* attribute_writer() override { return this; }
+  ShapeChanges* shape_changes() override { return this; }
 
   bool needs_counter() const override { return true; }
+  bool follows_elements() const override { return changed_->grows(); }
   void share(std::unique_ptr<transport::Counter> counter, bool alone) override;
   void commit() override;
 
   void prepare() override;
   void write(const AttributeChanges& changes) override;
+
+  void begin() override;
+  void clear_outside() override;
+  void reduce(const Extents& shape) override;
+  std::unique_ptr<container::Dataset> with_shape(const Extents& shape) override;
 
  private:
   std::string file_;  ///< absolute path, because the working directory may have changed when attributes are written

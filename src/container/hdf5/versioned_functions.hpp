@@ -65,6 +65,8 @@ template <typename Reference>
 using GetReferenceType = H5R_type_t(const Reference*);
 template <typename Reference>
 using GetReferenceFile = ssize_t(const Reference*, char*, std::size_t);
+/// The argument is an H5FD_class_t, whose layout depends on the version.
+using RegisterDriver = hid_t(const void*);
 template <typename Reference>
 using OpenReference = hid_t(Reference*, hid_t, hid_t);
 
@@ -80,6 +82,7 @@ struct VersionedFunctions {
   GetReferenceType<ObjectReference>* H5Rget_type = nullptr;       // since 1.12.0
   GetReferenceFile<ObjectReference>* H5Rget_file_name = nullptr;  // since 1.12.0
   OpenReference<ObjectReference>* H5Ropen_object = nullptr;       // since 1.12.0
+  RegisterDriver* H5FDregister = nullptr;                         // declared by another header since 1.14
 };
 #define PLAIT_HDF5_VERSIONED_FUNCTIONS(ONE) \
   ONE(H5Literate)                           \
@@ -91,7 +94,8 @@ struct VersionedFunctions {
   ONE(H5Dread_chunk2)                       \
   ONE(H5Rget_type)                          \
   ONE(H5Rget_file_name)                     \
-  ONE(H5Ropen_object)
+  ONE(H5Ropen_object)                       \
+  ONE(H5FDregister)
 
 static_assert(std::is_same_v<decltype(::H5Oget_info2), GetObjectInfo<ObjectInfo>>);
 #if H5_VERSION_GE(1, 12, 0)

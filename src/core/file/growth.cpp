@@ -63,9 +63,13 @@ void File::Impl::check_extensible() const {
   if (selection_.array().type.has_texts())
     base::throw_argument_error(context_.path(), " cannot grow: its elements are texts of any length");
   if (!storage_.has_dataset() || selection_.has_members() || storage_.shape_changes() == nullptr)
-    base::throw_argument_error(context_.path(),
-                               " cannot grow: its shape does not change in place; write a Zarr array, a name that "
-                               "ends with .zarr, and append to that");
+    base::throw_argument_error(
+        context_.path(),
+        mode == Mode::kWrite
+            ? " cannot grow while it is new; close it, and open it with mode \"a\", if it is an HDF5, netCDF or .npy "
+              "file; only new Zarr arrays grow"
+            : " cannot grow: its shape does not change in place; write an array in a Zarr folder, an HDF5 or netCDF "
+              "file with an unlimited dimension, or a .npy file, and append to that");
 }
 
 void File::Impl::set_shape(const Extents& shape) {

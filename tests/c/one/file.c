@@ -332,6 +332,16 @@ void file_grows(void) {
     CHECK(found[n] == (row < 4 && column < 3 ? rows[row % 2 * 3 + column] : 0));
   }
   CHECK_OK(plait_close(&file));
+  file = opened("grows.npy", "w", &options);
+  CHECK_FAILS(plait_append(file, block, rows, sizeof rows, 0), PLAIT_ERROR_ARGUMENT, "cannot grow while it is new");
+  CHECK_OK(plait_close(&file));
+  file = opened("grows.npy", "a", NULL);
+  CHECK_OK(plait_append(file, block, rows, sizeof rows, 0));
+  CHECK_OK(plait_close(&file));
+  file = opened("grows.npy", "r", NULL);
+  CHECK_OK(plait_read(file, block, found, sizeof rows));
+  for (int n = 0; n < 6; ++n) CHECK(found[n] == rows[n]);
+  CHECK_OK(plait_close(&file));
   CHECK_OK(plait_layout_free(&whole));
   CHECK_OK(plait_layout_free(&block));
 }

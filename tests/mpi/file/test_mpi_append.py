@@ -54,3 +54,60 @@ def test_errors_are_the_same_everywhere(shared):
         error_everywhere(COMM, lambda: file.append(block, layout), plait.ArgumentError, says)
     missing = shared / "none.zarr"
     error_everywhere(COMM, lambda: plait.open(missing, "a", comm=COMM), plait.ArgumentError, "does not exist")
+
+
+def open_alone(url):
+    with plait.open(url, comm=MPI.COMM_SELF) as file:
+        return file.read(plait.Layout(file.shape, ["block", "*"], grid=(1,)))
+
+
+@pytest.mark.parametrize("options", [{}, {"codec": "zlib:1"}])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_ranks_append_blocks_to_hdf5(shared, options, axis):
+    url = f"{shared / 'a.h5'}::/v"
+    whole = make_block((5, 7), 0)
+    rows = plait.Layout(whole.shape, "(block, *)", grid=(COMM.size,))
+    new = {"shape": (5, 7), "dtype": "i4", "chunks": (2, 3), "unlimited": [0, 1], **options}
+    with plait.open(url, "w", comm=COMM, **new) as file:
+        file.write(whole[np.ix_(*rows.indices(COMM.rank))], rows)
+    for sizes in ((3, 0, 5), (4,)):
+        with plait.open(url, "a", comm=COMM) as file:
+            for size in sizes:
+                shape = [*whole.shape]
+                shape[axis] = size
+                block = make_block(tuple(shape), size)
+                layout = plait.Layout(block.shape, "(cyclic, *)", grid=(COMM.size,))
+                file.append(block[np.ix_(*layout.indices(COMM.rank))], layout, axis)
+                whole = np.concatenate((whole, block), axis)
+                assert file.shape == whole.shape
+        np.testing.assert_array_equal(open_alone(url), whole)
+        COMM.Barrier()
+    with plait.open(url, "a", comm=COMM) as file:
+        file.resize((3, 4))
+        file.resize((6, 9))
+        layout = plait.Layout((2, 9), "(cyclic, *)", grid=(COMM.size,))
+        file.append(np.ones(layout.local_shape(COMM.rank), "i4"), layout)
+    found = open_alone(url)
+    np.testing.assert_array_equal(found[:3, :4], whole[:3, :4])
+    assert not found[3:6].any()
+    assert not found[:6, 4:].any()
+    assert found[6:].all()
+    COMM.Barrier()
+
+
+def test_ranks_append_to_npy(shared):
+    url = shared / "a.npy"
+    if COMM.rank == 0:
+        np.save(url, make_block((5, 7), 0))
+    COMM.Barrier()
+    block = make_block((6, 7), 1)
+    layout = plait.Layout(block.shape, "(cyclic, *)", grid=(COMM.size,))
+    with plait.open(url, "a", comm=COMM) as file:
+        file.append(block[np.ix_(*layout.indices(COMM.rank))], layout)
+    np.testing.assert_array_equal(np.load(url), np.concatenate((make_block((5, 7), 0), block)))
+    with plait.open(url, "a", comm=COMM) as file:
+        says = "grows along dimension 0 only"
+        wide = plait.Layout((11, 1), "(block, *)", grid=(COMM.size,))
+        part = np.zeros(wide.local_shape(COMM.rank), "i4")
+        error_everywhere(COMM, lambda: file.append(part, wide, 1), plait.ArgumentError, says)
+    COMM.Barrier()

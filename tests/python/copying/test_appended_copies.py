@@ -100,10 +100,11 @@ def test_wrong_arguments(year, tmp_path):
     write_days("day.nc", DAYS, 1)
     with xarray.open_dataset("day.nc", decode_times=False) as day:
         day[["temp"]].drop_vars(["time", "lat"]).to_netcdf("temp.nc", encoding={"temp": {"_FillValue": None}})
+    np.save("first.npy", np.zeros(3))
     for source, target, options, message in [
         ("day.nc", "all.zarr", {"append": "depth"}, "append='depth' is no dimension"),
         ("day.nc", "all.zarr", {"append": 0}, "give the name of the dimension"),
-        ("day.nc", "first.nc", {"append": "time"}, "cannot grow"),
+        ("day.nc", "first.npy", {"append": "time"}, "has the array 'lat'|no array of that name"),
         ("day.nc", "all.zarr", {"append": "time", "chunks": (1, 6, 8)}, "append and chunks cannot be combined"),
         ("temp.nc", "all.zarr", {"append": "time"}, "so that the lengths would differ"),
         (["day.nc", "first.nc"], "all.zarr", {"append": "time"}, "append takes one file"),
@@ -193,3 +194,53 @@ def test_of_two_copies_one_gets_an_error(year):
     ):
         plait.copy("day.nc", "all.zarr", append="time")
     assert lengths()["temp"] == (DAYS, LAT, LON)
+
+
+@pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
+@pytest.mark.parametrize("kind", ["NETCDF4", "NETCDF3_CLASSIC", "NETCDF3_64BIT_OFFSET", "NETCDF3_64BIT_DATA"])
+def test_days_are_appended_to_a_netcdf_file(tmp_path, monkeypatch, kind, ranks):
+    monkeypatch.chdir(tmp_path)
+    expected = write_days("all.nc", 0, DAYS, format=kind)
+    for begin, count in ((DAYS, 1), (DAYS + 1, 3)):
+        day = write_days("day.nc", begin, count)
+        done = run("copy", "day.nc", "all.nc", "--append", "time", "--ranks", ranks)
+        assert done.exit_code == 0, done.output
+        expected = np.concatenate((expected, day))
+    with netcdf4.Dataset("all.nc") as found:
+        np.testing.assert_array_equal(found["temp"][:], expected)
+        np.testing.assert_array_equal(found["time"][:], np.arange(DAYS + 4))
+        np.testing.assert_array_equal(found["lat"][:], np.linspace(-90, 90, LAT))
+    with xarray.open_dataset("all.nc", engine="h5netcdf" if kind == "NETCDF4" else "netcdf4") as found:
+        assert str(found["time"].values[-1])[:10] == "2000-01-09"
+
+
+def test_all_variables_of_a_netcdf4_file_get_their_length_together(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_days("all.nc", 0, DAYS)
+    write_days("day.nc", DAYS, 2)
+    program = (
+        "import os, plait, signal\n"
+        "from plait._file.file import File\n"
+        "close, count = File.close, []\n"
+        "def closed(self):\n"
+        "    if self.mode == 'a':\n"
+        "        count.append(self)\n"
+        "        if len(count) == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    close(self)\n"
+        "File.close = closed\n"
+        "plait.copy('day.nc', 'all.nc', append='time')"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
+    with netcdf4.Dataset("all.nc") as found:
+        assert found["temp"].shape[0] == found["time"].shape[0] == DAYS
+    plait.copy("day.nc", "all.nc", append="time")
+    with netcdf4.Dataset("all.nc") as found:
+        np.testing.assert_array_equal(found["time"][:], np.arange(DAYS + 2))
+
+
+def test_rows_are_appended_to_npy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("all.npy", np.zeros((3, 4)))
+    np.save("day.npy", np.ones((2, 4)))
+    plait.copy("day.npy", "all.npy", append=0)
+    np.testing.assert_array_equal(np.load("all.npy"), [[0] * 4] * 3 + [[1] * 4] * 2)

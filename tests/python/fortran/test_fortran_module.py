@@ -35,9 +35,14 @@ def test_arrays_of_any_type_and_rank(tmp_path, kind, ranks):
 @pytest.mark.parametrize("kind", [4, 8])
 def test_arrays_that_grow(tmp_path, kind, ranks):
     program = compile_program("growth.f90", tmp_path, kind)
+    new = {"shape": (6, 3), "dtype": "f4", "chunks": (2, 2), "codec": "gzip:1", "unlimited": [1]}
+    with plait.open(tmp_path / "growth.h5::/v", "w", **new) as file:
+        file.write(np.ones((6, 3), "f4"))
     assert run(program, ranks, tmp_path) == ("", "")
     with plait.open(tmp_path / "growth.zarr") as file:
         np.testing.assert_array_equal(file.read(), np.tile(np.float32([1, 2, 3, 4, 0]), (6, 1)))
+    with plait.open(tmp_path / "growth.h5::/v") as file:
+        np.testing.assert_array_equal(file.read(), np.tile(np.float32([1, 1, 1, 7]), (6, 1)))
 
 
 @pytest.mark.sampled(2)

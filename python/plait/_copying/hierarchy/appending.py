@@ -1,9 +1,9 @@
 """Appending the arrays of a source to those of an existing target, along a dimension.
 
 Arrays with the dimension grow; all others must be equal in source and target. All elements are written before the first
-array gets its new length, and the coordinate of the dimension gets it last. A copy that is killed before that changes
-nothing. If it is killed between two arrays, some of them are longer than the coordinate: the next copy begins where the
-shortest array ends, and so replaces what is after that.
+array gets its new length. The arrays of an HDF5 or netCDF file get their new lengths together. Those of a Zarr folder
+get them one after the other, the coordinate of the dimension last. If a copy is killed between two of them, some are
+longer than the coordinate: the next copy begins where the shortest array ends, and so replaces what is after that.
 Example: temp and time have 365 days, and a killed copy has given temp 366. The next copy of one day writes day 365 of
 temp again, and day 365 of time.
 """
@@ -27,11 +27,11 @@ from ..._arguments.words import shape_text, shown
 from ..._base.errors import ArgumentError
 from ..._calls.comm import CommLike, to_core_comm
 from ..._calls.guard import Reporter, checks
-from ..._core import Content, Layout
+from ..._core import Content, GrowthGroup, Layout
 from ..._file.arrays_in import BETWEEN, members_in
 from ..._file.attributes import Attributes
 from ..._file.file import File
-from ..._file.location import locate
+from ..._file.location import local_path, locate
 from ..._file.open import open
 from ..._file.steps import VARIABLE
 from ..._views.joined.decoding import PartDecoding, owned
@@ -146,25 +146,50 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
             growing = [pair for pair in pairs if pair.axis is not None]
             _check_lengths(growing)
         converted = ConvertedSource(opened, pairs, comm, fail)
-        files = [stack.enter_context(open(pair.url, "a", comm=comm, memory=staging)) for pair in growing]
-        with checks(fail):
-            _check_unchanged(growing, files)
-        for pair in pairs:
-            if pair.axis is None:
-                _check_equal(pair, converted, comm, fail)
         growth = GrowingTarget(min(pair.length for pair in growing))
         moved = tuple(_in_target(pair) for pair in growing)
-        mover.begin(moved)
-        for pair, file, array in zip(growing, files, moved, strict=True):
-            growth.add(pair, file)
-            ends: Any = (converted, growth)
-            mover.move(array, ends, Storage(_storage(pair, array)), scratch, array.name)
-        for file in files:
-            file.close()
+        in_turn = _grows_in_turn(target, growing)
+        with checks(fail):
+            if in_turn and to_core_comm(comm).rank == 0:
+                group = GrowthGroup(str(local_path(target)), len(growing))
+                stack.callback(group.end)
+        begun = False
+        files: list[File] = []
+        for some in [[pair] for pair in growing] if in_turn else [growing]:
+            files = [stack.enter_context(open(pair.url, "a", comm=comm, memory=staging)) for pair in some]
+            with checks(fail):
+                _check_unchanged(some, files)
+            if not begun:
+                _check_others(pairs, converted, comm, fail)
+                mover.begin(moved)
+                begun = True
+            for pair, file in zip(some, files, strict=True):
+                growth.add(pair, file)
+                array = moved[growing.index(pair)]
+                ends: Any = (converted, growth)
+                mover.move(array, ends, Storage(_storage(pair, array)), scratch, array.name)
+            for file in files:
+                file.close()
         del steps
     seconds = time.perf_counter() - started
     assert mover.first is not None
     return JobResult(mover.first, mover.done, seconds, mover.windows, 1, 0, [], [])
+
+
+def _grows_in_turn(target: str, pairs: Sequence[ArrayPair]) -> bool:
+    """Return True if the arrays are opened one after the other: those in one file of HDF5.
+
+    Their changes take effect together.
+    """
+    path = local_path(target)
+    return path is not None and path.is_file() and any(pair.content.chunks for pair in pairs)
+
+
+def _check_others(pairs: Sequence[ArrayPair], source: ConvertedSource, comm: CommLike, fail: Reporter) -> None:
+    """Check that the arrays without the dimension are equal.  errors  ArgumentError"""
+    for pair in pairs:
+        if pair.axis is None:
+            _check_equal(pair, source, comm, fail)
 
 
 def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) -> list[ArrayPair]:
@@ -172,14 +197,10 @@ def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) ->
 
     errors  ArgumentError
     """
-    if not locate(target).names_arrays:
-        raise ArgumentError(
-            f"append: {target} cannot grow; copy it into a Zarr array, a name that ends with .zarr, and append to that"
-        )
     for one in step.unreadable:
         if one.has_elements:
             raise ArgumentError(f"append: {one.reason}; append a file whose arrays can all be read")
-    there = {member.name: member for member in members_in(target)}
+    there: dict[str, Any] = {member.name: member for member in _members_in(target)}
     arrays = {_name(array): array for array in step.arrays}
     if len(arrays) == 1 and len(there) == 1 and (isinstance(along, int) or "" in (*arrays, *there)):
         arrays = dict(zip(there, arrays.values(), strict=True))
@@ -198,6 +219,16 @@ def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) ->
                 "array of that name, so that the lengths would differ; add it to the source"
             )
     return sorted(pairs, key=lambda pair: pair.axis is not None and _is_coordinate(pair, along))
+
+
+def _members_in(target: str) -> list[Any]:
+    """Return the arrays of the target; a file whose format names none has one without a name."""
+    if locate(target).names_arrays:
+        return list(members_in(target))
+    with open(target) as file:
+        content = Content()
+        content.type = array_type(file.shape, file.dtype, file.order)
+        return [content]
 
 
 def _name(array: StepArray) -> str:
@@ -275,7 +306,11 @@ def _check_lengths(pairs: list[ArrayPair]) -> None:
 
 def _check_unchanged(pairs: list[ArrayPair], files: list[File]) -> None:
     for pair, file in zip(pairs, files, strict=True):
-        if file.shape != tuple(pair.content.shape):
+        described, found = (list(map(int, shape)) for shape in (pair.content.shape, file.shape))
+        # An array in a netCDF file may be shorter than its unlimited dimension.
+        if found[pair.dimension] < described[pair.dimension] and pair.content.chunks and pair.content.unlimited:
+            found[pair.dimension] = described[pair.dimension]
+        if found != described:
             raise ArgumentError(
                 f"{pair.url} had shape {shape_text(tuple(pair.content.shape))} when the copy began, and now has "
                 f"{shape_text(file.shape)}, because another program has changed it; append again"

@@ -17,13 +17,10 @@
 
 #include "container/hdf5/changing/changed_dataset.hpp"
 
-#include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <exception>
 #include <iterator>
 #include <random>
 #include <utility>
@@ -35,7 +32,6 @@
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/hdf_file.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
-#include "store/posix/byte_lock.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -46,25 +42,13 @@ using store::WriteSegment;
 
 std::int64_t aligned(std::int64_t offset) { return offset + (8 - offset % 8) % 8; }
 
-/// Locks the file against programs that open it for writing by the HDF5 library, and against other writers with Plait.
-/// If the file system has no locks, simultaneous changes are not detected.
-store::posix::Descriptor locked(const std::string& file, const std::string& name) {
-  store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
-  const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (others || !store::posix::lock_byte(descriptor.number(), 0, store::posix::Wait::kNo))
-    base::throw_system_error(EBUSY, name,
-                             ": chunks of its file are being changed, by another program or under another name here; "
-                             "close the file there first");
-  return descriptor;
-}
-
 class PendingChange : public store::Pending {
  public:
-  PendingChange(OpenChunks& chunks, std::int64_t chunk_bytes, std::vector<WriteSegment> segments)
-      : chunks_(chunks), chunk_bytes_(chunk_bytes), segments_(std::move(segments)) {}
+  PendingChange(ChangedDataset& dataset, std::int64_t chunk_bytes, std::vector<WriteSegment> segments)
+      : dataset_(dataset), chunk_bytes_(chunk_bytes), segments_(std::move(segments)) {}
   void complete() override {
     PartsOfChunk together(
-        [this](std::int64_t number, std::span<const WriteSegment> parts) { chunks_.write(number, parts); });
+        [this](std::int64_t number, std::span<const WriteSegment> parts) { dataset_.write_chunk(number, parts); });
     for (const WriteSegment& segment : segments_)
       for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                      [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t bytes) {
@@ -74,46 +58,43 @@ class PendingChange : public store::Pending {
   }
 
  private:
-  OpenChunks& chunks_;
+  ChangedDataset& dataset_;
   std::int64_t chunk_bytes_;
   std::vector<WriteSegment> segments_;
 };
 
 }  // namespace
 
-ChangedDataset::~ChangedDataset() {
-  if (!lock_ || !dataset().changes) return;
-  try {
-    // Cut the file only if no field refers to the appended bytes.
-    if (read_number(file(), fields_.length) == old_length_ && file().size() > old_size_ &&
-        ::ftruncate(lock_->number(), old_size_) != 0)
-      return;
-  } catch (const std::exception&) {  // the next program that writes overwrites the bytes
-  }
+void ChangedDataset::take_file(std::shared_ptr<ChangedFile> locked) {
+  const HdfDataset& own = dataset();
+  // Another program may have changed the dataset between its description and the lock.
+  if (const HdfDataset now = HdfFile(file(), file().name()).dataset(own.path);
+      now.header != own.header || packed(now) != packed(own))
+    base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
+  changed_file_ = std::move(locked);
 }
 
 void ChangedDataset::prepare() {
   HdfDataset& own = changed_dataset();
   check_changeable(own.relocation);
-  lock_ = locked(file().name(), name());
-  // Another program may have changed the dataset between its description and the lock.
-  if (const HdfDataset now = HdfFile(file(), file().name()).dataset(own.path);
-      now.header != own.header || packed(now) != packed(own))
-    base::throw_system_error(EBUSY, name(), " has been changed by another program while it was opened; open it again");
-  old_size_ = file().size();
-  fields_ = find_fields(file(), own.header);
-  check_changeable(fields_.rejection);
-  old_length_ = read_number(file(), fields_.length);
-  old_index_ = read_number(file(), fields_.index);
+  take_file(std::make_shared<ChangedFile>(shared_file(), name()));
+  changed_file_->fields = find_fields(file(), own.header);
+  check_changeable(changed_file_->fields.rejection);
+  changed_file_->old_length = read_number(file(), changed_file_->fields.length);
+  changed_file_->old_index = read_number(file(), changed_file_->fields.index);
+  begin_log(static_cast<std::int64_t>(changed_file_->old_length), false);
+}
+
+void ChangedDataset::begin_log(std::int64_t begin, bool grows) {
   // A random mark: bytes after the end may be headers that a killed program has left.
   std::random_device draw;
   const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
-  own.changes = Changes{aligned(static_cast<std::int64_t>(old_length_)), mark};
+  changed_dataset().changes = Changes{aligned(begin), mark, grows};
 }
 
 void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool alone) {
   const Changes& changes = *dataset().changes;
-  log_.emplace(shared_file(), changes.begin, changes.mark);
+  log_ = std::make_shared<ChunkLog>(shared_file(), changes.begin, changes.mark);
   log_->share(std::move(counter), alone);
 }
 
@@ -126,8 +107,21 @@ std::unique_ptr<store::Pending> ChangedDataset::submit_read(std::vector<store::R
 }
 
 std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSegment> segments) {
+  if (!is_changed()) return DatasetStore::submit_write(std::move(segments));
   for (const WriteSegment& segment : segments) check(segment.offset, segment.bytes);
-  return std::make_unique<PendingChange>(open_, DatasetStore::chunk_bytes(), std::move(segments));
+  return std::make_unique<PendingChange>(*this, DatasetStore::chunk_bytes(), std::move(segments));
+}
+
+void ChangedDataset::write_chunk(std::int64_t number, std::span<const WriteSegment> parts) {
+  if (grows() && dataset().filters.empty()) {
+    log_->look();
+    if (const std::optional<Chunk> chunk = find(number)) {
+      std::vector<WriteSegment> pieces;
+      for (const WriteSegment& part : parts) pieces.push_back({chunk->offset + part.offset, part.data, part.bytes});
+      return file().write(pieces);
+    }
+  }
+  open_.write(number, parts);
 }
 
 std::optional<Chunk> ChangedDataset::find(std::int64_t number) const {
@@ -152,20 +146,21 @@ void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) 
 }
 
 void ChangedDataset::flush() {
+  if (!log_) return;
   log_->mend();
   open_.flush();
 }
 
 void ChangedDataset::forget() noexcept {
   open_.forget();
-  log_->mend();
+  if (log_) log_->mend();
 }
 
 void ChangedDataset::check_alone() const {
   // The library would cut off the bytes after the end that the superblock states, so it cannot check this itself.
   if (!uses_file_locks()) return;
-  const bool others = ::flock(lock_->number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  (void)::flock(lock_->number(), LOCK_SH | LOCK_NB);
+  const bool others = ::flock(changed_file_->lock.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  (void)::flock(changed_file_->lock.number(), LOCK_SH | LOCK_NB);
   if (others)
     base::throw_system_error(
         EBUSY, name(),
@@ -174,6 +169,7 @@ void ChangedDataset::check_alone() const {
 }
 
 void ChangedDataset::commit() {
+  if (grows()) return commit_growth();
   std::vector<Chunk> chunks = log_->all();
   if (!chunks.empty()) {
     const std::vector<Chunk>& before = dataset().chunks;
@@ -184,14 +180,15 @@ void ChangedDataset::commit() {
     const auto bytes = static_cast<std::int64_t>(tree.nodes.size());
     file().write({{at, tree.nodes.data(), bytes}});
     file().sync();
-    if (read_number(file(), fields_.length) != old_length_ || read_number(file(), fields_.index) != old_index_)
+    if (read_number(file(), changed_file_->fields.length) != changed_file_->old_length ||
+        read_number(file(), changed_file_->fields.index) != changed_file_->old_index)
       base::throw_system_error(EBUSY, name(),
                                " has been changed by another program meanwhile; what was written here is not in it");
-    write_number(file(), fields_.length, static_cast<std::uint64_t>(at + bytes));
+    write_number(file(), changed_file_->fields.length, static_cast<std::uint64_t>(at + bytes));
     file().sync();
-    write_number(file(), fields_.index, static_cast<std::uint64_t>(tree.root));
+    write_number(file(), changed_file_->fields.index, static_cast<std::uint64_t>(tree.root));
   }
-  lock_.reset();
+  changed_file_.reset();
 }
 
 }  // namespace plait::container::hdf5

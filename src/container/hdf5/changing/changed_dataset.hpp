@@ -9,13 +9,21 @@
 #include <string>
 #include <vector>
 
-#include "container/hdf5/changing/fields.hpp"
+#include "container/hdf5/changing/changed_file.hpp"
 #include "container/hdf5/dataset_store.hpp"
 #include "container/hdf5/writing/chunk_log.hpp"
 #include "container/hdf5/writing/open_chunks.hpp"
-#include "store/posix/descriptor.hpp"
 
 namespace plait::container::hdf5 {
+
+class GrowthGroup;
+
+/// What is in the file of a dataset that grows.
+struct StoredGrowth {
+  Extents shape;
+  std::int64_t entered = 0;            ///< chunks that are appended before this offset are in the index
+  std::shared_ptr<GrowthGroup> group;  ///< the group that the changes belong to; nullptr if they take effect alone
+};
 
 /// A dataset that is changed by new chunks. Changed chunks are appended after the end that the superblock states. The
 /// rank that writes a chunk compresses it; if it writes a part, it reads the rest first. After all ranks have written,
@@ -25,10 +33,6 @@ namespace plait::container::hdf5 {
 class ChangedDataset : public DatasetStore, private WholeChunks {
  public:
   using DatasetStore::DatasetStore;
-  /// Cuts off what has been appended, if nothing refers to it.
-  ~ChangedDataset() override;
-  ChangedDataset(const ChangedDataset&) = delete;
-  ChangedDataset& operator=(const ChangedDataset&) = delete;
 
   /// Finds the fields that a change updates, and locks the file against other programs that change chunks. One rank
   /// calls it before the dataset is broadcast.
@@ -37,8 +41,21 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void prepare();
   /// Sets the counter of the log on every rank, before the first write. alone: true if no other process writes.
   void share(std::unique_ptr<transport::Counter> counter, bool alone);
-  /// Returns true after prepare().
+  /// Returns true after prepare() or begin_growth().
   bool is_changed() const { return dataset().changes.has_value(); }
+  /// Returns true after begin_growth().
+  bool grows() const { return is_changed() && dataset().changes->grows; }
+  /// Locks the file, and returns the dataset with the shape that it has in the file, which may differ from that of its
+  /// unlimited dimensions. One rank calls it before the dataset is broadcast.
+  /// errors  kArgument: the shape cannot change. kSystem: another program changes the file.
+  std::shared_ptr<ChangedDataset> begin_growth();
+  /// Returns the dataset with another shape, with the same log. Every rank calls it, between accesses.
+  /// errors  kArgument: the shape exceeds the maximum.
+  std::shared_ptr<ChangedDataset> with_shape(const Extents& shape);
+  /// Reduces the dataset in the file to `shape`. One rank calls it.  errors  kSystem.
+  void reduce(const Extents& shape);
+  /// Gives elements of chunks that are outside of `shape` the fill value. One rank calls it.  errors  kSystem.
+  void clear_outside(const Extents& shape);
   /// Checks that the HDF5 library could open the file for changes.
   /// errors  kSystem: another program has the file open.
   void check_alone() const;
@@ -50,6 +67,8 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   std::unique_ptr<store::Pending> submit_write(std::vector<store::WriteSegment> segments) override;
   void flush() override;
   void forget() noexcept override;
+  /// Writes parts of one chunk; offsets are relative to the chunk.
+  void write_chunk(std::int64_t number, std::span<const store::WriteSegment> parts);
 
  private:
   std::optional<Chunk> find(std::int64_t number) const override;
@@ -59,14 +78,19 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void read_old(std::int64_t number, std::span<std::byte> chunk) override;
   void put(std::int64_t number, std::span<const std::byte> chunk) override;
 
-  std::optional<ChunkLog> log_;
+  /// Takes the locked file, and checks that the dataset is still as described.
+  void take_file(std::shared_ptr<ChangedFile> locked);
+  /// Prepares the log, which begins at `begin` or later.
+  void begin_log(std::int64_t begin, bool grows);
+  /// Gives the dataset in the file a shape, and enters the appended chunks that are within it.
+  void commit_shape(const Extents& shape);
+  /// Commits the shape, and those of all datasets of the group if this is the last one.
+  void commit_growth();
+
+  std::shared_ptr<ChunkLog> log_;
   OpenChunks open_{*this};
-  // The following members are set by prepare().
-  ChangedFields fields_;
-  std::uint64_t old_length_ = 0;
-  std::uint64_t old_index_ = 0;
-  std::int64_t old_size_ = 0;  // size of the file before the changes
-  std::optional<store::posix::Descriptor> lock_;
+  std::shared_ptr<ChangedFile> changed_file_;  ///< on the rank that has called prepare() or begin_growth()
+  std::shared_ptr<StoredGrowth> stored_;       ///< on the rank that has called begin_growth()
 };
 
 }  // namespace plait::container::hdf5

@@ -207,7 +207,7 @@ void write_number(store::Store& file, const NumberField& field, std::uint64_t va
   file.write({{field.block, block.data(), field.block_bytes}});
 }
 
-ChangedFields find_fields(store::Store& file, std::int64_t header) {
+ChangedFields find_length(store::Store& file) {
   constexpr std::int64_t kSuperblockBytes = 64;
   const std::vector<std::byte> superblock = read_block(file, 0, kSuperblockBytes);
   const std::uint64_t version = number_in(superblock, 8, 1);
@@ -222,9 +222,13 @@ ChangedFields find_fields(store::Store& file, std::int64_t header) {
       number_in(superblock, sizes + 1, 1) != kNumberBytes || number_in(superblock, base, kNumberBytes) != 0) {
     fields.rejection = base::Rejection(
         "its file has offsets of another size than 8 bytes, or a superblock of a version that Plait does not know");
-    return fields;
   }
-  HeaderReader(file, fields).read(header);
+  return fields;
+}
+
+ChangedFields find_fields(store::Store& file, std::int64_t header) {
+  ChangedFields fields = find_length(file);
+  if (!fields.rejection) HeaderReader(file, fields).read(header);
   return fields;
 }
 

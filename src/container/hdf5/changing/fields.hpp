@@ -31,6 +31,8 @@ struct ChangedFields {
   base::Rejection rejection;  ///< reason why the file has no such fields
 };
 
+/// Finds the length of the file only.
+ChangedFields find_length(store::Store& file);
 /// Finds the fields. header: offset of the object header of the dataset, which has version 1 or 2.
 /// errors  kSystem: the file is damaged.
 ChangedFields find_fields(store::Store& file, std::int64_t header);

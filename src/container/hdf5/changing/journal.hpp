@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "container/hdf5/changing/private_image.hpp"
+#include "container/hdf5/changing/file_changes.hpp"
 
 namespace plait::container::hdf5 {
 

@@ -30,8 +30,6 @@ namespace plait::container::hdf5 {
 
 namespace {
 
-/// Size of the header of a chunk: the mark, its number, its bytes and its filter mask, of 8 bytes each.
-constexpr std::int64_t kHeaderBytes = 32;
 /// Number in the header of an allocation whose chunk could not be written, or that has no chunk.
 constexpr std::int64_t kNoChunk = -1;
 
@@ -114,6 +112,22 @@ bool ChunkLog::complete() {
   const std::scoped_lock lock(mutex_);
   look_locked();
   return alone_ || looked_ == end();
+}
+
+void ChunkLog::renumber(base::FunctionRef<std::int64_t(std::int64_t)> number) {
+  const std::scoped_lock lock(mutex_);
+  look_locked();
+  std::unordered_map<std::int64_t, Chunk> renumbered;
+  for (auto& [former, chunk] : last_) {
+    chunk.number = number(former);
+    if (chunk.number >= 0) renumbered.emplace(chunk.number, chunk);
+  }
+  last_ = std::move(renumbered);
+}
+
+void ChunkLog::skip_to(std::int64_t end) {
+  const std::int64_t bytes = end - this->end();
+  write_header(begin_ + counter_->fetch_add(bytes), kNoChunk, bytes - kHeaderBytes, 0);
 }
 
 std::optional<Chunk> ChunkLog::last(std::int64_t number) const {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "container/hdf5/dataset.hpp"
 #include "store/store.hpp"
 #include "transport/counter.hpp"
@@ -48,6 +49,14 @@ class ChunkLog {
   std::vector<Chunk> all();
   /// Returns true if all allocated chunks are complete and known: look() has reached the end.
   bool complete();
+  /// Gives all known chunks other numbers; those whose number becomes negative are discarded. Every rank calls it, with
+  /// the same numbers, while no rank appends.
+  void renumber(base::FunctionRef<std::int64_t(std::int64_t)> number);
+  /// Makes all ranks skip the bytes up to `end`, which are none of the log. One rank calls it, while no rank appends.
+  /// There are at least kHeaderBytes from the end of the log to `end`.
+  void skip_to(std::int64_t end);
+  /// Size of the header of a chunk: the mark, its number, its bytes and its filter mask, of 8 bytes each.
+  static constexpr std::int64_t kHeaderBytes = 32;
   /// Returns the offset after all chunks.
   std::int64_t end() const { return begin_ + counter_->load(); }
 

@@ -1,0 +1,48 @@
+#include "container/hdf5/changing/changed_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+#include <filesystem>
+
+#include "base/errors.hpp"
+#include "store/posix/byte_lock.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// Locks the file against programs that open it for writing by the HDF5 library, and against other writers with Plait.
+/// If the file system has no locks, simultaneous changes are not detected.
+store::posix::Descriptor locked(const std::string& file, const std::string& name) {
+  store::posix::Descriptor descriptor = store::posix::open_file(file, O_RDWR);
+  const bool others = ::flock(descriptor.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (others || !store::posix::lock_byte(descriptor.number(), 0, store::posix::Wait::kNo))
+    base::throw_system_error(EBUSY, name,
+                             ": chunks of its file are being changed, by another program or under another name here; "
+                             "close the file there first");
+  return descriptor;
+}
+
+}  // namespace
+
+ChangedFile::ChangedFile(std::shared_ptr<store::Store> changed, const std::string& name)
+    : file(std::move(changed)),
+      lock(locked(file->name(), name)),
+      path(std::filesystem::absolute(file->name()).string()),
+      old_size(file->size()) {}
+
+ChangedFile::~ChangedFile() {
+  if (lock.number() < 0 || old_length == 0) return;
+  try {
+    // Cut the file only if no field refers to the appended bytes.
+    if (read_number(*file, fields.length) == old_length && file->size() > old_size)
+      (void)!::ftruncate(lock.number(), old_size);
+  } catch (const std::exception&) {  // the next program that writes overwrites the bytes
+  }
+}
+
+}  // namespace plait::container::hdf5

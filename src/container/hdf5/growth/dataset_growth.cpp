@@ -1,0 +1,188 @@
+// Entering appended chunks into the index of a dataset.
+//
+// Problem: HDF5 has five kinds of indexes, and its library enters a chunk only together with its bytes. A chunk that is
+// in the index already frees its former space, in which the library may store another chunk at once, although other
+// programs still read the former one.
+//
+// Idea: the library enters all chunks in an Overlay, which states their offsets. Chunks that are in the index already
+// are first removed: the dataset is reduced to the chunks that stay, closed, opened again, which discards the free
+// space, and extended.
+//
+// Example: shape (10), chunks of 4, compressed. append() of 5 elements has stored chunk 2 again, now with elements 8 to
+// 11, and chunk 3. The dataset is reduced to (8), which removes chunk 2 from the index. Then it is extended to (15),
+// and chunks 2 and 3 are entered with their offsets.
+
+#include "container/hdf5/growth/dataset_growth.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <optional>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/hdf5/changing/journal.hpp"
+#include "container/hdf5/growth/overlay.hpp"
+#include "container/hdf5/growth/overlay_driver.hpp"
+#include "container/hdf5/library.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// The bytes of a file, mapped for reading. Pages that nothing reads cost nothing.
+class MappedFile {
+ public:
+  MappedFile(int file, std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
+    if (bytes_ > 0) begin_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED | MAP_NORESERVE, file, 0);
+  }
+  ~MappedFile() {
+    if (begin_ != MAP_FAILED) ::munmap(begin_, bytes_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  const std::byte* data() const { return begin_ == MAP_FAILED ? nullptr : static_cast<const std::byte*>(begin_); }
+
+ private:
+  void* begin_ = MAP_FAILED;
+  std::size_t bytes_;
+};
+
+std::vector<hsize_t> to_sizes(const Extents& extents) { return {extents.begin(), extents.end()}; }
+
+/// The index of the first element of a chunk.
+Extents first_element(const HdfDataset& dataset, const Extents& grid, std::int64_t number) {
+  Extents first(grid.size());
+  for (std::size_t d = grid.size(); d-- > 0; number /= grid[d]) first[d] = number % grid[d] * dataset.chunk[d];
+  return first;
+}
+
+/// True if an element begins before the end of `shape` in each dimension.
+bool is_inside(const Extents& first, const Extents& shape) {
+  for (std::size_t d = 0; d < first.size(); ++d)
+    if (first[d] >= shape[d]) return false;
+  return true;
+}
+
+/// A dataset that is open in an overlay.
+class OverlayDataset {
+ public:
+  OverlayDataset(const Library& hdf5, Overlay& overlay, const GrowingFile& file, const std::string& path)
+      : hdf5_(hdf5), shown_(base::text(file.path, "::", path)), file_(hdf5, overlay, file.path) {
+    dataset_ = Handle(hdf5->H5Dopen2(file_.id(), ("/" + path).c_str(), 0), hdf5->H5Dclose);
+    if (!dataset_) fail("cannot be opened");
+  }
+  void set_shape(const Extents& shape) {
+    if (hdf5_->H5Dset_extent(dataset_.id(), to_sizes(shape).data()) < 0)
+      fail(base::text("cannot get the shape ", shape_to_string(shape)));
+  }
+  void enter(const PlacedChunk& chunk, std::size_t dimensions, const std::byte* bytes) {
+    std::vector<hsize_t> first = to_sizes(chunk.first);
+    first.resize(dimensions);
+    if (hdf5_->H5Dwrite_chunk(dataset_.id(), 0, chunk.left_out, first.data(), static_cast<std::size_t>(chunk.bytes),
+                              bytes) < 0)
+      fail(base::text("has a chunk at ", shape_to_string(chunk.first), " that cannot be entered into its index"));
+  }
+  void close() {
+    if (dataset_.close_now() < 0) fail("cannot be closed");
+    file_.close();
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    base::throw_system_error(EIO, shown_, ' ', what, " by ", hdf5_.describe(), hdf5_.why(),
+                             "; the file has its former content; look at it by h5dump");
+  }
+
+  const Library& hdf5_;
+  std::string shown_;
+  OverlayFile file_;
+  Handle dataset_;
+};
+
+void change_dataset(const Library& hdf5, Overlay& overlay, const GrowingFile& file, const DatasetGrowth& growth) {
+  if (!growth.reduced.empty()) {
+    OverlayDataset dataset(hdf5, overlay, file, growth.path);
+    dataset.set_shape(growth.reduced);
+    dataset.close();
+  }
+  const MappedFile bytes(file.file, overlay.size());
+  if (bytes.data() == nullptr) base::throw_system_error(errno, file.path, " cannot be mapped to change a shape");
+  OverlayDataset dataset(hdf5, overlay, file, growth.path);
+  dataset.set_shape(growth.shape);
+  for (const PlacedChunk& chunk : growth.chunks) {
+    overlay.direct(chunk.offset, chunk.bytes);
+    dataset.enter(chunk, growth.shape.size(), bytes.data() + chunk.offset);
+  }
+  overlay.direct(-1, 0);
+  dataset.close();
+}
+
+}  // namespace
+
+DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std::span<const Chunk> changed,
+                          const Extents& shape) {
+  const Extents grid = dataset.grid();
+  const std::size_t dimensions = dataset.stored_dimensions();
+  DatasetGrowth growth{dataset.path, {}, {shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(dimensions)}, {}};
+  Extents reduced = stored;
+  bool is_smaller = false;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == stored[d]) continue;
+    is_smaller = is_smaller || shape[d] < stored[d];
+    const std::int64_t common = std::min(shape[d], stored[d]);
+    reduced[d] = common - common % dataset.chunk[d];
+  }
+  const auto in_index = [&](const Chunk& chunk) {
+    const auto found = std::ranges::lower_bound(dataset.chunks, chunk.number, {}, &Chunk::number);
+    return found != dataset.chunks.end() && found->number == chunk.number;
+  };
+  const bool removes = is_smaller || std::ranges::any_of(changed, [&](const Chunk& chunk) {
+                         return in_index(chunk) && !is_inside(first_element(dataset, grid, chunk.number), reduced);
+                       });
+  const auto enter = [&](const Chunk& chunk) {
+    Extents first = first_element(dataset, grid, chunk.number);
+    if (is_inside(first, shape)) growth.chunks.push_back({std::move(first), chunk.offset, chunk.bytes, chunk.left_out});
+  };
+  for (const Chunk& chunk : changed) enter(chunk);
+  if (!removes) return growth;
+  growth.reduced.assign(reduced.begin(), reduced.begin() + static_cast<std::ptrdiff_t>(dimensions));
+  for (const Chunk& chunk : dataset.chunks)
+    if (!is_inside(first_element(dataset, grid, chunk.number), reduced) &&
+        !std::ranges::binary_search(changed, chunk.number, {}, &Chunk::number))
+      enter(chunk);
+  return growth;
+}
+
+std::int64_t apply_growth(const GrowingFile& file, std::span<const DatasetGrowth> changes) {
+  std::optional<Overlay> overlay;
+  {
+    const Library hdf5;  // held while the overlay is in use
+    overlay.emplace(file.file, file.free);
+    for (const DatasetGrowth& growth : changes) change_dataset(hdf5, *overlay, file, growth);
+  }
+  if (!write_through_journal(file.file, file.path, overlay->changes()))
+    base::throw_system_error(EACCES, file.path,
+                             " cannot get another shape: its folder permits no new file, and the change needs a "
+                             "journal there (",
+                             journal_name(file.path), "); the file has its former content; permit new files");
+  return overlay->end();
+}
+
+base::Rejection growth_rejection(const HdfDataset& dataset) {
+  if (!dataset.library_reason.empty())
+    return base::Rejection::because("HDF5's library reads its elements (", dataset.library_reason, ')');
+  if (dataset.storage != Storage::kChunks)
+    return base::Rejection::because("it is ", dataset.storage == Storage::kInside ? "compact" : "contiguous",
+                                    ", and only datasets in chunks grow");
+  if (dataset.type.has_texts()) return base::Rejection("its elements are texts of any length");
+  if (!dataset.edges_packed) return base::Rejection("its chunks at the edges have no filters");
+  if (dataset.relocation) return dataset.relocation;
+  if (std::ranges::equal(dataset.max_shape, dataset.stored_shape.empty() ? dataset.type.shape : dataset.stored_shape))
+    return base::Rejection("none of its dimensions is unlimited");
+  return {};
+}
+
+}  // namespace plait::container::hdf5

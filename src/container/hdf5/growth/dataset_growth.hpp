@@ -1,0 +1,51 @@
+/// Changes of the shape of a dataset, and of its index of chunks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/hdf5/dataset.hpp"
+
+namespace plait::container::hdf5 {
+
+/// A chunk that is in the file, and is to be in the index.
+struct PlacedChunk {
+  Extents first;  ///< the index of its first element
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  std::uint32_t left_out = 0;  ///< filter mask
+};
+
+/// A change of one dataset.
+struct DatasetGrowth {
+  std::string path;
+  /// The shape that the dataset gets first, so that the index loses chunks which are then entered again with other
+  /// offsets; empty if none.
+  Extents reduced;
+  Extents shape;
+  std::vector<PlacedChunk> chunks;
+};
+
+/// Returns the change that gives a dataset another shape.
+/// dataset: the present shape and chunks, also those that are not in the index yet. stored: the shape in the file.
+/// changed: the chunks that are not in the index yet. shape: the new shape in the file.
+DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std::span<const Chunk> changed,
+                          const Extents& shape);
+
+/// A file whose datasets change.
+struct GrowingFile {
+  int file = -1;          ///< a descriptor, which is locked
+  std::string path;       ///< absolute path
+  std::int64_t free = 0;  ///< the offset after all appended chunks
+};
+
+/// Applies changes, all at once, by a journal. Returns the new length of the file.
+/// errors  kSystem: nothing has changed.
+std::int64_t apply_growth(const GrowingFile& file, std::span<const DatasetGrowth> changes);
+
+/// Returns the reason why the shape of a dataset cannot change; empty if it can.
+base::Rejection growth_rejection(const HdfDataset& dataset);
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,204 @@
+// A dataset whose shape changes while it is open.
+//
+// Problem: readers must find the former shape until all elements are in the file, and a program may be killed at any
+// moment.
+//
+// Idea: new chunks, and compressed chunks that change, are appended to the log of changes (ChunkLog). Chunks without
+// filters that are in the file already are written in place: append() changes only elements outside of the shape in the
+// file. commit_shape() changes the shape and the index by a journal. The numbers of chunks depend on the shape, so that
+// every change of it renumbers the chunks of the log.
+//
+// Example: shape (5, 7), chunks (2, 3): a grid of 3x3, in which chunk (1, 2) has number 5. After with_shape(5, 10) the
+// grid is 3x4, and the chunk has number 6.
+//
+// The library's metadata is stored after the chunks of the log. A later append() of the same File continues the log
+// after the metadata.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/hdf5/changing/changed_dataset.hpp"
+#include "container/hdf5/growth/dataset_growth.hpp"
+#include "container/hdf5/growth/growth_group.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// Converts numbers of chunks in one grid to those in another.
+class Renumbering {
+ public:
+  Renumbering(Extents from, Extents to) : from_(std::move(from)), to_(std::move(to)) {}
+  /// Returns the number; -1 if the chunk is outside of the grid.
+  std::int64_t operator()(std::int64_t number) const {
+    std::int64_t renumbered = 0;
+    std::int64_t stride = 1;
+    for (std::size_t d = from_.size(); d-- > 0; number /= from_[d]) {
+      const std::int64_t index = number % from_[d];
+      if (index >= to_[d]) return -1;
+      renumbered += index * stride;
+      stride *= to_[d];
+    }
+    return renumbered;
+  }
+
+ private:
+  Extents from_;
+  Extents to_;
+};
+
+/// Gives a dataset another shape, and its chunks the numbers that they have in it.
+void set_shape(HdfDataset& dataset, const Extents& shape) {
+  const Extents former = dataset.grid();
+  dataset.type.shape = shape;
+  const Renumbering renumber(former, dataset.grid());
+  for (Chunk& chunk : dataset.chunks) chunk.number = renumber(chunk.number);
+  std::erase_if(dataset.chunks, [](const Chunk& chunk) { return chunk.number < 0; });
+}
+
+/// Gives the elements of a chunk that are outside of `shape` the fill value. Returns true if one has changed.
+bool clear_chunk(const HdfDataset& dataset, const Extents& first, const Extents& shape, std::span<std::byte> chunk) {
+  const std::span<const std::byte> fill = dataset.fill;
+  bool changed = false;
+  Extents at(dataset.chunk.size());
+  const std::int64_t inner = static_cast<std::int64_t>(fill.size()) / dataset.type.element_bytes;
+  for (std::size_t begin = 0; begin < chunk.size(); begin += fill.size()) {
+    bool is_inside = true;
+    for (std::size_t d = 0; d < at.size(); ++d) is_inside = is_inside && first[d] + at[d] < shape[d];
+    if (!is_inside && std::memcmp(chunk.data() + begin, fill.data(), fill.size()) != 0) {
+      std::memcpy(chunk.data() + begin, fill.data(), fill.size());
+      changed = true;
+    }
+    // An element of the file may be an array, which is then the last dimensions of the chunk.
+    std::int64_t advance = inner;
+    for (std::size_t d = at.size(); d-- > 0 && advance > 0;) {
+      at[d] += advance;
+      advance = at[d] / dataset.chunk[d];
+      at[d] %= dataset.chunk[d];
+    }
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
+  std::shared_ptr<GrowthGroup> group = GrowthGroup::find(file().name());
+  take_file(group ? group->file(shared_file(), name()) : std::make_shared<ChangedFile>(shared_file(), name()));
+  changed_file_->fields = find_length(file());
+  if (changed_file_->fields.rejection)
+    base::throw_argument_error(name(), " cannot grow: ", changed_file_->fields.rejection.reason(),
+                               "; copy it to a new file by h5repack");
+  changed_file_->old_length = read_number(file(), changed_file_->fields.length);
+  begin_log(std::max(static_cast<std::int64_t>(changed_file_->old_length), changed_file_->free), true);
+  HdfDataset own = dataset();
+  if (!own.stored_shape.empty()) {
+    const Extents stored = std::exchange(own.stored_shape, {});
+    own.missing.clear();
+    set_shape(own, stored);
+  }
+  auto stored = std::make_shared<StoredGrowth>(StoredGrowth{own.type.shape, 0, std::move(group)});
+  auto made = std::make_shared<ChangedDataset>(shared_file(), std::move(own), name());
+  made->changed_file_ = changed_file_;
+  made->stored_ = std::move(stored);
+  return made;
+}
+
+std::shared_ptr<ChangedDataset> ChangedDataset::with_shape(const Extents& shape) {
+  HdfDataset changed = dataset();
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const bool is_element = d >= changed.stored_dimensions() && shape[d] != changed.type.shape[d];
+    if (shape[d] > changed.max_shape[d] || is_element)
+      base::throw_argument_error(name(), " cannot get the shape ", shape_to_string(shape), ": its dimension ", d,
+                                 is_element ? " belongs to the elements, with " : " has at most ", changed.max_shape[d],
+                                 " elements; give another shape, or copy it to a new file in "
+                                 "which this dimension is unlimited");
+  }
+  const Extents former = changed.grid();
+  set_shape(changed, shape);
+  if (!array_bytes(shape, changed.type.element_bytes) || !changed.chunks_fit())
+    base::throw_argument_error(name(), ": an array of shape ", shape_to_string(shape),
+                               " would have more than 2^63 - 1 bytes");
+  const Renumbering renumber(former, changed.grid());
+  auto made = std::make_shared<ChangedDataset>(shared_file(), std::move(changed), name());
+  if (log_) log_->renumber(renumber);
+  made->log_ = log_;
+  made->changed_file_ = changed_file_;
+  made->stored_ = stored_;
+  return made;
+}
+
+void ChangedDataset::clear_outside(const Extents& shape) {
+  log_->look();
+  const Extents grid = dataset().grid();
+  std::vector<std::int64_t> numbers;
+  for (const Chunk& chunk : dataset().chunks) numbers.push_back(chunk.number);
+  for (const Chunk& chunk : log_->all()) numbers.push_back(chunk.number);
+  std::ranges::sort(numbers);
+  const auto repeated = std::ranges::unique(numbers);
+  numbers.erase(repeated.begin(), repeated.end());
+  std::vector<std::byte> bytes;
+  const bool is_smaller = shape != dataset().type.shape;
+  for (const std::int64_t number : numbers) {
+    Extents first(grid.size());
+    bool begins_inside = true;
+    bool crosses = false;
+    for (std::size_t d = grid.size(), rest = static_cast<std::size_t>(number); d-- > 0;
+         rest /= static_cast<std::size_t>(grid[d])) {
+      first[d] = static_cast<std::int64_t>(rest % static_cast<std::size_t>(grid[d])) * dataset().chunk[d];
+      begins_inside = begins_inside && first[d] < shape[d];
+      crosses = crosses || first[d] + dataset().chunk[d] > shape[d];
+    }
+    if (!begins_inside || !crosses) continue;
+    bytes.resize(static_cast<std::size_t>(DatasetStore::chunk_bytes()));
+    read_old(number, bytes);
+    if (!clear_chunk(dataset(), first, shape, bytes)) continue;
+    // A smaller array must not lose elements before its shape has changed, so that the chunk is stored elsewhere.
+    const auto size = static_cast<std::int64_t>(bytes.size());
+    const store::WriteSegment whole{0, bytes.data(), size};
+    is_smaller ? put(number, bytes) : write_chunk(number, {&whole, 1});
+  }
+  flush();
+}
+
+void ChangedDataset::reduce(const Extents& shape) {
+  clear_outside(shape);
+  Extents stored = stored_->shape;
+  for (std::size_t d = 0; d < stored.size(); ++d) stored[d] = std::min(stored[d], shape[d]);
+  if (stored == stored_->shape) return;
+  file().sync();
+  commit_shape(stored);
+}
+
+void ChangedDataset::commit_shape(const Extents& shape) {
+  std::vector<Chunk> chunks = log_->all();
+  std::erase_if(chunks, [&](const Chunk& chunk) { return chunk.offset < stored_->entered; });
+  if (chunks.empty() && shape == stored_->shape) return;
+  DatasetGrowth growth = make_growth(dataset(), stored_->shape, chunks, shape);
+  const std::int64_t end = log_->end();
+  // Other ranks skip the metadata after the log by a header.
+  const std::int64_t free = end + ChunkLog::kHeaderBytes;
+  if (stored_->group) {
+    stored_->group->add(std::move(growth), free);
+  } else {
+    changed_file_->free = free;
+    apply_to(*changed_file_, name(), {&growth, 1});
+    if (changed_file_->free > free) log_->skip_to(changed_file_->free);
+  }
+  stored_->entered = end;
+  stored_->shape = shape;
+}
+
+void ChangedDataset::commit_growth() {
+  commit_shape(dataset().type.shape);
+  if (stored_->group)
+    stored_->group->finish_dataset();
+  else
+    changed_file_.reset();  // attributes change afterwards, for which the file must not be locked
+}
+
+}  // namespace plait::container::hdf5

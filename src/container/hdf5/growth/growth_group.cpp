@@ -1,0 +1,112 @@
+#include "container/hdf5/growth/growth_group.hpp"
+
+#include <sys/file.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "container/hdf5/changing/file_locking.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// The longest time to wait for programs that have the file open for reading.
+constexpr std::chrono::seconds kMaxWait{20};
+constexpr std::chrono::milliseconds kNap{5};
+
+std::mutex& group_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+std::map<std::string, std::weak_ptr<GrowthGroup>>& groups() {
+  static std::map<std::string, std::weak_ptr<GrowthGroup>> groups;
+  return groups;
+}
+
+std::string canonical(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path found = std::filesystem::canonical(path, error);
+  if (error) base::throw_system_error(error.value(), "cannot find ", path, ": ", error.message());
+  return found.string();
+}
+
+/// Waits until no other program has the file open by the HDF5 library, and locks it until the destruction.
+class ReaderLock {
+ public:
+  ReaderLock(int file, const std::string& name) : file_(file) {
+    if (!uses_file_locks()) return;
+    const auto end = std::chrono::steady_clock::now() + kMaxWait;
+    while (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      if (std::chrono::steady_clock::now() > end) {
+        (void)::flock(file_, LOCK_SH | LOCK_NB);
+        base::throw_system_error(EBUSY, name, " cannot get its new shape: its file has been open elsewhere for ",
+                                 kMaxWait.count(),
+                                 " s, in another program or by another library; it has its former content; close it "
+                                 "there, and append again");
+      }
+      std::this_thread::sleep_for(kNap);
+    }
+  }
+  ~ReaderLock() { (void)::flock(file_, LOCK_SH | LOCK_NB); }
+  ReaderLock(const ReaderLock&) = delete;
+  ReaderLock& operator=(const ReaderLock&) = delete;
+
+ private:
+  int file_;
+};
+
+}  // namespace
+
+std::shared_ptr<GrowthGroup> GrowthGroup::make(const std::string& path, std::int64_t datasets) {
+  std::shared_ptr<GrowthGroup> group(new GrowthGroup(canonical(path), datasets));
+  const std::scoped_lock lock(group_mutex());
+  std::weak_ptr<GrowthGroup>& known = groups()[group->path_];
+  if (known.lock())
+    base::throw_system_error(EBUSY, path, " is being extended in this process; wait for the end of that");
+  known = group;
+  return group;
+}
+
+std::shared_ptr<GrowthGroup> GrowthGroup::find(const std::string& path) {
+  const std::string name = canonical(path);
+  const std::scoped_lock lock(group_mutex());
+  const auto found = groups().find(name);
+  return found == groups().end() ? nullptr : found->second.lock();
+}
+
+const std::shared_ptr<ChangedFile>& GrowthGroup::file(const std::shared_ptr<store::Store>& store,
+                                                      const std::string& name) {
+  if (!file_) file_ = std::make_shared<ChangedFile>(store, name);
+  return file_;
+}
+
+void GrowthGroup::add(DatasetGrowth change, std::int64_t free) {
+  changes_.push_back(std::move(change));
+  file_->free = free;
+}
+
+void GrowthGroup::finish_dataset() {
+  if (--open_ > 0) return;
+  if (!changes_.empty()) apply_to(*file_, path_, changes_);
+  changes_.clear();
+  file_.reset();
+}
+
+void apply_to(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes) {
+  const ReaderLock lock(file.lock.number(), name);
+  if (read_number(*file.file, file.fields.length) != file.old_length)
+    base::throw_system_error(EBUSY, name,
+                             " has been changed by another program meanwhile; what was written here is not in it");
+  file.free = apply_growth({file.lock.number(), file.path, file.free}, changes);
+  file.old_length = read_number(*file.file, file.fields.length);
+  file.old_size = file.file->size();
+}
+
+}  // namespace plait::container::hdf5

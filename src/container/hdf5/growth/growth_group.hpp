@@ -1,0 +1,55 @@
+/// Changes of several datasets of a file that take effect together.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "container/hdf5/changing/changed_file.hpp"
+#include "container/hdf5/growth/dataset_growth.hpp"
+#include "store/store.hpp"
+
+namespace plait::container::hdf5 {
+
+/// Collects the changes of the datasets of one file that this process extends, one after the other.
+///
+/// Problem: the length of an unlimited dimension of netCDF is that of its longest variable. If the variables get their
+/// new lengths one after the other, readers find fill values in those that have not got it yet.
+///
+/// Example: a group of 2 datasets for all.nc exists. A File extends temp and is closed, then another one extends time.
+/// When that is closed, both get their new shapes by one journal. If the group is destroyed before, none changes.
+/// threads  One File of the file at a time.
+class GrowthGroup {
+ public:
+  /// Makes a group of `datasets` datasets, which find() returns until it is destroyed.
+  /// errors  kSystem: the file does not exist, or has a group already.
+  static std::shared_ptr<GrowthGroup> make(const std::string& path, std::int64_t datasets);
+  /// Returns the group of a file; nullptr if there is none.
+  static std::shared_ptr<GrowthGroup> find(const std::string& path);
+
+  /// Locks the file when it is called first.  name: the name of the dataset, for errors.
+  /// errors  Those of ChangedFile.
+  const std::shared_ptr<ChangedFile>& file(const std::shared_ptr<store::Store>& store, const std::string& name);
+  /// Adds a change. free: the offset after all appended chunks.
+  void add(DatasetGrowth change, std::int64_t free);
+  /// Called when the File of a dataset is closed. The last one makes all changes take effect, and releases the file.
+  /// errors  kSystem: nothing has changed.
+  void finish_dataset();
+
+ private:
+  GrowthGroup(std::string path, std::int64_t datasets) : path_(std::move(path)), open_(datasets) {}
+
+  std::string path_;   ///< canonical path
+  std::int64_t open_;  ///< number of datasets whose Files have not been closed yet
+  std::shared_ptr<ChangedFile> file_;
+  std::vector<DatasetGrowth> changes_;
+};
+
+/// Applies changes to a locked file as soon as no other program has it open.
+/// errors  kSystem: nothing has changed.
+void apply_to(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes);
+
+}  // namespace plait::container::hdf5

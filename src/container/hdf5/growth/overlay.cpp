@@ -1,0 +1,120 @@
+#include "container/hdf5/growth/overlay.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "store/posix/descriptor.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+constexpr std::int64_t kPageBytes = 4096;
+constexpr std::int64_t kAlignment = 8;
+
+/// Calls `take` for each piece of a range within one page: with the page, the offset in it, the offset in the range, and
+/// the number of bytes.
+template <typename Take>
+void for_each_page(std::int64_t offset, std::size_t bytes, const Take& take) {
+  for (std::size_t done = 0; done < bytes;) {
+    const std::int64_t at = offset + static_cast<std::int64_t>(done);
+    const auto within = static_cast<std::size_t>(at % kPageBytes);
+    const std::size_t length = std::min(static_cast<std::size_t>(kPageBytes) - within, bytes - done);
+    take(at / kPageBytes, within, done, length);
+    done += length;
+  }
+}
+
+}  // namespace
+
+Overlay::Overlay(int file, std::int64_t free) : file_(file), size_(0), free_(free) {
+  struct stat found{};
+  if (::fstat(file, &found) != 0) throw store::posix::system_error("look at an HDF5 file", errno);
+  size_ = found.st_size;
+}
+
+void Overlay::read_file(std::int64_t offset, std::span<std::byte> into) const {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t some =
+        ::pread(file_, into.data() + done, into.size() - done, offset + static_cast<std::int64_t>(done));
+    if (some < 0 && errno == EINTR) continue;
+    if (some < 0) throw store::posix::system_error("read an HDF5 file", errno);
+    if (some == 0) break;
+    done += static_cast<std::size_t>(some);
+  }
+  std::ranges::fill(into.subspan(done), std::byte{0});
+}
+
+void Overlay::read(std::int64_t offset, std::span<std::byte> into) {
+  // Most reads touch no changed page, or one.
+  const auto last = pages_.upper_bound((offset + static_cast<std::int64_t>(into.size())) / kPageBytes);
+  if (pages_.lower_bound(offset / kPageBytes) == last) return read_file(offset, into);
+  for_each_page(offset, into.size(), [&](std::int64_t page, std::size_t within, std::size_t done, std::size_t length) {
+    const auto changed = pages_.find(page);
+    if (changed == pages_.end())
+      read_file(page * kPageBytes + static_cast<std::int64_t>(within), into.subspan(done, length));
+    else
+      std::memcpy(into.data() + done, changed->second.now.data() + within, length);
+  });
+}
+
+Overlay::Page& Overlay::changed_page(std::int64_t number) {
+  const auto [found, is_new] = pages_.try_emplace(number);
+  if (is_new) {
+    found->second.before.resize(static_cast<std::size_t>(kPageBytes));
+    read_file(number * kPageBytes, found->second.before);
+    found->second.now = found->second.before;
+  }
+  return found->second;
+}
+
+void Overlay::write(std::int64_t offset, std::span<const std::byte> bytes) {
+  for_each_page(offset, bytes.size(), [&](std::int64_t page, std::size_t within, std::size_t done, std::size_t length) {
+    std::memcpy(changed_page(page).now.data() + within, bytes.data() + done, length);
+  });
+}
+
+void Overlay::direct(std::int64_t offset, std::int64_t bytes) {
+  directed_ = offset;
+  directed_bytes_ = bytes;
+  is_used_ = false;
+}
+
+std::int64_t Overlay::allocate(std::int64_t bytes, bool is_elements) {
+  // The library accesses only what is before the end, so that the appended chunks must be before it as well.
+  end_ = std::max(end_, free_);
+  if (is_elements && !is_used_ && directed_ >= 0 && bytes == directed_bytes_) {
+    is_used_ = true;
+    return directed_;
+  }
+  const std::int64_t at = (end_ + kAlignment - 1) / kAlignment * kAlignment;
+  end_ = at + bytes;
+  return at;
+}
+
+FileChanges Overlay::changes() const {
+  FileChanges found{size_, end_, {}};
+  for (const auto& [number, page] : pages_) {
+    const std::int64_t begin = number * kPageBytes;
+    const std::int64_t bytes = std::min(kPageBytes, end_ - begin);
+    const auto differs = [&, &now = page.now, &before = page.before](std::int64_t i) {
+      return begin + i >= size_ || now[static_cast<std::size_t>(i)] != before[static_cast<std::size_t>(i)];
+    };
+    for (std::int64_t at = 0; at < bytes; ++at) {
+      const std::int64_t from = at;
+      while (at < bytes && differs(at)) ++at;
+      if (at > from)
+        found.bytes.push_back({begin + from,
+                               {page.before.begin() + from, page.before.begin() + at},
+                               {page.now.begin() + from, page.now.begin() + at}});
+    }
+  }
+  return found;
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,68 @@
+/// Changes of a file that are not in the file yet.
+///
+/// Problem: the HDF5 library changes metadata of a file in place, and allocates the space of new chunks itself. Chunks
+/// that are appended to a dataset are in the file before the library knows them, and must not be copied.
+///
+/// Idea: the library works on an overlay. Pages that it writes are copies; all others are those of the file. New
+/// metadata gets space after the appended chunks. When the library allocates the space of a chunk, the overlay returns
+/// the offset where the chunk is already stored.
+///
+/// Example: a file of 10,000 bytes, after which a chunk of 300 bytes is stored at 10,032. direct(10,032, 300) makes the
+/// next allocation of 300 bytes for elements return 10,032, and the library enters this offset into the index. It needs
+/// a new node of 400 bytes for that, which gets the offset 10,368. changes() returns the node, the changed bytes of the
+/// other nodes, and the new end 10,768.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "container/hdf5/changing/file_changes.hpp"
+
+namespace plait::container::hdf5 {
+
+/// threads  One at a time.
+class Overlay {
+ public:
+  /// file: a descriptor of the file, which is not changed. free: the offset from which on new space is allocated.
+  /// errors  kSystem: the file cannot be read.
+  Overlay(int file, std::int64_t free);
+
+  void read(std::int64_t offset, std::span<std::byte> into);
+  void write(std::int64_t offset, std::span<const std::byte> bytes);
+  /// Makes the next allocation of `bytes` bytes for elements return `offset`. What is written there is discarded.
+  void direct(std::int64_t offset, std::int64_t bytes);
+  /// Allocates space, and returns its offset. is_elements: true if it is for elements, not for metadata.
+  std::int64_t allocate(std::int64_t bytes, bool is_elements);
+  /// Returns true if the chunk of direct() is stored at `offset`.
+  bool is_directed(std::int64_t offset) const { return is_used_ && offset == directed_; }
+  /// The end of the space that is in use.
+  std::int64_t end() const { return end_; }
+  void set_end(std::int64_t end) { end_ = end; }
+  /// The size of the file, without changes.
+  std::int64_t size() const { return size_; }
+  /// Returns the changed bytes.
+  FileChanges changes() const;
+
+ private:
+  struct Page {
+    std::vector<std::byte> before;
+    std::vector<std::byte> now;
+  };
+  /// Reads the file, and zeros after its end.
+  void read_file(std::int64_t offset, std::span<std::byte> into) const;
+  Page& changed_page(std::int64_t number);
+
+  int file_;
+  std::int64_t size_;
+  std::int64_t free_;
+  std::int64_t end_ = 0;
+  std::int64_t directed_ = -1;
+  std::int64_t directed_bytes_ = 0;
+  bool is_used_ = false;  ///< true if an allocation has returned directed_
+  std::map<std::int64_t, Page> pages_;
+};
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,336 @@
+"""HDF5 and netCDF-4 datasets that grow, and what other programs find meanwhile and after kills."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiling import compiled
+
+import plait
+
+h5py = pytest.importorskip("h5py")
+netcdf4 = pytest.importorskip("netCDF4")
+
+SHAPE = (5, 7)
+FILTERS = {
+    "plain": {},
+    "deflate": {"compression": "gzip", "shuffle": True},
+    "check sums": {"fletcher32": True},
+}
+# The index of chunks that HDF5 makes for each: a B-tree of version 1, an extensible array, one of version 2, a fixed
+# array, a single chunk.
+INDEXES = {
+    "tree 1": ("earliest", (None, None), (2, 3)),
+    "extensible": ("latest", (None, 7), (2, 3)),
+    "extensible along the second": ("latest", (5, None), (2, 3)),
+    "tree 2": ("latest", (None, None), (2, 3)),
+    "fixed": ("latest", (40, 40), (2, 3)),
+    "single": ("latest", (5, 7), (5, 7)),
+}
+
+
+def make(path, index="tree 1", filters="plain", name="g/v", **options):
+    libver, maxshape, chunks = INDEXES[index]
+    array = np.arange(np.prod(SHAPE), dtype="i4").reshape(SHAPE) + 1
+    with h5py.File(path, "w", libver=libver) as file:
+        file.create_dataset(name, data=array, maxshape=maxshape, chunks=chunks, **FILTERS[filters], **options)
+        file["other"] = np.arange(3)
+    return array
+
+
+def content(path, name="g/v"):
+    with h5py.File(path) as file:
+        assert list(file["other"]) == [0, 1, 2]
+        return file[name][...]
+
+
+def block(shape, seed=0):
+    return np.random.default_rng(seed).integers(1, 1000, shape).astype("i4")
+
+
+@pytest.mark.parametrize("filters", FILTERS)
+@pytest.mark.parametrize("index", [one for one in INDEXES if one != "single"])
+def test_blocks_of_all_sizes_are_appended(tmp_path, index, filters):
+    expected = make(tmp_path / "a.h5", index, filters)
+    for axis in (0, 1):
+        if INDEXES[index][1][axis] in SHAPE:
+            continue
+        for number, size in enumerate((1, 0, 3, 9)):
+            shape = [*expected.shape]
+            shape[axis] = size
+            added = block(shape, number)
+            with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+                file.append(added, axis=axis)
+                expected = np.concatenate((expected, added), axis)
+                assert file.shape == expected.shape
+                np.testing.assert_array_equal(file.read(), expected)
+            np.testing.assert_array_equal(content(tmp_path / "a.h5"), expected)
+            with plait.open(f"{tmp_path}/a.h5::/g/v") as file:
+                np.testing.assert_array_equal(file.read(), expected)
+    # The library can go on.
+    with h5py.File(tmp_path / "a.h5", "a") as file:
+        axis = 0 if INDEXES[index][1][0] != 5 else 1
+        shape = [*expected.shape]
+        shape[axis] += 4
+        file["g/v"].resize(shape)
+        assert not np.delete(file["g/v"][...], range(expected.shape[axis]), axis).any()
+    assert not (tmp_path / ".a.h5.plait-journal").exists()
+
+
+@pytest.mark.parametrize("filters", FILTERS)
+@pytest.mark.parametrize("index", ["tree 1", "extensible", "tree 2"])
+def test_many_blocks_are_appended_in_one_file(tmp_path, index, filters):
+    expected = make(tmp_path / "a.h5", index, filters)
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        for number in range(6):
+            added = block((number, 7), number)
+            file.append(added)
+            expected = np.concatenate((expected, added))
+            np.testing.assert_array_equal(file.read(), expected)
+        assert content(tmp_path / "a.h5").shape == SHAPE  # until the file is closed
+    np.testing.assert_array_equal(content(tmp_path / "a.h5"), expected)
+
+
+def test_blocks_are_appended_by_layouts_of_several_ranks(tmp_path):
+    expected = make(tmp_path / "a.h5", "tree 2", "deflate")
+    added = block((6, 7))
+    layout = plait.Layout(added.shape, "(cyclic, block)", grid=(2, 2))
+    parts = [added[np.ix_(*layout.indices(rank))] for rank in range(4)]
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        file.append(parts, layout)
+    np.testing.assert_array_equal(content(tmp_path / "a.h5"), np.concatenate((expected, added)))
+
+
+def test_a_dataset_of_many_chunks_grows(tmp_path):
+    for libver in ("earliest", "latest"):
+        expected = block((3000, 2))
+        with h5py.File(tmp_path / "a.h5", "w", libver=libver) as file:
+            file.create_dataset("v", data=expected, maxshape=(None, 2), chunks=(1, 2), compression="gzip")
+        for number in range(3):
+            added = block((1500, 2), number)
+            with plait.open(f"{tmp_path}/a.h5::/v", "a") as file:
+                file.append(added)
+            expected = np.concatenate((expected, added))
+        with h5py.File(tmp_path / "a.h5") as file:
+            np.testing.assert_array_equal(file["v"][...], expected)
+
+
+@pytest.mark.parametrize("filters", FILTERS)
+@pytest.mark.parametrize("index", ["tree 1", "tree 2", "fixed"])
+def test_resizing_discards_and_fills(tmp_path, index, filters):
+    expected = make(tmp_path / "a.h5", index, filters, fillvalue=-7)
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        file.resize((3, 9))  # smaller and larger
+        grown = np.full((3, 9), -7, "i4")
+        grown[:, :7] = expected[:3]
+        np.testing.assert_array_equal(file.read(), grown)
+        file.resize((8, 4))
+        again = np.full((8, 4), -7, "i4")
+        again[:3] = grown[:, :4]
+        np.testing.assert_array_equal(file.read(), again)
+        added = block((2, 4))
+        file.append(added)
+        again = np.concatenate((again, added))
+        np.testing.assert_array_equal(file.read(), again)
+    np.testing.assert_array_equal(content(tmp_path / "a.h5"), again)
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        file.resize((0, 4))
+    assert content(tmp_path / "a.h5").shape == (0, 4)
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        file.append(added)
+    np.testing.assert_array_equal(content(tmp_path / "a.h5"), added)
+
+
+@pytest.mark.parametrize("filters", FILTERS)
+@pytest.mark.parametrize("index", ["tree 1", "extensible", "tree 2", "fixed"])
+def test_a_killed_append_leaves_the_old_length_and_no_elements(tmp_path, index, filters):
+    expected = make(tmp_path / "a.h5", index, filters, fillvalue=-7)
+    program = (
+        "import numpy as np, os, plait, signal\n"
+        "file = plait.open('a.h5::/g/v', 'a')\n"
+        "file.append(np.full((6, 7), 99, 'i4'))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
+        assert done.returncode == -signal.SIGKILL
+        np.testing.assert_array_equal(content(tmp_path / "a.h5"), expected)
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        file.resize((13, 7))
+        np.testing.assert_array_equal(file.read()[5:], -7)
+    found = content(tmp_path / "a.h5")
+    np.testing.assert_array_equal(found[:5], expected)
+    np.testing.assert_array_equal(found[5:], -7)
+
+
+APPEND = """
+import sys
+import numpy as np
+import plait
+file = plait.open(sys.argv[1] + "::g/v", "a")
+file.append(np.full((6, 7), 99, "i4"))
+open(sys.argv[2], "w").close()
+file.close()
+"""
+
+
+@pytest.mark.parametrize("index", ["tree 1", "extensible", "tree 2"])
+def test_every_kill_leaves_the_old_or_the_new_length(tmp_path, index):
+    source = Path(__file__).parent.parent / "attributes" / "killer.c"
+    killer = compiled(tmp_path, source, "-shared", "-fPIC", "-ldl")
+    original, path, armed = (tmp_path / name for name in ("original.h5", "a.h5", "armed"))
+    before = make(original, index, "deflate")
+    after = np.concatenate((before, np.full((6, 7), 99, "i4")))
+
+    def append(at: int) -> int:
+        armed.unlink(missing_ok=True)
+        shutil.copy(original, path)
+        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
+        return subprocess.run([sys.executable, "-c", APPEND, path, armed], env=environment, check=False).returncode
+
+    seen = []
+    at = 0
+    while (code := append(at)) != 0:
+        assert code == -signal.SIGKILL
+        with plait.open(f"{path}::g/v") as file:
+            found = file.read()
+        assert np.array_equal(found, before) or np.array_equal(found, after), at
+        np.testing.assert_array_equal(content(path), found)
+        assert not list(tmp_path.glob(".a.*"))
+        seen.append(len(found))
+        at += 1 if at < 6 else 3
+    assert seen == sorted(seen)
+    assert set(seen) == {len(before), len(after)}
+    np.testing.assert_array_equal(content(path), after)
+
+
+def test_one_of_two_appenders_wins(tmp_path):
+    expected = make(tmp_path / "a.h5")
+    added = block((2, 7))
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        with pytest.raises(plait.StoreError, match="are being changed, by another program or under another name"):
+            plait.open(f"{tmp_path}/a.h5::/g/v", "a")
+        with pytest.raises(OSError, match="lock"):
+            h5py.File(tmp_path / "a.h5", "a")
+        file.append(added)
+    np.testing.assert_array_equal(content(tmp_path / "a.h5"), np.concatenate((expected, added)))
+
+
+def test_attributes_change_at_the_same_time(tmp_path):
+    make(tmp_path / "a.h5")
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        file.append(block((2, 7)))
+        file.attrs["note"] = "longer"
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["g/v"].shape == (7, 7)
+        assert file["g/v"].attrs["note"] == "longer"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "contiguous, and only datasets in chunks grow"),
+        ({"chunks": (2, 3)}, "none of its dimensions is unlimited"),
+    ],
+)
+def test_datasets_that_cannot_grow(tmp_path, options, message):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("v", data=np.zeros(SHAPE), **options)
+    before = (tmp_path / "a.h5").read_bytes()
+    with pytest.raises(plait.ArgumentError, match=message):
+        plait.open(f"{tmp_path}/a.h5::/v", "a")
+    assert (tmp_path / "a.h5").read_bytes() == before
+
+
+def test_a_dimension_has_a_maximum(tmp_path):
+    make(tmp_path / "a.h5", "fixed")
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        with pytest.raises(plait.ArgumentError, match="its dimension 0 has at most 40 elements"):
+            file.append(np.zeros((36, 7), "i4"))
+        with pytest.raises(plait.ArgumentError, match="float64"):
+            file.append(np.zeros((1, 7), "f8"))
+    assert content(tmp_path / "a.h5").shape == SHAPE
+
+
+def test_virtual_and_text_datasets_cannot_grow(tmp_path):
+    make(tmp_path / "a.h5")
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        layout = h5py.VirtualLayout((5, 7), "i4", maxshape=(None, 7))
+        layout[:5] = h5py.VirtualSource(tmp_path / "a.h5", "g/v", SHAPE)
+        file.create_virtual_dataset("virtual", layout)
+        file.create_dataset("text", data=["a", "b"], maxshape=(None,), dtype=h5py.string_dtype())
+    for name, message in (("virtual", "cannot grow"), ("text", "texts")):
+        with pytest.raises(plait.ArgumentError, match=message):
+            plait.open(f"{tmp_path}/b.h5::/{name}", "a")
+
+
+def test_arrays_as_elements_and_other_types(tmp_path):
+    records = np.dtype([("a", "<i4"), ("b", ">f8")])
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("v", dtype="(2,)f4", shape=(3,), maxshape=(None,), chunks=(2,))
+        file.create_dataset("r", data=np.zeros(3, records), maxshape=(None,), chunks=(2,), compression="gzip")
+    with plait.open(f"{tmp_path}/a.h5::/v", "a") as file:
+        assert file.shape == (3, 2)
+        with pytest.raises(plait.ArgumentError, match="belongs to the elements"):
+            file.append(np.zeros((3, 1), "f4"), axis=1)
+        file.append(np.ones((2, 2), "f4"))
+    with plait.open(f"{tmp_path}/a.h5::/r", "a") as file:
+        file.append(np.ones(4, records))
+    with h5py.File(tmp_path / "a.h5") as file:
+        np.testing.assert_array_equal(file["v"][...], [[0, 0]] * 3 + [[1, 1]] * 2)
+        np.testing.assert_array_equal(file["r"][...], np.r_[np.zeros(3, records), np.ones(4, records)])
+
+
+def test_space_that_is_allocated_early(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        space = h5py.h5s.create_simple((5, 7), (h5py.h5s.UNLIMITED, 7))
+        properties = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        properties.set_chunk((2, 3))
+        properties.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+        h5py.h5d.create(file.id, b"v", h5py.h5t.NATIVE_INT32, space, properties)
+    with plait.open(f"{tmp_path}/a.h5::/v", "a") as file:
+        file.append(np.ones((4, 7), "i4"))
+    with h5py.File(tmp_path / "a.h5") as file:
+        np.testing.assert_array_equal(file["v"][...], np.r_[np.zeros((5, 7)), np.ones((4, 7))])
+
+
+def test_a_netcdf_variable_grows_and_the_others_have_fill_values(tmp_path):
+    with netcdf4.Dataset(tmp_path / "a.nc", "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 4)
+        file.createVariable("time", "f8", ("time",))[:] = [0, 1, 2]
+        file.createVariable("v", "i2", ("time", "x"), zlib=True)[:] = np.ones((3, 4))
+        file.createVariable("w", "i2", ("time", "x"), fill_value=-5)[:] = np.ones((3, 4))
+    with plait.open(f"{tmp_path}/a.nc::/v", "a") as file:
+        file.append(np.full((2, 4), 2, "i2"))
+    with netcdf4.Dataset(tmp_path / "a.nc") as file:
+        file.set_auto_mask(False)
+        assert len(file.dimensions["time"]) == 5
+        np.testing.assert_array_equal(file["v"][:], [[1] * 4] * 3 + [[2] * 4] * 2)
+        np.testing.assert_array_equal(file["w"][:], [[1] * 4] * 3 + [[-5] * 4] * 2)
+    # Each variable has a length of its own in the file, from which append() goes on.
+    for name, added in (("time", np.array([3.0, 4.0])), ("w", np.full((2, 4), 3, "i2"))):
+        with plait.open(f"{tmp_path}/a.nc::/{name}", "a") as file:
+            assert len(file.read()) == 3
+            file.append(added)
+    with netcdf4.Dataset(tmp_path / "a.nc") as file:
+        np.testing.assert_array_equal(file["time"][:], [0, 1, 2, 3, 4])
+        np.testing.assert_array_equal(file["w"][:], [[1] * 4] * 3 + [[3] * 4] * 2)
+    with netcdf4.Dataset(tmp_path / "a.nc", "a") as file:
+        file["v"][5] = 7
+        file["time"][5] = 5
+
+
+def test_appending_writes_only_what_is_appended(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("v", data=block((365, 32, 32)), maxshape=(None, 32, 32), chunks=(1, 32, 32))
+    size = (tmp_path / "a.h5").stat().st_size
+    for _ in range(3):
+        with plait.open(f"{tmp_path}/a.h5::/v", "a") as file:
+            file.append(block((1, 32, 32)))
+    assert (tmp_path / "a.h5").stat().st_size < size + 3 * (4096 + 3000)
