@@ -87,13 +87,13 @@ void Overlay::direct(std::int64_t offset, std::int64_t bytes) {
 
 std::int64_t Overlay::allocate(std::int64_t bytes, bool is_elements) {
   // The library accesses only what is before the end, so that the appended chunks must be before it as well.
-  end_ = std::max(end_, free_);
+  allocated_ = end_ = std::max(end_, free_);
   if (is_elements && !is_used_ && directed_ >= 0 && bytes == directed_bytes_) {
     is_used_ = true;
     return directed_;
   }
   const std::int64_t at = (end_ + kAlignment - 1) / kAlignment * kAlignment;
-  end_ = at + bytes;
+  allocated_ = end_ = at + bytes;
   return at;
 }
 

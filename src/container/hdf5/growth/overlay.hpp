@@ -13,6 +13,7 @@
 /// other nodes, and the new end 10,768.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -43,6 +44,8 @@ class Overlay {
   void set_end(std::int64_t end) { end_ = end; }
   /// The size of the file, without changes.
   std::int64_t size() const { return size_; }
+  /// The size of the file with all space that has been allocated.
+  std::int64_t changed_size() const { return std::max(size_, allocated_); }
   /// Returns the changed bytes.
   FileChanges changes() const;
 
@@ -59,6 +62,7 @@ class Overlay {
   std::int64_t size_;
   std::int64_t free_;
   std::int64_t end_ = 0;
+  std::int64_t allocated_ = 0;  ///< the end of all space that has been allocated
   std::int64_t directed_ = -1;
   std::int64_t directed_bytes_ = 0;
   bool is_used_ = false;  ///< true if an allocation has returned directed_

@@ -132,7 +132,7 @@ herr_t set_end_of_space(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
   return 0;
 }
 haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t /*type*/) {
-  return static_cast<haddr_t>(std::max(overlay_of(file).size(), overlay_of(file).end()));
+  return static_cast<haddr_t>(std::max(overlay_of(file).changed_size(), overlay_of(file).end()));
 }
 herr_t read_overlay(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t at, std::size_t bytes, void* into) {
   try {

@@ -83,6 +83,8 @@ TEST_F(OverlayCase, DirectsOneAllocationOfElements) {
   EXPECT_TRUE(overlay.is_directed(10'032));
   EXPECT_EQ(overlay.allocate(300, true), 10'904);
   EXPECT_EQ(overlay.end(), 11'204);
+  overlay.set_end(8);  // the library opens the file again
+  EXPECT_EQ(overlay.changed_size(), 11'204);
 }
 
 }  // namespace
