@@ -179,6 +179,13 @@ void bind_description(nb::module_& module) {
       .def_rw("offset", &FileOptions::offset)
       .def_rw("arrays", &FileOptions::arrays)
       .def_rw("groups", &FileOptions::groups)
+      .def_prop_rw(
+          "library_copies",
+          [](const FileOptions& self) { return std::pair(self.library_copies.source, self.library_copies.arrays); },
+          [](FileOptions& self,
+             const std::pair<std::string, std::vector<std::pair<std::string, std::string>>>& copies) {
+            self.library_copies = {copies.first, copies.second};
+          })
       .def_rw("keeps_unfinished", &FileOptions::keeps_unfinished)
       .def_rw("continues", &FileOptions::continues)
       .def_rw("durable", &FileOptions::durable)

@@ -118,6 +118,7 @@ void bind_member(nb::module_& module) {
       .def_ro("stored", &Member::stored)
       .def_ro("storage", &Member::storage)
       .def_ro("library", &Member::library)
+      .def_ro("copy_reason", &Member::copy_reason)
       .def_prop_ro("error", [](const Member& self) { return self.rejection.reason(); })
       .def_ro("has_elements", &Member::has_elements);
 }
@@ -148,6 +149,7 @@ void bind_location(nb::module_& module) {
                      return *self.only_order == Order::kC ? "C" : "F";
                    })
       .def_ro("keeps_unfinished", &ResolvedName::keeps_unfinished)
+      .def_ro("copies_objects", &ResolvedName::copies_objects)
       .def_ro("states_type", &ResolvedName::states_type);
   bind_member(module);
   module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<GilRelease>());

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plait/array_description.hpp"
@@ -22,6 +23,14 @@ enum class Mode : std::uint8_t {
   /// does.  Other programs find the new shape when the File is closed.  An array that does not exist is created as in
   /// mode `w`, which is then the mode of the File.
   kAppend
+};
+
+/// Arrays of a file that the library of its format copies into a new file of the same format, because Plait does not read
+/// their elements: HDF5's sequences, references, and null dataspaces.
+struct LibraryCopies {
+  std::string source;  ///< path of the file
+  /// The names of arrays in the file, and their names in the new file.
+  std::vector<std::pair<std::string, std::string>> arrays{};
 };
 
 /// The options of File::open().  The properties are those of the one array of a new file, and the defaults of `arrays`.
@@ -58,6 +67,9 @@ struct FileOptions : ArrayProperties {
   std::optional<bool> durable;
   /// The groups of a new file with their attributes, for formats that have groups.  Groups that do not exist are made.
   std::vector<GroupAttributes> groups{};
+  /// Arrays that HDF5's library copies from another file into a new HDF5 file, on rank 0.  References in them name the
+  /// objects of the same names in the new file.  There may be no other arrays.
+  LibraryCopies library_copies{};
   /// The staging memory of a rank in bytes; 0 takes PLAIT_MEMORY from the environment of rank 0, or else 32 MiB.
   std::int64_t memory = 0;
   /// The strategy, "direct" or "two-phase".  An empty text takes PLAIT_STRATEGY from the environment of rank 0, or else

@@ -43,6 +43,9 @@ struct Member : Content {
   std::string library{};
   /// The reason why the array cannot be opened.
   base::Rejection rejection{};
+  /// The reason why only the format's own library copies the array, into another file of the format; empty if Plait
+  /// copies it, or nothing does.
+  std::string copy_reason{};
   /// False for an array that has a name and attributes, but no shape and no elements (a null dataspace of HDF5).
   bool has_elements = true;
 };

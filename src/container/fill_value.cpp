@@ -177,6 +177,14 @@ std::vector<std::byte> text_element(std::string_view text, const std::string& dt
   return element;
 }
 
+std::string text_fill(const std::string& path, const std::string& given) {
+  const json text = given.empty() ? json("") : json::parse(given, nullptr, false);
+  if (!text.is_string())
+    base::throw_argument_error(path, ": the fill value ", given,
+                               " is none that texts can have; give one in quotation marks, as JSON has texts");
+  return text.get<std::string>();
+}
+
 json fill_given(const std::string& path, const std::string& given, const std::string& dtype) {
   json value;
   if (given == "NaN" || given == "Infinity" || given == "-Infinity" || given == "NaT" || given.starts_with("0x"))

@@ -18,6 +18,10 @@ std::vector<std::byte> encode_fill(const nlohmann::json& value, const std::strin
 /// latter.
 std::vector<std::byte> text_element(std::string_view text, const std::string& dtype);
 
+/// Returns the fill value of texts of any length, which is a JSON string: `"none"`; empty texts by default.
+/// errors  kArgument: it is no text.
+std::string text_fill(const std::string& path, const std::string& given);
+
 /// Returns the fill value of FileOptions as JSON for encode_fill(). Texts are JSON strings, as in `"ab"`.
 /// errors  kArgument: elements of that dtype cannot have it.
 nlohmann::json fill_given(const std::string& path, const std::string& given, const std::string& dtype);

@@ -81,6 +81,8 @@ struct FormatTraits {
   bool keeps_unfinished = true;
   /// True if new files can have texts of any length.
   bool has_texts = false;
+  /// True if new files take arrays that the format's library copies from other files (FileOptions::library_copies).
+  bool copies_objects = false;
   /// The order of all arrays; empty if each array has its own.
   std::optional<Order> only_order{};
 };

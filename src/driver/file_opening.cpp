@@ -133,6 +133,10 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
                                ": texts of any length (dtype text) were given, but a file of this name has elements of "
                                "a fixed size; convert them (target_dtype=U, --target-dtype U), or "
                                "give a name that ends with .h5, .nc or .zarr");
+  if (!made.traits().copies_objects && !wanted.library_copies.arrays.empty())
+    base::throw_argument_error(name,
+                               ": copies of arrays by HDF5's library were given, which only HDF5 files take; give "
+                               "a name that ends with .h5");
   check_attributes(name, made, wanted);
   return made.create(name, wanted);
 }

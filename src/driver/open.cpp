@@ -100,6 +100,8 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
         ' ', static_cast<int>(one.type.order), container::properties_text(one));
   add(container::properties_text(options));
   if (!options.groups.empty()) add(", groups ", options.groups.size());
+  for (const auto& [name, new_name] : options.library_copies.arrays)
+    add(", copy of ", options.library_copies.source, "::", name, " to ", new_name);
   add(", offset ", options.offset, ", memory ", options.memory, ", strategy ",
       options.strategy.empty() ? "automatic" : options.strategy, ", readers ", options.readers, ')');
   return out;

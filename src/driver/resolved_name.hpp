@@ -32,6 +32,7 @@ struct ResolvedName {
   bool keeps_chunks = false;          ///< true if new arrays in it are stored in chunks
   bool adds_arrays = false;           ///< true if new arrays are added to the existing ones
   bool keeps_unfinished = false;      ///< true if a new one may stay unfinished
+  bool copies_objects = false;        ///< true if a new one takes FileOptions::library_copies
   bool states_type = true;            ///< true if the store states shape and type of its array
 };
 

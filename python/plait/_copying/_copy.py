@@ -196,8 +196,10 @@ def copy(
     unpack    decode packed elements to floating point: ``scale_factor`` and ``add_offset`` are applied, and elements
               equal to ``_FillValue`` or ``missing_value`` become NaN
     skip_unsupported  leave out arrays that cannot be copied, with a warning that lists them; the result's ``skipped``
-              contains them too. By default they are an error that lists all of them, before anything is written. Arrays
-              without elements (null dataspaces of HDF5) are always left out, unless ``variable`` names them
+              contains them too. By default they are an error that lists all of them, before anything is written.
+              HDF5's library copies arrays of references, sequences and records of these from HDF5 to HDF5 as they are,
+              unless ``region``, ``axes`` or ``target_dtype`` is given. Arrays without elements (null dataspaces of
+              HDF5) are copied in the same way, and left out of other formats, unless ``variable`` names them
     format    the format of the target, as in :func:`plait.open`; by default its suffix determines it
     progress  called on each rank after each window, with the number of bytes copied and the number of bytes in all
               steps that have begun. An exception that it raises ends the copy on all ranks

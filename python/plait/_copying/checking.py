@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from .._base.errors import ArgumentError
 from .selection import Selection
 from .shaping import ShapedSource
-from .steps import SkippedArray, Source, SourceStep, StepArray, Target
+from .steps import SkippedArray, Source, SourceStep, StepArray, Target, UnreadableArray
 
 _MAX_LISTED = 20
 _LINE = "\n  "
@@ -26,6 +26,10 @@ class Checks:
     target: str
     skipped: list[SkippedArray] = field(default_factory=list)
     """All arrays that were left out."""
+    copies_objects: bool = False
+    """True if the library of the target's format copies what Plait does not read, from a source of that format."""
+    library_copied: tuple[UnreadableArray, ...] = ()
+    """The arrays of the last step that it copies."""
 
     def arrays(self, step: SourceStep, source: Source, target: Target) -> tuple[StepArray, ...]:
         """Return the arrays of a step that are copied.
@@ -33,7 +37,8 @@ class Checks:
         errors  ArgumentError: some arrays cannot be copied and are not to be left out, or no array remains; lists them
         """
         readable = _with_coordinates(self.chosen.readable(step, self.source))
-        unreadable = self.chosen.unreadable(step)
+        self.library_copied = self._find_library_copied(step, source)
+        unreadable = tuple(one for one in self.chosen.unreadable(step) if one not in self.library_copied)
         without_elements = [array for array in unreadable if not array.has_elements and self.chosen.variables is None]
         failing: list[SkippedArray] = [array for array in unreadable if array not in without_elements]
         copied = []
@@ -47,12 +52,19 @@ class Checks:
                 copied.append(array)
             except ArgumentError as error:
                 failing.append(SkippedArray(array.name, str(error)))
-        if failing and (not self.skip or not copied):
-            raise ArgumentError(self._error(failing, len(readable) + len(unreadable)))
-        if not copied and without_elements:
+        has_some = bool(copied or self.library_copied)
+        if failing and (not self.skip or not has_some):
+            raise ArgumentError(self._error(failing, len(readable) + len(unreadable) + len(self.library_copied)))
+        if not has_some and without_elements:
             raise ArgumentError(f"{self.source} has only arrays without elements; nothing was copied")
         self.skipped += [SkippedArray(array.name, _bare_reason(array)) for array in (*without_elements, *failing)]
         return tuple(copied)
+
+    def _find_library_copied(self, step: SourceStep, source: Source) -> tuple[UnreadableArray, ...]:
+        """Return the chosen arrays that the library copies: whole ones, as they are."""
+        if not self.copies_objects or not step.file or isinstance(source, ShapedSource):
+            return ()
+        return tuple(one for one in self.chosen.unreadable(step) if one.copy_reason)
 
     def warn(self) -> None:
         """Issue a warning that lists the arrays that were left out."""

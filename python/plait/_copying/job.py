@@ -21,7 +21,7 @@ from .joined_sources import make_joined_source
 from .moving import Mover, Progress, Ranks
 from .names import OverlapCheck, TargetName
 from .planned import DryRunFactory
-from .plans import ArrayPlan
+from .plans import ArrayPlan, library_plan
 from .resume.resuming import open_journal
 from .scratch import Scratch
 from .selection import Selection
@@ -167,12 +167,14 @@ class Run:
             source = self._changed(opened)
             found = Checks(job.chosen, job.skip, source.name, _shown_target(job))
             with self._make_target(opened, options) as target:
+                found.copies_objects = isinstance(target, FileTarget) and target.copies_objects
                 for step in source.steps():
                     with checks(self._fail):
                         arrays = found.arrays(step, source, target)
                         if isinstance(source, ShapedSource):
                             source.check(arrays)
                         target.check(step, arrays)
+                    step = replace(step, library_copied=found.library_copied)
                     self._step(step, arrays, source, target)
                     self.steps += 1
                     if self.steps == job.chosen.steps:
@@ -222,7 +224,7 @@ class Run:
 
     def _step(self, step: SourceStep, arrays: tuple[StepArray, ...], source: Source, target: Target) -> None:
         mover, journal = self._mover, self._mover.journal
-        mover.begin(arrays)
+        mover.begin(arrays, step.library_copied)
         keys = {array.name: journal_key(step.number, array) for array in arrays}
         there = {name for name, key in keys.items() if journal is not None and journal.finished(key)}
         if there != set(keys) or not keys:
@@ -238,6 +240,8 @@ class Run:
             mover.move(array, (source, target), stored, self._scratch, keys[array.name])
             if self._job.verify and isinstance(target, FileTarget):  # only files are verified
                 mover.verify(array, source, target, stored)
+        if self._job.dry_run:
+            self.plan += [library_plan(step.number, one) for one in step.library_copied]
         target.end()
 
 

@@ -109,7 +109,9 @@ class JoinedFilesSource(WrappedSource):
     def steps(self) -> Iterator[SourceStep]:
         """Return the step of the first file, with the arrays as they are joined."""
         for step in self._source.steps():
-            yield replace(step, arrays=tuple(self._joined(one) for one in step.arrays if one.name in self._files))
+            yield replace(
+                step, file="", arrays=tuple(self._joined(one) for one in step.arrays if one.name in self._files)
+            )
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array, or a window of it."""

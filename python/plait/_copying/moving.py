@@ -23,7 +23,7 @@ from .passes import buffers, passes
 from .plans import ArrayPlan, Route, planned
 from .resume.journal import Journal, Windows
 from .scratch import Scratch
-from .steps import ReadableEnd, Reads, StepArray, WritableEnd, Writes
+from .steps import ReadableEnd, Reads, StepArray, UnreadableArray, WritableEnd, Writes
 from .windows import Window, cut
 
 Progress = Callable[[int, int], None]
@@ -64,9 +64,13 @@ class Mover:
         """True if the verification found a difference between target and source."""
         self._share = (0, 1)  # the number of the pass, and the number of passes
 
-    def begin(self, arrays: tuple[StepArray, ...]) -> None:
-        """Begin a step with these arrays."""
-        self.total += sum(array.bytes for array in arrays)
+    def begin(self, arrays: tuple[StepArray, ...], library_copied: tuple[UnreadableArray, ...] = ()) -> None:
+        """Begin a step with these arrays, and others that a library copies."""
+        stored = sum(array.stored for array in library_copied)
+        self.total += sum(array.bytes for array in arrays) + stored
+        self.done += stored
+        if self.first is None and library_copied and not arrays:
+            self.first = StepArray.make(library_copied[0].name, library_copied[0].described.shape, "V")
         self.first = self.first or arrays[0] if arrays else self.first
 
     def plan(

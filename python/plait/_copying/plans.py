@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core import Content
 from .boxes import Boxes, Storage, predicted, stretches, touches
-from .steps import StepArray
+from .steps import StepArray, UnreadableArray
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ class ArrayPlan:
     unlimited: tuple[str, ...] = ()
     """The dimensions that can be extended in the target: their names, or numbers if they have none."""
     library: str = ""
-    """The reason why the library of the source's format reads the array; empty if Plait does."""
+    """The reason why the library of the source's format reads or copies the array; empty if Plait does."""
+    is_library_copy: bool = False
+    """True if that library copies the array as it is; there are no passes then."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,12 @@ def planned(step: int, array: StepArray, route: Route, target: Storage) -> Array
         _unlimited_names(array, target),
         array.library,
     )
+
+
+def library_plan(step: int, array: UnreadableArray) -> ArrayPlan:
+    """Return the plan of an array that the library of its format copies."""
+    dtype = np.dtype("V")
+    return ArrayPlan(step, array.name, array.described.shape, dtype, (), 0, 0, "", (), array.copy_reason, True)
 
 
 def _unlimited_names(array: StepArray, target: Storage) -> tuple[str, ...]:

@@ -145,11 +145,15 @@ class NamedSource:
             if dtype is None or reason:
                 reason = reason or f"elements of type {one.element} cannot be read"
                 reason = f"{self._path}{BETWEEN if one.name else ''}{one.name}: {reason}"
-                unreadable.append(UnreadableArray(name, reason, has_elements=one.has_elements))
+                unreadable.append(
+                    UnreadableArray(name, reason, one.has_elements, one.copy_reason, described=one, stored=one.stored)
+                )
             else:
                 described = replace_type(one, array_type(one.shape, dtype, one.order))
                 arrays.append(StepArray(described, named=bool(one.name), library=one.library))
-        yield SourceStep(0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable), is_all=True)
+        yield SourceStep(
+            0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable), file=self._on_disk, is_all=True
+        )
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
         """Read an array, or a window of it."""

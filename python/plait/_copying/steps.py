@@ -95,6 +95,14 @@ class UnreadableArray(SkippedArray):
 
     has_elements: bool = True
     """False for one with a null dataspace, which has no elements that could be copied."""
+    copy_reason: str = ""
+    """The reason why only the library of the source's format copies it, into files of that format; empty if nothing
+    copies it.
+    """
+    described: Content = field(default_factory=Content)
+    """Its description, as far as it can be read."""
+    stored: int = 0
+    """The bytes that it takes in the source."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,10 @@ class SourceStep:
     """The groups of the arrays, if the source has any."""
     unreadable: tuple[UnreadableArray, ...] = ()
     """Arrays that the source has besides `arrays`."""
+    library_copied: tuple[UnreadableArray, ...] = ()
+    """Those of `unreadable` that the library of the target's format copies."""
+    file: str = ""
+    """The file that has `unreadable`, if its library can copy them."""
     is_all: bool = False
     """True if the source has no steps, but arrays that are copied at once."""
 

@@ -187,6 +187,11 @@ class FileTarget:
                 with contextlib.suppress(Error):  # the error of the copy matters more
                     self._additions.remove()
 
+    @property
+    def copies_objects(self) -> bool:
+        """True if the library of the target's format copies arrays into it that Plait does not read."""
+        return self._holds and not self._name.has_variable and locate_new(self._name.text).copies_objects
+
     def check(self, step: SourceStep, arrays: tuple[StepArray, ...]) -> None:
         """Reject names that lead to a source, or two names that lead to one file."""
         self._making.storage.check_names(arrays)
@@ -244,11 +249,12 @@ class FileTarget:
             self._holds
             and not self._groups
             and not self._name.has_variable
-            and [(array.name, array.named) for array in arrays] != [(VARIABLE, False)]
+            and (step.library_copied or [(array.name, array.named) for array in arrays] != [(VARIABLE, False)])
         ):
             name = self._name.expand(step.number, "")
             self._keys = [journal_key(step.number, array) for array in arrays]
             options = self._making.options_of_all(name, arrays, self._groups_given)
+            options.library_copies = (step.file, [(one.name, one.name) for one in step.library_copied])
             self._all = self._stack.enter_context(self._making.open(name, options, self._keys))
 
     def begin_array(self, array: StepArray) -> Storage | None:

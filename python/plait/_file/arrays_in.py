@@ -57,6 +57,10 @@ class ArrayInfo:
     """The numbers of its dimensions that may be extended, if the format states them."""
     has_elements: bool = True
     """False if it has a name and attributes but no shape and no elements (a null dataspace of HDF5)."""
+    copy_reason: str = ""
+    """The reason why only the library of its format copies it, into files of the same format, such as references in
+    HDF5; empty if Plait copies it, or if nothing does.
+    """
 
 
 @dataclass(frozen=True)

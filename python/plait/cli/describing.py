@@ -75,7 +75,8 @@ def _held(one: plait.ArrayInfo) -> Document:
     details |= {
         name: list(value) if isinstance(value, tuple) else json_value(value) for name, value in properties.items()
     }
-    return {"name": one.name, **held, **details, **described(one.attributes), "error": one.error or None}
+    reasons = {"error": one.error or None, "copied_by_library": one.copy_reason or None}
+    return {"name": one.name, **held, **details, **described(one.attributes), **reasons, "empty": not one.has_elements}
 
 
 def _store(found: ResolvedName, name: str, options: dict[str, Any]) -> Document:

@@ -127,9 +127,13 @@ def _print_arrays(arrays: list[dict[str, Any]]) -> None:
     """Print a line for each array of a file."""
     rows = [("", "array", "type", "order", "at byte", "bytes", "storage")]
     for one in arrays:
-        shape = "?" if one["shape"] is None else "x".join(map(str, one["shape"])) or "scalar"
+        shape = (
+            "empty" if one["empty"] else "?" if one["shape"] is None else "x".join(map(str, one["shape"])) or "scalar"
+        )
         element = one["element"] if one["dtype"] in (one["element"], None) else f"{one['element']} ({one['dtype']})"
         storage = f"{one['storage']}; cannot be opened: {one['error']}" if one["error"] else one["storage"]
+        if one["copied_by_library"]:
+            storage = f"{one['storage']}; copied by HDF5's library only: {one['copied_by_library']}"
         if one["bytes"] is not None and 0 < one["stored"] < one["bytes"]:
             storage = f"{storage}, {one['bytes'] / max(one['stored'], 1):.3g} times smaller"
         numbers = (f"{one['offset']:,}", f"{one['stored']:,}")

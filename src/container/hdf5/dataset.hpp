@@ -90,6 +90,9 @@ struct HdfDataset {
   /// The reason why the HDF5 library reads the elements, as in `filter bitshuffle`; empty if Plait reads them.
   std::string library_reason;
   bool is_null = false;  ///< true if the dataspace is null: the dataset has no shape and no elements
+  /// The reason why only the HDF5 library copies the dataset, into another HDF5 file, as in `its elements are
+  /// references to other objects`; empty if Plait copies it, or nothing does. Not in packed().
+  std::string copy_reason;
   std::int64_t stored = 0;
   std::vector<std::byte> fill;  ///< the fill value: one element of the file, which may be an array
   bool has_own_fill = false;    ///< true if the file states a fill value; not in packed()
@@ -118,7 +121,8 @@ struct HdfDataset {
   std::int64_t tree_children = 64;      ///< maximum number of children of a node of the chunk index; not in packed()
   std::optional<Changes> changes;       ///< the appended changes, if the dataset is being changed
 
-  /// Returns true if changed chunks may need other offsets: they are compressed, or some have no offset yet.
+  /// Returns true if changed elements may need other offsets: chunks are compressed, or some have no offset yet; or
+  /// elements refer to texts, which change together with them.
   bool needs_offsets() const;
   /// Returns the number of dimensions in the file.
   std::size_t stored_dimensions() const { return type.shape.size() - element_dimensions; }

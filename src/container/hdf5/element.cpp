@@ -47,7 +47,10 @@ char byte_order(const Library& hdf5, hid_t type, std::size_t bytes) {
 std::string_view order_suffix(char order) { return order == '<' ? "LE" : order == '>' ? "BE" : ""; }
 
 Element unsupported(std::string description, const std::string& why) {
-  return {{}, std::move(description), 0, base::Rejection::because(why, ", which Plait does not read; use h5py for it")};
+  Element element{
+      {}, std::move(description), 0, base::Rejection::because(why, ", which Plait does not read; use h5py for it")};
+  element.unread_reason = why;
+  return element;
 }
 
 Element make_integer(const Library& hdf5, hid_t type, bool is_signed, const char* kind) {

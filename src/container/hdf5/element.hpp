@@ -29,6 +29,7 @@ struct Element {
   /// The dimensions of elements that are arrays; `dtype` and `bytes` are then those of an element of such an array.
   Extents shape{};
   std::vector<TextField> texts{};  ///< the texts of an element that are not padded with NUL
+  std::string unread_reason{};     ///< the reason for `rejection`, as in `its elements are references`
   std::string unread_member{};     ///< the path and the type of the first member that Plait does not read
 };
 

@@ -29,6 +29,7 @@ class Hdf5 : public Format {
                 .keeps_chunks = true,
                 .keeps_unfinished = false,  // the index of chunks is in memory until the file is closed
                 .has_texts = true,
+                .copies_objects = !suffix.starts_with(".nc"),
                 .only_order = Order::kC}) {}
   bool begins(std::span<const std::byte> header) const override { return is_hdf5(header); }
   bool recognizes(store::Store& store, std::span<const std::byte> header) const override {

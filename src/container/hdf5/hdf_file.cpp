@@ -253,6 +253,8 @@ HdfDataset HdfFile::dataset(std::string_view name) {
   if (found.storage == Storage::kChunks && found.library_reason.empty()) {
     read_index(object.id(), found, shown);
     describe_file(found);
+  } else if (found.type.has_texts()) {
+    describe_file(found);
   }
   return found;
 }
@@ -305,6 +307,7 @@ HdfDataset HdfFile::describe(hid_t dataset, bool is_outside, const std::string& 
     reject("its elements are arrays of numbers with unused bits; use h5py for it");
   else if (!element.conversion.empty())
     add_library_reason(found, element.conversion);
+  choose_copier(dataset, element.unread_reason, is_outside, found);
   choose_reader(dataset, properties.id(), is_outside, found);
   if (found.rejection) return found;
   const std::optional<std::int64_t> bytes = array_bytes(found.type.shape, found.type.element_bytes);

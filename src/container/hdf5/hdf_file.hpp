@@ -61,6 +61,9 @@ class HdfFile {
   Handle open_object(const std::string& name, const std::string& shown) const;
   /// Makes the HDF5 library read the elements if Plait does not find them, or does not decode them.
   void choose_reader(hid_t dataset, hid_t properties, bool is_outside, HdfDataset& found) const;
+  /// Determines whether the HDF5 library can copy a dataset that Plait does not read.
+  /// reason: the reason why Plait does not read elements of its type.
+  void choose_copier(hid_t dataset, const std::string& reason, bool is_outside, HdfDataset& found) const;
   Library::Location find_location(hid_t object) const;
   /// Describes a dataset. is_outside: true if it is in another file, to which a link has led.
   HdfDataset describe(hid_t dataset, bool is_outside, const std::string& shown) const;

@@ -1,6 +1,7 @@
 #include "container/hdf5/opened_file.hpp"
 
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include "base/errors.hpp"
@@ -32,6 +33,7 @@ Member make_member(NamedDataset& found) {
   member.stored = dataset.stored;
   member.type = std::move(dataset.type);
   member.library = std::move(dataset.library_reason);
+  member.copy_reason = std::move(dataset.copy_reason);
   member.rejection = std::move(dataset.rejection);
   member.has_elements = !dataset.is_null;
   return member;
@@ -57,6 +59,11 @@ OpenedDataset::OpenedDataset(Content content, std::shared_ptr<DatasetStore> stor
 OpenedDataset::OpenedDataset(Content content, const std::shared_ptr<ChangedDataset>& store, const std::string& path)
     : OpenedDataset(std::move(content), std::shared_ptr<DatasetStore>(store), path) {
   changed_ = store;
+  const HdfDataset& found = store->dataset();
+  if (found.type.has_texts())
+    set_texts(std::make_shared<HeapTexts>(
+        store->file(), path, found.heap_base, found.missing_text,
+        [store](std::span<const std::byte> collection) { return store->append_heap(collection); }));
 }
 
 std::string OpenedDataset::encoded() const { return packed(dataset_->dataset()); }

@@ -10,7 +10,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "container/hdf5/netcdf4/netcdf_fill.hpp"
+#include "container/netcdf/default_fill.hpp"
 #include "container/netcdf/netcdf_header.hpp"
 
 namespace plait::container::netcdf {
@@ -33,7 +33,7 @@ std::map<std::string, std::weak_ptr<RecordFile>>& registry() {
 /// Writes the fill value of a variable into a record.
 void fill_variable(const Variable& variable, std::int64_t first, std::span<std::byte> record) {
   std::vector<std::byte> fill = variable.member.fill;
-  if (fill.empty()) fill = hdf5::netcdf_fill(variable.member.type.dtype);
+  if (fill.empty()) fill = default_fill(variable.member.type.dtype);
   if (fill.empty()) return;
   const std::int64_t begin = variable.records.begin - first;
   const auto bytes = static_cast<std::int64_t>(fill.size());

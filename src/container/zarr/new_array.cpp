@@ -69,11 +69,7 @@ OrderedJson make_codecs(const ArrayType& type, const std::string& codec) {
 
 /// Returns the fill value of texts.  errors  kArgument: the given one is no text.
 OrderedJson text_fill_json(const std::string& path, const std::string& given) {
-  const nlohmann::json text = given.empty() ? nlohmann::json("") : nlohmann::json::parse(given, nullptr, false);
-  if (!text.is_string())
-    base::throw_argument_error(path, ": the fill value ", given,
-                               " is none that texts can have; give one in quotation marks, as JSON has texts");
-  return marked_text(text.get<std::string>());
+  return marked_text(text_fill(path, given));
 }
 
 OrderedJson names_json(const std::string& path, const FileOptions& options, std::size_t dimensions) {

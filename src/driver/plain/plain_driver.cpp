@@ -166,6 +166,7 @@ ResolvedName describe(const std::string& name, const container::Format& holds) {
   found.adds_arrays = by_name && holds.folder() != nullptr;
   found.names_arrays = by_name && traits.names_arrays;
   found.keeps_unfinished = !by_name || traits.keeps_unfinished;
+  found.copies_objects = by_name && traits.copies_objects;
   found.only_order = by_name ? traits.only_order : std::nullopt;
   return found;
 }

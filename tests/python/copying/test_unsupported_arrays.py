@@ -35,8 +35,9 @@ def test_a_chosen_array_does_not_depend_on_others(mixed, target):
     np.testing.assert_array_equal(plait.open(target).read(), np.arange(5.0))
     done = run("copy", mixed, f"two-{target}", "--variable", "a")
     assert done.exit_code == 0, done.output
-    with pytest.raises(plait.ArgumentError, match=r"a.h5::records: its elements are records"):
-        plait.copy(mixed, target, variable="records")
+    if target != "b.h5":
+        with pytest.raises(plait.ArgumentError, match=r"a.h5::records: its elements are records"):
+            plait.copy(mixed, target, variable="records")
     with pytest.raises(plait.ArgumentError, match="has no array 'b'"):
         plait.copy(mixed, target, variable="b")
 
@@ -44,7 +45,6 @@ def test_a_chosen_array_does_not_depend_on_others(mixed, target):
 IMPOSSIBLE = {
     "b.zarr": ["records", "sequences"],
     "b.nc": ["records", "sequences", "g/half", "opaque"],
-    "b.h5": ["records", "sequences"],
     "b.npz": ["records", "sequences"],
     "b.safetensors": ["records", "sequences", "opaque"],
 }
@@ -76,7 +76,7 @@ def test_what_is_left_out_is_in_the_result(mixed):
         done = plait.copy(mixed, "b.zarr", skip_unsupported=True)
     assert [one.name for one in done.skipped] == ["records", "sequences"]
     assert all(one.reason for one in done.skipped)
-    line = run("copy", mixed, "c.h5", "--skip-unsupported")
+    line = run("copy", mixed, "c.npz", "--skip-unsupported")
     assert ", 2 arrays left out" in line.stdout
     with pytest.raises(plait.ArgumentError, match="'yes' is not a truth value"):
         plait.copy(mixed, "d.h5", skip_unsupported="yes")
@@ -97,15 +97,15 @@ def test_nothing_that_can_be_copied(mixed):
         file["nothing"] = h5py.Empty("f4")
     for skip in (False, True):
         with pytest.raises(plait.ArgumentError, match="records"):
-            plait.copy("c.h5", "d.h5", skip_unsupported=skip)
+            plait.copy("c.h5", "d.nc", skip_unsupported=skip)
     with h5py.File("e.h5", "w") as file:
         file["nothing"] = h5py.Empty("f4")
     with pytest.raises(plait.ArgumentError, match="without elements"):
-        plait.copy("e.h5", "d.h5")
-    assert not Path("d.h5").exists()
+        plait.copy("e.h5", "d.nc")
+    assert not Path("d.nc").exists()
 
 
-@pytest.mark.parametrize("target", ["b.zarr", "b.nc", "b.h5", "b.npz"])
+@pytest.mark.parametrize("target", ["b.zarr", "b.nc", "b.npz"])
 def test_null_dataspaces_are_left_out(mixed, target):
     with h5py.File("c.h5", "w") as file:
         file["a"] = np.arange(3.0)
@@ -116,4 +116,4 @@ def test_null_dataspaces_are_left_out(mixed, target):
     assert [one.name for one in done.skipped] == ["nothing"]
     assert names(target) == ["a", "b"]
     with pytest.raises(plait.ArgumentError, match="null dataspace"):
-        plait.copy("c.h5", "d.h5", variable="nothing")
+        plait.copy("c.h5", "d.zarr", variable="nothing")

@@ -41,7 +41,10 @@ def print_plan(job: dict[str, Any], result: CopySummary) -> None:
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
         console.print(line.rstrip(), soft_wrap=True, markup=False)
     for array in result.plan:
-        if array["library"]:
+        if array["is_library_copy"]:
+            line = f"{shown(array['name'])} is copied by the library of its format, as it is and by one rank"
+            console.print(f"{line}: {shown(array['library'])}", soft_wrap=True, markup=False)
+        elif array["library"]:
             line = f"{shown(array['name'])} is read by the library of its format ({shown(array['library'])}), by one "
             console.print(f"{line}thread of a process at a time", soft_wrap=True, markup=False)
     passes = [one for array in result.plan for one in array["passes"]]

@@ -18,6 +18,7 @@
 #include "container/array_type.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/hdf_file.hpp"
+#include "container/hdf5/library_copy/object_copier.hpp"
 #include "container/hdf5/library_read/sources.hpp"
 
 namespace plait::container::hdf5 {
@@ -68,6 +69,17 @@ void HdfFile::choose_reader(hid_t dataset, hid_t properties, bool is_outside, Hd
     add_library_reason(found, base::text("external link to ", std::filesystem::path(file_name()).filename().string()));
   if (found.storage == Storage::kInside || found.storage == Storage::kNone) found.library_reason.clear();
   if (found.storage == Storage::kWhole && !found.library_reason.empty()) found.storage = Storage::kLibrary;
+}
+
+void HdfFile::choose_copier(hid_t dataset, const std::string& reason, bool is_outside, HdfDataset& found) const {
+  if (is_outside || (reason.empty() && !found.is_null)) return;
+  const Handle type(hdf5_->H5Dget_type(dataset), hdf5_->H5Tclose);
+  const Handle properties(hdf5_->H5Dget_create_plist(dataset), hdf5_->H5Pclose);
+  if (!type || !properties || !is_copyable(hdf5_, type.id(), properties.id())) return;
+  found.copy_reason = found.is_null ? "it has no elements (a null dataspace)" : reason;
+  if (!found.is_null)
+    found.rejection = base::Rejection::because(
+        reason, ", which Plait does not read; use h5py for it, or copy it to another HDF5 file");
 }
 
 }  // namespace plait::container::hdf5

@@ -52,8 +52,12 @@ class NewHdfFile : public container::NewFile {
 
   std::string encoded() const override {
     std::vector<std::int64_t> offsets;
-    for (const Member& one : content().members) offsets.push_back(one.data_offset);
-    return base::encode(content().file_bytes, offsets);
+    std::vector<std::vector<std::byte>> fills;
+    for (const Member& one : content().members) {
+      offsets.push_back(one.data_offset);
+      fills.push_back(one.type.has_texts() ? one.fill : std::vector<std::byte>());
+    }
+    return base::encode(content().file_bytes, offsets, fills);
   }
   std::unique_ptr<container::Dataset> dataset(std::shared_ptr<store::Store> store) const override {
     std::vector<NewDataset> chunked = chunked_in(content());
@@ -70,10 +74,12 @@ class NewHdfFile : public container::NewFile {
 
 std::unique_ptr<container::NewFile> create_file(const std::string& path, const FileOptions& options) {
   NewContent made = new_content(path, options);
-  NewFile file = make_file({std::string(array_name(path).file), made.members, options.groups, is_netcdf_name(path)});
+  NewFile file = make_file(
+      {std::string(array_name(path).file), made.members, options.groups, options.library_copies, is_netcdf_name(path)});
   assign_offsets(made, static_cast<std::int64_t>(file.head.size()));
   for (std::size_t i = 0; i < made.members.size(); ++i) {
     Member& one = made.members[i];
+    if (!file.text_fills[i].empty()) one.fill = file.text_fills[i];
     one.address_field = file.address_fields[i];
     if (!one.in_chunks() && one.data_offset != 0)
       put_number(file.head, one.address_field, static_cast<std::uint64_t>(one.data_offset));
@@ -88,8 +94,12 @@ std::unique_ptr<container::NewFile> attach_file(const std::string& path, const F
                                                 std::string_view encoded) {
   NewContent made = new_content(path, options);
   std::vector<std::int64_t> offsets;
-  base::decode(encoded, base::kAnotherRank, made.file_bytes, offsets);
+  std::vector<std::vector<std::byte>> fills;
+  base::decode(encoded, base::kAnotherRank, made.file_bytes, offsets, fills);
   offsets.resize(made.members.size());
+  fills.resize(made.members.size());
+  for (std::size_t i = 0; i < fills.size(); ++i)
+    if (!fills[i].empty()) made.members[i].fill = std::move(fills[i]);
   set_offsets(made, offsets);
   return std::make_unique<NewHdfFile>(std::move(made));
 }

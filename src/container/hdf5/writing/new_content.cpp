@@ -29,6 +29,7 @@
 #include "container/format_registry.hpp"
 #include "container/hdf5/element.hpp"
 #include "container/hdf5/filters.hpp"
+#include "container/hdf5/texts/heap_texts.hpp"
 #include "container/hdf5/writing/new_type.hpp"
 #include "container/members.hpp"
 #include "container/netcdf/default_fill.hpp"
@@ -137,6 +138,15 @@ void check_unlimited(const Content& content, const std::string& shown) {
   }
 }
 
+/// Returns an element that stands for the fill value of texts until the library has stored it; empty for empty texts.
+std::vector<std::byte> new_text_fill(const std::string& shown, const std::string& given) {
+  const std::string value = zarr::text_fill(shown, given);
+  if (value.find('\0') != std::string::npos)
+    base::throw_argument_error(shown, ": the fill value ", given,
+                               " contains a NUL character, which texts of HDF5 cannot have; give another one");
+  return value.empty() ? std::vector<std::byte>() : missing_text_element();
+}
+
 /// Checks a new array, and decides how it is stored.
 void describe(Member& array, const std::string& path, bool of_netcdf) {
   const std::string shown = text(path, "::", array.name);
@@ -147,7 +157,9 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
   check_unlimited(array, shown);
   check_attributes(array.attributes, shown);
   check_record(type.dtype, shown, of_netcdf);
-  if (!array.fill_value.empty())
+  if (!array.fill_value.empty() && type.has_texts())
+    array.fill = new_text_fill(shown, array.fill_value);
+  else if (!array.fill_value.empty())
     array.fill = zarr::encode_fill(zarr::fill_given(shown, array.fill_value, type.dtype), type.dtype);
   if (of_netcdf) {
     check_netcdf_type(type.dtype, shown);
@@ -179,6 +191,12 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
 /// head.
 bool is_filled_scalar(const Member& member) { return member.type.shape.empty() && !member.fill.empty(); }
 
+/// Makes the content that of the first array, or of an array without elements if there is none.
+void describe_first(NewContent& made) {
+  const ArrayType nothing{{0}, "|u1", 1};
+  static_cast<Content&>(made) = made.members.empty() ? Content(nothing, 0) : made.members.front();
+}
+
 }  // namespace
 
 bool is_netcdf_name(const std::string& path) {
@@ -203,7 +221,9 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
         ": attributes, names of dimensions or unlimited ones of one array were given, but there are several; give them "
         "with each array");
   NewContent made;
-  made.members = make_new_members(path, options, "data");
+  // A file may have only datasets that the library copies.
+  if (!options.arrays.empty() || options.shape || options.library_copies.arrays.empty())
+    made.members = make_new_members(path, options, "data");
   const std::string file(array_name(path).file);
   for (Member& one : made.members) {
     if (options.arrays.empty()) one.name = bare(one.name);
@@ -241,7 +261,7 @@ void assign_offsets(NewContent& made, std::int64_t head_bytes) {
       one.data_offset = end;
       end = rounded(base::checked_add(end, whole.bytes(), "bytes of all chunks"), kLine);
     }
-  static_cast<Content&>(made) = made.members.front();
+  describe_first(made);
 }
 
 void write_filled_scalars(const NewContent& made, std::vector<std::byte>& head) {
@@ -254,7 +274,7 @@ void write_filled_scalars(const NewContent& made, std::vector<std::byte>& head) 
 
 void set_offsets(NewContent& made, const std::vector<std::int64_t>& offsets) {
   for (std::size_t i = 0; i < made.members.size(); ++i) made.members[i].data_offset = offsets[i];
-  static_cast<Content&>(made) = made.members.front();
+  describe_first(made);
 }
 
 std::vector<NewDataset> chunked_in(const NewContent& made) {

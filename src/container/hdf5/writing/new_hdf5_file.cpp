@@ -24,8 +24,10 @@
 #include "base/descriptor.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "container/fill_value.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/library.hpp"
+#include "container/hdf5/library_copy/object_copier.hpp"
 #include "container/hdf5/netcdf4/dimensions.hpp"
 #include "container/hdf5/writing/netcdf_types.hpp"
 #include "container/hdf5/writing/new_attributes.hpp"
@@ -124,7 +126,13 @@ Extents empty_chunk(const Extents& shape) {
 Handle make_creation_list(const Library& hdf5, const Member& member, hid_t type) {
   Handle creation = make_list(hdf5, hdf5->H5P_CLS_DATASET_CREATE_ID_g);
   bool said = hdf5->H5Pset_obj_track_times(creation.id(), false) >= 0;
-  if (!member.fill.empty()) said = said && hdf5->H5Pset_fill_value(creation.id(), type, member.fill.data()) >= 0;
+  if (!member.fill.empty() && member.type.has_texts()) {
+    const std::string value = zarr::text_fill(member.name, member.fill_value);
+    const char* const begin = value.c_str();
+    said = said && hdf5->H5Pset_fill_value(creation.id(), type, &begin) >= 0;
+  } else if (!member.fill.empty()) {
+    said = said && hdf5->H5Pset_fill_value(creation.id(), type, member.fill.data()) >= 0;
+  }
   if (!member.in_chunks() && member.unlimited.empty()) return said ? std::move(creation) : Handle();
   const Extents chunk = member.in_chunks() ? *member.chunk : empty_chunk(member.type.shape);
   const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
@@ -192,6 +200,7 @@ class FileDescriber {
     for (std::size_t i = 0; i < wanted_.members.size(); ++i) describe_array(wanted_.members[i], stored_name(i));
     if (!scales_.scales.empty()) describe_scales();
     describe_dimension_lists();
+    copy_datasets(hdf5_, wanted_.copies, file_.id(), wanted_.path);
     std::vector<std::int64_t> headers;
     for (const haddr_t address : addresses_) headers.push_back(static_cast<std::int64_t>(address));
     // The library writes much of the metadata only when the file is closed, and closes it only after its types.
@@ -379,8 +388,12 @@ NewFile make_file(const NewFileSpec& wanted) {
     headers = describing.describe();
   }
   made.head = memory.read();
-  for (const std::int64_t header : headers)
-    made.address_fields.push_back(find_address_field(made.head, header, wanted.path));
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    const Member& one = wanted.members[i];
+    made.address_fields.push_back(find_address_field(made.head, headers[i], wanted.path));
+    made.text_fills.push_back(one.type.has_texts() && !one.fill.empty() ? find_fill(made.head, headers[i], wanted.path)
+                                                                        : std::vector<std::byte>());
+  }
   return made;
 }
 

@@ -8,6 +8,7 @@
 
 #include "container/content.hpp"
 #include "container/hdf5/dataset.hpp"
+#include "plait/file_options.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -16,6 +17,7 @@ struct NewFileSpec {
   std::string path;             ///< path in error messages
   std::vector<Member> members;  ///< the arrays; all of their content except the offset is used
   std::vector<GroupAttributes> groups;
+  LibraryCopies copies{};  ///< datasets that the library copies
   bool of_netcdf = false;  ///< true if netCDF's library must be able to read the file
 };
 
@@ -25,6 +27,8 @@ struct NewFile {
   /// For each array, the offset in the head of the 8 bytes that state where the array begins, or where the index of its
   /// chunks is. Until then they have the value that means undefined.
   std::vector<std::int64_t> address_fields;
+  /// For each array of texts with a fill value, the element that refers to it; otherwise empty.
+  std::vector<std::vector<std::byte>> text_fills;
 };
 
 /// Makes datasets with the groups above them and attributes, which all versions of the library since 1.8 read. A

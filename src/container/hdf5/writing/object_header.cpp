@@ -6,11 +6,13 @@
 
 #include "base/errors.hpp"
 #include "container/hdf5/changing/numbers.hpp"
+#include "plait/array_description.hpp"
 
 namespace plait::container::hdf5 {
 
 namespace {
 
+constexpr std::uint64_t kFillMessage = 5;
 constexpr std::uint64_t kLayoutMessage = 8;
 constexpr std::uint64_t kContinuation = 16;
 constexpr std::size_t kMaxBlocks = 10'000;
@@ -29,6 +31,26 @@ class HeaderBytes {
       unknown();
     return number_in(head_, static_cast<std::size_t>(at), bytes);
   }
+  /// Returns the offset of the data of the first message of a type, and its size.
+  std::pair<std::int64_t, std::int64_t> find_message(std::int64_t header, std::uint64_t wanted) const {
+    if (number(header, 1) != 1) unknown();
+    std::vector<std::pair<std::int64_t, std::int64_t>> blocks{
+        {header + 16, static_cast<std::int64_t>(number(header + 8, 4))}};
+    for (std::size_t i = 0; i < blocks.size() && i < kMaxBlocks; ++i) {
+      const auto [begin, length] = blocks[i];
+      for (std::int64_t at = begin; at + 8 <= begin + length;) {
+        const std::uint64_t type = number(at, 2);
+        const auto size = static_cast<std::int64_t>(number(at + 2, 2));
+        const std::int64_t data = at + 8;
+        if (type == wanted) return {data, size};
+        if (type == kContinuation)
+          blocks.emplace_back(static_cast<std::int64_t>(number(data, 8)),
+                              static_cast<std::int64_t>(number(data + 8, 8)));
+        at = data + size;
+      }
+    }
+    unknown();
+  }
   [[noreturn]] void unknown() const { throw_unexpected(path_, "the description of a dataset"); }
 
  private:
@@ -40,30 +62,26 @@ class HeaderBytes {
 
 std::int64_t find_address_field(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
   const HeaderBytes bytes(head, path);
-  if (bytes.number(header, 1) != 1) bytes.unknown();
-  std::vector<std::pair<std::int64_t, std::int64_t>> blocks{
-      {header + 16, static_cast<std::int64_t>(bytes.number(header + 8, 4))}};
-  for (std::size_t i = 0; i < blocks.size() && i < kMaxBlocks; ++i) {
-    const auto [begin, length] = blocks[i];
-    for (std::int64_t at = begin; at + 8 <= begin + length;) {
-      const std::uint64_t type = bytes.number(at, 2);
-      const auto size = static_cast<std::int64_t>(bytes.number(at + 2, 2));
-      const std::int64_t data = at + 8;
-      if (type == kContinuation)
-        blocks.emplace_back(static_cast<std::int64_t>(bytes.number(data, 8)),
-                            static_cast<std::int64_t>(bytes.number(data + 8, 8)));
-      if (type == kLayoutMessage) {
-        const std::uint64_t kind = bytes.number(data + 1, 1);
-        if (bytes.number(data, 1) != 3 || (kind != 1 && kind != 2)) bytes.unknown();
-        // In the message of chunks the number of dimensions comes between the kind and the address.
-        const std::int64_t address = data + (kind == 1 ? 2 : 3);
-        if (bytes.number(address, 8) != ~std::uint64_t{0}) bytes.unknown();
-        return address;
-      }
-      at = data + size;
-    }
-  }
-  bytes.unknown();
+  const std::int64_t data = bytes.find_message(header, kLayoutMessage).first;
+  const std::uint64_t kind = bytes.number(data + 1, 1);
+  if (bytes.number(data, 1) != 3 || (kind != 1 && kind != 2)) bytes.unknown();
+  // In the message of chunks the number of dimensions comes between the kind and the address.
+  const std::int64_t address = data + (kind == 1 ? 2 : 3);
+  if (bytes.number(address, 8) != ~std::uint64_t{0}) bytes.unknown();
+  return address;
+}
+
+std::vector<std::byte> find_fill(std::span<const std::byte> head, std::int64_t header, const std::string& path) {
+  const HeaderBytes bytes(head, path);
+  const auto [data, size] = bytes.find_message(header, kFillMessage);
+  // The version, three bytes of properties, and the size of the value come before it.
+  constexpr std::int64_t kBefore = 8;
+  if (bytes.number(data, 1) != 2 || size < kBefore) bytes.unknown();
+  const auto length = static_cast<std::int64_t>(bytes.number(data + 4, 4));
+  if (length != ArrayType::kTextBytes || length > size - kBefore) bytes.unknown();
+  const std::span<const std::byte> value =
+      head.subspan(static_cast<std::size_t>(data + kBefore), static_cast<std::size_t>(length));
+  return {value.begin(), value.end()};
 }
 
 std::int64_t find_length_field(std::span<const std::byte> head, const std::string& path) {

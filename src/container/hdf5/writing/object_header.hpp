@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace plait::container::hdf5 {
 
@@ -13,6 +14,10 @@ namespace plait::container::hdf5 {
 /// Specification 3.0, sections IV.A.1.a and IV.A.2.i). header: the offset of the object header.
 /// errors  kSystem: the library has written another version.
 std::int64_t find_address_field(std::span<const std::byte> head, std::int64_t header, const std::string& path);
+
+/// Returns the element in the fill value message, version 2, of an array of texts: it refers to a text in the heap of the
+/// head.  errors  Those of find_address_field().
+std::vector<std::byte> find_fill(std::span<const std::byte> head, std::int64_t header, const std::string& path);
 
 /// Finds the 8 bytes that state the length of the file (section II.A, version 0).
 /// errors  Those of find_address_field().

@@ -1,0 +1,223 @@
+// Copies of datasets by the HDF5 library.
+//
+// Problem: Plait neither reads nor writes sequences of any length, references, and records that contain them. Their
+// elements refer to the heap of the file, or to objects in it.
+//
+// Idea: rank 0 describes a new file by the library before any rank writes elements (FileDescriber). At that moment the
+// library copies such datasets from the source into the description. H5Ocopy copies datasets without references,
+// including their chunks as they are. Datasets with references are read, translated (ReferenceTranslator) and written.
+// All datasets are made before the first reference is translated, because references may lead to any of them.
+// Attributes are copied one by one, because their references need the same translation.
+//
+// Example: of a.h5 Plait copies x, and the library copies seq (sequences) and refs (references to x and to seq).
+//    1  x is described, without elements
+//    2  H5Ocopy copies seq without attributes; refs is created with the type, shape and properties of the source
+//    3  the elements of refs are read and translated to the addresses of x and seq, and written
+//    4  the attributes of seq and refs follow
+// The description is then written as the head of b.h5, and all ranks write the elements of x after it.
+
+#include "container/hdf5/library_copy/object_copier.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/checked.hpp"
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/hdf5/changing/journal.hpp"
+#include "container/hdf5/hdf5_attributes.hpp"
+#include "container/hdf5/netcdf4/dimensions.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+
+herr_t append_name(hid_t /*object*/, const char* name, const H5A_info_t* /*info*/, void* out) {
+  static_cast<std::vector<std::string>*>(out)->emplace_back(name);
+  return 0;
+}
+
+/// Elements in memory, whose sequences and texts the library has allocated.
+class ElementBuffer {
+ public:
+  ElementBuffer(const Library& hdf5, hid_t type, hid_t space)
+      : hdf5_(hdf5), type_(type), space_(space), stride_(hdf5->H5Tget_size(type)) {
+    const hssize_t count = hdf5->H5Sget_simple_extent_npoints(space);
+    count_ = hdf5->H5Sget_simple_extent_type(space) == H5S_NULL || count < 0 ? 0 : static_cast<std::size_t>(count);
+    const std::int64_t bytes = base::checked_multiply(static_cast<std::int64_t>(count_),
+                                                      static_cast<std::int64_t>(stride_), "bytes of elements");
+    bytes_.resize(static_cast<std::size_t>(bytes));
+  }
+  ~ElementBuffer() {
+    if (count_ > 0) hdf5_->H5Dvlen_reclaim(type_, space_, 0, bytes_.data());
+  }
+  ElementBuffer(const ElementBuffer&) = delete;
+  ElementBuffer& operator=(const ElementBuffer&) = delete;
+
+  bool empty() const { return count_ == 0; }
+  std::size_t count() const { return count_; }
+  std::byte* data() { return bytes_.data(); }
+  std::byte* element(std::size_t i) { return bytes_.data() + i * stride_; }
+
+ private:
+  const Library& hdf5_;
+  hid_t type_;
+  hid_t space_;
+  std::size_t stride_;
+  std::size_t count_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+class DatasetCopier {
+ public:
+  DatasetCopier(const Library& hdf5, const LibraryCopies& copies, hid_t target, const std::string& target_name)
+      : hdf5_(hdf5),
+        source_name_(copies.source),
+        target_name_(target_name),
+        source_(open_source(hdf5, copies.source)),
+        target_(target),
+        linked_(hdf5->H5Pcreate(hdf5->H5P_CLS_LINK_CREATE_ID_g), hdf5->H5Pclose),
+        copied_(hdf5->H5Pcreate(hdf5->H5P_CLS_OBJECT_COPY_ID_g), hdf5->H5Pclose),
+        translator_(hdf5, {source_.id(), target, source_name_, target_name_}, renamed(copies)) {
+    const bool is_set = hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0 &&
+                        hdf5->H5Pset_create_intermediate_group(linked_.id(), 1) >= 0 &&
+                        hdf5->H5Pset_copy_object(copied_.id(), H5O_COPY_WITHOUT_ATTR_FLAG) >= 0;
+    if (!is_set) failed(target_name);
+  }
+
+  void add(const std::string& name, const std::string& new_name) {
+    Copy& copy = copies_.emplace_back();
+    copy.shown = text(source_name_, "::", name);
+    copy.from = open_dataset(name);
+    if (!copy.from) failed(copy.shown);
+    copy.type = Handle(hdf5_->H5Dget_type(copy.from.id()), hdf5_->H5Tclose);
+    copy.references = find_references(hdf5_, copy.type.id());
+    const std::string path = text("/", new_name);
+    if (!copy.references) {
+      if (hdf5_->H5Ocopy(copy.from.id(), ".", target_, path.c_str(), copied_.id(), linked_.id()) < 0)
+        failed(copy.shown);
+      copy.to = Handle(hdf5_->H5Oopen(target_, path.c_str(), 0), hdf5_->H5Oclose);
+    } else {
+      const Handle properties(hdf5_->H5Dget_create_plist(copy.from.id()), hdf5_->H5Pclose);
+      const Handle space(hdf5_->H5Dget_space(copy.from.id()), hdf5_->H5Sclose);
+      const Handle type(hdf5_->H5Tcopy(copy.type.id()), hdf5_->H5Tclose);  // a named type belongs to its file
+      copy.to =
+          Handle(hdf5_->H5Dcreate2(target_, path.c_str(), type.id(), space.id(), linked_.id(), properties.id(), 0),
+                 hdf5_->H5Dclose);
+    }
+    if (!copy.to) failed(copy.shown);
+  }
+
+  void finish() {
+    for (const Copy& copy : copies_)
+      if (copy.references) copy_elements(copy);
+    for (const Copy& copy : copies_) copy_attributes(copy);
+  }
+
+ private:
+  struct Copy {
+    std::string shown;
+    Handle from, to, type;
+    std::optional<ReferencePart> references;
+  };
+
+  static Handle open_source(const Library& hdf5, const std::string& path) {
+    recover_from_journal(path);
+    Handle file(hdf5->H5Fopen(path.c_str(), kReadOnly, 0), hdf5->H5Fclose);
+    if (!file)
+      base::throw_system_error(EIO, path, " cannot be opened as an HDF5 file by ", hdf5.describe(), hdf5.why());
+    return file;
+  }
+  static std::map<std::string, std::string> renamed(const LibraryCopies& copies) {
+    std::map<std::string, std::string> names;
+    for (const auto& [name, new_name] : copies.arrays)
+      if (name != new_name) names[name] = new_name;
+    return names;
+  }
+  /// Opens a dataset of the source, which netCDF's library may have stored under another name.
+  Handle open_dataset(const std::string& name) const {
+    Handle found(hdf5_->H5Dopen2(source_.id(), text("/", name).c_str(), 0), hdf5_->H5Dclose);
+    if (found) return found;
+    return {hdf5_->H5Dopen2(source_.id(), text("/", non_coordinate_path(name)).c_str(), 0), hdf5_->H5Dclose};
+  }
+
+  void copy_elements(const Copy& copy) {
+    const Handle space(hdf5_->H5Dget_space(copy.from.id()), hdf5_->H5Sclose);
+    ElementBuffer elements(hdf5_, copy.type.id(), space.id());
+    if (elements.empty()) return;
+    if (hdf5_->H5Dread(copy.from.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0) failed(copy.shown);
+    for (std::size_t i = 0; i < elements.count(); ++i)
+      translator_.translate(*copy.references, elements.element(i), copy.shown);
+    if (hdf5_->H5Dwrite(copy.to.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0) failed(copy.shown);
+  }
+
+  void copy_attributes(const Copy& copy) {
+    std::vector<std::string> names;
+    hsize_t at = 0;
+    if (hdf5_->H5Aiterate2(copy.from.id(), H5_INDEX_NAME, H5_ITER_INC, &at, append_name, &names) < 0)
+      failed(copy.shown);
+    const bool is_scale = hdf5_->H5Aexists(copy.from.id(), "REFERENCE_LIST") > 0;
+    for (const std::string& name : names) {
+      const bool names_dimensions = name == "DIMENSION_LIST" || name == "DIMENSION_LABELS";
+      if (names_dimensions || !is_internal(name, is_scale)) copy_attribute(copy, name);
+    }
+  }
+
+  void copy_attribute(const Copy& copy, const std::string& name) {
+    const std::string shown = text("the attribute \"", name, "\" of ", copy.shown);
+    const Handle from(hdf5_->H5Aopen(copy.from.id(), name.c_str(), 0), hdf5_->H5Aclose);
+    const Handle stored(hdf5_->H5Aget_type(from.id()), hdf5_->H5Tclose);
+    const Handle type(hdf5_->H5Tcopy(stored.id()), hdf5_->H5Tclose);
+    const Handle space(hdf5_->H5Aget_space(from.id()), hdf5_->H5Sclose);
+    if (!from || !type || !space) failed(shown);
+    ElementBuffer values(hdf5_, type.id(), space.id());
+    if (!values.empty() && hdf5_->H5Aread(from.id(), type.id(), values.data()) < 0) failed(shown);
+    if (const std::optional<ReferencePart> references = find_references(hdf5_, type.id())) {
+      if (!are_translatable(hdf5_, type.id())) return;
+      for (std::size_t i = 0; i < values.count(); ++i)
+        // Dimensions without other users have no object in the new file.
+        if (name == "DIMENSION_LIST" && !translator_.has_all(*references, values.element(i))) return;
+      for (std::size_t i = 0; i < values.count(); ++i) translator_.translate(*references, values.element(i), shown);
+    }
+    const Handle to(hdf5_->H5Acreate2(copy.to.id(), name.c_str(), type.id(), space.id(), 0, 0), hdf5_->H5Aclose);
+    if (!to || (!values.empty() && hdf5_->H5Awrite(to.id(), type.id(), values.data()) < 0)) failed(shown);
+  }
+
+  [[noreturn]] void failed(const std::string& what) const {
+    base::throw_system_error(EIO, what, " cannot be copied to ", target_name_, " by ", hdf5_.describe(), hdf5_.why(),
+                             "; leave it out, or copy the file by h5repack");
+  }
+
+  const Library& hdf5_;
+  const std::string& source_name_;
+  const std::string& target_name_;
+  const Handle source_;
+  const hid_t target_;
+  const Handle linked_;
+  const Handle copied_;
+  ReferenceTranslator translator_;
+  std::vector<Copy> copies_;
+};
+
+}  // namespace
+
+bool is_copyable(const Library& hdf5, hid_t type, hid_t properties) {
+  return hdf5->H5Pget_layout(properties) != H5D_VIRTUAL && hdf5->H5Pget_external_count(properties) == 0 &&
+         are_translatable(hdf5, type);
+}
+
+void copy_datasets(const Library& hdf5, const LibraryCopies& copies, hid_t target, const std::string& target_name) {
+  if (copies.arrays.empty()) return;
+  DatasetCopier copier(hdf5, copies, target, target_name);
+  for (const auto& [name, new_name] : copies.arrays) copier.add(name, new_name);
+  copier.finish();
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,77 @@
+/// References in the elements of datasets and attributes, and their translation into another file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "container/hdf5/library.hpp"
+
+namespace plait::container::hdf5 {
+
+/// A part of an element in memory that is a reference, or that contains references.
+struct ReferencePart {
+  enum class Kind : std::uint8_t {
+    kObject,   ///< the address of an object, 8 bytes
+    kRegion,   ///< a region of a dataset, 12 bytes
+    kFields,   ///< a record: `parts` are its members
+    kArray,    ///< `count` parts, `stride` bytes apart
+    kSequence  ///< a sequence of any length, an hvl_t; its parts are `stride` bytes apart
+  };
+  Kind kind = Kind::kObject;
+  std::size_t offset = 0;  ///< offset in the part that contains it
+  std::size_t count = 1;
+  std::size_t stride = 0;
+  std::vector<ReferencePart> parts{};
+};
+
+/// Finds the references in elements of a type; none if it has no references.
+std::optional<ReferencePart> find_references(const Library& hdf5, hid_t type);
+
+/// Returns true if the type has no references of HDF5 1.12 (H5R_ref_t), which can lead to other files.
+bool are_translatable(const Library& hdf5, hid_t type);
+
+/// Translates references into one file to references to the objects of the same names in another file.
+class ReferenceTranslator {
+ public:
+  /// The files of both ends, with their names in errors. All must outlive the object.
+  struct Files {
+    hid_t source = -1;
+    hid_t target = -1;
+    const std::string& source_name;
+    const std::string& target_name;
+  };
+  /// renamed: the names of objects in the target that differ from those in the source, without leading slashes.
+  ReferenceTranslator(const Library& hdf5, const Files& files, std::map<std::string, std::string> renamed)
+      : hdf5_(hdf5), files_(files), renamed_(std::move(renamed)) {}
+
+  /// Translates the references in an element in memory. References to objects that no link leads to become null.
+  /// what: the array or attribute, for errors.
+  /// errors  kArgument: the target does not have the object. kSystem: the library fails.
+  void translate(const ReferencePart& part, std::byte* element, const std::string& what);
+  /// Returns true if the target has all objects of the references in an element.
+  bool has_all(const ReferencePart& part, const std::byte* element);
+
+ private:
+  haddr_t translate_object(haddr_t address, const std::string& what);
+  void translate_region(std::byte* reference, const std::string& what);
+  /// Returns the name in the source of the object at an address; empty if no link leads to it.
+  std::optional<std::string> source_path(haddr_t address);
+  void list_source();
+  /// Opens the object of the target that a name of the source stands for.
+  Handle open_target(const std::string& path) const;
+  /// Opens it like open_target(). Groups and named types that are missing are made.
+  Handle find_or_make(const std::string& path, const std::string& what) const;
+
+  const Library& hdf5_;
+  const Files files_;
+  const std::map<std::string, std::string> renamed_;
+  std::map<haddr_t, std::string> paths_;     ///< names in the source, by addresses
+  std::map<haddr_t, haddr_t> translations_;  ///< addresses in the target, by those in the source
+};
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,185 @@
+"""HDF5's library copies what Plait does not read from HDF5 to HDF5: references, sequences, records of these, and null
+dataspaces.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+
+import plait
+
+h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+
+RECORD = np.dtype([("n", "i4"), ("to", h5py.ref_dtype), ("name", h5py.string_dtype())])
+
+
+@pytest.fixture
+def linked(tmp_path, monkeypatch):
+    """Create a file with references of all kinds, sequences, and a null dataspace."""
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("a.h5", "w") as file:
+        file["g/x"] = np.arange(24.0).reshape(4, 6)
+        file.create_dataset("packed", data=np.arange(1000), chunks=(100,), compression="gzip")
+        file["names"] = np.array(["a", "bc"], h5py.string_dtype())
+        file["refs"] = np.array([file["g/x"].ref, file["g"].ref, h5py.Reference()], h5py.ref_dtype)
+        regions = file.create_dataset("regions", (2,), h5py.regionref_dtype)
+        regions[0] = file["g/x"].regionref[1:3, 2:5]
+        records = file.create_dataset("records", (2,), RECORD)
+        records[0] = (7, file["refs"].ref, "seven")
+        records[1] = (8, file["packed"].ref, "")
+        sequences = file.create_dataset("g/sequences", (3,), h5py.vlen_dtype("i4"), chunks=(2,), compression="gzip")
+        sequences[0], sequences[2] = [1, 2, 3], [4]
+        sequences.attrs["units"] = "m"
+        sequences.attrs["to"] = file["packed"].ref
+        sequences.attrs["lengths"] = np.array([3, 0, 1])
+        to = file.create_dataset("to", (2,), h5py.vlen_dtype(h5py.ref_dtype))
+        to[0] = np.array([file["g/x"].ref, file["names"].ref], h5py.ref_dtype)
+        file["nothing"] = h5py.Empty("f4")
+        file["nothing"].attrs["long_name"] = "no elements"
+        file["nothing"].attrs["empty"] = h5py.Empty("i8")
+    return "a.h5"
+
+
+def check_links(name):
+    """Check that all references lead to the objects of the file itself."""
+    with h5py.File(name) as file:
+        x, refs = file["g/x"], file["refs"]
+        assert [file[refs[0]].name, file[refs[1]].name] == ["/g/x", "/g"]
+        assert not refs[2]
+        np.testing.assert_array_equal(file[refs[0]][()], np.arange(24.0).reshape(4, 6))
+        region = file["regions"][0]
+        assert file[region].name == "/g/x"
+        np.testing.assert_array_equal(x[region].ravel(), x[1:3, 2:5].ravel())
+        assert not file["regions"][1]
+        one, other = file["records"]
+        assert (one["n"], one["name"], other["n"]) == (7, b"seven", 8)
+        assert [file[one["to"]].name, file[other["to"]].name] == ["/refs", "/packed"]
+        np.testing.assert_array_equal(file[other["to"]][()], np.arange(1000))
+        sequences = file["g/sequences"]
+        assert [list(part) for part in sequences] == [[1, 2, 3], [], [4]]
+        assert (sequences.compression, sequences.chunks, sequences.attrs["units"]) == ("gzip", (2,), "m")
+        assert file[sequences.attrs["to"]].name == "/packed"
+        np.testing.assert_array_equal(sequences.attrs["lengths"], [3, 0, 1])
+        assert [file[ref].name for ref in file["to"][0]] == ["/g/x", "/names"]
+        assert len(file["to"][1]) == 0
+        assert file["nothing"].shape is None
+        assert file["nothing"].dtype == "f4"
+        assert file["nothing"].attrs["long_name"] == "no elements"
+        assert isinstance(file["nothing"].attrs["empty"], h5py.Empty)
+        assert [text.decode() for text in file["names"]] == ["a", "bc"]
+
+
+def test_whole_files_keep_their_references(linked):
+    done = plait.copy(linked, "b.h5")
+    assert done.skipped == ()
+    check_links("b.h5")
+    plait.copy("b.h5", "c.hdf5", codec="gzip:1")
+    check_links("c.hdf5")
+    assert {one.name: one.copy_reason for one in plait.arrays_in("c.hdf5") if one.copy_reason} == {
+        one.name: one.copy_reason for one in plait.arrays_in(linked) if one.copy_reason
+    }
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", ["2", "3"])
+def test_several_ranks(linked, ranks):
+    done = run("copy", linked, "b.h5", "--ranks", ranks, "--verify")
+    assert done.exit_code == 0, done.output
+    check_links("b.h5")
+
+
+def test_only_such_arrays(linked):
+    done = plait.copy(linked, "s.h5", variable="nothing")
+    assert done.shape == ()
+    with h5py.File("s.h5") as file:
+        assert list(file) == ["nothing"]
+    with h5py.File("t.h5", "w") as file:
+        file.create_dataset("table", data=np.array([(1, "one"), (2, "two")], [("n", "i4"), ("t", h5py.string_dtype())]))
+    plait.copy("t.h5", "u.h5")
+    with h5py.File("u.h5") as file:
+        assert [(int(one["n"]), one["t"]) for one in file["table"]] == [(1, b"one"), (2, b"two")]
+
+
+def test_objects_that_are_not_copied(linked):
+    with pytest.raises(plait.ArgumentError, match=r"a.h5::refs refers to .*::g/x, which is not copied to b.h5"):
+        plait.copy(linked, "b.h5", variable=["refs", "names"])
+    assert [path.name for path in Path().iterdir()] == ["a.h5"]
+    plait.copy(linked, "b.h5", variable=["refs", "g/x"])
+    with h5py.File("b.h5") as file:
+        assert file[file["refs"][0]].name == "/g/x"
+
+
+def test_named_types_are_copied_where_references_lead_to_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("a.h5", "w") as file:
+        file["type"] = np.dtype("i4")
+        file.create_dataset("x", (3,), file["type"])
+        file["refs"] = np.array([file["type"].ref], h5py.ref_dtype)
+    plait.copy("a.h5", "b.h5")
+    with h5py.File("b.h5") as file:
+        assert isinstance(file[file["refs"][0]], h5py.Datatype)
+
+
+def test_deleted_objects_become_null_references(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("a.h5", "w") as file:
+        file["x"] = np.arange(3)
+        file["y"] = np.arange(3)
+        file["refs"] = np.array([file["x"].ref, file["y"].ref], h5py.ref_dtype)
+        del file["x"]
+    plait.copy("a.h5", "b.h5")
+    with h5py.File("b.h5") as file:
+        assert not file["refs"][0]
+        assert file[file["refs"][1]].name == "/y"
+
+
+def test_changes_of_elements_leave_them_to_the_caller(linked):
+    with pytest.raises(plait.ArgumentError, match="references"):
+        plait.copy(linked, "b.h5", variable="refs", target_dtype="f4")
+    assert not Path("b.h5").exists()
+
+
+@pytest.mark.parametrize("target", ["b.nc", "b.zarr", "b.npz"])
+def test_other_formats_have_no_such_arrays(linked, target):
+    with pytest.raises(plait.ArgumentError, match="references to other objects"):
+        plait.copy(linked, target)
+    with pytest.warns(UserWarning, match="arrays are not copied"):
+        done = plait.copy(linked, target, skip_unsupported=True, codec="none" if target == "b.zarr" else None)
+    assert {"refs", "nothing", "g/sequences"} <= {one.name for one in done.skipped}
+
+
+def test_listings_and_plans_say_it(linked):
+    shown = run("info", linked)
+    assert "copied by HDF5's library only: its elements are references to other objects" in shown.stdout
+    assert "empty" in next(line for line in shown.stdout.splitlines() if "nothing" in line)
+    found = {one["name"]: one for one in json.loads(run("info", linked, "--json").stdout)["arrays"]}
+    assert found["g/sequences"]["copied_by_library"] == "its elements are sequences of any length"
+    assert (found["nothing"]["empty"], found["names"]["empty"], found["names"]["copied_by_library"]) == (
+        True,
+        False,
+        None,
+    )
+    plan = {one.name: one for one in plait.copy(linked, "b.h5", dry_run=True).plan}
+    assert plan["refs"].is_library_copy
+    assert plan["refs"].library == "its elements are references to other objects"
+    assert not plan["g/x"].is_library_copy
+    planned = run("copy", linked, "b.h5", "--dry-run").stdout
+    assert "refs is copied by the library of its format, as it is and by one rank: its elements are ref" in planned
+    assert not Path("b.h5").exists()
+    with pytest.raises(plait.ArgumentError, match="or copy it to another HDF5 file"):
+        plait.open(f"{linked}::refs")
+
+
+def test_damage_leaves_no_target(linked):
+    data = bytearray(Path(linked).read_bytes())
+    with h5py.File(linked) as file:
+        sequences = file["g/sequences"]
+        chunk = sequences.id.get_chunk_info(0)
+    data[chunk.byte_offset : chunk.byte_offset + chunk.size] = bytes(chunk.size)
+    Path("damaged.h5").write_bytes(data)
+    with pytest.raises(plait.StoreError, match=r"g/sequences cannot be copied to b.h5 by HDF5"):
+        plait.copy("damaged.h5", "b.h5")
+    assert sorted(path.name for path in Path().iterdir()) == ["a.h5", "damaged.h5"]
