@@ -40,13 +40,17 @@ def element_dtype(array: ArrayType) -> np.dtype[Any]:
     if not descr:
         return np.dtype((np.void, array.element_bytes))
     try:
-        literal: Any = ast.literal_eval(descr) if descr.startswith("[") else descr
-        return np.lib.format.descr_to_dtype(literal)
+        return to_record_dtype(descr) if descr.startswith("[") else np.dtype(descr)
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             f"NumPy has no type {descr} on this kind of machine ({error}); convert the array on the machine that "
             "wrote it"
         ) from error
+
+
+def to_record_dtype(descr: str) -> np.dtype[Any]:
+    """Return the structured dtype of a list of fields as .npy headers spell it.  errors  TypeError, ValueError"""
+    return np.lib.format.descr_to_dtype(ast.literal_eval(descr))
 
 
 def to_extents(shape: Sequence[int] | int) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments.array_types import to_descr
+from .._arguments.array_types import to_descr, to_record_dtype
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
 from .._calls.guard import call, checks
@@ -22,8 +22,8 @@ _JSON = "json"
 class Attributes(Mapping[str, Any]):
     """The attributes of an array or a group by their names: read-only.
 
-    A value is a number or a text, an array of numbers, or a list of texts, in its shape. Nested JSON has the types of
-    :mod:`json`.
+    A value is a number or a text, an array of numbers, or a list of texts, in its shape. Records are elements or arrays
+    of a structured dtype. Nested JSON has the types of :mod:`json`.
     """
 
     def __init__(self, stored: Iterable[ArrayAttribute] = ()) -> None:
@@ -128,7 +128,8 @@ def _decode_value(one: ArrayAttribute) -> Any:
         return json.loads(one.texts[0])
     if one.dtype == _TEXTS:
         return _nested(iter(one.texts), one.shape)
-    array = np.frombuffer(one.values, one.dtype).reshape(one.shape)
+    dtype = to_record_dtype(one.dtype) if one.dtype.startswith("[") else np.dtype(one.dtype)
+    array = np.frombuffer(one.values, dtype).reshape(one.shape)
     return array if one.shape else array[()]
 
 
@@ -177,7 +178,7 @@ def _as_array(value: Any) -> np.ndarray[Any, Any] | None:
         array = np.asarray(value)
     except ValueError:  # of lists of several lengths
         return None
-    return None if mixed or array.dtype.kind not in "biufcUSV" or array.dtype.fields else array
+    return None if mixed or array.dtype.kind not in "biufcUSV" else array
 
 
 def _mixes(value: Any) -> bool:
@@ -215,7 +216,7 @@ def json_value(value: Any) -> Any:
 
 
 def _without_complex(value: Any) -> Any:
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):  # a tuple is a record
         return [_without_complex(one) for one in value]
     if isinstance(value, complex):
         return [value.real, value.imag]

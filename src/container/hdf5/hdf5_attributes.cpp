@@ -9,7 +9,6 @@
 #include "base/text.hpp"
 #include "container/attributes.hpp"
 #include "container/hdf5/element.hpp"
-#include "container/npy/record_type.hpp"
 #include "plait/layout.hpp"
 
 namespace plait::container::hdf5 {
@@ -91,8 +90,6 @@ class AttributeReader {
     Element element = to_element(hdf5_, type_.id());
     found_.dtype = is_date(element.dtype) ? base::text("|V", element.bytes) : std::move(element.dtype);
     found_.error = element.rejection.reason();
-    if (npy::is_record(found_.dtype))
-      found_.error = text("its values are records, ", element.description, "; use h5py for it");
     if (!is_null) found_.shape.insert(found_.shape.end(), element.shape.begin(), element.shape.end());
     if (found_.shape.size() > kMaxDimensions) found_.error = "it has too many dimensions";
     const auto bytes = static_cast<std::size_t>(element.bytes);
@@ -102,6 +99,10 @@ class AttributeReader {
     const Handle memory = make_memory_type(hdf5_, type_.id(), found_.dtype, !element.conversion.empty());
     if (hdf5_->H5Aread(attribute_.id(), memory.id(), found_.values.data()) < 0)
       found_.error = text("it cannot be read", hdf5_.why());
+    HdfDataset values;  // for the padding of texts
+    values.type.element_bytes = element.bytes;
+    values.padded_texts = std::move(element.texts);
+    values.pad_with_null(found_.values);
   }
   void read_texts(bool is_null) {
     found_.dtype = ArrayAttribute::kTexts;

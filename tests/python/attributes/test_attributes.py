@@ -102,8 +102,8 @@ def test_what_h5py_writes(tmp_path):
         file["g"].attrs["title"] = "Straße"
     with plait.open(tmp_path / "a.h5") as file:
         found = file.attrs
-    assert sorted(found.unreadable) == ["link", "records"]
-    assert "records" in found.unreadable["records"]
+    assert sorted(found.unreadable) == ["link"]
+    np.testing.assert_array_equal(found["records"], np.zeros(2, [("a", "i4"), ("b", "f4")]))
     assert "references" in found.unreadable["link"]
     with pytest.raises(plait.ArgumentError, match="references"):
         found["link"]
@@ -246,3 +246,52 @@ def test_texts_of_safetensors(tmp_path):
     for given in ({"": {"x": 1}}, {"": {"x": ["a", "b"]}}, {"g": {"x": "a"}}):
         with pytest.raises(plait.ArgumentError, match="safetensors files have"):
             plait.open(tmp_path / "b.safetensors", "w", **how | {"group_attributes": given})
+
+
+RECORD = np.dtype({"names": ["n", "where", "t"], "formats": ["<i2", (">f8", (2,)), "S3"], "itemsize": 32})
+
+
+def test_records_are_attributes(tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.chdir(tmp_path)
+    one = np.array((7, [1.5, -2], b"ab"), RECORD)
+    table = np.array([[(1, [0, 1], b""), (2, [2, 3], b"abc")]], RECORD)
+    nested = np.array([((3, b"x"), True)], [("inner", [("a", "u1"), ("b", "S1")]), ("flag", "?")])
+    with h5py.File("a.h5", "w") as file:
+        file["x"] = np.arange(3)
+        file["x"].attrs["one"], file["x"].attrs["table"] = one, table
+        file.attrs["nested"] = nested
+        file.attrs["mixed"] = np.array([(1, "text")], [("n", "i4"), ("t", h5py.string_dtype())])
+    with plait.open("a.h5::x") as file:
+        assert file.attrs["one"] == one
+        assert file.attrs["one"].dtype == RECORD
+        np.testing.assert_array_equal(file.attrs["table"], table)
+    with pytest.warns(UserWarning, match=r"mixed of group /: .*its member t is of the type STRING VARIABLE"):
+        plait.copy("a.h5", "b.h5")
+    with h5py.File("b.h5") as file:
+        assert file["x"].attrs["one"] == one
+        assert file["x"].attrs["one"].dtype == RECORD
+        np.testing.assert_array_equal(file["x"].attrs["table"], table)
+        assert file.attrs["nested"].dtype == nested.dtype
+        np.testing.assert_array_equal(file.attrs["nested"], nested)
+    with plait.open("c.h5", "w", shape=3, dtype="i8", attributes={"one": one[()], "table": table}) as file:
+        file.write(np.arange(3))
+    with plait.open("c.h5", "r+") as file:
+        file.attrs["table"] = table[0]
+    with h5py.File("c.h5") as file:
+        assert file["data"].attrs["one"] == one
+        np.testing.assert_array_equal(file["data"].attrs["table"], table[0])
+
+
+@pytest.mark.parametrize(
+    ("target", "why"), [("b.zarr", "JSON has no place for values"), ("b.nc", "no attributes of records")]
+)
+def test_records_in_attributes_of_other_formats(tmp_path, monkeypatch, target, why):
+    h5py = pytest.importorskip("h5py")
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("a.h5", "w") as file:
+        file["x"] = np.arange(3)
+        file["x"].attrs["one"], file["x"].attrs["units"] = np.array((7, [1.5, -2], b"ab"), RECORD), "m"
+    with pytest.warns(UserWarning, match=f"attributes are not copied: one of x: .*{why}"):
+        plait.copy("a.h5", target)
+    assert dict(plait.arrays_in(target)[0].attributes) == {"units": "m"}

@@ -12,6 +12,7 @@
 #include "container/attributes_json.hpp"
 #include "container/hdf5/hdf5_attributes.hpp"
 #include "container/hdf5/writing/new_type.hpp"
+#include "container/npy/record_type.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -102,6 +103,9 @@ Rejection hdf5_rejection(const ArrayAttribute& attribute, bool of_netcdf) {
   }
   if (attribute.values.size() > kMaxBytes)
     return Rejection::because("it has ", attribute.values.size(), " bytes, and HDF5's attributes at most ", kMaxBytes);
+  if (npy::is_record(attribute.dtype))
+    return of_netcdf ? Rejection("Plait writes no attributes of records to netCDF files")
+                     : record_rejection(attribute.dtype, false);
   const bool known =
       attribute.dtype.size() > 2 && std::string_view("biufcSV").find(attribute.dtype[1]) != std::string_view::npos;
   if (!known) return Rejection::because("HDF5 has no values of the type ", attribute.dtype);
