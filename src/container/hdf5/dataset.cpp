@@ -129,7 +129,9 @@ void HdfDataset::fill_missing(std::int64_t number, std::span<std::byte> into) co
 }
 
 bool HdfDataset::needs_offsets() const {
-  if (storage != Storage::kChunks || !library_reason.empty()) return false;
+  if (!library_reason.empty()) return false;
+  if (type.has_texts()) return storage == Storage::kChunks || storage == Storage::kWhole;
+  if (storage != Storage::kChunks) return false;
   std::int64_t all = 1;
   for (const std::int64_t count : grid()) all *= count;  // the product fits: chunks_fit() has been true
   return !filters.empty() || static_cast<std::int64_t>(chunks.size()) != all;

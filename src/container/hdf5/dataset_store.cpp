@@ -112,7 +112,6 @@ void DatasetStore::check_writable() const {
   if (dataset_.storage == Storage::kNone && size_ > 0)
     why = "it has no place in the file yet, as nothing has been written";
   if (!dataset_.stored_shape.empty()) why = "it has fewer records in the file than its unlimited dimension";
-  if (dataset_.type.has_texts()) why = "its texts are stored in a heap of the file, which the HDF5 library manages";
   if (std::ranges::find(dataset_.padded_texts, TextPadding::kSpace, &TextField::padding) != dataset_.padded_texts.end())
     why = "its texts are padded with blanks";
   if (!dataset_.library_reason.empty()) why = text("HDF5's library reads its elements (", dataset_.library_reason, ')');

@@ -20,6 +20,8 @@ namespace {
 using base::text;
 using CodecPointer = std::shared_ptr<const codec::Codec>;
 
+constexpr std::uint32_t kShuffleFilter = 2;
+
 /// A filter with the number that the HDF Group has registered for it.
 struct KnownFilter {
   std::uint32_t id;
@@ -106,8 +108,12 @@ codec::Chain make_chain(const std::vector<Filter>& filters, std::uint32_t left_o
 
 std::uint32_t only_unpacked(const std::vector<Filter>& filters) {
   std::uint32_t found = 0;
-  for (std::size_t i = 0; i < filters.size() && i < 32; ++i)
-    if (const KnownFilter* const one = known(filters[i]); one != nullptr && one->only_unpacked) found |= 1U << i;
+  for (std::size_t i = 0; i < filters.size() && i < 32; ++i) {
+    const KnownFilter* const one = known(filters[i]);
+    // The library does not shuffle texts: then the filter lacks the size of an element.
+    const bool is_incomplete = filters[i].id == kShuffleFilter && filters[i].values.empty();
+    if (is_incomplete || (one != nullptr && one->only_unpacked)) found |= 1U << i;
+  }
   return found;
 }
 
@@ -117,7 +123,7 @@ std::vector<Filter> make_filters(std::string_view codec, std::int64_t element_by
   if (codec.starts_with(kShuffle)) {
     codec.remove_prefix(kShuffle.size());
     if (codec.starts_with(',')) codec.remove_prefix(1);
-    filters.push_back({2, {static_cast<std::uint32_t>(element_bytes)}, std::string(kShuffle)});
+    filters.push_back({kShuffleFilter, {static_cast<std::uint32_t>(element_bytes)}, std::string(kShuffle)});
   }
   if (codec.empty()) return filters;
   const codec::Spec spec = codec::parse_spec(codec);

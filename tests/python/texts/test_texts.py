@@ -247,9 +247,6 @@ def test_what_holds_no_texts_is_an_error(tmp_path):
     for name in ("a.npy", "a.npz", "a.safetensors", "a.bin"):
         with pytest.raises(plait.ArgumentError, match="text"):
             plait.open(tmp_path / name, "w", shape=(3,), dtype="text")
-    written(tmp_path / "a.h5", (3,))
-    with pytest.raises(plait.ArgumentError, match="heap of the file"):
-        plait.open(tmp_path / "a.h5", "r+")
     with (
         pytest.raises(plait.ArgumentError, match="NUL"),
         plait.open(tmp_path / "b.h5", "w", shape=(1,), dtype="text") as file,
@@ -318,3 +315,38 @@ def test_metadata_of_zarr(tmp_path):
         path.write_text(json.dumps(content | {name: value}))
         with pytest.raises(plait.Error, match=message):
             plait.open(tmp_path / "a.zarr")
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (4,)}, {"chunks": (4,), "codec": "gzip:1"}])
+@pytest.mark.parametrize("dtype", [str, "text", "T"])
+def test_texts_that_are_not_written_have_the_fill_value(tmp_path, options, dtype):
+    expected = ["none", "a", "", "none", "none", "none", "none", "none", "none", "none"]
+    for name in ("a.h5", "a.nc::x", "v3.zarr", "zarr2:v2.zarr"):
+        given = {} if "zarr" in name and not options else options
+        full = f"zarr2:{tmp_path}/v2.zarr" if name == "zarr2:v2.zarr" else f"{tmp_path}/{name}"
+        with plait.open(full, "w", shape=10, dtype=dtype, fill_value="none", **given) as file:
+            file[1:3] = ["a", ""]
+    assert list(by_h5py(tmp_path / "a.h5")) == expected
+    with netCDF4.Dataset(tmp_path / "a.nc") as file:
+        assert list(file["x"][:]) == expected
+    for name in ("v3.zarr", "v2.zarr"):
+        array = zarr.open_array(tmp_path / name)
+        assert list(array[:]) == expected
+        assert array.fill_value == "none"
+    for name in ("a.h5", "a.nc", "v3.zarr", "v2.zarr"):
+        with plait.open(tmp_path / name) as file:
+            assert list(file[...]) == expected
+
+
+def test_fill_values_that_texts_cannot_have(tmp_path):
+    for name in ("a.h5", "a.nc", "a.zarr"):
+        with pytest.raises(plait.ArgumentError, match="fill value 1 is none that texts can have"):
+            plait.open(tmp_path / name, "w", shape=3, dtype=str, fill_value=1)
+    with pytest.raises(plait.ArgumentError, match="contains a NUL character"):
+        plait.open(tmp_path / "a.h5", "w", shape=3, dtype=str, fill_value="a\0b")
+    with plait.open(tmp_path / "scalar.h5", "w", shape=(), dtype=str, fill_value="none"):
+        pass
+    assert by_h5py(tmp_path / "scalar.h5") == "none"
+    with plait.open(tmp_path / "empty.h5", "w", shape=(0,), dtype=str, fill_value="none"):
+        pass
+    assert list(by_h5py(tmp_path / "empty.h5")) == []

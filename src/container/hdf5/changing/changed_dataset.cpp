@@ -12,6 +12,12 @@
 //    10,000  header of 32 bytes, then chunk 5 from 10,032 to 10,332
 //    10,336  the index, aligned to 8 bytes: one node of 2,616 bytes, for all chunks
 //    sync; length = 12,952; sync; address of the index = 10,336
+// Arrays of texts change in the same way. Their elements of 16 bytes refer to collections of texts, which are appended to
+// the log, too. The elements of a contiguous array are copied to the end of the file first, and its ranks write there.
+// Example: 100 texts, of which one changes. The elements are copied to 10,000..11,599, the log begins at 11,600, and its
+// only collection has its header at 11,600 and 4,096 bytes from 11,632 on. Then length = 15,760 (with the entry that
+// notes the write), and the address of the elements = 10,000.
+//
 // A kill before the first field leaves bytes after the end that the superblock states; the next writer overwrites
 // them. A kill between the fields leaves unused space. After the second field all readers see chunk 5 at offset 10,032.
 
@@ -31,6 +37,7 @@
 #include "container/hdf5/changing/file_locking.hpp"
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/hdf_file.hpp"
+#include "container/hdf5/texts/heap_texts.hpp"
 #include "container/hdf5/writing/chunk_tree.hpp"
 
 namespace plait::container::hdf5 {
@@ -89,7 +96,22 @@ void ChangedDataset::begin_log(std::int64_t begin, bool grows) {
   // A random mark: bytes after the end may be headers that a killed program has left.
   std::random_device draw;
   const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
-  changed_dataset().changes = Changes{aligned(begin), mark, grows};
+  begin = aligned(begin);
+  if (HdfDataset& own = changed_dataset(); own.storage == Storage::kWhole) {
+    copy_elements(begin);
+    own.offset = std::exchange(begin, aligned(begin + size()));
+  }
+  changed_dataset().changes = Changes{begin, mark, grows};
+}
+
+void ChangedDataset::copy_elements(std::int64_t offset) {
+  constexpr std::int64_t kPiece = std::int64_t{1} << 20U;
+  std::vector<std::byte> piece(static_cast<std::size_t>(std::min(size(), kPiece)));
+  for (std::int64_t done = 0; done < size(); done += kPiece) {
+    const std::int64_t bytes = std::min(size() - done, kPiece);
+    file().read({{dataset().offset + done, piece.data(), bytes}});
+    file().write({{offset + done, piece.data(), bytes}});
+  }
 }
 
 void ChangedDataset::share(std::unique_ptr<transport::Counter> counter, bool alone) {
@@ -106,8 +128,18 @@ std::unique_ptr<store::Pending> ChangedDataset::submit_read(std::vector<store::R
   return DatasetStore::submit_read(std::move(segments));
 }
 
+std::int64_t ChangedDataset::append_heap(std::span<const std::byte> collection) {
+  if (!log_) base::throw_argument_error(name(), ": cannot write texts to a file that is open for reading; use mode r+");
+  return log_->append_heap(collection);
+}
+
 std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSegment> segments) {
   if (!is_changed()) return DatasetStore::submit_write(std::move(segments));
+  if (dataset().storage == Storage::kWhole) {
+    // An entry without bytes shows the rank that commits that some rank has written.
+    std::call_once(has_written_, [this] { log_->append(0, {}); });
+    return DatasetStore::submit_write(std::move(segments));
+  }
   for (const WriteSegment& segment : segments) check(segment.offset, segment.bytes);
   return std::make_unique<PendingChange>(*this, DatasetStore::chunk_bytes(), std::move(segments));
 }
@@ -142,7 +174,27 @@ void ChangedDataset::read_old(std::int64_t number, std::span<std::byte> chunk) {
 
 void ChangedDataset::put(std::int64_t number, std::span<const std::byte> chunk) {
   const std::uint32_t left_out = only_unpacked(dataset().filters);
+  std::vector<std::byte> texts;
+  if (!dataset().missing_text.empty()) {
+    texts.assign(chunk.begin(), chunk.end());
+    store_missing(texts);
+    chunk = texts;
+  }
   log_->append(number, make_chain(dataset().filters, left_out).encode(chunk), left_out);
+}
+
+void ChangedDataset::store_missing(std::span<std::byte> elements) {
+  const std::vector<std::byte>& marker = dataset().fill;
+  const std::scoped_lock lock(missing_mutex_);
+  for (std::size_t at = 0; at < elements.size(); at += marker.size()) {
+    const std::span<std::byte> element = elements.subspan(at, marker.size());
+    if (!std::ranges::equal(element, marker)) continue;
+    if (missing_.empty())
+      missing_ = HeapTexts(file(), name(), 0, {}, [this](std::span<const std::byte> collection) {
+                   return append_heap(collection);
+                 }).add_texts({&dataset().missing_text, 1});
+    std::ranges::copy(missing_, element.begin());
+  }
 }
 
 void ChangedDataset::flush() {
@@ -171,7 +223,9 @@ void ChangedDataset::check_alone() const {
 void ChangedDataset::commit() {
   if (grows()) return commit_growth();
   std::vector<Chunk> chunks = log_->all();
-  if (!chunks.empty()) {
+  if (!chunks.empty() && dataset().storage == Storage::kWhole) {
+    put_into_use(log_->end(), dataset().offset);
+  } else if (!chunks.empty()) {
     const std::vector<Chunk>& before = dataset().chunks;
     std::vector<Chunk> all;
     std::ranges::set_union(chunks, before, std::back_inserter(all), {}, &Chunk::number, &Chunk::number);
@@ -179,16 +233,19 @@ void ChangedDataset::commit() {
     const ChunkTree tree = make_tree(dataset(), all, at);
     const auto bytes = static_cast<std::int64_t>(tree.nodes.size());
     file().write({{at, tree.nodes.data(), bytes}});
-    file().sync();
-    if (read_number(file(), changed_file_->fields.length) != changed_file_->old_length ||
-        read_number(file(), changed_file_->fields.index) != changed_file_->old_index)
-      base::throw_system_error(EBUSY, name(),
-                               " has been changed by another program meanwhile; what was written here is not in it");
-    write_number(file(), changed_file_->fields.length, static_cast<std::uint64_t>(at + bytes));
-    file().sync();
-    write_number(file(), changed_file_->fields.index, static_cast<std::uint64_t>(tree.root));
+    put_into_use(at + bytes, tree.root);
   }
   changed_file_.reset();
+}
+
+void ChangedDataset::put_into_use(std::int64_t end, std::int64_t index) {
+  file().sync();
+  if (read_number(file(), changed_file_->fields.length) != changed_file_->old_length || read_number(file(), changed_file_->fields.index) != changed_file_->old_index)
+    base::throw_system_error(EBUSY, name(),
+                             " has been changed by another program meanwhile; what was written here is not in it");
+  write_number(file(), changed_file_->fields.length, static_cast<std::uint64_t>(end));
+  file().sync();
+  write_number(file(), changed_file_->fields.index, static_cast<std::uint64_t>(index));
 }
 
 }  // namespace plait::container::hdf5

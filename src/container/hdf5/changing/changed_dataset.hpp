@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,10 +26,12 @@ struct StoredGrowth {
   std::shared_ptr<GrowthGroup> group;  ///< the group that the changes belong to; nullptr if they take effect alone
 };
 
-/// A dataset that is changed by new chunks. Changed chunks are appended after the end that the superblock states. The
+/// A dataset that is changed by new chunks, or an array of texts, whose elements refer to the heap of the file. Changed chunks are appended after the end that the superblock states. The
 /// rank that writes a chunk compresses it; if it writes a part, it reads the rest first. After all ranks have written,
 /// one rank appends an index of all chunks and sets the address of the index in the dataset. Until then every reader
 /// sees the former chunks, also after a crash. The space of the former chunks and of the former index stays unused.
+/// Texts are appended too. The elements of a contiguous array of texts are copied to the end of the file before the
+/// first change, and their new address takes effect like that of an index.
 /// threads  Any number at once, on different chunks.
 class ChangedDataset : public DatasetStore, private WholeChunks {
  public:
@@ -41,6 +44,8 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void prepare();
   /// Sets the counter of the log on every rank, before the first write. alone: true if no other process writes.
   void share(std::unique_ptr<transport::Counter> counter, bool alone);
+  /// Appends a collection of texts, and returns its offset in the file.  errors  kArgument: the file is not changed.
+  std::int64_t append_heap(std::span<const std::byte> collection);
   /// Returns true after prepare() or begin_growth().
   bool is_changed() const { return dataset().changes.has_value(); }
   /// Returns true after begin_growth().
@@ -86,8 +91,17 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void commit_shape(const Extents& shape);
   /// Commits the shape, and those of all datasets of the group if this is the last one.
   void commit_growth();
+  /// Copies the elements of a contiguous dataset to an offset.
+  void copy_elements(std::int64_t offset);
+  /// Makes elements that have the fill value of texts refer to a text in the file.
+  void store_missing(std::span<std::byte> elements);
+  /// Makes appended bytes that end at `end` take effect, and the new value of the index field.
+  void put_into_use(std::int64_t end, std::int64_t index);
 
   std::shared_ptr<ChunkLog> log_;
+  std::once_flag has_written_;  // of a contiguous dataset
+  std::mutex missing_mutex_;
+  std::vector<std::byte> missing_;  // element that refers to the fill value of texts, once it is stored
   OpenChunks open_{*this};
   std::shared_ptr<ChangedFile> changed_file_;  ///< on the rank that has called prepare() or begin_growth()
   std::shared_ptr<StoredGrowth> stored_;       ///< on the rank that has called begin_growth()

@@ -133,12 +133,14 @@ class HeaderReader {
   void take_layout(std::span<const std::byte> message, const Block& block, std::int64_t at) {
     if (message.size() < 16) damaged(file_, "a message", at);
     const std::uint64_t version = number_in(message, 0, 1);
-    if (version > 3 || version == 0)
+    // The kind: 1 contiguous, 2 chunks.
+    const bool is_whole = number_in(message, version < 3 ? 2 : 1, 1) == 1;
+    if (version > 4 || version == 0 || (version == 4 && !is_whole))
       fields_.rejection =
           base::Rejection("its index is one of those that HDF5 has had since 1.10 (written with libver=\"latest\")");
-    // The data begins with the version, the kind and the number of dimensions; versions 1 and 2 have 5 reserved bytes
-    // more.
-    fields_.index.at = at + (version < 3 ? 8 : 3);
+    // The data of chunks begins with the version, the kind and the number of dimensions; versions 1 and 2 have 5
+    // reserved bytes more. That of contiguous datasets has no number of dimensions from version 3 on.
+    fields_.index.at = at + (version < 3 ? 8 : is_whole ? 2 : 3);
     if (!is_second_) return;
     fields_.index.block = block.begin - block.prefix;
     fields_.index.block_bytes = block.prefix + block.bytes + kSumBytes;

@@ -26,8 +26,9 @@ std::uint64_t read_number(store::Store& file, const NumberField& field);
 void write_number(store::Store& file, const NumberField& field, std::uint64_t value);
 
 struct ChangedFields {
-  NumberField length;         ///< length of the file, in a superblock of version 0 to 3
-  NumberField index;          ///< address of the chunk index of a dataset, a B-tree of version 1
+  NumberField length;  ///< length of the file, in a superblock of version 0 to 3
+  /// Address of the chunk index of a dataset, a B-tree of version 1, or of the elements of a contiguous dataset.
+  NumberField index;
   base::Rejection rejection;  ///< reason why the file has no such fields
 };
 

@@ -91,15 +91,13 @@ std::vector<std::string> HeapTexts::read_texts(std::span<const std::byte> elemen
 
 std::vector<std::byte> HeapTexts::add_texts(std::span<const std::string> texts) {
   if (!append_)
-    base::throw_argument_error(name_,
-                               ": cannot write texts to an existing file, because only the HDF5 library can change its "
-                               "heap; write a new file, or use h5py");
+    base::throw_argument_error(name_, ": cannot write texts, because its elements cannot change; write a new file");
   std::vector<TextElement> made(texts.size());
   NewHeapCollection collection;
   std::size_t first = 0;  // the first text of the collection
   const auto write = [&](std::size_t end) {
     if (!collection.empty()) {
-      const auto at = static_cast<std::uint64_t>(append_(collection.finish()));
+      const auto at = static_cast<std::uint64_t>(append_(collection.finish()) - base_);
       for (; first < end; ++first)
         if (made[first].object != 0) made[first].address = at;
       collection.clear();

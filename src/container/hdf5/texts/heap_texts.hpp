@@ -23,7 +23,8 @@ class HeapTexts : public TextAccess {
   using Append = std::function<std::int64_t(std::span<const std::byte>)>;
 
   /// file: must outlive this object. name: the name in errors. base: the offset in the file to which addresses are
-  /// relative. missing: the fill value. append: empty if the file is not new.
+  /// relative. missing: the fill value. append: empty if texts cannot be
+  /// added.
   HeapTexts(store::Store& file, std::string name, std::int64_t base, std::string missing, Append append = {})
       : file_(file), name_(std::move(name)), base_(base), missing_(std::move(missing)), append_(std::move(append)) {}
 

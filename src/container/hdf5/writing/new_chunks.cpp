@@ -166,8 +166,20 @@ void NewChunks::read_old(std::int64_t number, std::span<std::byte> chunk) {
   part.codecs.decode(packed, chunk, text(describe_chunk(part.dataset, number - part.first), " of ", name()));
 }
 
+void NewChunks::write_missing_texts() {
+  const std::vector<Chunk> written = log_.all();
+  for (const Part& part : parts_) {
+    if (!part.dataset.type.has_texts() || part.dataset.fill.empty()) continue;
+    std::vector<std::byte> chunk(static_cast<std::size_t>(part.chunk_bytes));
+    fill_chunk(part.first, chunk);
+    for (std::int64_t number = part.first; number < part.first + part.bytes / part.chunk_bytes; ++number)
+      if (!std::ranges::binary_search(written, number, {}, &Chunk::number)) put(number, chunk);
+  }
+}
+
 void NewChunks::finish(std::int64_t length_field, bool has_log) {
   flush();
+  if (has_log) write_missing_texts();
   std::vector<Chunk> written = has_log ? log_.all() : std::vector<Chunk>();
   std::int64_t end = has_log ? log_.end() : begin_;
   std::vector<std::byte> length;

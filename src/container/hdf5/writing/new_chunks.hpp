@@ -76,6 +76,9 @@ class NewChunks : public store::Store, private WholeChunks {
   void read_old(std::int64_t number, std::span<std::byte> chunk) override;
   void put(std::int64_t number, std::span<const std::byte> chunk) override;
 
+  /// Writes chunks of texts that no rank has written. The HDF5 library reads fill values of texts only from files that
+  /// it may change.
+  void write_missing_texts();
   void check(std::int64_t offset, std::int64_t bytes) const;
   /// Returns the part whose chunks have this address; nullptr if the address is an offset in the file.
   const Part* part_at(std::int64_t offset) const;

@@ -1,0 +1,162 @@
+"""Texts of HDF5 change in mode r+; h5py reads what was written, and a kill leaves the old or the new texts."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+from compiling import compiled
+from numpy.testing import assert_array_equal
+
+import plait
+
+KILLER = Path(__file__).parents[1] / "attributes" / "killer.c"
+STORAGE = {
+    "whole": {},
+    "chunks": {"chunks": (3, 4)},
+    "packed": {"chunks": (3, 4), "compression": "gzip", "shuffle": True},
+    "unlimited": {"maxshape": (None, 5)},
+    "filled": {"chunks": (3, 4), "fillvalue": "none"},
+}
+CHANGE = """
+import sys
+import plait
+file = plait.open(sys.argv[1] + "::t", "r+")
+open(sys.argv[2], "w").close()
+file[1:5] = [["new" * 1000] * 5] * 4
+file.close()
+"""
+
+
+def make_texts():
+    """Return texts of several lengths."""
+    return np.array([f"Grüße {i}" * (i % 4) for i in range(35)], object).reshape(7, 5)
+
+
+def make_file(path, **options):
+    """Write a file by h5py, and return its texts."""
+    texts = make_texts()
+    with h5py.File(path, "w") as file:
+        file.create_dataset("t", (7, 5), h5py.string_dtype(), **options)[...] = texts
+        file["other"] = np.arange(10.0)
+        file["others"] = np.array(["one", "two"], h5py.string_dtype())
+    return texts
+
+
+def by_h5py(path):
+    """Return the texts, and check the other datasets."""
+    with h5py.File(path) as file:
+        assert_array_equal(file["other"][...], np.arange(10.0))
+        assert list(file["others"].asstr()) == ["one", "two"]
+        return file["t"].asstr()[()]
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+@pytest.mark.parametrize("libver", [None, "v108"])
+def test_h5py_reads_changed_texts(tmp_path, storage, libver):
+    path = tmp_path / "a.h5"
+    texts = make_file(path, **STORAGE[storage])
+    if libver == "v108" and storage != "filled":
+        with h5py.File(path) as old, h5py.File(tmp_path / "b.h5", "w", libver=("v108", "v108")) as new:
+            for name in old:
+                old.copy(name, new)
+        path = tmp_path / "b.h5"
+    with plait.open(f"{path}::t", "r+") as file:
+        file[2:5, 1] = ["new", "", "Ü" * 100_000]
+        file[0, 0] = "first"
+        file.attrs["units"] = "none"
+        assert file[0, 0] == "first"
+        assert_array_equal(file[6].astype(object), texts[6])
+    texts[2:5, 1] = ["new", "", "Ü" * 100_000]
+    texts[0, 0] = "first"
+    assert_array_equal(by_h5py(path), texts)
+    with plait.open(f"{path}::t", "r+") as file:  # once more, and all
+        file.write(texts[::-1].copy())
+    assert_array_equal(by_h5py(path), texts[::-1])
+    with h5py.File(path, "r+") as file:  # the library changes what Plait has written
+        file["t"][0, 0] = "by h5py"
+        assert file["t"].attrs["units"] == "none"
+        file["more"] = ["b"]
+    assert by_h5py(path)[0, 0] == "by h5py"
+    with plait.open(f"{path}::t") as file:
+        assert file[0, 0] == "by h5py"
+        assert_array_equal(file[1:].astype(object), texts[::-1][1:])
+
+
+def test_chunks_that_were_never_written_have_the_fill_value(tmp_path):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("t", (9,), h5py.string_dtype(), chunks=(4,), fillvalue="none")[0] = "x"
+    with plait.open(path, "r+") as file:
+        file[5] = "y"
+    with h5py.File(path, "r+") as file:  # HDF5's library reads fill values of texts only from files that it may change
+        assert list(file["t"].asstr()) == ["x", "none", "none", "none", "none", "y", "none", "none", "none"]
+
+
+def test_own_files_and_netcdf_strings_change(tmp_path):
+    with plait.open(tmp_path / "a.nc::names", "w", shape=4, dtype="text", dimension_names=("x",)) as file:
+        file.write(np.array(["a", "b", "c", "d"], object))
+    with plait.open(tmp_path / "a.nc::names", "r+") as file:
+        file[1:3] = ["new", ""]
+    with netCDF4.Dataset(tmp_path / "a.nc") as file:
+        assert list(file["names"][:]) == ["a", "new", "", "d"]
+
+
+def test_a_file_that_is_only_opened_stays_as_it_is(tmp_path):
+    path = tmp_path / "a.h5"
+    make_file(path)
+    before = path.read_bytes()
+    plait.open(f"{path}::t", "r+").close()
+    assert path.read_bytes() == before
+    with pytest.raises(plait.ArgumentError, match="NUL"), plait.open(f"{path}::t", "r+") as file:
+        file[0, 0] = "a\0b"
+    assert path.read_bytes() == before
+
+
+def test_files_that_cannot_change_say_why(tmp_path):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["t"] = np.array(["a"], h5py.string_dtype())
+    with pytest.raises(plait.ArgumentError, match="cannot be changed in place: its file begins with a block of 512"):
+        plait.open(path, "r+")
+    with h5py.File(path, "w") as file:
+        file.create_dataset("t", (4,), h5py.string_dtype())
+    with pytest.raises(plait.ArgumentError, match="nothing has been written"):
+        plait.open(path, "r+")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("storage", ["whole", "packed"])
+def test_every_kill_leaves_the_old_or_the_new_texts(tmp_path, storage):
+    killer = compiled(tmp_path, KILLER, "-shared", "-fPIC", "-ldl")
+    original, path, armed = (tmp_path / name for name in ("original.h5", "a.h5", "armed"))
+    before = make_file(original, **STORAGE[storage])
+    after = before.copy()
+    after[1:5] = "new" * 1000
+
+    def change(at: int) -> int:
+        armed.unlink(missing_ok=True)
+        shutil.copy(original, path)
+        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
+        return subprocess.run([sys.executable, "-c", CHANGE, path, armed], env=environment, check=False).returncode
+
+    assert change(1_000_000) == 0
+    assert_array_equal(by_h5py(path), after)
+    seen = set()
+    for at in range(1, 100):
+        code = change(at)
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        found = by_h5py(path)
+        is_new = found.tolist() == after.tolist()
+        assert is_new or found.tolist() == before.tolist()
+        seen.add(is_new)
+    assert at > 3
+    assert False in seen
