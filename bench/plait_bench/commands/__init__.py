@@ -19,6 +19,7 @@ __all__ = ["bench_command"]
         "copy": ("plait_bench.commands.copy", "Copy arrays into other chunks, packing and orders."),
         "distant": ("plait_bench.commands.distant", "Read and write a local and a remote disk."),
         "io": ("plait_bench.commands.io", "Read or write a file by Plait and by MPI-IO, side by side."),
+        "join": ("plait_bench.commands.join", "Join many files into one."),
         "orders": ("plait_bench.commands.orders", "Compare predicted with measured times for different orders."),
         "overlap": ("plait_bench.commands.overlap", "Read and write while the program computes."),
         "patterns": ("plait_bench.commands.patterns", "Read and write files by the access patterns of programs."),
@@ -30,6 +31,7 @@ __all__ = ["bench_command"]
         "simulate": ("plait_bench.commands.simulate", "Count hits in caches by each replacement policy."),
         "strategies": ("plait_bench.commands.strategies", "Compare the chosen strategy with every one forced."),
         "stripe": ("plait_bench.commands.stripe", "Write and read a striped file on more and more disks."),
+        "texts": ("plait_bench.commands.texts", "Read, write and copy arrays of texts."),
         "trace": ("plait_bench.commands.trace", "Measure what recording adds to a call."),
     },
 )

@@ -1,0 +1,47 @@
+"""`plait bench texts`: reads, writes and copies arrays of texts, by Plait and by other libraries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver_table, json_option
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench texts
+  plait bench texts --count 10000 --rounds 3 --json results.json
+"""
+
+
+@click.command("texts", epilog=_EXAMPLES)
+@click.option("--count", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Texts of an array.")
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Measurements of each work.")
+@click.option(
+    "--cut", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds that a work may take."
+)
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False, exists=True),
+    help="Folder for the files.  [default: a temporary one]",
+)
+@json_option
+def texts_command(json_: str | None, count: int, **options: Any) -> None:
+    """Read, write and copy texts of 12 bytes in HDF5 and Zarr, by Plait, h5py and zarr-python.
+
+    Each work is a process of its own; the libraries take turns.
+    """
+    from plait_bench.joins.data import JoinSize
+    from plait_bench.joins.driver import JoinSettings, run_joins
+    from plait_bench.joins.table import join_table
+    from plait_bench.joins.tools import TEXTS
+
+    settings = JoinSettings(JoinSize(0, 0, count), TEXTS, **options)
+    results = run_with_bar(lambda progress: run_joins(settings, progress), "starting")
+    deliver_table(results, join_table, json_)
+    if results.wrong():
+        raise SystemExit(1)

@@ -1,0 +1,143 @@
+"""The driver of `plait bench join` and `plait bench texts`: each work by each tool, in turns."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plait_bench.joins.data import JoinSize
+from plait_bench.joins.tools import CASES, PLAIT, JoinCase, Work
+from plait_bench.machine import describe_machine
+from plait_bench.steps import Progress, Steps
+
+
+@dataclass(frozen=True)
+class JoinSettings:
+    """The parameters of the measurements."""
+
+    size: JoinSize
+    keys: tuple[str, ...]
+    rounds: int = 5
+    cut: float = 120.0
+    """Seconds after which a work is aborted."""
+    folder: str | None = None
+
+
+@dataclass
+class JoinToolResult:
+    """The result of one tool."""
+
+    seconds: list[float] = field(default_factory=list)
+    """One for each round."""
+    wrong: bool = False
+    failed: str = ""
+    """Why there is no result, such as a program that is not installed."""
+
+    @property
+    def median(self) -> float | None:
+        """The median of the seconds; None if a round has failed."""
+        return statistics.median(self.seconds) if self.seconds and not self.failed else None
+
+
+@dataclass
+class JoinRow:
+    """The results of one case."""
+
+    key: str
+    title: str
+    unit: str
+    tools: dict[str, JoinToolResult]
+
+    def ratio(self, name: str) -> float | None:
+        """Return the median over the rounds of a tool's time over Plait's time in the same round."""
+        mine, other = self.tools[PLAIT], self.tools[name]
+        if mine.median is None or other.median is None:
+            return None
+        return statistics.median(one / own for one, own in zip(other.seconds, mine.seconds, strict=True))
+
+
+@dataclass
+class JoinResults:
+    """All results of one run of the benchmark."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    rows: list[JoinRow]
+
+    def wrong(self) -> list[str]:
+        """Return the works with wrong results."""
+        return [f"{row.title}, {name}" for row in self.rows for name, tool in row.tools.items() if tool.wrong]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        ratios = [{name: row.ratio(name) for name in row.tools} for row in self.rows]
+        rows = [{**asdict(row), "ratios": its} for row, its in zip(self.rows, ratios, strict=True)]
+        return {"machine": self.machine, "settings": self.settings, "rows": rows}
+
+
+def run_joins(settings: JoinSettings, progress: Progress = lambda text, share: None) -> JoinResults:
+    """Measure all cases.
+
+    errors  plait.Error: no space
+    """
+    with tempfile.TemporaryDirectory(prefix="plait-bench-", dir=settings.folder) as name:
+        results = JoinResults(describe_machine(Path(name)), asdict(settings), [])
+        count = sum(1 + settings.rounds * len(CASES[key].tools) for key in settings.keys)
+        steps = Steps(progress, count)
+        for key in settings.keys:
+            folder = Path(name) / key
+            folder.mkdir()
+            results.rows.append(_measure(key, CASES[key], settings, folder, steps))
+            shutil.rmtree(folder)
+    return results
+
+
+def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, steps: Steps) -> JoinRow:
+    work = Work(folder, folder / f"source{case.source}", folder / f"target{case.target}")
+    row = JoinRow(key, case.title, case.unit, {name: JoinToolResult() for name in case.tools})
+    for name, tool in case.tools.items():
+        row.tools[name].failed = f"not installed: {tool.missing}" if tool.missing else ""
+    steps.doing(f"{case.title}: the source")
+    case.prepare(settings.size, work)
+    steps.done(case.title)
+    names = list(case.tools)
+    for number in range(settings.rounds):
+        # The order rotates, so that a drift of the machine favours none.
+        for name in names[number % len(names) :] + names[: number % len(names)]:
+            result = row.tools[name]
+            if not result.failed:
+                _run(key, name, settings, work, result)
+            if number == 0 and not result.failed:
+                result.wrong = not case.is_right(settings.size, work.target)
+            _remove(work.target)
+            steps.done(f"{case.title}: {name}, round {number + 1} of {settings.rounds}")
+    return row
+
+
+def _run(key: str, name: str, settings: JoinSettings, work: Work, result: JoinToolResult) -> None:
+    command = [sys.executable, "-m", "plait_bench.joins.worker", key, name, str(settings.size.texts)]
+    command += map(str, (work.folder, work.source, work.target))
+    try:
+        worker = subprocess.run(command, capture_output=True, text=True, timeout=settings.cut, check=False)
+    except subprocess.TimeoutExpired:
+        result.failed = f"takes more than {settings.cut:g} s"
+        return
+    if worker.returncode != 0:
+        lines = worker.stderr.strip().splitlines()
+        result.failed = lines[-1] if lines else f"exit code {worker.returncode}"
+        return
+    result.seconds.append(json.loads(worker.stdout.splitlines()[-1])["seconds"])
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

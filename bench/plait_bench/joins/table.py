@@ -1,0 +1,46 @@
+"""The results of `plait bench join` and `plait bench texts` as a table."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from plait_bench.joins.data import JoinSize
+from plait_bench.joins.driver import JoinResults
+from plait_bench.joins.tools import PLAIT
+from plait_bench.text import NOTHING, factor, machine_line, notes, three_digits, titled_table, version_line
+
+
+def join_table(results: JoinResults) -> RenderableType:
+    """Return everything for people."""
+    settings, machine = results.settings, results.machine
+    size = JoinSize(**settings["size"])
+    joins = any(row.unit == "bytes" for row in results.rows)
+    what = f"Joins of {size.files} files, {size.bytes >> 20:,} MiB" if joins else f"{size.texts:,} texts of 12 bytes"
+    table = titled_table(f"{what}, median of {settings['rounds']} rounds")
+    table.add_column("Work")
+    table.add_column("By")
+    rate = "MiB/s" if joins else "Million texts/s"
+    for title in ("Seconds", rate, "Plait is"):
+        table.add_column(title, justify="right", no_wrap=True)
+    failed = []
+    amount = size.bytes / (1 << 20) if joins else size.texts / 1e6
+    for row in results.rows:
+        for number, (name, tool) in enumerate(row.tools.items()):
+            if tool.failed:
+                failed.append(f"Left out: {row.title}, {name}: {tool.failed}")
+            ratio = row.ratio(name)
+            table.add_row(
+                row.title if number == 0 else "",
+                name,
+                NOTHING if tool.median is None else three_digits(tool.median),
+                NOTHING if tool.median is None else three_digits(amount / tool.median),
+                NOTHING if ratio is None or name == PLAIT else factor(ratio),
+            )
+    header = Text(f"{machine_line(machine)}\nfiles on {machine['file system']}, cached; {version_line(machine)}")
+    lines = [
+        "Seconds: until the target is durable, without the start of the process and its imports.",
+        "Plait is: the median of the ratios of the times of one round.",
+        *failed,
+    ]
+    return Group(header, Text(), table, notes(lines, results.wrong(), "Every element of the first round was compared."))

@@ -1,0 +1,39 @@
+"""A process that does one work with one tool, and reports its time.
+
+usage: python -m plait_bench.joins.worker CASE TOOL TEXTS FOLDER SOURCE TARGET
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from plait_bench.copies.worker import durable
+from plait_bench.joins.data import JoinSize, make_texts
+from plait_bench.joins.tools import CASES, Work
+
+
+def main() -> None:
+    """Do the work."""
+    key, name, texts, folder, source, target = sys.argv[1:]
+    case = CASES[key]
+    tool = case.tools[name]
+    for module in tool.modules:
+        importlib.import_module(module)
+    needs_texts = case.unit == "texts" and not case.source
+    given = np.array(make_texts(JoinSize(0, 0, int(texts))), object) if needs_texts else None
+    work = Work(Path(folder), Path(source), Path(target), given)
+    begin = time.perf_counter()
+    tool.run(work)
+    if case.target:
+        durable(folder)
+    print(json.dumps({"seconds": time.perf_counter() - begin}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""`plait bench join` and `plait bench texts`: their data, their processes, their output."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+import plait
+from plait.cli import main
+from plait_bench.joins.data import TIMES, JoinSize, has_texts, is_joined, make_files, make_texts
+from plait_bench.joins.driver import JoinResults, JoinRow, JoinSettings, JoinToolResult, run_joins
+from plait_bench.joins.table import join_table
+from plait_bench.joins.tools import CASES, JOINS, PLAIT, TEXTS, Tool
+
+SIZE = JoinSize(3, 20_000, 500)
+
+
+def test_files_are_joined_right_or_found_wrong(tmp_path):
+    make_files(SIZE, tmp_path)
+    plait.copy(str(tmp_path / "source-*.nc"), tmp_path / "a.nc", concat="time")
+    assert is_joined(SIZE, tmp_path / "a.nc")
+    with plait.open(tmp_path / "a.nc::pr") as file:
+        assert file.shape == (3 * TIMES, SIZE.edge, SIZE.edge)
+    assert not is_joined(JoinSize(4, 20_000, 0), tmp_path / "a.nc")
+    with plait.open(tmp_path / "a.nc::pr", "r+") as file:
+        file[5, 3, 3] = -1
+    assert not is_joined(SIZE, tmp_path / "a.nc")
+
+
+def test_texts_have_12_bytes_and_differ(tmp_path):
+    texts = make_texts(SIZE)
+    assert {len(text) for text in texts} == {12}
+    assert len(set(texts)) == 500
+    with plait.open(tmp_path / "a.h5", "w", shape=500, dtype=str) as file:
+        file.write(np.array(texts, object))
+    assert has_texts(SIZE, tmp_path / "a.h5")
+    assert not has_texts(JoinSize(0, 0, 499), tmp_path / "a.h5")
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("key", [*JOINS, *TEXTS])
+def test_every_tool_that_is_there_is_right(key):
+    (row,) = run_joins(JoinSettings(SIZE, (key,), rounds=1)).rows
+    for name, tool in row.tools.items():
+        missing = CASES[key].tools[name].missing
+        assert tool.failed == (f"not installed: {missing}" if missing else ""), name
+        assert not tool.wrong
+        if not missing:
+            assert len(tool.seconds) == 1
+            assert row.ratio(name) > 0
+    assert not row.tools[PLAIT].failed
+
+
+def test_wrong_and_failing_tools_are_reported(monkeypatch):
+    monkeypatch.setitem(CASES["copy"].tools, "absent", Tool(lambda work: None, program="no-such-program"))
+    results = run_joins(JoinSettings(SIZE, ("copy",), rounds=1))
+    assert results.rows[0].tools["absent"].failed == "not installed: no-such-program"
+    results.rows[0].tools[PLAIT].wrong = True
+    assert results.wrong() == ["copy texts, HDF5 to Zarr, plait"]
+
+
+def test_ratios_are_those_of_rounds():
+    row = JoinRow("nc", "t", "bytes", {PLAIT: JoinToolResult([1.0, 2.0, 4.0]), "b": JoinToolResult([3.0, 2.0, 4.0])})
+    assert row.ratio("b") == 1.0
+    results = JoinResults(
+        {"file system": "tmpfs", "processor": "p", "cores": "2", "memory": "1 GiB", "kernel": "k", "plait": "0"},
+        {"size": {"files": 3, "file_bytes": 20_000, "texts": 0}, "rounds": 3},
+        [row],
+    )
+    assert results.to_json()["rows"][0]["ratios"] == {PLAIT: 1.0, "b": 1.0}
+
+
+def test_commands_print_tables_and_json(tmp_path):
+    runner = CliRunner()
+    options = ["--count", "100", "--rounds", "1", "--json", str(tmp_path / "a.json")]
+    done = runner.invoke(main, ["bench", "texts", *options])
+    assert done.exit_code == 0, done.output
+    rows = json.loads((tmp_path / "a.json").read_text())["rows"]
+    assert [row["key"] for row in rows] == list(TEXTS)
+    done = runner.invoke(main, ["bench", "join", "--files", "2", "--size", "8K", "--rounds", "1", "--targets", "nc"])
+    assert done.exit_code == 0, done.output
+    assert "Joins of 2 files" in done.output
+    assert "ncrcat" in done.output
+
+
+def test_tables_name_what_was_left_out():
+    console = Console(width=140, record=True, file=io.StringIO())
+    results = run_joins(JoinSettings(SIZE, ("nc",), rounds=1))
+    console.print(join_table(results))
+    shown = console.export_text()
+    assert "join netCDF-4 into netCDF-4" in shown
+    for name, tool in CASES["nc"].tools.items():
+        assert (f"Left out: join netCDF-4 into netCDF-4, {name}: not installed" in shown) == bool(tool.missing)
