@@ -44,7 +44,7 @@ SECONDS = 300
 LONG = {
     *("tasks", "concepts/collectives", "reference/cli", "reference/cpp"),
     *(f"guides/{name}" for name in ("climate", "distant-io", "file-modes", "pipes")),
-    *(f"guides/{name}" for name in ("redistribution", "shared-files", "simulation", "slow-job")),
+    *(f"guides/{name}" for name in ("redistribution", "shared-files", "simulation", "slow-job", "year-of-days")),
 }
 
 
