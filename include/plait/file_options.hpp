@@ -25,8 +25,8 @@ enum class Mode : std::uint8_t {
   kAppend
 };
 
-/// Arrays of a file that the library of its format copies into a new file of the same format, because Plait does not read
-/// their elements: HDF5's sequences, references, and null dataspaces.
+/// Arrays that HDF5's library copies from one file to a new one, because Plait does not read their elements: sequences,
+/// references, and null dataspaces.
 struct LibraryCopies {
   std::string source;  ///< path of the file
   /// The names of arrays in the file, and their names in the new file.

@@ -12,11 +12,12 @@
 //    10,000  header of 32 bytes, then chunk 5 from 10,032 to 10,332
 //    10,336  the index, aligned to 8 bytes: one node of 2,616 bytes, for all chunks
 //    sync; length = 12,952; sync; address of the index = 10,336
-// Arrays of texts change in the same way. Their elements of 16 bytes refer to collections of texts, which are appended to
-// the log, too. The elements of a contiguous array are copied to the end of the file first, and its ranks write there.
-// Example: 100 texts, of which one changes. The elements are copied to 10,000..11,599, the log begins at 11,600, and its
-// only collection has its header at 11,600 and 4,096 bytes from 11,632 on. Then length = 15,760 (with the entry that
-// notes the write), and the address of the elements = 10,000.
+//
+// Arrays of texts change in the same way. Their elements of 16 bytes refer to collections of texts, which are appended
+// to the log, too. The elements of a contiguous array are copied to the end of the file first, and its ranks write
+// there. Example: 100 texts, of which one changes. The elements are copied to 10,000..11,599, the log begins at 11,600,
+// and its only collection has its header at 11,600 and 4,096 bytes from 11,632 on. Then length = 15,760 (with the entry
+// that notes the write), and the address of the elements = 10,000.
 //
 // A kill before the first field leaves bytes after the end that the superblock states; the next writer overwrites
 // them. A kill between the fields leaves unused space. After the second field all readers see chunk 5 at offset 10,032.

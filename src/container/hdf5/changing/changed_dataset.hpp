@@ -26,12 +26,13 @@ struct StoredGrowth {
   std::shared_ptr<GrowthGroup> group;  ///< the group that the changes belong to; nullptr if they take effect alone
 };
 
-/// A dataset that is changed by new chunks, or an array of texts, whose elements refer to the heap of the file. Changed chunks are appended after the end that the superblock states. The
-/// rank that writes a chunk compresses it; if it writes a part, it reads the rest first. After all ranks have written,
-/// one rank appends an index of all chunks and sets the address of the index in the dataset. Until then every reader
-/// sees the former chunks, also after a crash. The space of the former chunks and of the former index stays unused.
-/// Texts are appended too. The elements of a contiguous array of texts are copied to the end of the file before the
-/// first change, and their new address takes effect like that of an index.
+/// A dataset that is changed by new chunks, or an array of texts, whose elements refer to the heap of the file. Changed
+/// chunks are appended after the end that the superblock states. The rank that writes a chunk compresses it; if it
+/// writes a part, it reads the rest first. After all ranks have written, one rank appends an index of all chunks and
+/// sets the address of the index in the dataset. Until then every reader sees the former chunks, also after a crash.
+/// The space of the former chunks and of the former index stays unused. Texts are appended too. The elements of a
+/// contiguous array of texts are copied to the end of the file before the first change, and their new address takes
+/// effect like that of an index.
 /// threads  Any number at once, on different chunks.
 class ChangedDataset : public DatasetStore, private WholeChunks {
  public:

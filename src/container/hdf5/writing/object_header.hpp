@@ -15,8 +15,8 @@ namespace plait::container::hdf5 {
 /// errors  kSystem: the library has written another version.
 std::int64_t find_address_field(std::span<const std::byte> head, std::int64_t header, const std::string& path);
 
-/// Returns the element in the fill value message, version 2, of an array of texts: it refers to a text in the heap of the
-/// head.  errors  Those of find_address_field().
+/// Returns the element in the fill value message, version 2, of an array of texts. It refers to a text in the heap.
+/// errors  Those of find_address_field().
 std::vector<std::byte> find_fill(std::span<const std::byte> head, std::int64_t header, const std::string& path);
 
 /// Finds the 8 bytes that state the length of the file (section II.A, version 0).
