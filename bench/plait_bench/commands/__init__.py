@@ -30,6 +30,7 @@ __all__ = ["bench_command"]
         "shared": ("plait_bench.commands.shared", "Read and write Shared Files on more and more hosts."),
         "simulate": ("plait_bench.commands.simulate", "Count hits in caches by each replacement policy."),
         "strategies": ("plait_bench.commands.strategies", "Compare the chosen strategy with every one forced."),
+        "small": ("plait_bench.commands.small", "Read and write small arrays and slices."),
         "stripe": ("plait_bench.commands.stripe", "Write and read a striped file on more and more disks."),
         "texts": ("plait_bench.commands.texts", "Read, write and copy arrays of texts."),
         "trace": ("plait_bench.commands.trace", "Measure what recording adds to a call."),

@@ -1,0 +1,90 @@
+"""The job that the driver of `plait bench small` passes to its ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from plait_bench.job import SavedJob
+
+# The ways to access a file.
+PLAIT = "Plait"
+MPI_IO = "MPI-IO"
+NUMPY = "NumPy"
+H5PY = "h5py"
+ZARR = "zarr-python"
+
+# The accesses.
+READ = "open, read, close"
+AGAIN = "read again"
+WRITE = "open, write, close"
+SYNCED = "open, write, sync, close"
+SLICE = "slice of a row"
+
+CONTIGUOUS = "(block, *)"
+BLOCKS = "(block, block)"
+
+
+@dataclass(frozen=True)
+class SmallCase:
+    """One access to a square of doubles in one kind of file, by Plait and by others."""
+
+    access: str
+    edge: int
+    ranks: int
+    dist: str = CONTIGUOUS
+    file: str = "npy"
+    """npy, h5 (contiguous), gzip.h5, gzip.zarr; the last two are slices of compressed chunks."""
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The programs that Plait is compared with."""
+        if self.file == "gzip.zarr":
+            return (ZARR,)
+        if self.file != "npy":
+            return (H5PY,)
+        if self.access == SLICE:
+            return (NUMPY,)
+        return (MPI_IO, NUMPY) if self.ranks == 1 else (MPI_IO,)
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """The grid of the ranks: as square as possible for blocks."""
+        if self.dist == CONTIGUOUS:
+            return (self.ranks,)
+        rows = max(rows for rows in range(1, self.ranks + 1) if self.ranks % rows == 0 and rows * rows <= self.ranks)
+        return rows, self.ranks // rows
+
+    @property
+    def layout(self) -> str:
+        """The layout in Plait's notation."""
+        return f"{self.edge}x{self.edge} {self.dist} onto ({', '.join(map(str, self.grid))})"
+
+
+@dataclass(frozen=True)
+class SmallJob(SavedJob):
+    """The cases of one number of ranks."""
+
+    cases: list[SmallCase]
+    folder: str
+    rounds: int
+    cut: float
+    """Seconds after which a case is given no more rounds."""
+    limit: float
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> SmallJob:
+        """Return the job of which these are the fields, as JSON holds them."""
+        return cls(**{**fields, "cases": [SmallCase(**case) for case in fields["cases"]]})
+
+
+def make_cases(ranks: int, edges: tuple[int, ...]) -> list[SmallCase]:
+    """Return the cases of one number of ranks; slices are those of one process."""
+    found = []
+    for edge in edges:
+        for dist in (CONTIGUOUS, BLOCKS) if ranks > 1 else (CONTIGUOUS,):
+            found += [SmallCase(access, edge, ranks, dist) for access in (READ, AGAIN, WRITE, SYNCED)]
+        if ranks == 1:
+            found += [SmallCase(access, edge, 1, CONTIGUOUS, "h5") for access in (READ, AGAIN)]
+            found += [SmallCase(SLICE, edge, 1, CONTIGUOUS, file) for file in ("npy", "h5", "gzip.h5", "gzip.zarr")]
+    return found

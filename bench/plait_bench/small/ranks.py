@@ -1,0 +1,79 @@
+"""The ranks of `plait bench small`: ``mpiexec -n P python -m plait_bench.small.ranks JOB``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import plait
+from plait_bench.pattern import same_bytes
+from plait_bench.ranks import Ranks, run_job
+from plait_bench.small.job import AGAIN, READ, SLICE, SmallCase, SmallJob
+from plait_bench.small.ways import Array, Way, content, make_files, opened_ways, selected
+
+_REPEATED = 200
+"""Slices of one sample, which is the time of one of them."""
+
+
+class _Ranks(Ranks):
+    """The whole job on one rank."""
+
+    def __init__(self, job: SmallJob) -> None:
+        super().__init__()
+        self._job = job
+
+    def run(self) -> None:
+        """Run the whole job."""
+        self._greet()
+        for number, case in enumerate(self._job.cases):
+            self._measure(number, case)
+
+    def _measure(self, number: int, case: SmallCase) -> None:
+        """Measure all ways in each round, in turn; the first round is not counted, and checks what was read."""
+        folder = Path(self._job.folder)
+        whole = content(case.edge)
+        indices = plait.Layout.parse(case.layout).indices(self._comm.rank)
+        expected = whole[selected(case)] if case.access == SLICE else whole[np.ix_(*indices)]
+        if self._comm.rank == 0:
+            make_files(case, folder)
+        self._comm.Barrier()
+        with opened_ways(case, self._comm, folder, whole[np.ix_(*indices)]) as ways:
+            samples: dict[str, list[float]] = {name: [] for name in ways}
+            correct = {name: self._all(self._is_correct(case, way, expected)) for name, way in ways.items()}
+            begin = time.monotonic()
+            for _ in range(self._job.rounds):
+                for name, way in ways.items():
+                    samples[name].append(self._sample(case, way))
+                if not self._all(time.monotonic() - begin < self._job.cut):
+                    break
+        self._report("case", number=number, samples=samples, wrong=[name for name in ways if not correct[name]])
+
+    def _is_correct(self, case: SmallCase, way: Way, expected: Array) -> bool:
+        found = way()
+        return case.access not in (READ, AGAIN, SLICE) or same_bytes(np.ascontiguousarray(found), expected)
+
+    def _sample(self, case: SmallCase, way: Way) -> float:
+        """Return the seconds of one access."""
+        result: list[Any] = []
+
+        def once() -> None:
+            # The result is freed after the measurement, as that of a program is.
+            result.append(way())
+
+        def slices() -> None:
+            for _ in range(_REPEATED):
+                way()
+
+        return self._span(slices) / _REPEATED if case.access == SLICE else self._span(once)
+
+
+def main() -> None:
+    """Run the job that the command line names."""
+    run_job(SmallJob.load, _Ranks)
+
+
+if __name__ == "__main__":
+    main()

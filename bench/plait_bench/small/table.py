@@ -1,0 +1,45 @@
+"""The results of `plait bench small` as a table."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from plait_bench.small.driver import SmallResult, SmallResults
+from plait_bench.small.job import PLAIT
+from plait_bench.text import machine_line, microseconds, notes, titled_table, version_line
+
+
+def small_table(results: SmallResults) -> RenderableType:
+    """Return everything for people: header, table, notes."""
+    table = titled_table("Accesses to small arrays, microseconds, median")
+    for name in ("Ranks", "Doubles", "Layout", "File", "Access"):
+        table.add_column(name, no_wrap=True)
+    for name in ("Plait", "Others"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("Plait / other", justify="right")
+    for one in results.cases:
+        case = one.case
+        others = "  ".join(f"{way} {microseconds(one.median(way))}" for way in case.others)
+        table.add_row(
+            str(case.ranks),
+            f"{case.edge} x {case.edge}",
+            case.dist,
+            case.file,
+            case.access,
+            microseconds(one.median(PLAIT)),
+            others,
+            _ratios(one),
+            style="bold red" if one.wrong else None,
+        )
+    header = f"{machine_line(results.machine)}\n{results.machine.get('MPI', 'MPI')}, {version_line(results.machine)}\n"
+    lines = [
+        f"Each round measures all ways of a case in turn; ratios are medians of up to {results.settings['rounds']} "
+        "rounds.",
+        "NumPy's slices copy from mapped pages, without a system call.",
+    ]
+    return Group(Text(header), table, notes(lines, results.wrong(), "Every element that was read was checked."))
+
+
+def _ratios(result: SmallResult) -> str:
+    return "  ".join(f"{result.ratio(way):.2f}" for way in result.case.others)

@@ -1,0 +1,192 @@
+"""The ways to access a small file: each is a function without arguments that returns what it has read, or None."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+import plait
+from plait_bench.small.job import AGAIN, H5PY, MPI_IO, NUMPY, PLAIT, READ, SLICE, SYNCED, ZARR, SmallCase
+
+Array = npt.NDArray[Any]
+Way = Callable[[], Any]
+
+_HEADER = 128
+"""Bytes before the elements of a .npy file of a square of doubles."""
+_CHUNKS = 100
+"""Rows and columns of compressed chunks, at most."""
+
+
+def content(edge: int) -> Array:
+    """Return the array that all files hold."""
+    return np.arange(edge * edge, dtype=np.float64).reshape(edge, edge)
+
+
+def make_files(case: SmallCase, folder: Path) -> None:
+    """Write the file that a case reads, by the library of its format."""
+    array = content(case.edge)
+    path = file_path(case, folder)
+    chunks = (min(case.edge, _CHUNKS),) * 2
+    if case.file == "npy":
+        np.save(path, array)
+    elif case.file == "gzip.zarr":
+        import zarr
+        from zarr.codecs import GzipCodec
+
+        made = zarr.create_array(
+            path, shape=array.shape, chunks=chunks, dtype="f8", compressors=GzipCodec(), overwrite=True
+        )
+        made[:] = array
+    else:
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            about = {"chunks": chunks, "compression": "gzip"} if case.file == "gzip.h5" else {}
+            file.create_dataset("a", data=array, **about)
+
+
+def file_path(case: SmallCase, folder: Path) -> Path:
+    """Return the path of the file that a case reads."""
+    return folder / f"small-{case.edge}.{case.file}"
+
+
+def selected(case: SmallCase) -> tuple[int, slice]:
+    """Return the index of the slice: at most 80 elements of a row."""
+    return case.edge // 2, slice(case.edge // 8, case.edge // 8 + min(80, case.edge // 2))
+
+
+@contextmanager
+def opened_ways(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array) -> Iterator[dict[str, Way]]:
+    """Open what an access needs, and return its ways; leaving `with` closes it.
+
+    local   this rank's part, which writes write
+    """
+    with ExitStack() as files:
+        ways = {PLAIT: _plait(case, comm, folder, local, files)}
+        makers = {MPI_IO: _mpiio, NUMPY: _numpy, H5PY: _h5py, ZARR: _zarr}
+        for name in case.others:
+            ways[name] = makers[name](case, comm, folder, local, files)
+        yield ways
+
+
+def _plait(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+    name = str(file_path(case, folder)) + ("::/a" if case.file.endswith("h5") else "")
+    alone = case.ranks == 1
+    over: dict[str, Any] = {} if alone else {"comm": comm}
+    layout = None if alone else plait.Layout.parse(case.layout)
+
+    def read() -> Any:
+        with plait.open(name, **over) as file:
+            return file.read(layout)
+
+    def write() -> None:
+        durable = case.access == SYNCED
+        about: dict[str, Any] = {"shape": (case.edge, case.edge), "dtype": "f8", "durable": durable, **over}
+        with plait.open(_new(folder, PLAIT), "w", **about) as file:
+            file.write(local, layout)
+
+    if case.access == READ:
+        return read
+    if case.access not in (AGAIN, SLICE):
+        return write
+    file = files.enter_context(plait.open(name, **over))
+    index = selected(case)
+    return (lambda: file[index]) if case.access == SLICE else (lambda: file.read(layout))
+
+
+def _mpiio(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+    shape = (case.edge, case.edge)
+    layout = plait.Layout.parse(case.layout)
+    starts = [int(one[0]) if len(one) else 0 for one in layout.indices(comm.rank)]
+    empty = local.size == 0
+    part = MPI.DOUBLE.Create_contiguous(0) if empty else MPI.DOUBLE.Create_subarray(shape, local.shape, starts)
+    files.callback(part.Commit().Free)
+
+    def open_file(path: Path | str, mode: int) -> MPI.File:
+        file = MPI.File.Open(comm, str(path), mode)
+        file.Set_view(_HEADER, MPI.DOUBLE, part)
+        return file
+
+    def read_all(file: MPI.File) -> Array:
+        found = np.empty_like(local)
+        file.Read_at_all(0, found)
+        return found
+
+    def read() -> Array:
+        file = open_file(file_path(case, folder), MPI.MODE_RDONLY)
+        found = read_all(file)
+        file.Close()
+        return found
+
+    def write() -> None:
+        file = open_file(_new(folder, MPI_IO), MPI.MODE_WRONLY | MPI.MODE_CREATE)
+        file.Write_at_all(0, local)
+        if case.access == SYNCED:
+            file.Sync()
+        file.Close()
+
+    if case.access == READ:
+        return read
+    if case.access != AGAIN:
+        return write
+    file = open_file(file_path(case, folder), MPI.MODE_RDONLY)
+    files.callback(file.Close)
+    return lambda: read_all(file)
+
+
+def _numpy(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+    path = file_path(case, folder)
+
+    def write() -> None:
+        with Path(_new(folder, NUMPY)).open("wb") as file:
+            np.save(file, local)
+            if case.access == SYNCED:
+                file.flush()
+                os.fsync(file.fileno())
+
+    if case.access == READ:
+        return lambda: np.load(path)
+    if case.access == AGAIN:
+        return lambda: np.fromfile(path, offset=_HEADER).reshape(local.shape)
+    if case.access != SLICE:
+        return write
+    # The pages stay mapped, so that no system call is left; the copy is what the others return.
+    mapped = np.load(path, mmap_mode="r")
+    index = selected(case)
+    return lambda: np.array(mapped[index])
+
+
+def _h5py(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+    import h5py
+
+    path = file_path(case, folder)
+
+    def read() -> Any:
+        with h5py.File(path, "r") as file:
+            return file["a"][...]
+
+    if case.access == READ:
+        return read
+    data = files.enter_context(h5py.File(path, "r"))["a"]
+    index = selected(case) if case.access == SLICE else ...
+    return lambda: data[index]
+
+
+def _zarr(case: SmallCase, comm: MPI.Intracomm, folder: Path, local: Array, files: ExitStack) -> Way:
+    import zarr
+
+    data = zarr.open_array(file_path(case, folder), mode="r")
+    index = selected(case)
+    return lambda: data[index]
+
+
+def _new(folder: Path, way: str) -> str:
+    """Return the name of the file that a way writes."""
+    return str(folder / f"new-{way}.npy")
