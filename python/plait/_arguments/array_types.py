@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,12 @@ def element_dtype(array: ArrayType) -> np.dtype[Any]:
         return TEXT_DTYPE
     if not descr:
         return np.dtype((np.void, array.element_bytes))
+    return _descr_dtype(descr)
+
+
+@lru_cache(maxsize=64)
+def _descr_dtype(descr: str) -> np.dtype[Any]:
+    """Return the dtype that .npy headers spell like this; it is cached, because programs open files of few types."""
     try:
         return to_record_dtype(descr) if descr.startswith("[") else np.dtype(descr)
     except (TypeError, ValueError) as error:

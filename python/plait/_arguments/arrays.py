@@ -42,9 +42,18 @@ def in_order(memory: Array, shape: tuple[int, ...], order: tuple[int, ...]) -> A
     return memory.reshape([shape[d] for d in order]).transpose(np.argsort(order))
 
 
+def plain_order(layout: Layout) -> str:
+    """Return the order of local arrays, C or F; empty for an order that NumPy has no letter for."""
+    order = layout.dimension_order
+    ascending = tuple(range(len(order)))
+    return "C" if order == ascending else "F" if order == ascending[::-1] else ""
+
+
 def new_arrays(needed: LocalArrays) -> list[Array]:
     """Make uninitialised local arrays, halos included."""
     shapes = [needed.layout.padded_shape(rank) for rank in needed.ranks]
+    if plain := plain_order(needed.layout):
+        return [new_array(shape, needed.dtype, plain) for shape in shapes]
     order = needed.layout.dimension_order
     return [in_order(new_array([math.prod(shape)], needed.dtype), shape, order) for shape in shapes]
 

@@ -16,6 +16,8 @@ from .words import kind, shown
 
 def whole(value: Any, name: str) -> int:
     """Return a whole number that its C++ type holds; ``name`` is for errors."""
+    if type(value) is int and 0 <= value < 2**31:
+        return value
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from types import TracebackType
 from typing import Any
 
 
@@ -68,12 +67,20 @@ def _with_name(message: str, code: int | None, name: Any) -> StoreError:
     return error
 
 
-@contextlib.contextmanager
-def naming(name: Any) -> Iterator[None]:
-    """Set the file name of store errors that have none."""
-    try:
-        yield
-    except StoreError as error:
-        if error.filename is None:
-            error.filename = name
-        raise
+class naming:  # noqa: N801
+    """A block that sets the file name of store errors that have none."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: Any) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Name the file."""
+        if isinstance(error, StoreError) and error.filename is None:
+            error.filename = self._name

@@ -57,9 +57,10 @@ def with_format(url: str | os.PathLike[str], file_format: str | None) -> str:
 
 def comes_in_steps(url: str | os.PathLike[str]) -> bool:
     """Return True if arrays are read and written step by step under a name, as in a pipe."""
-    with contextlib.suppress(TypeError):  # invalid characters: opening it raises the error
+    try:
         return _core.comes_in_steps(os.fsdecode(url))
-    return False
+    except TypeError:  # invalid characters: opening it raises the error
+        return False
 
 
 def local_path(url: str | os.PathLike[str]) -> Path | None:

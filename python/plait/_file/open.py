@@ -132,16 +132,19 @@ def open(
         if unfinished not in ("remove", "keep", "continue"):
             raise ArgumentError(f'unfinished={shown(unfinished)} is not known; use "remove", "keep" or "continue"')
         options = _core.FileOptions()
-        options.arrays = [
-            _described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()
-        ]
-        assign(options, "shape", None if shape is None else to_extents(shape))
+        if arrays is not None:
+            options.arrays = [
+                _described(name, array, order) for name, array in _checked(arrays, mode, shape, dtype).items()
+            ]
+        if shape is not None:
+            assign(options, "shape", to_extents(shape))
         if dtype is not None:
             options.dtype, options.element_bytes = to_descr(dtype)
         options.order, options.offset, options.memory, options.readers = order, offset, most, readers
         options.strategy = strategy or ""
         options.keeps_unfinished, options.continues = unfinished == "keep", unfinished == "continue"
-        options.groups = given_groups(group_attributes)
+        if group_attributes is not None:
+            options.groups = given_groups(group_attributes)
         options.durable = None if durable is None else check_flag(durable, "durable")
         properties = {
             "chunks": chunks,
@@ -153,7 +156,7 @@ def open(
             "attributes": attributes,
         }
         set_properties(options, properties, options.dtype or "")
-    file = open_as(path, mode, comm, options)
+    file = _open_with(path, mode, own, options, comm is None)
     if comm is None and mode == "r" and not comes_in_steps(path):
         again = {"shape": shape, "dtype": dtype, "order": order, "offset": offset, "memory": most}
         file._again = _open_again, (path, {**again, "strategy": strategy, "readers": readers})
@@ -161,11 +164,14 @@ def open(
 
 
 def open_as(path: str, mode: str, comm: CommLike, options: _core.FileOptions) -> File:
-    """Open a file with options that have been checked. Collective over ``comm``; errors as of :func:`open`."""
-    own = to_core_comm(comm)
+    """Open the file with options that have been checked. Collective over ``comm``; errors as of :func:`open`."""
+    return _open_with(path, mode, to_core_comm(comm), options, comm is None)
+
+
+def _open_with(path: str, mode: str, comm: _core.Comm, options: _core.FileOptions, alone: bool) -> File:
     with naming(path):
-        core = call(partial(_core.fail, comm=own), _core.open, path, mode, own, options)
-    file = File(core, mode, own, alone=comm is None)
+        core = call(partial(_core.fail, comm=comm), _core.open, path, mode, comm, options)
+    file = File(core, mode, comm, alone)
     if options.arrays:
         file._name_arrays({one.name: one.type for one in options.arrays})
     return file
@@ -178,11 +184,7 @@ def _open_again(path: str, options: dict[str, Any]) -> File:
     return file
 
 
-def _checked(
-    arrays: Mapping[str, ArrayLike] | None, mode: str, shape: object, dtype: object
-) -> Mapping[str, ArrayLike]:
-    if arrays is None:
-        return {}
+def _checked(arrays: Mapping[str, ArrayLike], mode: str, shape: object, dtype: object) -> Mapping[str, ArrayLike]:
     if not isinstance(arrays, Mapping) or not arrays:
         raise ArgumentError(f"arrays={shown(arrays)} names no array; give a mapping of names to (shape, dtype)")
     if mode != "w":

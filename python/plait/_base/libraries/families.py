@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ LIKE_MPICH = re.compile("MPICH|Intel|MVAPICH|ParaStation|Cray", re.IGNORECASE)
 _LONGEST = 8192  # MPI_MAX_LIBRARY_VERSION_STRING is at most 8192 bytes in every library
 
 
+@lru_cache(maxsize=1)
 def mpi_module() -> ModuleType:
     """Return plait._mpi: the one that this Plait was built with, or that of the family in use.
 
