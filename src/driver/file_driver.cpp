@@ -64,6 +64,7 @@ class FileSource : public core::Source {
  private:
   const FileDriver& driver_;
   std::string name_;
+  bool is_read_only_ = false;
   store::Location found_;  // set on rank 0 for an existing store
   std::shared_ptr<store::Store> store_;
   std::unique_ptr<store::NewFile> made_;
@@ -72,6 +73,7 @@ class FileSource : public core::Source {
 Findings FileSource::look(Opening& opening) {
   collective::Collective& call = opening.call();
   const bool alone = call.transport().size() == 1;
+  is_read_only_ = opening.mode() == Mode::kRead;
   Findings found;
   std::string encoded;
   call.run_phase([&] {
@@ -87,8 +89,9 @@ Findings FileSource::look(Opening& opening) {
       store_ = std::move(there.store);
       opening.inspect(store_);
     }
+    if (alone) return;
     found.array = opening.encode();
-    if (!alone) encoded = base::encode(found);
+    encoded = base::encode(found);
   });
   if (alone) return found;
   return base::decode<Findings>(collective::broadcast_text(call.transport(), encoded), base::kAnotherRank);
@@ -133,6 +136,7 @@ void FileSource::check_name() const {
 }
 
 void FileSource::finish(collective::Collective& call, bool syncs) {
+  if (is_read_only_) return;
   call.run_phase([&] {
     if (syncs) store_->sync();
   });

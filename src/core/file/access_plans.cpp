@@ -1,8 +1,9 @@
 // Plans of accesses, cached for repeated calls.
 //
 // Programs repeat their accesses, and a plan costs more than a small access. A PlannedAccess holds the plan that the
-// cost model prefers and, if the strategy is left to Plait, the alternatives: direct access, two-phase access with
-// other numbers of readers, and reading in each node. Plans of alternatives are made when they are first used.
+// cost model prefers and, if the strategy is left to Plait, from the second access on the alternatives: direct access,
+// two-phase access with other numbers of readers, and reading in each node. Their plans are made when they are first
+// used.
 // StrategyChoice decides by measured times.
 //
 // Example: a read on 8 ranks of one node for which the model prefers two-phase access with all 8 readers. The
@@ -55,34 +56,39 @@ PlannedAccess::PlannedAccess(const SelectedArray& array, const AccessRequest& re
       action_(request.action),
       workers_(workers.number),
       strides_(request_strides(request, workers)) {
-  using plan::Strategy;
   plan::AccessPlan modelled = make_plan(array, request, workers);
+  ways_.push_back({modelled.strategy(), 0, modelled.each_node(), {}, std::move(description)});
+  ways_.front().plan.emplace(std::move(modelled));
+}
+
+void PlannedAccess::add_alternatives(const AccessRequest& request, const Workers& workers) {
+  using plan::Strategy;
+  const plan::AccessPlan& modelled = *ways_.front().plan;
   const Strategy mine = modelled.strategy();
   const bool each_node = modelled.each_node();
-  ways_.push_back({mine, 0, each_node, {}, std::move(description)});
-  if (plan::has_alternatives(modelled)) {
-    std::vector<double> predicted{plan::predicted_seconds(modelled, mine)};
-    const auto add = [&](StrategyPlan way, double seconds) {
-      predicted.push_back(seconds);
-      ways_.push_back(std::move(way));
-    };
-    if (mine != Strategy::kDirect)
-      add({Strategy::kDirect, 0, false, {}, {}}, plan::predicted_seconds(modelled, Strategy::kDirect));
-    if (mine == Strategy::kDirect || each_node)
-      add({Strategy::kTwoPhase, 0, false, {}, {}}, plan::predicted_seconds_by(modelled, modelled.max_readers()));
-    if (!each_node && plan::can_read_in_each_node(modelled))
-      add({Strategy::kTwoPhase, 0, true, {}, {}}, plan::predicted_seconds_in_each_node(modelled));
-    std::int64_t before = 0;
-    for (const std::int64_t readers : {std::int64_t{1}, std::int64_t{workers.number / 2}, modelled.max_readers()}) {
-      const bool another = readers < modelled.readers() || (request.writes() && readers > modelled.readers());
-      if (array.options.readers != 0 || workers.threads || !another) continue;
-      if (readers <= before || readers > modelled.max_readers()) continue;
-      before = readers;
-      add({Strategy::kTwoPhase, readers, false, {}, {}}, plan::predicted_seconds_by(modelled, readers));
-    }
-    choice_.emplace(predicted);
+  std::vector<StrategyPlan> others;
+  std::vector<double> predicted{plan::predicted_seconds(modelled, mine)};
+  const auto add = [&](StrategyPlan way, double seconds) {
+    predicted.push_back(seconds);
+    others.push_back(std::move(way));
+  };
+  if (mine != Strategy::kDirect)
+    add({Strategy::kDirect, 0, false, {}, {}}, plan::predicted_seconds(modelled, Strategy::kDirect));
+  if (mine == Strategy::kDirect || each_node)
+    add({Strategy::kTwoPhase, 0, false, {}, {}}, plan::predicted_seconds_by(modelled, modelled.max_readers()));
+  if (!each_node && plan::can_read_in_each_node(modelled))
+    add({Strategy::kTwoPhase, 0, true, {}, {}}, plan::predicted_seconds_in_each_node(modelled));
+  std::int64_t before = 0;
+  for (const std::int64_t readers : {std::int64_t{1}, std::int64_t{workers.number / 2}, modelled.max_readers()}) {
+    const bool another = readers < modelled.readers() || (request.writes() && readers > modelled.readers());
+    if (array_.options.readers != 0 || workers.threads || !another) continue;
+    if (readers <= before || readers > modelled.max_readers()) continue;
+    before = readers;
+    add({Strategy::kTwoPhase, readers, false, {}, {}}, plan::predicted_seconds_by(modelled, readers));
   }
-  ways_.front().plan.emplace(std::move(modelled));
+  for (StrategyPlan& way : others) ways_.push_back(std::move(way));
+  choice_.emplace(predicted);
+  if (first_seconds_) choice_->learn(*first_seconds_);
 }
 
 std::string PlannedAccess::StrategyPlan::describe() const {
@@ -92,6 +98,9 @@ std::string PlannedAccess::StrategyPlan::describe() const {
 }
 
 void PlannedAccess::prepare(const AccessRequest& request, const Workers& workers) {
+  // Most accesses are made once, and predicting the times of alternatives costs as much as a small access.
+  if (is_used_ && !choice_ && plan::has_alternatives(*ways_.front().plan)) add_alternatives(request, workers);
+  is_used_ = true;
   const std::size_t wanted = choice_ ? choice_->next() : 0;
   StrategyPlan& way = ways_[wanted];
   if (!way.plan) {
@@ -117,7 +126,10 @@ bool PlannedAccess::serves(const SelectedArray& array, const AccessRequest& requ
 }
 
 void PlannedAccess::learn(double seconds) {
-  if (choice_) choice_->learn(seconds);
+  if (choice_)
+    choice_->learn(seconds);
+  else
+    first_seconds_ = seconds;
 }
 
 std::string PlannedAccess::explain() const {

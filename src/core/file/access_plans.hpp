@@ -67,6 +67,9 @@ class PlannedAccess {
     std::string describe() const;
   };
 
+  /// Adds the alternatives, with their predicted times.
+  void add_alternatives(const AccessRequest& request, const Workers& workers);
+
   SelectedArray array_;
   Layout layout_;
   Region region_;
@@ -74,8 +77,10 @@ class PlannedAccess {
   int workers_;
   Extents strides_;                             // strides of local arrays, in bytes
   std::vector<StrategyPlan> ways_;              // the model's choice first
-  std::optional<plan::StrategyChoice> choice_;  // if the caller leaves the strategy to Plait
-  std::size_t next_ = 0;                        // index in ways_; its plan exists
+  std::optional<plan::StrategyChoice> choice_;  // of repeated accesses, if the caller leaves the strategy to Plait
+  std::optional<double> first_seconds_;         // time of the first access, before choice_ exists
+  bool is_used_ = false;
+  std::size_t next_ = 0;  // index in ways_; its plan exists
 };
 
 /// threads  One at a time.

@@ -82,15 +82,25 @@ void File::Impl::close() {
 void File::Impl::close_together(transport::Transport& transport, bool& committed) {
   const bool is_first = transport.rank() == 0;
   const bool is_new = context_.mode() == Mode::kWrite;
-  // 1. All ranks make the call.
-  collective::Collective call(transport, [this] { return "close() of " + context_.name(); }, [] {});
+  const bool is_read_only = context_.mode() == Mode::kRead;
+  // 1. All ranks make the call.  If nothing can change, this agreement is also the one of phase 2, and none follows.
+  collective::Collective call(
+      transport, [this] { return "close() of " + context_.name(); },
+      [&] {
+        if (!is_read_only) return;
+        if (const std::exception_ptr unreported = writes_.unreported_error()) std::rethrow_exception(unreported);
+      });
+  if (is_read_only) {
+    committed = true;
+    return storage_.source()->finish(call, false);
+  }
   // 2. A started write that failed fails the call.  Its error is reported only here, where all ranks receive it.
   committed = is_new;
   call.end_phase(writes_.unreported_error());
   committed = true;
   // 3. Everything that can fail is checked before any change takes effect.
   call.run_phase([&] {
-    if (!is_first || context_.mode() == Mode::kRead || is_new || !is_changed()) return;
+    if (!is_first || is_new || !is_changed()) return;
     storage_.source()->check_name();
     attributes_.prepare();
   });

@@ -30,6 +30,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -55,8 +56,36 @@ using core::Workers;
 
 namespace {
 
+/// True if the strides are those of a dense array in this order.
+bool is_dense(const Extents& strides, const Extents& shape, Order order, std::int64_t element_bytes) {
+  if (strides.size() != shape.size()) return false;
+  std::int64_t stride = element_bytes;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    const std::size_t d = order == Order::kC ? shape.size() - 1 - i : i;
+    if (shape[d] != 1 && strides[d] != stride) return false;
+    stride *= shape[d];
+  }
+  return true;
+}
+
+/// True if a write is one run both of an ordinary file and of the caller's array, without chunks or stripes.
+bool writes_one_run(const AccessRequest& request, const core::SelectedArray& array, const store::Store& store) {
+  const Layout& layout = request.layout;
+  if (!request.writes() || !request.region.empty() || !array.chunk.empty() || layout.size() != 1 || layout.has_halo())
+    return false;
+  const Order order = array.type.order;
+  const bool has_file_order = order == Order::kC ? std::ranges::is_sorted(layout.order())
+                                                 : std::ranges::is_sorted(layout.order(), std::greater<>());
+  const bool has_strides = !request.parts.empty() && !request.parts[0].strides.empty();
+  const bool dense = has_strides ? is_dense(request.parts[0].strides, layout.shape(), order, array.type.element_bytes)
+                                 : has_file_order;
+  return dense && store.striping().disks <= 1 && store.file_identity().has_value();
+}
+
 /// Returns the ranks as workers, or the number of threads that are useful for the elements.
-Workers choose_workers(const Layout& layout, const core::SelectedArray& array, const Comm& comm) {
+Workers choose_workers(const AccessRequest& request, const core::SelectedArray& array, const core::FileStorage& storage,
+                       const Comm& comm) {
+  const Layout& layout = request.layout;
   if (!comm.alone()) {
     const transport::Transport& transport = core::get_transport(comm);
     return {comm.size(), false, transport.nodes_apart(), transport.nodes()};
@@ -72,6 +101,8 @@ Workers choose_workers(const Layout& layout, const core::SelectedArray& array, c
     const std::int64_t capacity = (memory == 0 ? plan::kDefaultMemory : memory) / plan::kSlots;
     number = std::clamp<std::int64_t>(capacity / std::max<std::int64_t>(chunk, 1), 1, number);
   }
+  // The system serializes writers of one file, so that further threads would only copy to windows.
+  if (number > 1 && writes_one_run(request, array, *storage.store())) number = 1;
   return {static_cast<int>(number), true, false};
 }
 
@@ -86,7 +117,7 @@ class StoreAccess {
         request_(request),
         call_(call),
         writing_(writing),
-        workers_(choose_workers(request.layout, array_, comm())),
+        workers_(choose_workers(request, array_, file.storage(), comm())),
         times_(is_team() ? static_cast<std::size_t>(workers_.number) : 1) {}
 
   /// Runs phases 2 to 7. Returns the times of the slowest worker.
@@ -154,7 +185,9 @@ void StoreAccess::plan() {
   if (request_.writes()) file_.context().check_writable();
   core::AccessPlans& plans = file_.plans();
   if (!comm().alone()) plans.forget_after(core::get_transport(comm()).failures());
-  planned_ = &plans.plan(array_, request_, workers_, [this] { return describe(); });
+  // A process that is the only rank compares its call with no other.
+  planned_ =
+      &plans.plan(array_, request_, workers_, [this] { return comm().size() == 1 ? std::string() : describe(); });
   arrays_ = core::local_arrays(request_.layout, request_.parts, array_.type.element_bytes, comm());
   if (!request_.writes())
     core::check_filled(request_.layout, arrays_, request_.action == core::Action::kFill, array_.type.element_bytes);
@@ -316,7 +349,7 @@ std::string File::Impl::explain(const AccessRequest& request) const {
   const Comm& comm = context_.comm();
   if (const core::Channel* const pipe = storage_.channel(); pipe != nullptr)
     return core::explain(*pipe, selection_, request, comm);
-  const Workers workers = choose_workers(request.layout, array, comm);
+  const Workers workers = choose_workers(request, array, storage_, comm);
   const bool remembers = comm.alone() || plans_.is_valid_after(core::get_transport(comm).failures());
   const core::PlannedAccess* const planned = remembers ? plans_.cached(array, request, workers) : nullptr;
   const std::string& path = context_.path();
