@@ -14,6 +14,7 @@ void bind_conversion(nanobind::module_& module);
 void bind_bits(nanobind::module_& module);
 void bind_description(nanobind::module_& module);
 void bind_file(nanobind::module_& module);
+void bind_plain_index(nanobind::module_& module);
 void bind_texts(nanobind::module_& module);
 void bind_redistribute(nanobind::module_& module);
 void bind_stream(nanobind::module_& module);

@@ -108,6 +108,7 @@ NB_MODULE(_core, module) {
   plait::python::bind_bits(module);
   plait::python::bind_description(module);
   plait::python::bind_file(module);
+  plait::python::bind_plain_index(module);
   plait::python::bind_redistribute(module);
   plait::python::bind_texts(module);
   plait::python::bind_stream(module);

@@ -20,6 +20,11 @@
 namespace plait {
 
 class Stream;
+class File;
+
+namespace core {
+bool read_small(File& file, const Region& region, std::span<std::byte> data);
+}
 
 /// A rank's part of an array in memory.  `strides` are those of the dimensions in bytes, which may be negative;
 /// empty for a dense array in the layout's order.
@@ -197,6 +202,7 @@ class File {
  private:
   friend class Stream;
   friend class Texts;
+  friend bool core::read_small(File& file, const Region& region, std::span<std::byte> data);
   explicit File(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

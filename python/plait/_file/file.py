@@ -16,9 +16,10 @@ import numpy as np
 
 from .. import _core
 from .._arguments.array_types import array_type, element_dtype
-from .._arguments.arrays import Arrays, to_parts
+from .._arguments.arrays import Arrays, plain_order, to_parts
 from .._arguments.collective_array import CollectiveArray
 from .._arguments.layouts import LayoutLike
+from .._arguments.recycled import new_array
 from .._arguments.region import Region, Slices, to_slices
 from .._arguments.texts import is_text
 from .._arguments.values import Array
@@ -39,7 +40,6 @@ from .texts import read_texts, reject_texts, write_texts
 Out = TypeVar("Out", bound=Arrays)
 
 _LAYOUTS_KEPT = 16
-_LONGEST_REASON = 2000
 
 
 def _opened_dtype(core: _core.File) -> np.dtype[Any]:
@@ -64,17 +64,17 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
 
     def __init__(self, core: _core.File, mode: str, comm: _core.Comm, alone: bool) -> None:
         """Objects are made by :func:`plait.open`."""
-        self._dtype = _opened_dtype(core)
+        self._alone = alone
+        self._take_dtype(_opened_dtype(core))
         self._core = core
         self._mode = mode
         self._comm = comm
-        self._alone = alone
-        # Layouts of the whole array with the local shape of this rank: programs repeat their accesses.
-        self._known: dict[int, tuple[Layout, tuple[int, ...]]] = {}
+        # Layouts of the whole array with this rank's local shape and order: programs repeat their accesses.
+        self._known: dict[int, tuple[Layout, tuple[int, ...], str]] = {}
         self._step = None
         self._variable = VARIABLE
         self._types = {VARIABLE: core.type}
-        #: The function and its arguments that open the file again in another process; None if that is not possible.
+        #: The function, with its arguments, that opens the file again in another process; None if there is none.
         self._again: tuple[Callable[..., File], tuple[Any, ...]] | None = None
         #: True if the file is intentionally never closed.
         self._kept = False
@@ -161,6 +161,8 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         cannot be read; the content of ``out`` is then undefined.
         """
         self._select(variable)
+        if layout is out is region is None and fill_halo is False and (small := self._read_small()) is not None:
+            return small
         layout, slices, arrays, fill = self._prepare(layout, out, region, "out", fill_halo)
         if is_text(self._dtype):
             read_texts(self._core, layout, arrays, slices, fill_halo=fill)
@@ -368,7 +370,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         return not self.in_step and _core.comes_in_steps(self.url)
 
     def _take_type(self) -> None:
-        self._dtype = element_dtype(self._core.type)
+        self._take_dtype(element_dtype(self._core.type))
         self._known.clear()
 
     def _prepare(
@@ -376,21 +378,23 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
     ) -> tuple[Layout, Slices, list[Array], bool]:
         """Check the arguments of an access. An error on one rank is raised on all of them."""
         writable = what == "out"
-        plain = region is None and fill_halo is False and type(given) is np.ndarray
-        if plain and isinstance(given, np.ndarray) and (known := self._known.get(id(layout))):
-            fits = given.shape == known[1] and given.dtype == self._dtype
-            if fits and (given.flags.writeable or not writable):
-                return known[0], [], [given], False
         with checks(self._core.fail):
+            known = self._known.get(id(layout)) if region is None and fill_halo is False else None
+            if known is not None and given is None and writable and known[2]:
+                return known[0], [], [new_array(known[1], self._dtype, known[2])], False
+            if known is not None and type(given) is np.ndarray:
+                fits = given.shape == known[1] and given.dtype == self._dtype
+                if fits and (given.flags.writeable or not writable):
+                    return known[0], [], [given], False
             fill = check_flag(fill_halo, "fill_halo")
             found = self._checked(layout, given, region, what, writable)
             if region is None and len(found[2]) == 1:
                 if len(self._known) == _LAYOUTS_KEPT:
                     self._known.clear()
-                self._known[id(found[0])] = found[0], found[2][0].shape
+                self._known[id(found[0])] = found[0], found[2][0].shape, plain_order(found[0])
             return *found, fill
 
 
 def _reason(error: BaseException | None) -> str:
     """Return the text of an exception for the other end of a pipe."""
-    return "" if error is None else "".join(traceback.format_exception_only(error)).strip()[:_LONGEST_REASON]
+    return "" if error is None else "".join(traceback.format_exception_only(error)).strip()[:2000]

@@ -146,6 +146,11 @@ void DatasetStore::read_unpacked(const ReadSegment& segment, std::shared_ptr<con
         std::memcpy(segment.data, dataset_.inside.data() + segment.offset, static_cast<std::size_t>(segment.bytes)));
   if (dataset_.storage == Storage::kWhole || dataset_.storage == Storage::kLibrary) return read_elements(segment);
   if (dataset_.storage != Storage::kChunks) return fill(segment);
+  // The next run of the last chunk of the batch.
+  const std::int64_t in_recent = recent ? segment.offset - recent->number * chunk_bytes_ : -1;
+  if (in_recent >= 0 && in_recent + segment.bytes <= chunk_bytes_)
+    return static_cast<void>(
+        std::memcpy(segment.data, recent->bytes.data() + in_recent, static_cast<std::size_t>(segment.bytes)));
   for_each_chunk(chunk_bytes_, segment.offset, segment.bytes,
                  [&](std::int64_t number, std::int64_t within, std::int64_t done, std::int64_t length) {
                    read_chunk(number, {within, segment.data + done, length}, recent);

@@ -48,6 +48,7 @@ class File::Impl {
   core::OpenStreams& streams() { return streams_; }
   /// The times of the last access.
   const AccessTimes& times() const { return times_; }
+  void set_times(const AccessTimes& times) { times_ = times; }
 
   /// Takes the array that has been opened, in a file of `format`.
   void set_array(core::SelectedArray array, const container::Format& format,

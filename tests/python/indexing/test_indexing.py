@@ -84,7 +84,8 @@ def test_reading_is_what_numpy_does(tmp_path, data):
     index = data.draw(indices(whole.shape))
     (tmp_path / "a").write_bytes(whole.tobytes(order))
     with plait.open(tmp_path / "a", shape=whole.shape, dtype=whole.dtype, order=order) as file:
-        same(file[index], whole[index])
+        for _ in range(2):  # the core parses the second index
+            same(file[index], whole[index])
 
 
 @given(st.data())
@@ -152,11 +153,15 @@ def test_indices_that_numpy_refuses(tmp_path, data):
     try:
         expected = whole[index]
     except (IndexError, TypeError, ValueError):
-        with plait.open(tmp_path / "a.npy") as file, pytest.raises(plait.ArgumentError, match=r"^index"):
-            file[index]
+        with plait.open(tmp_path / "a.npy") as file:
+            for _ in range(2):
+                with pytest.raises(plait.ArgumentError, match=r"^index"):
+                    file[index]
+                file[0, 0]
     else:
         with plait.open(tmp_path / "a.npy") as file:
-            same(file[index], expected)
+            for _ in range(2):
+                same(file[index], expected)
 
 
 def test_an_index_outside_is_an_index_error(tmp_path):

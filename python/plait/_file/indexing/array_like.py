@@ -15,7 +15,7 @@ from ..._arguments.values import Array, to_value
 from ..._arguments.words import shape_text
 from ..._base.errors import ArgumentError, ArgumentTypeError
 from ..._calls.guard import alone
-from ..._core import Comm, File, Layout
+from ..._core import Comm, File, Layout, read_plain
 from ..attributes import FileAttributes
 from ..texts import read_texts, write_texts
 from .index import Index, parse_index
@@ -37,11 +37,14 @@ class ArrayLike(ReadableArray):
 
     _core: File
     _comm: Comm
+    _alone: bool
     _dtype: np.dtype[Any]
     _text_writes: threading.Lock
     """Held during a write of texts, which the core adds and writes in two calls."""
+    _plain: np.dtype[Any] | None = None
+    """The dtype of results that the core makes by itself; None if the general way makes them."""
     _caches = False
-    """True if the core caches chunks for indexing."""
+    """True if the array is selected, and the core caches chunks for indexing."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -79,7 +82,6 @@ class ArrayLike(ReadableArray):
         """
         return FileAttributes(self._core)
 
-    @alone
     def __getitem__(self, index: Any) -> Array | Any:
         """Read the elements of an index, and return what NumPy's indexing of the whole array would return, as a new
         array.
@@ -88,14 +90,24 @@ class ArrayLike(ReadableArray):
                only the selected elements; each element of a list or mask is read once
 
         It needs memory for the result; twice as much for lists that do not ascend, and up to 8 MiB more for lists and
-        masks. Decompressed chunks are cached for the next reads, at most 16 MiB or one chunk. One element costs about
-        20 µs more than the system takes. Not collective: a communicator of several ranks is an error. Raises
-        plait.ArgumentError (an IndexError too for an index outside the array) and plait.StoreError.
+        masks. Decompressed chunks are cached for the next reads, at most 16 MiB or one chunk. Integers and slices of
+        at most 1 MiB cost about 2 µs more than the system takes, other indices about 20 µs. Not collective: a
+        communicator of several ranks is an error. Raises plait.ArgumentError (an IndexError too for an index outside
+        the array) and plait.StoreError.
         """
+        if self._caches and self._plain is not None:
+            found = read_plain(self._core, index, self._plain)
+            if found is not None:
+                return found
+        return self._read_index(index)
+
+    @alone
+    def _read_index(self, index: Any) -> Array | Any:
+        """Read any index, and report all errors."""
         meant = self._meant(index)
         if not self._caches:
-            self._caches = True
             self._core.cache_chunks(_CACHED)
+            self._caches = True
         return read_index(meant, self._dtype, self._core.order, self._read_region)
 
     @alone
@@ -140,6 +152,15 @@ class ArrayLike(ReadableArray):
             )
         return meant
 
+    def _take_dtype(self, dtype: np.dtype[Any]) -> None:
+        """Take the type of the selected array. The next index selects its own."""
+        self._dtype, self._caches = dtype, False
+        self._plain = plain_dtype(dtype) if self._alone else None
+
+    def _read_small(self) -> Array | None:
+        """Read the whole array, if that is a small read without a plan."""
+        return None if self._plain is None else read_plain(self._core, ..., self._plain)
+
     def _select_data(self) -> None:
         """Select the array for which the file was opened for the next access."""
         raise NotImplementedError
@@ -170,6 +191,11 @@ class ArrayLike(ReadableArray):
         pipe.
         """
         return [] if array.shape == self._core.shape else slices
+
+
+def plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """Return the dtype if the buffer protocol, by which the core finds the memory of an array, has it."""
+    return dtype if dtype.kind in "biufcSU" and dtype.itemsize > 0 else None
 
 
 def pieces(shape: tuple[int, ...], itemsize: int, order: str, max_bytes: int = _PIECE) -> tuple[int, ...]:

@@ -1,0 +1,240 @@
+"""Indices that the core reads by itself, without a plan, against NumPy on the same array in memory."""
+
+import os
+import threading
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import plait
+from plait import _core
+
+SHAPE = (13, 1, 17, 9)
+CHUNKS = (4, 1, 5, 3)
+DTYPES = ["f8", "u1", ">i2", "c16", "f2", "S3", "U2", "?"]
+
+
+def filled(shape, dtype="f8"):
+    """Return an array of different elements, as far as the type has them."""
+    return np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+
+
+def written(folder, array, kind):
+    """Write the array by the library of a format, and return its name."""
+    path = folder / f"a.{kind}"
+    if kind == "npy":
+        np.save(path, array)
+    elif kind == "fortran.npy":
+        np.save(path, np.asfortranarray(array))
+    elif kind.startswith("zarr"):
+        options = {"zarr": {}, "zarr-plain": {"codec": "none"}, "zarr-shards": {"shards": [2 * n for n in CHUNKS]}}
+        order = "F" if kind == "zarr-plain" else "C"
+        path = folder / f"a-{kind}.zarr"
+        about = {"chunks": CHUNKS, "codec": "gzip", "order": order, **options[kind]}
+        with plait.open(path, "w", shape=array.shape, dtype=array.dtype, durable=False, **about) as file:
+            file.write(array)
+    else:
+        options = {"h5": {}, "plain.h5": {"chunks": CHUNKS}, "gzip.h5": {"chunks": CHUNKS, "compression": "gzip"}}
+        with h5py.File(path, "w") as file:
+            file.create_dataset("a", data=array, **options[kind])
+        return f"{path}::/a"
+    return str(path)
+
+
+def plain(size):
+    """Draw an integer or a slice with a positive stride that selects something."""
+    number = st.integers(-size, size - 1)
+    bound = st.none() | st.integers(-size - 2, size + 2)
+    slices = st.builds(slice, bound, bound, st.none() | st.integers(1, 5))
+    return number | number.map(np.int32) | slices.filter(lambda one: len(range(*one.indices(size))) > 0)
+
+
+@st.composite
+def indices(draw, shape):
+    """Draw an index of plain items, with an ellipsis anywhere."""
+    items = [draw(plain(size)) for size in shape]
+    first = draw(st.integers(0, len(shape)))
+    last = draw(st.integers(first, len(shape)))
+    if draw(st.booleans()):
+        items[first:last] = [Ellipsis]
+    else:
+        del items[last:]
+    return items[0] if len(items) == 1 and draw(st.booleans()) else tuple(items)
+
+
+def same(found, expected):
+    assert type(found) is type(expected)
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    assert found.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize(
+    "kind", ["npy", "fortran.npy", "h5", "plain.h5", "gzip.h5", "zarr", "zarr-plain", "zarr-shards"]
+)
+def test_every_plain_index_is_read_without_a_plan(tmp_path, kind):
+    whole = filled(SHAPE)
+    name = written(tmp_path, whole, kind)
+
+    @given(indices(SHAPE))
+    @settings(max_examples=150)
+    def check(index):
+        found = _core.read_plain(file._core, index, whole.dtype)
+        same(found, whole[index])
+        assert isinstance(found, np.generic) or found.flags.f_contiguous or file.order == "C"
+        same(file[index], whole[index])
+
+    with plait.open(name) as file:
+        check()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type(tmp_path, dtype):
+    whole = filled((5, 40), dtype)
+    np.save(tmp_path / "a.npy", whole)
+    with plait.open(tmp_path / "a.npy") as file:
+        for index in (np.s_[2, 3:30:2], np.s_[1:, 4], np.s_[4, 39], np.s_[...], np.s_[0, ..., 0]):
+            for _ in range(2):
+                same(file[index], whole[index])
+        same(file.read(), whole)
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[ns]", [("a", "i4"), ("b", "f8")], "V3"])
+def test_types_without_a_buffer_are_read_as_before(tmp_path, dtype):
+    whole = np.zeros((5, 40), dtype)
+    whole.view("u1")[...] = np.arange(whole.nbytes, dtype="u1").reshape(whole.view("u1").shape)
+    with plait.open(tmp_path / "a.npy", "w", shape=whole.shape, dtype=dtype, durable=False) as file:
+        file.write(whole)
+    with plait.open(tmp_path / "a.npy") as file:
+        assert file._plain is None
+        for index in (np.s_[2, 3:30:2], np.s_[4, 39], np.s_[...]):
+            for _ in range(2):
+                same(file[index], whole[index])
+
+
+@pytest.mark.parametrize("columns", [500, 511, 512, 513, 520, 700, 6000])
+def test_gaps_of_every_size(tmp_path, columns):
+    """Gaps up to 4 KiB are read as well, longer ones are not, and stretches have at most 96 KiB."""
+    whole = filled((40, columns))
+    np.save(tmp_path / "a.npy", whole)
+    with plait.open(tmp_path / "a.npy") as file:
+        for index in (np.s_[:, 0], np.s_[::3, -1], np.s_[:, 1:3], np.s_[::2, ::2], np.s_[3:, ::511], np.s_[7, ::5]):
+            same(_core.read_plain(file._core, index, whole.dtype), whole[index])
+
+
+def test_large_and_scattered_regions_have_a_plan(tmp_path):
+    whole = filled((1100, 1024), "f4")
+    np.save(tmp_path / "a.npy", whole)
+    with plait.open(tmp_path / "a.npy") as file:
+        assert _core.read_plain(file._core, np.s_[:256], whole.dtype) is not None
+        for index in (np.s_[:257], np.s_[:1025, 3], ...):
+            assert _core.read_plain(file._core, index, whole.dtype) is None
+            same(file[index], whole[index])
+        same(file[:, 3], whole[:, 3])
+        same(file.read(), whole)
+    for options in ({"strategy": "two-phase"}, {"memory": 1 << 16}):
+        with plait.open(tmp_path / "a.npy", **options) as file:
+            assert _core.read_plain(file._core, np.s_[0], whole.dtype) is None
+            same(file[0], whole[0])
+
+
+@pytest.mark.parametrize("index", [None, np.s_[::-1], np.s_[2:2], [1], "a", 1.5, 4, -5, (0, 0, 0),
+                                   (..., ...), slice(0, 1, 0), slice("a"), np.ones((4, 6), "?"), 10**30])  # fmt: skip
+def test_other_indices_are_left_to_python(tmp_path, index):
+    whole = filled((4, 6))
+    np.save(tmp_path / "a.npy", whole)
+    with plait.open(tmp_path / "a.npy") as file:
+        assert _core.read_plain(file._core, index, whole.dtype) is None
+        assert file[3, 5] == 23
+        try:
+            expected = whole[index]
+        except (IndexError, TypeError, ValueError):
+            with pytest.raises(plait.ArgumentError, match=r"^index"):
+                file[index]
+        else:
+            same(file[index], expected)
+
+
+def test_errors_are_those_of_read(tmp_path):
+    np.save(tmp_path / "a.npy", filled((100, 100)))
+    with plait.open(tmp_path / "a.npy") as file:
+        assert file[0, 0] == 0
+        os.truncate(tmp_path / "a.npy", 40000)
+        with pytest.raises(plait.StoreError, match="the file ends there") as whole:
+            file.read()
+        with pytest.raises(plait.StoreError, match="the file ends there"):
+            file[99]
+        assert "a.npy" in str(whole.value)
+        assert file[0, 99] == 99
+    with pytest.raises(plait.ArgumentError, match="is closed"):
+        file[0]
+    with pytest.raises(plait.ArgumentError, match="is closed"):
+        file.read()
+
+
+def test_damaged_chunks(tmp_path):
+    name = written(tmp_path, filled(SHAPE), "gzip.h5")
+    path = tmp_path / "a.gzip.h5"
+    with h5py.File(path) as file:
+        at = file["a"].id.get_chunk_info(0).byte_offset
+    with plait.open(name) as file:
+        assert file[-1, 0, -1, -1] == filled(SHAPE).size - 1
+        data = bytearray(path.read_bytes())
+        data[at : at + 8] = bytes(8)
+        path.write_bytes(data)
+        with pytest.raises(plait.StoreError, match="chunk"):
+            file[0, 0, 0, 0]
+
+
+def test_writes_are_seen_at_once(tmp_path):
+    whole = filled((20, 30))
+    np.save(tmp_path / "a.npy", whole)
+    with plait.open(tmp_path / "a.npy", "r+") as file:
+        for number in range(5):
+            assert file[3, 4] == whole[3, 4]
+            file[3, 2:9] = whole[3, 2:9] = -number
+            same(file[3], whole[3])
+            request = file.iwrite(whole + number)
+            same(file[1:3, ::2], whole[1:3, ::2] + number)
+            request.wait()
+            file.write(whole)
+
+
+def test_an_array_that_grows(tmp_path):
+    whole = filled((6, 4))
+    with plait.open(tmp_path / "a.zarr", "w", shape=(0, 4), dtype="f8", chunks=(2, 4), durable=False) as file:
+        for row in range(6):
+            file.append(whole[row : row + 1])
+            same(file[row], whole[row])
+            same(file.read(), whole[: row + 1])
+
+
+def test_threads_read_at_once(tmp_path):
+    whole = filled((200, 50))
+    np.save(tmp_path / "a.npy", whole)
+    wrong = []
+
+    def work(first):
+        for row in range(first, 200, 4):
+            if not np.array_equal(file[row, 3:40], whole[row, 3:40]) or file[row, 7] != whole[row, 7]:
+                wrong.append(row)
+
+    with plait.open(tmp_path / "a.npy") as file:
+        threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+def test_reads_have_times(tmp_path):
+    np.save(tmp_path / "a.npy", filled((200, 50)))
+    with plait.open(tmp_path / "a.npy") as file:
+        file.read()
+        times = file.last_times()
+    assert 0 < times["io"] == times["total"] < 1
+    assert times["copy"] == times["wait"] == 0
