@@ -159,7 +159,8 @@ class ArrayLike(ReadableArray):
 
     def _read_small(self) -> Array | None:
         """Read the whole array, if that is a small read without a plan."""
-        return None if self._plain is None else read_plain(self._core, ..., self._plain)
+        small: Any = None if self._plain is None else read_plain(self._core, ..., self._plain)
+        return small  # type: ignore[no-any-return]
 
     def _select_data(self) -> None:
         """Select the array for which the file was opened for the next access."""
