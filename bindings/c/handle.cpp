@@ -5,6 +5,7 @@
 // handle returns the thread's error if its last failed call was on this handle.
 
 #include "handle.hpp"
+#include "store/objects/web/web_url.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -34,7 +35,7 @@ Failure describe_failure(const std::exception_ptr& thrown) {
     return {error.kind() == ErrorKind::kArgument ? PLAIT_ERROR_ARGUMENT
             : memory                             ? PLAIT_ERROR_MEMORY
                                                  : PLAIT_ERROR_SYSTEM,
-            error.system_code(), error.what()};
+            error.system_code(), store::web::without_secrets(error.what())};
   } catch (const std::bad_alloc&) {
     return {PLAIT_ERROR_MEMORY, ENOMEM, "out of memory"};
   } catch (const std::exception& error) {

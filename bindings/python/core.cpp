@@ -16,6 +16,7 @@
 #include "gil_release.hpp"
 #include "plait/comm.hpp"
 #include "plait/error.hpp"
+#include "store/objects/web/web_url.hpp"
 #include "string.hpp"
 #include "transport/local/rendezvous.hpp"
 #include "transport/shared_memory/process_exit.hpp"
@@ -43,7 +44,7 @@ void translate(const std::exception_ptr& error, void*) {
   } catch (const plait::Error& known) {
     if (PyErr_Occurred() != nullptr) return;  // the exception that has ended a wait, such as KeyboardInterrupt
     const nb::object errors = nb::module_::import_("plait._base.errors");
-    const nb::object text = plait::python::to_str(known.what());
+    const nb::object text = plait::python::to_str(plait::store::web::without_secrets(known.what()));
     const nb::object value = known.kind() == plait::ErrorKind::kArgument
                                  ? errors.attr("ArgumentError")(text)
                                  : errors.attr("store_error")(text, known.system_code());

@@ -37,8 +37,9 @@ void bind_formats(nb::module_& module) {
       "rejected_attributes",
       [](const std::string& target, const ArrayAttributes& attributes, bool of_group) {
         std::vector<std::string> reasons;
+        const std::string name = store::canonical_name(target);
         for (const ArrayAttribute& one : attributes)
-          reasons.push_back(container::format_named(target).attribute_rejection(target, one, of_group).reason());
+          reasons.push_back(container::format_named(name).attribute_rejection(target, one, of_group).reason());
         return reasons;
       },
       "target"_a, "attributes"_a, "of_group"_a);
@@ -51,7 +52,10 @@ void bind_formats(nb::module_& module) {
     return names;
   });
   module.def(
-      "format_at", [](const std::string& name) { return std::string(container::format_at(name).traits().name); },
+      "format_at",
+      [](const std::string& name) {
+        return std::string(container::format_at(store::canonical_name(name)).traits().name);
+      },
       "name"_a, nb::call_guard<GilRelease>());
   module.def(
       "netcdf_fill",
@@ -62,7 +66,8 @@ void bind_formats(nb::module_& module) {
       "dtype"_a);
   module.def(
       "is_plain",
-      [](const std::string& name) {
+      [](const std::string& given) {
+        const std::string name = store::canonical_name(given);
         return driver::find_driver(name).prefix().empty() && container::array_name(name).format == nullptr;
       },
       "name"_a);

@@ -23,7 +23,9 @@
 #include "container/safetensors/safetensors_format.hpp"
 #include "container/zarr/zarr_format.hpp"
 #include "plait/error.hpp"
+#include "store/objects/object_ranges.hpp"
 #include "store/objects/object_url.hpp"
+#include "store/objects/open_objects.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/zip/zip_objects.hpp"
 
@@ -91,10 +93,25 @@ const Format& variant_in(store::Store& store, const Format& named, const FileHea
   return *last;
 }
 
+/// Returns the format of what is at a URL; nullptr if nothing is there.
+const Format* format_at_url(const std::string& url) {
+  const bool whole_objects = store::object_store_kind(url).whole_objects;
+  const Format& named = *by_ending(url);
+  const bool may_be_folder = !whole_objects || named.folder() != nullptr || named.traits().suffix.empty();
+  if (const Format* const folder = may_be_folder ? find_folder_format(url) : nullptr; folder != nullptr) return folder;
+  if (!whole_objects || named.folder() != nullptr) return nullptr;
+  try {
+    store::ObjectRanges store(url);
+    return &detect_format(url, store);
+  } catch (const Error&) {  // opening the object reports the reason
+    return nullptr;
+  }
+}
+
 /// Returns the format of an existing file or folder; nullptr if it cannot be read, or is a folder of no format.
 /// stated: the format that the name states; nullptr if there is none.
 const Format* format_at_path(const std::string& path, const Format* stated = nullptr) {
-  if (store::is_url(path)) return stated != nullptr ? stated : find_folder_format(path);
+  if (store::is_url(path)) return stated != nullptr ? stated : format_at_url(path);
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) return stated != nullptr ? stated : find_folder_format(path);
@@ -169,8 +186,9 @@ const Format& detect_format(std::string_view name, store::Store& store) {
   const std::string path(parts.file);
   std::error_code error;
   if (store::is_url(path) && named.folder() != nullptr) return named;
-  if (store::is_url(path) || std::filesystem::is_directory(path, error) ||
-      (may_be_archive(named) && store::zip::is_archive(path)))
+  const bool is_object = store::is_url(path) && store.name() == path;
+  if ((store::is_url(path) && !is_object) || std::filesystem::is_directory(path, error) ||
+      (!is_object && may_be_archive(named) && store::zip::is_archive(path)))
     if (const Format* const folder = find_folder_format(path); folder != nullptr) return *folder;
   const FileHeader header(store);
   if (named.recognizes(store, header.bytes())) return named;

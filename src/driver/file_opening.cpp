@@ -29,6 +29,7 @@
 #include "container/raw/raw_format.hpp"
 #include "driver/driver_registry.hpp"
 #include "plait/error.hpp"
+#include "store/objects/object_ranges.hpp"
 
 namespace plait::driver {
 
@@ -204,6 +205,9 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   if (mode() == Mode::kAppend && !format_->traits().states_type) throw_cannot_grow();
   dataset_ = opened->dataset(options_);
   access_.cold = store->is_cold();
+  // Each byte of an object is fetched once, and by one rank, whatever the layout.
+  const bool is_object = dynamic_cast<const store::ObjectRanges*>(store.get()) != nullptr;
+  if (is_object && access_.strategy == plan::Strategy::kAutomatic) access_.strategy = plan::Strategy::kTwoPhase;
   if (mode() == Mode::kAppend) begin_shape_changes();
   if (mode() != Mode::kRead) dataset_->prepare_changes();
   content_ = dataset_->content();

@@ -11,6 +11,7 @@
 #include "driver/plain/plain_driver.hpp"
 #include "driver/replacing.hpp"
 #include "plait/error.hpp"
+#include "store/objects/open_objects.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/posix/temporary.hpp"
 
@@ -41,7 +42,8 @@ const FileDriver* driver_by_content(const std::string& name) {
 
 }  // namespace
 
-ResolvedName locate(const std::string& name) {
+ResolvedName locate(const std::string& given) {
+  const std::string name = store::canonical_name(given);
   const Driver& driver = find_driver(name);
   ResolvedName found = driver.locate(name);
   if (&driver == &objects::driver()) return objects::locate(name, container::format_at(name));
@@ -51,9 +53,13 @@ ResolvedName locate(const std::string& name) {
   return meant == nullptr ? plain::locate(name, container::format_at(name)) : meant->locate(meant->make_name(name));
 }
 
-ResolvedName locate_new(const std::string& name) { return find_driver(name).locate(name); }
+ResolvedName locate_new(const std::string& given) {
+  const std::string name = store::canonical_name(given);
+  return find_driver(name).locate(name);
+}
 
-std::vector<container::Member> arrays_in(const std::string& name) {
+std::vector<container::Member> arrays_in(const std::string& given) {
+  const std::string name = store::canonical_name(given);
   const FileDriver* const files = driver_by_content(name);
   if (files == nullptr) return {};
   const container::Format& format = container::format_at(name);
@@ -78,7 +84,8 @@ void remove_unfinished(const std::string& name) {
   });
 }
 
-std::vector<GroupAttributes> groups_in(const std::string& name) {
+std::vector<GroupAttributes> groups_in(const std::string& given) {
+  const std::string name = store::canonical_name(given);
   const FileDriver* const files = driver_by_content(name);
   if (files == nullptr) return {};
   const container::Format& format = container::format_at(name);

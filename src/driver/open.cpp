@@ -30,6 +30,7 @@
 #include "driver/file_driver.hpp"
 #include "driver/file_opening.hpp"
 #include "driver/name_check.hpp"
+#include "store/objects/open_objects.hpp"
 #include "transport/thread/team.hpp"
 
 namespace plait {
@@ -177,8 +178,9 @@ void open_source(File::Impl& file, const FileOptions& options, transport::Transp
 
 }  // namespace
 
-File File::open(const std::string& path, Mode requested, const FileOptions& stated, const Comm& comm) {
+File File::open(const std::string& name, Mode requested, const FileOptions& stated, const Comm& comm) {
   return core::guarded(comm, [&] {
+    const std::string path = store::canonical_name(name);
     base::begin_recording(comm.alone() ? -1 : comm.rank());
     const base::RecordedCall call;
     std::optional<FileOptions> changed;  // options are large, so that only mode `a` copies them

@@ -7,6 +7,7 @@
 #include "collective/agree.hpp"
 #include "core/comm/guard.hpp"
 #include "core/comm/internals.hpp"
+#include "store/objects/web/web_url.hpp"
 #include "transport/thread/team.hpp"
 
 namespace plait::core {
@@ -22,7 +23,7 @@ FileContext::FileContext(const std::string& path, Mode mode, const Comm& comm)
       path_(path),
       mode_(mode),
       worker_(comm.alone() ? base::make_owned<Worker>() : get_worker(comm)),
-      trace_number_(base::recorded_name(path)) {}
+      trace_number_(base::recorded_name(store::web::without_secrets(path))) {}
 
 std::string FileContext::name() const { return base::text(path_, " (opened as number ", number_, ')'); }
 

@@ -9,6 +9,7 @@
 #include "driver/plain/new_folder.hpp"
 #include "driver/plain/plain_driver.hpp"
 #include "store/objects/object_bytes.hpp"
+#include "store/objects/object_ranges.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
 #include "store/url.hpp"
@@ -22,6 +23,11 @@ const store::ObjectStoreKind& find_kind(const std::string& name) {
 }
 
 [[noreturn]] void reject_format(const std::string& name, const container::Format& format) {
+  const store::ObjectStoreKind& kind = find_kind(name);
+  if (kind.whole_objects)
+    base::throw_argument_error(name, ": the name is that of ", format.traits().kind,
+                               ", which is one object, but in object stores Plait writes only Zarr; give a name that "
+                               "ends with .zarr, put zarr: in front of the URL, or write a file and upload it");
   base::throw_argument_error(name, ": the name is that of ", format.traits().kind,
                              ", which is one object, but in object stores Plait reads and writes only Zarr; give a "
                              "name that ends with .zarr, put zarr: in front of the URL, or use a file");
@@ -38,6 +44,34 @@ const store::ObjectStoreKind& find_kind(const std::string& name) {
                            why.empty() ? "" : " (", why, why.empty() ? "" : ")", "; check the name");
 }
 
+void check_writable(const std::string& name) {
+  const store::ObjectStoreKind& kind = find_kind(name);
+  if (kind.writable) return;
+  base::throw_argument_error(name, ": objects of ", kind.scheme,
+                             "://"
+                             " are only read; write to a file or to an object store such as s3://");
+}
+
+/// Rejects formats whose library opens files by their paths.
+void check_readable(const std::string& name, const container::Format& format) {
+  if (format.traits().reads_ranges) return;
+  base::throw_argument_error(name, ": it is ", format.traits().kind,
+                             ", which Plait does not read from object stores; copy the object into a file first, for "
+                             "example with curl -O or aws s3 cp, and open that");
+}
+
+/// Opens an array that is one object.  tag: see ObjectRanges.
+store::OpenLocation find_object(const std::string& name, bool writable) {
+  if (writable)
+    base::throw_argument_error(name,
+                               ": it is one object, and objects are replaced as a whole; open it for reading, or "
+                               "copy it into a file or a Zarr array, and change that");
+  auto opened = std::make_unique<store::ObjectRanges>(std::string(container::array_name(name).file));
+  const container::Format* const found = container::find_format_by_content(*opened);
+  check_readable(name, found != nullptr ? *found : container::format_named(name));
+  return {{opened->name(), opened->tag(), {}}, std::move(opened)};
+}
+
 class ObjectsDriver : public FileDriver {
  public:
   std::string_view prefix() const override { return {}; }
@@ -50,11 +84,15 @@ class ObjectsDriver : public FileDriver {
                                "threads of one process, with a communicator of one rank, or use a folder");
   }
 
-  store::OpenLocation find(const std::string& name, bool /*writable*/) const override {
+  store::OpenLocation find(const std::string& name, bool writable) const override {
+    if (writable) check_writable(name);
     // If the suffix is that of a FolderFormat, format_at() and its requests for metadata are not needed.
     const container::Format& named = container::format_named(name);
+    const bool is_object = named.folder() == nullptr && find_kind(name).whole_objects;
+    if (is_object && !named.traits().suffix.empty()) return find_object(name, writable);
     const container::Format& format = named.folder() != nullptr ? named : container::format_at(name);
     const container::FolderFormat* const folder = format.folder();
+    if (is_object && folder == nullptr) return find_object(name, writable);
     if (folder == nullptr && !format.traits().suffix.empty()) reject_format(name, format);
     if (folder == nullptr) throw_missing(name, nullptr);
     const container::ArrayName parts = container::array_name(name);
@@ -63,6 +101,7 @@ class ObjectsDriver : public FileDriver {
     return {{metadata.location, {}, {}}, std::make_unique<store::ObjectBytes>(metadata.location)};
   }
   std::unique_ptr<store::Store> open(const store::Location& location, bool /*writable*/) const override {
+    if (!location.details.empty()) return std::make_unique<store::ObjectRanges>(location.path, location.details);
     return std::make_unique<store::ObjectBytes>(location.path);
   }
   std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
@@ -110,6 +149,7 @@ void check_name(const std::string& name, bool is_new) {
   (void)store::object_store_kind(url);
   (void)store::parse_object_url(url);
   if (!is_new) return;
+  check_writable(name);
   const container::Format& format = container::format_named(name);
   if (format.folder() == nullptr) reject_format(name, format);
 }

@@ -180,10 +180,13 @@ class ObjectStore {
   /// errors  kSystem; ENOTDIR: there is a file in place of a folder.
   virtual void list(const std::string& prefix, ListDepth depth, base::FunctionRef<void(const ListedObject&)> visit) = 0;
 
-  /// Replaces a whole object, or creates it. Returns false without any change if the condition is not met.
+  /// Replaces a whole object, or creates it. Returns false without any change if the condition is not met. If no other
+  /// program sees the objects, a put without a condition may be complete only after finish_puts().
   /// errors  kSystem.
   virtual bool put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) = 0;
   void put(const std::string& object, std::span<const std::byte> bytes) { (void)put(object, bytes, std::nullopt); }
+  /// Waits until all puts are complete.  errors  kSystem: one of them has failed.
+  virtual void finish_puts() {}
   /// Begins a new content of an object.  errors  kSystem.
   virtual std::unique_ptr<NewObject> create(const std::string& object) = 0;
   /// Makes new contents durable together, before they get their names.  errors  kSystem.

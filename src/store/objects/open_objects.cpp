@@ -5,9 +5,13 @@
 
 #include "base/errors.hpp"
 #include "base/nearest.hpp"
+#include "base/text.hpp"
 #include "store/objects/folder/folder_objects.hpp"
 #include "store/objects/memory/buckets.hpp"
 #include "store/objects/object_url.hpp"
+#include "store/objects/s3/s3_objects.hpp"
+#include "store/objects/web/http_objects.hpp"
+#include "store/objects/web/web_url.hpp"
 #include "store/zip/zip_objects.hpp"
 
 namespace plait::store {
@@ -33,7 +37,7 @@ AddedObjectStores::AddedObjectStores(std::string prefix, OpenFunction open) {
 AddedObjectStores::~AddedObjectStores() { added_stores().pop_back(); }
 
 std::span<const ObjectStoreKind* const> object_store_kinds() {
-  static const ObjectStoreKind* const kKinds[] = {&memory::kind()};
+  static const ObjectStoreKind* const kKinds[] = {&memory::kind(), &s3::kind(), &web::http_kind(), &web::https_kind()};
   return kKinds;
 }
 
@@ -49,10 +53,25 @@ const ObjectStoreKind& object_store_kind(std::string_view url) {
                              " for a file of that name");
 }
 
+std::string canonical_name(const std::string& name) {
+  if (name.find('?') == std::string::npos) return name;
+  for (const ObjectStoreKind* kind : object_store_kinds()) {
+    // The name of a format may precede the URL, as in `zarr:s3://bucket/data`.
+    const std::string begin = base::text(kind->scheme, "://");
+    const std::size_t at = name.find(begin);
+    if (kind->has_options && at != std::string::npos && (at == 0 || (name[at - 1] == ':' && at == name.find(':') + 1)))
+      return web::with_options_first(name);
+  }
+  return name;
+}
+
 std::shared_ptr<ObjectStore> open_objects(const std::string& location, Sharing sharing) {
   for (const Registration& added : added_stores())
     if (location.starts_with(added.prefix)) return added.open(location);
-  if (is_url(location)) return object_store_kind(location).open(location, sharing);
+  if (is_url(location)) {
+    const std::string canonical = canonical_name(location);
+    return object_store_kind(canonical).open(canonical, sharing);
+  }
   if (const std::string archive = zip::archive_path(location); !archive.empty())
     return zip::open_objects(location, archive);
   return std::make_shared<folder::FolderObjects>(location, sharing);

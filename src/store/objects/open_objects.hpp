@@ -21,12 +21,19 @@ struct ObjectStoreKind {
   bool one_process = false;
   /// The usual reason for a missing object, as a clause; may be empty.
   std::string_view missing{};
+  bool has_options = false;    ///< URLs may have options after a `?`
+  bool whole_objects = false;  ///< objects of formats that are one file are read by ranges
+  bool writable = true;
 };
 
 /// Returns all kinds except folders, whose locations are paths.
 std::span<const ObjectStoreKind* const> object_store_kinds();
 /// Returns the kind of a URL.  errors  kArgument: no kind has this scheme; the text lists the kinds.
 const ObjectStoreKind& object_store_kind(std::string_view url);
+
+/// Returns the form of a name in which locations are composed: if it is a URL with options, these are before the key
+/// (web/web_url.hpp). All other names are returned unchanged.
+std::string canonical_name(const std::string& name);
 
 /// Opens the objects at a location, a URL or the path of a folder, which need not exist. A zip file is read like a
 /// folder, also in the middle of a path.

@@ -191,8 +191,11 @@ def test_what_is_not_there(bucket):
         ("memory://bucket", "the name has no key after the bucket"),
         ("memory://bucket//a.zarr", '"" is no part of the key'),
         ("memory://bucket/../a.zarr", '".." is no part of the key'),
-        ("s3://bucket/a.zarr", "has no object store for s3://; the schemes that it knows: memory; "),
-        ("zarr:s3://bucket/a", "has no object store for s3://"),
+        (
+            "gs://bucket/a.zarr",
+            "has no object store for gs://; the schemes that it knows: memory, s3, http and https; ",
+        ),
+        ("zarr:gs://bucket/a", "has no object store for gs://"),
         ("MEMORY://bucket/a.zarr", "has no object store for MEMORY://"),
     ],
 )

@@ -80,6 +80,7 @@ void ChunkObjects::flush() {
     commit_chunks();
   }
   if (metadata_.shards) flush_shards();
+  if (fresh_) objects_->finish_puts();
   discard();
 }
 

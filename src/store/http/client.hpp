@@ -1,0 +1,39 @@
+/// The HTTP client of a process: one thread, many connections.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "store/http/request.hpp"
+
+namespace plait::store::http {
+
+/// Calls that are complete, for the thread that has submitted them.
+class Completions {
+ public:
+  /// Waits for the next complete call.
+  Call& wait();
+  void add(Call& call);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Call*> calls_;
+};
+
+/// Number of requests that one batch should have in flight.
+inline constexpr std::size_t kMaxInFlight = 64;
+
+/// Sends a request. Both arguments must exist until the call has been returned by Completions::wait().
+/// A request is repeated after failures that may pass: lost connections, truncated bodies, and the statuses 408, 429,
+/// 500, 502, 503 and 504. AWS_MAX_ATTEMPTS sets how often (8), PLAIT_HTTP_TIMEOUT after how many seconds without a byte
+/// a connection counts as lost (30).
+/// errors  kSystem: there is no libcurl.
+/// threads  Any.
+void submit(Call& call, Completions& completions);
+
+/// Sends a request and waits for its result.  errors  Those of submit().
+void perform(Call& call);
+
+}  // namespace plait::store::http

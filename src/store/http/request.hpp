@@ -1,0 +1,82 @@
+/// Requests and responses of HTTP.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plait::store::http {
+
+struct Header {
+  std::string name;
+  std::string value;
+};
+
+struct Response {
+  int status = 0;
+  std::vector<Header> headers{};  ///< names in lower case
+  std::string text{};             ///< body that no sink has received, of at most kMaxText bytes
+
+  bool ok() const { return status >= 200 && status < 300; }
+  /// Returns the value of a header; empty if there is none.  name: in lower case.
+  std::string_view header(std::string_view name) const;
+
+  static constexpr std::size_t kMaxText = std::size_t{16} << 20;
+};
+
+/// Receives the body of a successful response, on the client's thread.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  /// Begins a body, again for each attempt. Returns false to abandon the transfer.
+  virtual bool begin(const Response& head) = 0;
+  virtual void receive(std::span<const std::byte> bytes) = 0;
+  /// Returns true if all expected bytes have arrived. Otherwise the request is repeated.
+  virtual bool complete() const = 0;
+};
+
+struct Request {
+  std::string method = "GET";
+  std::string url{};
+  std::vector<Header> headers{};
+  std::span<const std::byte> body{};  ///< of a PUT
+  Sink* sink = nullptr;               ///< without one the body is in Response::text
+};
+
+/// Adapts requests to a server: an authentication, or a redirect. It has no state that requests change, except under a
+/// lock of its own.
+/// threads  The client's.
+class Adapter {
+ public:
+  virtual ~Adapter() = default;
+  /// Returns the request to send now. seconds: time since 1970 by the server's clock.
+  virtual Request prepare(const Request& request, std::int64_t seconds) = 0;
+  /// Learns from a failure, such as one that states the bucket's region. Returns true if the request is to be repeated.
+  virtual bool learn(const Response& response) = 0;
+};
+
+/// One request, with its repetitions. The caller owns it, and must not touch it until it is complete.
+struct Call {
+  Request request{};
+  Adapter* adapter = nullptr;  ///< may be nullptr
+
+  Response response{};     ///< the last response, if `error` is empty
+  std::string error{};     ///< reason why there is no response
+  int error_code = 0;      ///< errno that describes the reason
+  bool abandoned = false;  ///< the sink has abandoned the transfer
+  int attempts = 0;
+  int quick_repeats = 0;  ///< attempts that learn() has caused
+};
+
+/// Returns seconds since 1970 for a date such as `Wed, 21 Oct 2015 07:28:00 GMT`.
+std::optional<std::int64_t> parse_date(std::string_view date);
+/// Returns the host and the port of a URL, such as `127.0.0.1:8333`.
+std::string_view url_authority(std::string_view url);
+/// Replaces all bytes except unreserved characters, and those in `kept`, by `%XX`.
+std::string percent_encoded(std::string_view text, std::string_view kept = {});
+
+}  // namespace plait::store::http

@@ -1,0 +1,174 @@
+#include "store/http/transfer.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/text.hpp"
+
+namespace plait::store::http {
+
+namespace {
+
+constexpr long kConnectMilliseconds = 10'000;
+constexpr long kMaxRedirects = 10;
+constexpr long kBufferBytes = 512 * 1024;
+
+int to_errno(int result) {
+  switch (result) {
+    case kCurlNoProxy:
+    case kCurlNoHost: return EHOSTUNREACH;
+    case kCurlNotConnected: return ECONNREFUSED;
+    case kCurlTimedOut: return ETIMEDOUT;
+    case kCurlCertificate:
+    case kCurlTls: return EPROTO;
+    default: return EIO;
+  }
+}
+
+}  // namespace
+
+long stall_seconds() {
+  const char* setting = std::getenv("PLAIT_HTTP_TIMEOUT");
+  const long seconds = setting != nullptr ? std::strtol(setting, nullptr, 10) : 0;
+  return seconds > 0 ? seconds : 30;
+}
+
+void Transfer::clear() {
+  if (headers_ != nullptr) curl().curl_slist_free_all(headers_);
+  headers_ = nullptr;
+}
+
+void Transfer::begin(Call& call, Completions& completions, std::int64_t seconds) {
+  call_ = &call;
+  completions_ = &completions;
+  call.response = {};
+  call.error.clear();
+  call.error_code = 0;
+  call.abandoned = false;
+  sent_ = call.adapter != nullptr ? call.adapter->prepare(call.request, seconds) : call.request;
+  body_begun_ = false;
+  uploaded_ = 0;
+  why_[0] = '\0';
+  clear();
+  set_options();
+}
+
+void Transfer::set_options() {
+  const CurlLibrary& library = curl();
+  library.curl_easy_reset(easy_);
+  const auto set = [&](CurlOption option, auto value) { library.curl_easy_setopt(easy_, option, value); };
+  static const std::string kCertificates = certificate_file();
+  if (!kCertificates.empty()) set(kCurlCaFile, kCertificates.c_str());
+  set(kCurlUrl, sent_.url.c_str());
+  set(kCurlPrivate, static_cast<void*>(this));
+  set(kCurlErrorBuffer, why_.data());
+  set(kCurlUserAgent, "plait");
+  set(kCurlNoSignal, 1L);
+  set(kCurlPathAsIs, 1L);
+  set(kCurlHttpVersion, kCurlHttp11);  // many connections are faster than many streams of one
+  set(kCurlConnectTimeout, kConnectMilliseconds);
+  set(kCurlLowSpeedLimit, 1L);
+  set(kCurlLowSpeedTime, stall_seconds());
+  set(kCurlBufferBytes, kBufferBytes);
+  set(kCurlProtocols, kCurlHttpOrTls);
+  set(kCurlRedirectProtocols, kCurlHttpOrTls);
+  // A signature is valid for one host, so that only requests without one follow redirects.
+  set(kCurlFollow, call_->adapter == nullptr ? 1L : 0L);
+  set(kCurlMaxRedirects, kMaxRedirects);
+  set(kCurlHeaderFunction, &Transfer::on_header);
+  set(kCurlHeaderData, static_cast<void*>(this));
+  set(kCurlWriteFunction, &Transfer::on_body);
+  set(kCurlWriteData, static_cast<void*>(this));
+  if (sent_.method == "HEAD") {
+    set(kCurlNoBody, 1L);
+  } else if (sent_.method == "PUT") {
+    set(kCurlUpload, 1L);
+    set(kCurlUploadBytes, static_cast<std::int64_t>(sent_.body.size()));
+    set(kCurlReadFunction, &Transfer::on_upload);
+    set(kCurlReadData, static_cast<void*>(this));
+    set(kCurlSeekFunction, &Transfer::on_seek);
+    set(kCurlSeekData, static_cast<void*>(this));
+    // libcurl would wait a second for servers that do not answer "Expect: 100-continue".
+    headers_ = library.curl_slist_append(headers_, "Expect:");
+  } else if (sent_.method != "GET") {
+    set(kCurlCustomRequest, sent_.method.c_str());
+  }
+  for (const Header& one : sent_.headers)
+    headers_ = library.curl_slist_append(headers_, base::text(one.name, ": ", one.value).c_str());
+  set(kCurlHeaders, headers_);
+}
+
+std::size_t Transfer::on_header(const char* data, std::size_t size, std::size_t count, void* self) {
+  static_cast<Transfer*>(self)->take_header({data, size * count});
+  return size * count;
+}
+
+void Transfer::take_header(std::string_view line) {
+  while (line.ends_with('\n') || line.ends_with('\r')) line.remove_suffix(1);
+  // Each response of a chain of redirects begins with a status line.
+  if (line.starts_with("HTTP/")) {
+    call_->response.headers.clear();
+    return;
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return;
+  Header header{std::string(line.substr(0, colon)), {}};
+  std::ranges::transform(header.name, header.name.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  line.remove_prefix(colon + 1);
+  while (line.starts_with(' ') || line.starts_with('\t')) line.remove_prefix(1);
+  while (line.ends_with(' ')) line.remove_suffix(1);
+  header.value = line;
+  call_->response.headers.push_back(std::move(header));
+}
+
+std::size_t Transfer::on_body(const char* data, std::size_t size, std::size_t count, void* self) {
+  const std::size_t bytes = size * count;
+  return static_cast<Transfer*>(self)->take_body(std::as_bytes(std::span(data, bytes))) ? bytes : bytes + 1;
+}
+
+bool Transfer::take_body(std::span<const std::byte> bytes) {
+  Response& response = call_->response;
+  if (!body_begun_) {
+    long status = 0;
+    curl().curl_easy_getinfo(easy_, kCurlStatus, &status);
+    response.status = static_cast<int>(status);
+    body_begun_ = true;
+    call_->abandoned = response.ok() && sent_.sink != nullptr && !sent_.sink->begin(response);
+  }
+  if (call_->abandoned) return false;
+  if (response.ok() && sent_.sink != nullptr)
+    sent_.sink->receive(bytes);
+  else if (response.text.size() + bytes.size() <= Response::kMaxText)
+    response.text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return true;
+}
+
+std::size_t Transfer::on_upload(char* data, std::size_t size, std::size_t count, void* self) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  const std::size_t bytes = std::min(size * count, transfer.sent_.body.size() - transfer.uploaded_);
+  if (bytes > 0) std::memcpy(data, transfer.sent_.body.data() + transfer.uploaded_, bytes);
+  transfer.uploaded_ += bytes;
+  return bytes;
+}
+
+int Transfer::on_seek(void* self, std::int64_t offset, int origin) {
+  if (origin != 0) return 1;
+  static_cast<Transfer*>(self)->uploaded_ = static_cast<std::size_t>(offset);
+  return 0;
+}
+
+bool Transfer::end(int result) {
+  if (result == kCurlOk && !body_begun_) (void)take_body({});
+  if (call_->abandoned) return true;
+  if (result != kCurlOk) {
+    call_->error = why_[0] != '\0' ? why_.data() : curl().curl_easy_strerror(result);
+    call_->error_code = to_errno(result);
+    return false;
+  }
+  return !call_->response.ok() || sent_.sink == nullptr || sent_.sink->complete();
+}
+
+}  // namespace plait::store::http

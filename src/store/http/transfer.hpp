@@ -1,0 +1,52 @@
+/// One attempt of a request in libcurl.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "store/http/client.hpp"
+#include "store/http/curl_library.hpp"
+
+namespace plait::store::http {
+
+/// Seconds without a byte after which a connection counts as lost.
+long stall_seconds();
+
+/// A request of libcurl with its buffers.  threads  The client's.
+class Transfer {
+ public:
+  explicit Transfer(void* easy) : easy_(easy) {}
+  ~Transfer() { clear(); }
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  void* easy() const { return easy_; }
+  Call& call() const { return *call_; }
+  Completions& completions() const { return *completions_; }
+  /// Prepares an attempt. seconds: time since 1970 by the server's clock.
+  void begin(Call& call, Completions& completions, std::int64_t seconds);
+  /// Sets the call's response or error. result: that of libcurl. Returns true if the body is complete.
+  bool end(int result);
+  void clear();
+
+ private:
+  static std::size_t on_header(const char* data, std::size_t size, std::size_t count, void* self);
+  static std::size_t on_body(const char* data, std::size_t size, std::size_t count, void* self);
+  static std::size_t on_upload(char* data, std::size_t size, std::size_t count, void* self);
+  static int on_seek(void* self, std::int64_t offset, int origin);
+  void set_options();
+  void take_header(std::string_view line);
+  bool take_body(std::span<const std::byte> bytes);
+
+  void* easy_;
+  Call* call_ = nullptr;
+  Completions* completions_ = nullptr;
+  Request sent_;  // the request as it was prepared
+  CurlList* headers_ = nullptr;
+  bool body_begun_ = false;
+  std::size_t uploaded_ = 0;
+  std::array<char, kCurlErrorBytes> why_{};
+};
+
+}  // namespace plait::store::http

@@ -1,0 +1,52 @@
+/// One large object as a store that is read by ranges.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/objects/object_store.hpp"
+#include "store/store.hpp"
+
+namespace plait::store {
+
+/// An object of a format that is one file, such as .npy. All reads have the condition that the object is the one whose
+/// beginning was read first: a replaced object is an error, never a mixture.
+/// threads  Any number at once.
+class ObjectRanges : public Store {
+ public:
+  /// location: the location of the object. tag: the identity that another rank has found; empty: that of the object
+  /// which is there now.
+  /// errors  Those of open_objects().  kSystem, ENOENT: there is no such object. ESTALE: it has another identity.
+  explicit ObjectRanges(std::string location, const std::string& tag = {});
+
+  const std::string& name() const override { return location_; }
+  std::string description() const override { return "an object that is read by ranges"; }
+  bool is_cold() override { return true; }
+  std::int64_t size() override { return size_; }
+  bool grows() const override { return false; }
+  std::unique_ptr<Pending> submit_read(std::vector<ReadSegment> segments) override;
+  std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
+  void sync() override {}
+
+  /// Returns the identity of the object for other ranks.
+  const std::string& tag() const { return identity_.tag; }
+
+  /// Bytes at the beginning that the first request reads, because formats have their headers there.
+  static constexpr std::int64_t kHeadBytes = std::int64_t{64} << 10;
+
+ private:
+  void read_head();
+  void read_now(std::vector<ReadSegment> segments);
+  [[noreturn]] void throw_replaced() const;
+
+  std::string location_;
+  std::string object_;
+  std::shared_ptr<ObjectStore> objects_;
+  ObjectIdentity identity_;
+  std::int64_t size_ = 0;
+  std::vector<std::byte> head_;
+};
+
+}  // namespace plait::store

@@ -1,0 +1,40 @@
+/// A bucket of a server that has the interface of S3.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "store/objects/s3/configuration.hpp"
+#include "store/objects/web/web_objects.hpp"
+
+namespace plait::store::s3 {
+
+/// Signs requests, and learns the region of its bucket from answers.  threads  Any.
+class Bucket : public web::Server, private http::Adapter {
+ public:
+  explicit Bucket(Configuration configuration);
+
+  const Configuration& configuration() const { return configuration_; }
+  /// Returns a name for the bucket that is the same for all its URLs.
+  std::string id() const;
+  std::string url(const std::string& key) const override;
+  /// Returns the URL of the bucket itself with a query, whose parameters are encoded.
+  std::string bucket_url(const std::string& query) const;
+  http::Adapter* adapter() override { return this; }
+  std::string explain(const http::Response& response) const override;
+  std::string advice(int status) const override;
+
+ private:
+  http::Request prepare(const http::Request& request, std::int64_t seconds) override;
+  bool learn(const http::Response& response) override;
+  std::string region() const;
+
+  Configuration configuration_;
+};
+
+/// Returns the text between `<tag>` and `</tag>` with its entities resolved; empty if there is none.
+std::string xml_text(std::string_view document, std::string_view tag);
+
+}  // namespace plait::store::s3

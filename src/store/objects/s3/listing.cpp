@@ -1,0 +1,74 @@
+// Example of a page, whose keys are percent-encoded, as the query asks:
+//   <ListBucketResult><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>
+//   <NextContinuationToken>k3</NextContinuationToken><Contents><Key>a.zarr/c/0</Key><Size>80</Size></Contents>
+//   <CommonPrefixes><Prefix>a.zarr/c/</Prefix></CommonPrefixes></ListBucketResult>
+
+#include "store/objects/s3/listing.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "store/http/request.hpp"
+#include "store/objects/s3/bucket.hpp"
+#include "store/objects/web/pieces.hpp"
+
+namespace plait::store::s3 {
+
+namespace {
+
+using base::text;
+
+/// Calls visit with the content of each element of a name.
+template <typename Visit>
+void for_each_element(std::string_view document, std::string_view tag, const Visit& visit) {
+  const std::string open = text('<', tag, '>');
+  const std::string close = text("</", tag, '>');
+  for (std::size_t at = document.find(open); at != std::string_view::npos; at = document.find(open, at)) {
+    const std::size_t begin = at + open.size();
+    const std::size_t end = document.find(close, begin);
+    if (end == std::string_view::npos) return;
+    visit(document.substr(begin, end - begin));
+    at = end;
+  }
+}
+
+/// Resolves `%XX`, and `+`, which some servers write for a blank.
+std::string decoded(std::string key) {
+  std::ranges::replace(key, '+', ' ');
+  return unescaped(key, key);
+}
+
+}  // namespace
+
+std::string list_query(const std::string& prefix, ListDepth depth, const std::string& next) {
+  std::string query = "list-type=2&encoding-type=url";
+  if (depth == ListDepth::kChildren) query += "&delimiter=%2F";
+  if (!next.empty()) query += "&continuation-token=" + http::percent_encoded(next);
+  return query + "&prefix=" + http::percent_encoded(prefix);
+}
+
+ListPage parse_page(std::string_view document, const std::string& where) {
+  if (document.find("<ListBucketResult") == std::string_view::npos ||
+      document.find("</ListBucketResult>") == std::string_view::npos)
+    base::throw_system_error(EIO, "cannot list ", where, ": the server has answered with something else than a list",
+                             xml_text(document, "Code").empty() ? "" : " (", xml_text(document, "Code"),
+                             xml_text(document, "Code").empty() ? "" : ")",
+                             "; check the endpoint, which must have the interface of S3");
+  const bool encoded = xml_text(document, "EncodingType") == "url";
+  const auto key = [&](std::string_view element, std::string_view tag) {
+    std::string found = xml_text(element, tag);
+    return encoded ? decoded(std::move(found)) : found;
+  };
+  ListPage page;
+  for_each_element(document, "Contents", [&](std::string_view element) {
+    page.objects.push_back({key(element, "Key"), web::parse_count(xml_text(element, "Size"))});
+  });
+  for_each_element(document, "CommonPrefixes",
+                   [&](std::string_view element) { page.objects.push_back({key(element, "Prefix"), 0}); });
+  if (xml_text(document, "IsTruncated") == "true") page.next = xml_text(document, "NextContinuationToken");
+  return page;
+}
+
+}  // namespace plait::store::s3

@@ -1,0 +1,58 @@
+#include "store/objects/s3/pending_puts.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace plait::store::s3 {
+
+namespace {
+
+constexpr std::size_t kMaxPuts = 32;
+constexpr std::size_t kMaxPutBytes = std::size_t{256} << 20;
+
+}  // namespace
+
+PendingPuts::~PendingPuts() {
+  while (!puts_.empty()) wait_for_one([](const PendingPut&) {});
+}
+
+void PendingPuts::wait_for_one(Check check) {
+  auto* const done = static_cast<PendingPut*>(&completions_.wait());
+  const auto at = std::ranges::find(puts_, done, [](const PendingPut& one) { return &one; });
+  std::list<PendingPut> ended;
+  ended.splice(ended.begin(), puts_, at);
+  bytes_ -= ended.front().bytes.size();
+  check(ended.front());
+}
+
+void PendingPuts::submit(PendingPut put, Check check) {
+  const std::scoped_lock lock(mutex_);
+  while (puts_.size() >= kMaxPuts || (!puts_.empty() && bytes_ + put.bytes.size() > kMaxPutBytes)) wait_for_one(check);
+  puts_.push_back(std::move(put));
+  PendingPut& added = puts_.back();
+  added.request.body = added.bytes;
+  bytes_ += added.bytes.size();
+  try {
+    http::submit(added, completions_);
+  } catch (...) {
+    bytes_ -= added.bytes.size();
+    puts_.pop_back();
+    throw;
+  }
+}
+
+void PendingPuts::finish(Check check) {
+  const std::scoped_lock lock(mutex_);
+  std::exception_ptr failure;
+  while (!puts_.empty()) {
+    try {
+      wait_for_one(check);
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace plait::store::s3

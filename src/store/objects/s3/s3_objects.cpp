@@ -1,0 +1,257 @@
+// Objects of S3.
+//
+// Puts with a condition are `PUT` with `If-None-Match: *` (the object must not exist) or `If-Match` (it must have this
+// ETag). A server that ignores these headers would lose updates, so that the first one for a bucket is preceded by a
+// probe, with an object that is removed again.
+//
+// The answer to a put may get lost, and the repeated put then fails, because the first one has succeeded. Each put has
+// a random number in its metadata. If a repeated put fails, the number of the present object says whose it is.
+//
+// Puts into a new array, which no other program sees, overlap (pending_puts.hpp). All others are complete when put()
+// returns.
+
+#include "store/objects/s3/s3_objects.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "base/errors.hpp"
+#include "base/process.hpp"
+#include "base/text.hpp"
+#include "store/objects/s3/bucket.hpp"
+#include "store/objects/s3/listing.hpp"
+#include "store/objects/s3/pending_puts.hpp"
+
+namespace plait::store::s3 {
+
+namespace {
+
+using base::text;
+
+constexpr const char* kWriteHeader = "x-amz-meta-plait-write";
+
+/// Returns 128 random bits in hexadecimal.
+std::string random_name() {
+  std::array<std::byte, 16> bits{};
+  ::randombytes_buf(bits.data(), bits.size());
+  return sha256_hex(bits).substr(0, 32);
+}
+
+/// Buckets whose servers are known to check conditions.
+struct ProbedBuckets {
+  std::mutex mutex;
+  std::set<std::string> ids;
+};
+
+ProbedBuckets& probed_buckets() {
+  static base::PerProcess<ProbedBuckets> probed;
+  return probed.get();
+}
+
+http::Header to_header(const ObjectIdentity& condition) {
+  if (condition == ObjectIdentity{}) return {"If-None-Match", "*"};
+  return {"If-Match", condition.tag};
+}
+
+class S3Objects : public web::WebObjects {
+ public:
+  S3Objects(const std::string& location, std::shared_ptr<Bucket> bucket, std::string prefix, bool is_private)
+      : WebObjects(location, bucket, std::move(prefix)), bucket_(std::move(bucket)), is_private_(is_private) {}
+
+  void get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) override;
+  void list(const std::string& prefix, ListDepth depth, base::FunctionRef<void(const ListedObject&)> visit) override;
+  bool put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) override;
+  std::unique_ptr<NewObject> create(const std::string& object) override;
+  void remove(const std::string& object) override;
+  void finish_puts() override;
+  void sync() override { finish_puts(); }
+
+ private:
+  void put_later(const std::string& object, std::span<const std::byte> bytes);
+  bool put_now(const std::string& object, std::span<const std::byte> bytes, const Condition& condition);
+  void fill_put(http::Request& request, const std::string& object, std::span<const std::byte> bytes) const;
+  /// Returns false if the condition of a put is not met.  errors  kSystem: it has failed otherwise.
+  bool check_put(const std::string& object, const http::Call& call, const Condition& condition);
+  /// Checks once for each bucket that its server checks conditions.
+  void probe();
+  void probe_with(const std::string& object);
+
+  std::shared_ptr<Bucket> bucket_;
+  bool is_private_;
+  PendingPuts pending_;
+};
+
+/// A new content in memory, which commit() puts.
+class BufferedObject : public NewObject {
+ public:
+  BufferedObject(S3Objects& objects, std::string object) : objects_(objects), object_(std::move(object)) {}
+
+  std::int64_t size() override { return std::ssize(bytes_); }
+  void resize(std::int64_t bytes) override { bytes_.resize(static_cast<std::size_t>(bytes)); }
+  void write(std::vector<WriteSegment> segments, Part /*part*/) override {
+    for (const WriteSegment& segment : segments) {
+      const auto end = static_cast<std::size_t>(segment.offset + segment.bytes);
+      if (bytes_.size() < end) bytes_.resize(end);
+      std::copy_n(segment.data, segment.bytes, bytes_.begin() + segment.offset);
+    }
+  }
+  void read(std::vector<ReadSegment> segments) override {
+    if (!resolve_offsets(segments, size()))
+      base::throw_system_error(EINVAL, "cannot read ", objects_.object_location(object_),
+                               ": the bytes are not written yet");
+    for (const ReadSegment& segment : segments)
+      std::copy_n(bytes_.begin() + segment.offset, segment.bytes, segment.data);
+  }
+  bool commit(const Condition& condition) override { return objects_.put(object_, bytes_, condition); }
+  void commit(Condition condition, base::FunctionRef<Condition()> update) override {
+    while (!commit(condition)) condition = update();
+  }
+
+ private:
+  S3Objects& objects_;
+  std::string object_;
+  std::vector<std::byte> bytes_;
+};
+
+void S3Objects::get_all(std::span<GetRequest> requests, GetMemory memory, GetCallback done) {
+  if (is_private_) finish_puts();  // what is in flight may be read
+  WebObjects::get_all(requests, memory, done);
+}
+
+void S3Objects::list(const std::string& prefix, ListDepth depth, base::FunctionRef<void(const ListedObject&)> visit) {
+  const std::string begin = key(prefix);
+  for (std::string next; true;) {
+    http::Call call;
+    call.request.url = bucket_->bucket_url(list_query(begin, depth, next));
+    call.adapter = bucket_->adapter();
+    http::perform(call);
+    if (!call.error.empty() || !call.response.ok()) throw_failed("list", prefix, call);
+    const ListPage page = parse_page(call.response.text, object_location(prefix));
+    for (const ListedObject& one : page.objects)
+      if (one.name.size() > begin.size()) visit({one.name.substr(begin.size()), one.bytes});
+    if (page.next.empty() || page.next == next) return;
+    next = page.next;
+  }
+}
+
+bool S3Objects::put(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) {
+  if (!condition && is_private_) {
+    put_later(object, bytes);
+    return true;
+  }
+  if (!condition) return put_now(object, bytes, std::nullopt);
+  if (!bucket_->configuration().conditions)
+    return identity(object) == *condition && put_now(object, bytes, std::nullopt);
+  probe();
+  return put_now(object, bytes, condition);
+}
+
+void S3Objects::fill_put(http::Request& request, const std::string& object, std::span<const std::byte> bytes) const {
+  request.method = "PUT";
+  request.url = bucket_->url(key(object));
+  request.headers = {{"x-amz-content-sha256", sha256_hex(bytes)}, {kWriteHeader, random_name()}};
+}
+
+void S3Objects::put_later(const std::string& object, std::span<const std::byte> bytes) {
+  PendingPut put;
+  put.object = object;
+  put.bytes.assign(bytes.begin(), bytes.end());
+  put.adapter = bucket_->adapter();
+  fill_put(put.request, object, bytes);
+  pending_.submit(std::move(put), [this](const PendingPut& one) { (void)check_put(one.object, one, std::nullopt); });
+}
+
+void S3Objects::finish_puts() {
+  pending_.finish([this](const PendingPut& one) { (void)check_put(one.object, one, std::nullopt); });
+}
+
+bool S3Objects::put_now(const std::string& object, std::span<const std::byte> bytes, const Condition& condition) {
+  http::Call call;
+  fill_put(call.request, object, bytes);
+  call.request.body = bytes;
+  call.adapter = bucket_->adapter();
+  if (condition) call.request.headers.push_back(to_header(*condition));
+  http::perform(call);
+  return check_put(object, call, condition);
+}
+
+bool S3Objects::check_put(const std::string& object, const http::Call& call, const Condition& condition) {
+  if (call.error.empty() && call.response.ok()) {
+    // Some servers report an error after they have sent the status.
+    if (call.response.text.find("<Error>") == std::string::npos) return true;
+    throw_failed("write", object, call);
+  }
+  const int status = call.error.empty() ? call.response.status : 0;
+  const bool is_absent = status == 404 && condition && *condition != ObjectIdentity{};
+  if (condition && (status == 412 || is_absent)) {
+    if (call.attempts == 1) return false;
+    http::Call present;
+    perform(present, object, "HEAD");
+    const std::string_view own = present.response.header(kWriteHeader);
+    return present.error.empty() && !own.empty() &&
+           std::ranges::any_of(call.request.headers,
+                               [&](const http::Header& one) { return one.name == kWriteHeader && one.value == own; });
+  }
+  throw_failed("write", object, call);
+}
+
+std::unique_ptr<NewObject> S3Objects::create(const std::string& object) {
+  return std::make_unique<BufferedObject>(*this, object);
+}
+
+void S3Objects::remove(const std::string& object) {
+  if (is_private_) finish_puts();
+  http::Call call;
+  perform(call, object, "DELETE");
+  if (call.error.empty() && (call.response.ok() || call.response.status == 404)) return;
+  throw_failed("remove", object, call);
+}
+
+void S3Objects::probe() {
+  const std::string id = bucket_->id();
+  {
+    ProbedBuckets& probed = probed_buckets();
+    const std::scoped_lock lock(probed.mutex);
+    if (probed.ids.contains(id)) return;
+  }
+  const std::string object = ".plait-probe-" + random_name();
+  probe_with(object);
+  remove(object);
+  ProbedBuckets& probed = probed_buckets();
+  const std::scoped_lock lock(probed.mutex);
+  probed.ids.insert(id);
+}
+
+void S3Objects::probe_with(const std::string& object) {
+  (void)put_now(object, {}, ObjectIdentity{});
+  const bool creates_twice = put_now(object, {}, ObjectIdentity{});
+  if (!creates_twice && !put_now(object, {}, ObjectIdentity{{}, "\"0\""})) return;
+  remove(object);
+  base::throw_system_error(
+      ENOTSUP, "cannot write ", name(), ": the server ignores the condition ",
+      creates_twice ? "If-None-Match: *" : "If-Match",
+      ", so that a program could overwrite what another one has written; use a server that checks conditions, or, if "
+      "no other program writes there, add conditions=off to the name, as in s3://bucket/data.zarr?conditions=off");
+}
+
+std::shared_ptr<ObjectStore> open_s3(const std::string& url, Sharing sharing) {
+  const web::WebUrl parts = web::parse_web_url(url);
+  std::string prefix = web::to_prefix(parts.key, url);
+  auto bucket = std::make_shared<Bucket>(resolve_configuration(parts, url));
+  return std::make_shared<S3Objects>(url, std::move(bucket), std::move(prefix), sharing == Sharing::kPrivate);
+}
+
+}  // namespace
+
+const ObjectStoreKind& kind() {
+  static constexpr ObjectStoreKind kKind{.scheme = "s3", .open = open_s3, .has_options = true, .whole_objects = true};
+  return kKind;
+}
+
+}  // namespace plait::store::s3

@@ -1,0 +1,12 @@
+/// Objects of servers that have the interface of S3: `s3://BUCKET/KEY`.
+#pragma once
+
+#include "store/objects/open_objects.hpp"
+
+namespace plait::store::s3 {
+
+/// Returns the kind of these object stores. Objects are replaced as a whole, under conditions that the server checks.
+/// threads  Any.
+const ObjectStoreKind& kind();
+
+}  // namespace plait::store::s3

@@ -1,0 +1,38 @@
+/// Signatures of AWS, version 4 (SigV4), by HMAC-SHA256.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "store/http/request.hpp"
+
+namespace plait::store::s3 {
+
+/// Keys of an account. They never appear in errors.
+struct Credentials {
+  std::string access_key{};
+  std::string secret_key{};
+  std::string session_token{};  ///< of temporary keys; else empty
+
+  bool anonymous() const { return access_key.empty(); }
+};
+
+/// Returns the SHA-256 of bytes in hexadecimal.
+std::string sha256_hex(std::span<const std::byte> bytes);
+/// SHA-256 of no bytes.
+inline constexpr std::string_view kEmptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+/// Where and when a signature is valid.
+struct SigningScope {
+  std::string region;
+  std::int64_t seconds = 0;  ///< since 1970
+};
+
+/// Adds the headers `x-amz-date`, `x-amz-security-token` and `Authorization`. It signs the host and all headers that
+/// the request has. The request has the header `x-amz-content-sha256`, and the query of its URL is encoded.
+void sign(http::Request& request, const Credentials& credentials, const SigningScope& scope);
+
+}  // namespace plait::store::s3

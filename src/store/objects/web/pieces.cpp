@@ -1,0 +1,123 @@
+// Pieces of objects.
+//
+// Example: the ranges [0, 100), [300, 400) and [20 MiB, 40 MiB). The first two are 200 bytes apart, so that one request
+// reads [0, 400), of which 200 bytes are dropped. The third one becomes three pieces of at most 8 MiB. A range from the
+// end of the object, such as its last 16 bytes, is a piece of its own, because its offset is not known.
+//
+// Some servers ignore ranges and answer with the whole object (status 200). If it is small, the other bytes are
+// dropped; otherwise the transfer is abandoned.
+
+#include "store/objects/web/pieces.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "base/text.hpp"
+
+namespace plait::store::web {
+
+namespace {
+
+/// Maximum size of an object that is read as a whole for a piece of it.
+constexpr std::int64_t kMaxIgnored = std::int64_t{16} << 20;
+
+void add_range(std::vector<Piece>& pieces, ReadSegment range) {
+  if (!pieces.empty() && pieces.back().begin >= 0) {
+    Piece& last = pieces.back();
+    const std::int64_t end = last.begin + last.bytes;
+    if (range.offset - end <= kMaxGap && range.offset >= end && last.bytes < kPieceBytes) {
+      const std::int64_t added = std::min(range.bytes, std::max(kPieceBytes - (range.offset - last.begin), kMaxGap));
+      last.segments.push_back({range.offset, range.data, added});
+      last.bytes = range.offset + added - last.begin;
+      range = {range.offset + added, range.data + added, range.bytes - added};
+    }
+  }
+  while (range.bytes > 0) {
+    const std::int64_t bytes = std::min(range.bytes, kPieceBytes);
+    pieces.push_back({range.offset, bytes, {{range.offset, range.data, bytes}}});
+    range = {range.offset + bytes, range.data + bytes, range.bytes - bytes};
+  }
+}
+
+}  // namespace
+
+std::string Piece::range() const {
+  return begin < 0 ? base::text("bytes=", begin) : base::text("bytes=", begin, '-', begin + bytes - 1);
+}
+
+std::vector<Piece> make_pieces(std::vector<ReadSegment> ranges) {
+  std::ranges::stable_sort(ranges, {}, &ReadSegment::offset);
+  std::vector<Piece> pieces;
+  for (const ReadSegment& range : ranges) {
+    if (range.bytes == 0) continue;
+    if (range.offset < 0)
+      pieces.push_back({range.offset, range.bytes, {range}});
+    else
+      add_range(pieces, range);
+  }
+  return pieces;
+}
+
+std::int64_t parse_count(std::string_view text) {
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : -1;
+}
+
+bool PieceSink::begin(const http::Response& head) {
+  segment_ = 0;
+  if (head.status != 206) return begin_whole(head);
+  // Example: "bytes 0-99/1000".
+  std::string_view text = head.header("content-range");
+  if (!text.starts_with("bytes ")) return false;
+  text.remove_prefix(6);
+  const std::size_t dash = text.find('-');
+  const std::size_t slash = text.find('/');
+  if (dash == std::string_view::npos || slash == std::string_view::npos || dash > slash) return false;
+  const std::int64_t first = parse_count(text.substr(0, dash));
+  const std::int64_t last = parse_count(text.substr(dash + 1, slash - dash - 1));
+  object_bytes_ = parse_count(text.substr(slash + 1));
+  if (first < 0 || last < first || object_bytes_ <= last || (piece_.begin >= 0 && first != piece_.begin)) return false;
+  begin_ = piece_.begin >= 0 ? piece_.begin : object_bytes_ + piece_.begin;
+  at_ = first;
+  // A piece that ends after the object ends is not inside it, whatever arrives.
+  end_ = inside() ? begin_ + piece_.bytes : last + 1;
+  return true;
+}
+
+bool PieceSink::begin_whole(const http::Response& head) {
+  object_bytes_ = parse_count(head.header("content-length"));
+  range_ignored_ = object_bytes_ < 0 || object_bytes_ > kMaxIgnored;
+  if (range_ignored_) return false;
+  begin_ = piece_.begin >= 0 ? piece_.begin : object_bytes_ + piece_.begin;
+  at_ = 0;
+  end_ = object_bytes_;
+  return true;
+}
+
+void PieceSink::receive(std::span<const std::byte> bytes) {
+  const std::int64_t end = at_ + std::ssize(bytes);
+  const std::int64_t shift = begin_ - piece_.begin;  // 0, unless the offsets count from the end of the object
+  for (std::size_t i = segment_; i < piece_.segments.size(); ++i) {
+    const ReadSegment& segment = piece_.segments[i];
+    const std::int64_t first = segment.offset + shift;
+    const std::int64_t from = std::max(first, at_);
+    const std::int64_t to = std::min(first + segment.bytes, end);
+    if (first >= end) break;
+    if (from < to)
+      std::memcpy(segment.data + (from - first), bytes.data() + (from - at_), static_cast<std::size_t>(to - from));
+    if (to == first + segment.bytes && i == segment_) ++segment_;
+  }
+  at_ = end;
+}
+
+bool WholeSink::begin(const http::Response& head) {
+  constexpr std::int64_t kMaxReserved = std::int64_t{1} << 30;
+  content_.clear();
+  announced_ = parse_count(head.header("content-length"));
+  if (announced_ > 0) content_.reserve(static_cast<std::size_t>(std::min(announced_, kMaxReserved)));
+  return true;
+}
+
+}  // namespace plait::store::web

@@ -1,0 +1,76 @@
+/// Contiguous pieces of an object, each of which is read by one request.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "store/http/request.hpp"
+#include "store/store.hpp"
+
+namespace plait::store::web {
+
+/// Bytes `begin` to `begin + bytes` of an object, or its last `-begin` bytes if `begin` is negative.
+struct Piece {
+  std::int64_t begin = 0;
+  std::int64_t bytes = 0;
+  std::vector<ReadSegment> segments{};  ///< destinations in the order of their offsets
+
+  /// Returns the value of a header `Range`.
+  std::string range() const;
+};
+
+/// Divides ranges into pieces. Ranges with at most kMaxGap bytes between them share a piece, because a request costs
+/// more than these bytes; a piece has about kPieceBytes, so that several connections share a long range.
+std::vector<Piece> make_pieces(std::vector<ReadSegment> ranges);
+
+inline constexpr std::int64_t kMaxGap = std::int64_t{64} << 10;
+inline constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
+
+/// Distributes the body of a response to the segments of a piece.
+class PieceSink : public http::Sink {
+ public:
+  explicit PieceSink(Piece piece) : piece_(std::move(piece)) {}
+  const Piece& piece() const { return piece_; }
+  /// Returns the size of the whole object; -1 if the server has not stated it.
+  std::int64_t object_bytes() const { return object_bytes_; }
+  /// Returns true if the server has answered with the whole object, which is too large to be read for a piece.
+  bool range_ignored() const { return range_ignored_; }
+  /// Returns true if the piece is in the object.
+  bool inside() const { return begin_ >= 0 && begin_ + piece_.bytes <= object_bytes_; }
+
+  bool begin(const http::Response& head) override;
+  void receive(std::span<const std::byte> bytes) override;
+  bool complete() const override { return at_ >= end_; }
+
+ private:
+  bool begin_whole(const http::Response& head);
+
+  Piece piece_;
+  std::int64_t object_bytes_ = -1;
+  std::int64_t begin_ = -1;  // offset of the piece from the beginning of the object
+  std::int64_t at_ = 0;      // offset of the next byte of the body
+  std::int64_t end_ = 0;     // end of the expected bytes
+  std::size_t segment_ = 0;  // first segment that is not complete
+  bool range_ignored_ = false;
+};
+
+/// Collects the body of a response in memory.
+class WholeSink : public http::Sink {
+ public:
+  std::vector<std::byte>& content() { return content_; }
+
+  bool begin(const http::Response& head) override;
+  void receive(std::span<const std::byte> bytes) override {
+    content_.insert(content_.end(), bytes.begin(), bytes.end());
+  }
+  bool complete() const override { return announced_ < 0 || std::ssize(content_) == announced_; }
+
+ private:
+  std::vector<std::byte> content_;
+  std::int64_t announced_ = -1;
+};
+
+/// Returns the number in a header; -1 if there is none.
+std::int64_t parse_count(std::string_view text);
+
+}  // namespace plait::store::web

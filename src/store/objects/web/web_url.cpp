@@ -1,0 +1,70 @@
+#include "store/objects/web/web_url.hpp"
+
+#include <algorithm>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+
+namespace plait::store::web {
+
+WebUrl parse_web_url(const std::string& location) {
+  WebUrl found;
+  const std::size_t slashes = location.find("://");
+  found.scheme = location.substr(0, slashes);
+  const std::string rest = location.substr(slashes + 3);
+  const std::size_t slash = rest.find('/');
+  if (slash != std::string::npos) found.key = rest.substr(slash + 1);
+  found.authority = rest.substr(0, slash);
+  const std::size_t question = found.authority.find('?');
+  if (question == std::string::npos) return found;
+  found.query = found.authority.substr(question + 1);
+  found.authority.resize(question);
+  for (const std::string& option : split(found.query, '&')) {
+    if (option.empty()) continue;
+    const std::size_t equals = option.find('=');
+    UrlOption next{option.substr(0, equals),
+                   equals == std::string::npos ? "" : unescaped(option.substr(equals + 1), location)};
+    if (std::ranges::any_of(found.options, [&](const UrlOption& old) { return old.key == next.key; }))
+      base::throw_argument_error(location, ": the option ", next.key, "= is given twice; give it once");
+    found.options.push_back(std::move(next));
+  }
+  return found;
+}
+
+std::string without_secrets(std::string text) {
+  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at)) {
+    const std::size_t begin = at + 3;
+    at = begin;
+    const std::size_t scheme = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz", begin - 4);
+    const std::string_view name = std::string_view(text).substr(scheme + 1, begin - 3 - (scheme + 1));
+    if (name != "http" && name != "https") continue;
+    std::size_t end = std::min(text.find_first_of(" \t\n\"'", begin), text.size());
+    if (const std::size_t array = text.find("::", text.find_first_of("/?", begin)); array < end) end = array;
+    while (end > begin && (text[end - 1] == ':' || text[end - 1] == ';' || text[end - 1] == ',')) --end;
+    const std::size_t path = std::min(text.find('/', begin), end);
+    const std::size_t user = text.rfind('@', path);
+    const std::size_t query = text.find('?', begin);
+    // A query before the path ends with the host (store/objects/web/web_url.hpp), another one with the URL.
+    if (query < end) text.replace(query + 1, (query < path ? path : end) - query - 1, "...");
+    if (user != std::string::npos && user >= begin && user < path && user < query)
+      text.replace(begin, user - begin, "...");
+  }
+  return text;
+}
+
+std::string with_options_first(const std::string& name) {
+  const std::size_t slashes = name.find("://");
+  const std::size_t question = name.find('?', slashes);
+  if (slashes == std::string::npos || question == std::string::npos) return name;
+  const std::size_t key = name.find('/', slashes + 3);
+  if (key == std::string::npos || question < key) return name;
+  // The name of an array may follow the options. `[::` begins the address of a host.
+  std::size_t end = name.find("::", question);
+  while (end != std::string::npos && name[end - 1] == '[') end = name.find("::", end + 2);
+  end = std::min(end, name.size());
+  std::string options;
+  for (const char c : name.substr(question, end - question)) c == '/' ? options += "%2F" : options += c;
+  return base::text(name.substr(0, key), options, name.substr(key, question - key), name.substr(end));
+}
+
+}  // namespace plait::store::web

@@ -1,0 +1,83 @@
+// Pieces of objects, and what arrives for them.
+#include "store/objects/web/pieces.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace {
+
+using plait::store::ReadSegment;
+using plait::store::http::Response;
+using plait::store::web::kMaxGap;
+using plait::store::web::kPieceBytes;
+using plait::store::web::make_pieces;
+using plait::store::web::Piece;
+using plait::store::web::PieceSink;
+
+std::vector<std::string> ranges_for(std::vector<ReadSegment> ranges) {
+  std::vector<std::string> result;
+  for (const Piece& one : make_pieces(std::move(ranges))) result.push_back(one.range());
+  return result;
+}
+
+TEST(Pieces, JoinNeighboursAndDivideLongRanges) {
+  std::vector<std::byte> memory(static_cast<std::size_t>(3 * kPieceBytes));
+  std::byte* const at = memory.data();
+  EXPECT_EQ(ranges_for({{300, at, 100}, {0, at, 100}}), std::vector<std::string>{"bytes=0-399"});
+  EXPECT_EQ(ranges_for({{0, at, 1}, {kMaxGap + 1, at, 1}}), std::vector<std::string>{"bytes=0-65537"});
+  EXPECT_EQ(ranges_for({{0, at, 1}, {kMaxGap + 2, at, 1}}),
+            (std::vector<std::string>{"bytes=0-0", "bytes=65538-65538"}));
+  EXPECT_EQ(ranges_for({{10, at, 2 * kPieceBytes + 5}}),
+            (std::vector<std::string>{"bytes=10-8388617", "bytes=8388618-16777225", "bytes=16777226-16777230"}));
+  EXPECT_EQ(ranges_for({{-16, at, 16}, {5, at, 0}}), std::vector<std::string>{"bytes=-16"});
+}
+
+TEST(Pieces, DeliverEachByteOnce) {
+  // Compares with a copy of the ranges, whatever they are and however the body is divided.
+  std::vector<std::byte> object(400'000);
+  for (std::size_t i = 0; i < object.size(); ++i) object[i] = static_cast<std::byte>(i * 7 % 251);
+  for (const std::size_t arriving : {std::size_t{1000}, std::size_t{65536}, object.size()}) {
+    std::vector<std::byte> memory(300'000);
+    std::vector<ReadSegment> ranges{{5, memory.data(), 10},
+                                    {40'000, memory.data() + 10, 20'000},
+                                    {60'000, memory.data() + 20'010, 7},
+                                    {200'000, memory.data() + 20'017, 150'000}};
+    for (Piece& piece : make_pieces(ranges)) {
+      const Piece copy = piece;
+      PieceSink sink(std::move(piece));
+      Response head;
+      head.status = 206;
+      head.headers = {{"content-range", "bytes " + copy.range().substr(6) + "/400000"}};
+      ASSERT_TRUE(sink.begin(head));
+      for (std::int64_t done = 0; done < copy.bytes; done += static_cast<std::int64_t>(arriving)) {
+        EXPECT_FALSE(sink.complete());
+        const auto bytes = std::min<std::int64_t>(static_cast<std::int64_t>(arriving), copy.bytes - done);
+        sink.receive(
+            std::span(object).subspan(static_cast<std::size_t>(copy.begin + done), static_cast<std::size_t>(bytes)));
+      }
+      EXPECT_TRUE(sink.complete());
+      EXPECT_TRUE(sink.inside());
+      EXPECT_EQ(sink.object_bytes(), 400'000);
+    }
+    for (const ReadSegment& one : ranges)
+      EXPECT_TRUE(std::equal(one.data, one.data + one.bytes, object.begin() + one.offset));
+  }
+}
+
+TEST(Pieces, RejectOtherRanges) {
+  std::array<std::byte, 10> memory{};
+  for (const char* range : {"bytes 1-10/100", "bytes 0-9", "items 0-9/100", "bytes 0-9/*", "bytes 9-0/100", ""}) {
+    PieceSink sink({0, 10, {{0, memory.data(), 10}}});
+    Response head;
+    head.status = 206;
+    head.headers = {{"content-range", range}};
+    EXPECT_FALSE(sink.begin(head)) << range;
+    EXPECT_FALSE(sink.range_ignored());
+  }
+}
+
+}  // namespace

@@ -1,0 +1,80 @@
+"""Servers of objects that tests start, and what they have been asked."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from s3_server import ACCESS, REGION, SECRET
+
+
+class ObjectServer:
+    """The server of s3_server.py in a process of its own."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.endpoint = f"http://127.0.0.1:{port}"
+
+    def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
+        """Send a request without a signature."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection.request(method, path, body)
+        answer = connection.getresponse()
+        content = answer.read()
+        connection.close()
+        assert answer.status < 300, (method, path, answer.status, content)
+        return content
+
+    def faults(self, **faults: Any) -> None:
+        """Set the faults of the server, and end all others."""
+        self.ask("PUT", "/-/faults", json.dumps(faults).encode())
+
+    def log(self) -> list[dict[str, Any]]:
+        """Return the requests since the last call."""
+        return json.loads(self.ask("GET", "/-/log"))
+
+    def publish(self, name: str, content: bytes) -> str:
+        """Put an object that needs no signature, and return its URL."""
+        self.ask("PUT", f"/public/{name}", content)
+        self.log()
+        return f"{self.endpoint}/public/{name}"
+
+
+def use_keys(monkeypatch: pytest.MonkeyPatch, server: ObjectServer | None, tmp_path: Path) -> None:
+    """Set the environment of programs that use the server, and nothing of this user."""
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": ACCESS,
+        "AWS_SECRET_ACCESS_KEY": SECRET,
+        "AWS_REGION": REGION,
+        "AWS_CONFIG_FILE": str(tmp_path / "no-config"),
+        "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "no-credentials"),
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    if server is not None:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+
+
+@contextmanager
+def object_server() -> Iterator[ObjectServer]:
+    """Run a server."""
+    script = Path(__file__).with_name("s3_server.py")
+    process = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield ObjectServer(int(process.stdout.readline()))
+    finally:
+        process.stdin.close()
+        process.wait(30)
+        process.stdout.close()

@@ -1,0 +1,322 @@
+"""A server of objects for tests: S3 with signatures and conditions, plain HTTP, and faults on request.
+
+``python s3_server.py`` prints its port and serves until its standard input ends. Objects below ``/public/`` need no
+signature. Requests below ``/-/`` control it: ``PUT /-/faults`` takes a JSON object (:data:`FAULTS`), ``GET /-/log``
+returns and clears the list of requests.
+
+It checks signatures by its own code, so that it is an oracle for those of Plait.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import hmac
+import json
+import re
+import sys
+import threading
+import time
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from xml.sax.saxutils import escape
+
+ACCESS, SECRET, REGION = "test-key", "test-secret/with+signs", "eu-test-1"
+FAULTS: dict[str, Any] = {
+    "slow_down": 0,  # number of requests that get 503
+    "fail": 0,  # number of requests that get 500
+    "reset": 0,  # number of requests whose connection is closed without an answer
+    "truncate": 0,  # number of bodies that end early
+    "stall": 0,  # number of bodies that stop
+    "lose_answers": 0,  # number of puts that take effect, but whose connection is closed
+    "error_in_200": 0,  # number of puts that get status 200 and an error
+    "ignore_ranges": False,
+    "wrong_range": False,
+    "ignore_create": False,  # If-None-Match of puts
+    "ignore_match": False,  # If-Match of puts
+    "no_etag": False,
+    "weak_etag": False,
+    "skew": 0,  # seconds by which the clock is ahead
+    "region": REGION,  # region in which signatures are valid
+    "page": 1000,  # keys in one page of a list
+    "plain_keys": False,  # lists without encoding-type
+    "delay": 0.0,  # seconds before each answer
+    "change_after": 0,  # the object changes after that many reads
+}
+
+
+def signing_key(day: str, region: str) -> bytes:
+    """Derive the key of a day."""
+    key = f"AWS4{SECRET}".encode()
+    for part in (day, region, "s3", "aws4_request"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return key
+
+
+class Store:
+    """The objects, and what was asked."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.objects: dict[str, tuple[bytes, str, dict[str, str], float]] = {}
+        self.faults = dict(FAULTS)
+        self.log: list[dict[str, Any]] = []
+        self.version = 0
+
+    def take(self, fault: str) -> bool:
+        """Return True if a fault that is counted is due."""
+        with self.lock:
+            if self.faults[fault] <= 0:
+                return False
+            self.faults[fault] -= 1
+            return True
+
+
+STORE = Store()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one connection."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print nothing."""
+
+    def _now(self) -> float:
+        return time.time() + STORE.faults["skew"]
+
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """Return the server's date."""
+        return super().date_time_string(self._now() if timestamp is None else timestamp)
+
+    def _answer(self, status: int, body: bytes = b"", headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        sent = {"Content-Length": str(len(body)), **(headers or {})}
+        if status in (204, 304):
+            sent.pop("Content-Length")
+        for name, value in sent.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command == "HEAD" or status in (204, 304):
+            return
+        if status in (200, 206) and len(body) > 1 and self.command == "GET":
+            if STORE.take("truncate"):
+                self.wfile.write(body[: len(body) // 2])
+                self.close_connection = True
+                return
+            if STORE.take("stall"):
+                self.wfile.write(body[: len(body) // 2])
+                self.wfile.flush()
+                time.sleep(5)
+                self.close_connection = True
+                return
+        self.wfile.write(body)
+
+    def _error(self, status: int, code: str, headers: dict[str, str] | None = None, extra: str = "") -> None:
+        body = (
+            f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>The server says {code}</Message>{extra}</Error>"
+        )
+        self._answer(status, body.encode(), headers)
+
+    def _rejected_signature(self, path: str, query: str, body: bytes) -> tuple[int, str, str] | None:
+        given = re.fullmatch(
+            r"AWS4-HMAC-SHA256 Credential=(\S+?)/(\d{8})/(\S+?)/s3/aws4_request, ?SignedHeaders=(\S+?), ?"
+            r"Signature=([0-9a-f]{64})",
+            self.headers.get("Authorization", ""),
+        )
+        if given is None or given[1] != ACCESS:
+            return 403, "AccessDenied", ""
+        date = self.headers["x-amz-date"]
+        signed = datetime.datetime.strptime(date, "%Y%m%dT%H%M%SZ").replace(tzinfo=datetime.timezone.utc)
+        if abs(signed.timestamp() - self._now()) > 900:
+            return 403, "RequestTimeTooSkewed", ""
+        region = STORE.faults["region"]
+        if given[3] != region:
+            return 400, "AuthorizationHeaderMalformed", f"<Region>{region}</Region>"
+        content_hash = self.headers["x-amz-content-sha256"]
+        if content_hash != hashlib.sha256(body).hexdigest():
+            return 400, "XAmzContentSHA256Mismatch", ""
+        names = given[4].split(";")
+        if "host" not in names or any(
+            name.startswith("x-amz-") and name not in names for name in map(str.lower, self.headers)
+        ):
+            return 403, "AccessDenied", ""
+        canonical = "\n".join(
+            [
+                self.command,
+                urllib.parse.quote(urllib.parse.unquote(path), safe="/-_.~"),
+                "&".join(
+                    sorted(
+                        f"{urllib.parse.quote(key, safe='-_.~')}={urllib.parse.quote(value, safe='-_.~')}"
+                        for key, value in urllib.parse.parse_qsl(query, keep_blank_values=True)
+                    )
+                ),
+                *(f"{name}:{' '.join(self.headers[name].split())}" for name in names),
+                "",
+                given[4],
+                content_hash,
+            ]
+        )
+        scope = f"{given[2]}/{given[3]}/s3/aws4_request"
+        to_sign = f"AWS4-HMAC-SHA256\n{date}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+        right = hmac.new(signing_key(given[2], given[3]), to_sign.encode(), hashlib.sha256).hexdigest()
+        return None if hmac.compare_digest(right, given[5]) else (403, "SignatureDoesNotMatch", "")
+
+    def _handle(self) -> None:
+        path, _, query = self.path.partition("?")
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if path.startswith("/-/"):
+            return self._control(path, body)
+        with STORE.lock:
+            STORE.log.append(
+                {
+                    "method": self.command,
+                    "path": urllib.parse.unquote(path),
+                    "query": query,
+                    "range": self.headers.get("Range"),
+                    "peer": self.client_address[1],
+                    "headers": {name.lower(): value for name, value in self.headers.items()},
+                }
+            )
+        time.sleep(STORE.faults["delay"])
+        if STORE.take("reset"):
+            self.close_connection = True
+            return None
+        if STORE.take("slow_down"):
+            return self._error(503, "SlowDown")
+        if STORE.take("fail"):
+            return self._error(500, "InternalError")
+        if not path.startswith("/public/") and (rejected := self._rejected_signature(path, query, body)) is not None:
+            status, code, extra = rejected
+            return self._error(status, code, extra=extra)
+        key = urllib.parse.unquote(path)
+        if self.command in ("GET", "HEAD"):
+            parameters = dict(urllib.parse.parse_qsl(query))
+            return self._list(key, parameters) if "list-type" in parameters else self._get(key)
+        return self._put(key, body) if self.command == "PUT" else self._delete(key)
+
+    do_GET = do_HEAD = do_PUT = do_DELETE = _handle  # noqa: N815
+
+    def _control(self, path: str, body: bytes) -> None:
+        with STORE.lock:
+            if path == "/-/faults":
+                STORE.faults = {**FAULTS, **json.loads(body)}
+                return self._answer(200)
+            log, STORE.log = STORE.log, []
+        return self._answer(200, json.dumps(log).encode())
+
+    def _etag(self, tag: str) -> dict[str, str]:
+        if STORE.faults["no_etag"]:
+            return {}
+        return {"ETag": f'W/"{tag}"' if STORE.faults["weak_etag"] else f'"{tag}"'}
+
+    def _get(self, key: str) -> None:
+        with STORE.lock:
+            if STORE.faults["change_after"] > 0 and self.command == "GET":
+                STORE.faults["change_after"] -= 1
+                if STORE.faults["change_after"] == 0 and key in STORE.objects:
+                    content, _, meta, _ = STORE.objects[key]
+                    STORE.version += 1
+                    changed = bytes(255 - one for one in content)
+                    STORE.objects[key] = (changed, f"v{STORE.version}", meta, time.time() + 10)
+            found = STORE.objects.get(key)
+        if found is None:
+            return self._error(404, "NoSuchKey")
+        content, tag, meta, changed_at = found
+        headers = {**self._etag(tag), **meta, "Last-Modified": super().date_time_string(changed_at)}
+        if self.headers.get("If-Match", f'"{tag}"') != f'"{tag}"':
+            return self._error(412, "PreconditionFailed")
+        if self.headers.get("If-None-Match") == f'"{tag}"':
+            return self._answer(304, headers=headers)
+        wanted = self.headers.get("Range")
+        if wanted is None or STORE.faults["ignore_ranges"]:
+            return self._answer(200, content, headers)
+        first, last = re.fullmatch(r"bytes=(\d*)-(\d*)", wanted).groups()
+        begin = int(first) if first else max(len(content) - int(last), 0)
+        end = min(int(last) + 1 if first and last else len(content), len(content))
+        if begin >= len(content):
+            return self._error(416, "InvalidRange", {"Content-Range": f"bytes */{len(content)}"})
+        if STORE.faults["wrong_range"]:
+            begin += 1
+        headers["Content-Range"] = f"bytes {begin}-{end - 1}/{len(content)}"
+        return self._answer(206, content[begin:end], headers)
+
+    def _put(self, key: str, body: bytes) -> None:
+        with STORE.lock:
+            old = STORE.objects.get(key)
+            create = self.headers.get("If-None-Match") == "*" and not STORE.faults["ignore_create"]
+            match = None if STORE.faults["ignore_match"] else self.headers.get("If-Match")
+            if match is not None and old is None:
+                status, code = 404, "NoSuchKey"
+            elif (create and old is not None) or (match is not None and match != f'"{old[1]}"'):
+                status, code = 412, "PreconditionFailed"
+            elif STORE.faults["error_in_200"] > 0:
+                STORE.faults["error_in_200"] -= 1
+                status, code = 200, "InternalError"
+            else:
+                status, code = 200, ""
+                STORE.version += 1
+                meta = {name: value for name, value in self.headers.items() if name.lower().startswith("x-amz-meta-")}
+                STORE.objects[key] = (body, f"v{STORE.version}", meta, time.time())
+        if code:
+            return self._error(status, code)
+        if STORE.take("lose_answers"):
+            self.close_connection = True
+            return None
+        return self._answer(200, headers=self._etag(STORE.objects[key][1]))
+
+    def _delete(self, key: str) -> None:
+        with STORE.lock:
+            STORE.objects.pop(key, None)
+        self._answer(204)
+
+    def _list(self, bucket: str, parameters: dict[str, str]) -> None:
+        begin = bucket.rstrip("/") + "/"
+        prefix, delimiter = parameters.get("prefix", ""), parameters.get("delimiter", "")
+        after = parameters.get("continuation-token", "")
+        with STORE.lock:
+            sizes = {key[len(begin) :]: len(one[0]) for key, one in STORE.objects.items() if key.startswith(begin)}
+        entries: dict[str, int | None] = {}
+        for key in sorted(sizes):
+            if not key.startswith(prefix):
+                continue
+            cut = key.find(delimiter, len(prefix)) if delimiter else -1
+            entries[key if cut < 0 else key[: cut + 1]] = sizes[key] if cut < 0 else None
+        left = [name for name in sorted(entries) if name > after]
+        page = left[: STORE.faults["page"]]
+        plain = STORE.faults["plain_keys"]
+        quoted = escape if plain else lambda name: urllib.parse.quote(name, safe="/-_.~")
+        parts = ["<?xml version='1.0'?><ListBucketResult>", "" if plain else "<EncodingType>url</EncodingType>"]
+        truncated = len(page) < len(left)
+        parts.append(f"<IsTruncated>{str(truncated).lower()}</IsTruncated>")
+        if truncated:
+            parts.append(f"<NextContinuationToken>{escape(page[-1])}</NextContinuationToken>")
+        for name in page:
+            size = entries[name]
+            if size is None:
+                parts.append(f"<CommonPrefixes><Prefix>{quoted(name)}</Prefix></CommonPrefixes>")
+            else:
+                parts.append(f"<Contents><Key>{quoted(name)}</Key><Size>{size}</Size></Contents>")
+        parts.append("</ListBucketResult>")
+        self._answer(200, "".join(parts).encode())
+
+
+class Server(ThreadingHTTPServer):
+    """Has more connections waiting than the default of five."""
+
+    request_queue_size = 128
+    daemon_threads = True
+
+
+def main() -> None:
+    """Serve until the standard input ends."""
+    server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    print(server.server_address[1], flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

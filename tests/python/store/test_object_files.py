@@ -1,0 +1,192 @@
+"""Files of one object, and Zarr, on HTTP servers and in s3://: read by ranges, each byte once."""
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+from object_servers import object_server, use_keys
+
+import plait
+
+WHOLE = np.arange(6000, dtype="f8").reshape(60, 100)
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    with object_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server, monkeypatch, tmp_path):
+    use_keys(monkeypatch, shared_server, tmp_path)
+    shared_server.faults()
+    shared_server.log()
+    return shared_server
+
+
+def npy(array=WHOLE):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def as_s3(server, url):
+    """Return the name of a public object in s3://."""
+    return url.replace(f"{server.endpoint}/public/", "s3://public/")
+
+
+@pytest.mark.parametrize("scheme", ["http", "s3"])
+def test_npy(server, scheme):
+    url = server.publish("a.npy", npy())
+    name = url if scheme == "http" else as_s3(server, url)
+    with plait.open(name) as file:
+        assert (file.shape, file.dtype) == (WHOLE.shape, WHOLE.dtype)
+        np.testing.assert_array_equal(file.read(), WHOLE)
+        np.testing.assert_array_equal(file.read(region=np.s_[5:7, 10:20]), WHOLE[5:7, 10:20])
+    for wrong in ("r+", "a"):
+        with pytest.raises(plait.ArgumentError):
+            plait.open(name, wrong)
+
+
+def test_a_large_file_takes_few_requests(server):
+    large = np.arange(5_000_000, dtype="f4").reshape(5000, 1000)
+    url = server.publish("large.npy", npy(large))
+    with plait.open(url) as file:
+        assert [one["range"] for one in server.log()] == ["bytes=0-65535"]
+        np.testing.assert_array_equal(file.read(), large)
+    ranges = [one["range"] for one in server.log()]
+    assert 3 <= len(ranges) <= 6
+    sizes = [1 + int(last) - int(first) for first, last in (one[6:].split("-") for one in ranges)]
+    assert sum(sizes) == large.nbytes
+
+
+def test_raw_elements(server):
+    url = server.publish("a.bin", WHOLE.tobytes())
+    np.testing.assert_array_equal(plait.open(url, shape=WHOLE.shape, dtype="f8").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(url, shape=(10,), dtype="f8", offset=800).read(), WHOLE.ravel()[100:110])
+    url = server.publish("without_suffix", npy())
+    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+
+
+def test_archives(server, tmp_path):
+    file = io.BytesIO()
+    np.savez(file, x=WHOLE, y=WHOLE[0])
+    url = server.publish("a.npz", file.getvalue())
+    assert [one.name for one in plait.arrays_in(url)] == ["x", "y"]
+    np.testing.assert_array_equal(plait.open(f"{url}::x").read(), WHOLE)
+    file = io.BytesIO()
+    np.savez_compressed(file, x=WHOLE)
+    url = server.publish("c.npz", file.getvalue())
+    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    plait.copy(url, tmp_path / "c.zarr")
+    np.testing.assert_array_equal(plait.open(f"{tmp_path}/c.zarr::x").read(), WHOLE)
+    url = server.publish("a.raw.gz", gzip.compress(WHOLE.tobytes()))
+    np.testing.assert_array_equal(plait.open(url, shape=WHOLE.shape, dtype="f8").read(), WHOLE)
+
+
+def test_safetensors(server, tmp_path):
+    with plait.open(tmp_path / "m.safetensors::w", "w", shape=WHOLE.shape, dtype="f8") as file:
+        file.write(WHOLE)
+    url = server.publish("m.safetensors", (tmp_path / "m.safetensors").read_bytes())
+    np.testing.assert_array_equal(plait.open(f"{url}::w").read(), WHOLE)
+
+
+def test_netcdf_classic(server, tmp_path):
+    scipy_io = pytest.importorskip("scipy.io")
+    with scipy_io.netcdf_file(tmp_path / "a.nc", "w") as file:
+        file.createDimension("x", 60)
+        file.createDimension("y", 100)
+        file.createVariable("v", "f8", ("x", "y"))[:] = WHOLE
+    url = server.publish("a.nc", (tmp_path / "a.nc").read_bytes())
+    assert [one.name for one in plait.arrays_in(url)] == ["v"]
+    np.testing.assert_array_equal(plait.open(f"{url}::v").read(), WHOLE)
+
+
+@pytest.mark.parametrize("name", ["a.h5", "a.nc", "a.npy"])
+def test_hdf5_is_to_be_copied_first(server, tmp_path, name):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = WHOLE
+    url = server.publish(name, (tmp_path / "a.h5").read_bytes())
+    for call in (plait.open, plait.arrays_in):
+        with pytest.raises(plait.ArgumentError, match="does not read from object stores; copy the object into a file"):
+            call(url)
+
+
+def test_zarr_on_a_server_that_does_not_list(server, tmp_path):
+    for name in ("a", "g/b"):
+        with plait.open(f"{tmp_path}/d.zarr::/{name}", "w", shape=WHOLE.shape, dtype="f8", chunks=(7, 50)) as file:
+            file.write(WHOLE)
+    for path in (tmp_path / "d.zarr").rglob("*"):
+        if path.is_file():
+            server.publish(str(path.relative_to(tmp_path)), path.read_bytes())
+    url = f"{server.endpoint}/public/d.zarr"
+    np.testing.assert_array_equal(plait.open(f"{url}::/g/b").read(), WHOLE)
+    with pytest.raises(FileNotFoundError):
+        plait.open(f"{url}::/missing")
+    with pytest.raises(plait.ArgumentError, match="are only read"):
+        plait.open(f"{url}::/a", "r+")
+
+
+@pytest.mark.parametrize(
+    "faults", [{"truncate": 2}, {"reset": 2}, {"slow_down": 2}, {"no_etag": True}, {"weak_etag": True}], ids=str
+)
+def test_faults(server, faults):
+    url = server.publish("a.npy", npy())
+    server.faults(**faults)
+    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+
+
+def test_servers_without_ranges(server):
+    url = server.publish("a.npy", npy())
+    server.faults(ignore_ranges=True)
+    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    large = server.publish("large.npy", npy(np.zeros(3_000_000)))
+    server.faults(ignore_ranges=True)
+    with pytest.raises(plait.Error, match=r"ignores ranges, and the object has 22\.9 MiB; download it"):
+        plait.open(large)
+
+
+def test_servers_with_wrong_ranges(server):
+    url = server.publish("a.npy", npy())
+    server.faults(wrong_range=True)
+    with pytest.raises(plait.Error, match=r"answered with another range \(bytes 1-.*\) than the request bytes=0-"):
+        plait.open(url)
+
+
+@pytest.mark.parametrize("faults", [{}, {"no_etag": True}, {"weak_etag": True}], ids=str)
+def test_a_replaced_object_is_never_mixed(server, faults):
+    large = np.arange(3_000_000, dtype="f8")
+    url = server.publish("changing.npy", npy(large))
+    server.faults(**faults)
+    with plait.open(url) as file:
+        server.faults(**faults, change_after=2)
+        with pytest.raises(plait.Error, match="another program has replaced"):
+            file.read()
+
+
+def test_what_is_missing(server):
+    with pytest.raises(FileNotFoundError, match="there is no such object; check the name"):
+        plait.open(f"{server.endpoint}/public/none.npy")
+    with pytest.raises(FileNotFoundError):
+        plait.open(f"{server.endpoint}/public/none.zarr")
+    with pytest.raises(FileNotFoundError):
+        plait.open(f"{server.endpoint}/public/none", shape=3, dtype="i4")
+    with pytest.raises(PermissionError, match="status 403"):
+        plait.open(f"{server.endpoint}/private/none.npy")
+
+
+def test_secrets_of_urls(server):
+    url = server.publish("a.npy", npy())
+    np.testing.assert_array_equal(plait.open(f"{url}?X-Amz-Signature=secret/word").read(), WHOLE)
+    assert "secret" in server.log()[0]["query"]
+    for name in ("none.npy", "none.npz::x", "none.zarr"):
+        file, between, array = name.partition("::")
+        with pytest.raises(plait.Error) as error:
+            plait.open(f"{server.endpoint}/public/{file}?sig=secret/word{between}{array}")
+        assert "secret" not in str(error.value)
+        assert "word" not in str(error.value)
+    with plait.open(f"{url}?sig=secret") as file:
+        assert "secret" not in file.explain()

@@ -1,0 +1,294 @@
+"""Zarr in s3://, on a server that checks signatures and can fail in many ways."""
+
+import os
+import threading
+
+import numpy as np
+import pytest
+from object_servers import object_server, use_keys
+
+import plait
+from plait import _core
+
+WHOLE = np.arange(600, dtype="i4").reshape(20, 30)
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    with object_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server, monkeypatch, tmp_path):
+    use_keys(monkeypatch, shared_server, tmp_path)
+    shared_server.faults()
+    shared_server.log()
+    return shared_server
+
+
+@pytest.fixture
+def bucket(request):
+    return f"s3://bucket-{abs(hash(request.node.name)) % 10**9}/run"
+
+
+def write(url, array=WHOLE, **options):
+    with plait.open(url, "w", shape=array.shape, dtype=array.dtype, **options) as file:
+        file.write(array)
+
+
+def list_objects(url):
+    return sorted(_core.open_objects(url).names())
+
+
+@pytest.mark.parametrize("options", [{}, {"codec": "zstd"}, {"shards": (10, 15), "codec": "gzip"}])
+def test_arrays_are_written_read_and_changed(server, bucket, options):
+    url = f"{bucket}/a.zarr"
+    write(url, chunks=(5, 5), attributes={"units": "K"}, **options)
+    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+    with plait.open(url, "r+") as file:
+        file.write(WHOLE[3:8] * 2, region=np.s_[3:8])
+        file.attrs["units"] = "m"
+    expected = WHOLE.copy()
+    expected[3:8] *= 2
+    with plait.open(url) as file:
+        np.testing.assert_array_equal(file.read(), expected)
+        assert dict(file.attrs) == {"units": "m"}
+    with plait.open(url, "a") as file:
+        file.append(WHOLE, axis=0)
+    np.testing.assert_array_equal(plait.open(url).read(), np.concatenate([expected, WHOLE]))
+    assert not [name for name in list_objects(bucket) if "probe" in name]
+    write(url, WHOLE[:2])
+    np.testing.assert_array_equal(plait.open(url).read(), WHOLE[:2])
+
+
+def test_metadata_appear_last(server, bucket):
+    url = f"{bucket}/data.zarr"
+    write(f"{url}::/g/a", chunks=(5, 30))
+    puts = [one["path"].split("run/")[1] for one in server.log() if one["method"] == "PUT"]
+    puts = [name for name in puts if "probe" not in name]
+    assert sorted(puts[:4]) == [f"data.zarr/g/a/c/{i}/0" for i in range(4)]
+    assert puts[4:] == ["data.zarr/g/a/zarr.json", "data.zarr/g/zarr.json", "data.zarr/zarr.json"]
+
+
+def test_copies_and_hierarchies(server, bucket, tmp_path):
+    np.savez(tmp_path / "a.npz", x=WHOLE, y=WHOLE[0])
+    plait.copy(tmp_path / "a.npz", f"{bucket}/a.zarr", chunks=(5, 5), codec="gzip")
+    assert [one.name for one in plait.arrays_in(f"{bucket}/a.zarr")] == ["x", "y"]
+    plait.copy(f"{bucket}/a.zarr::x", tmp_path / "x.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), WHOLE)
+    parts = []
+    for number in range(2):
+        write(f"{bucket}/{number}.zarr", WHOLE + number, dimension_names=["time", "x"])
+        parts.append(f"{bucket}/{number}.zarr")
+    with plait.concat(parts, "time") as joined:
+        np.testing.assert_array_equal(joined.read(), np.concatenate([WHOLE, WHOLE + 1]))
+
+
+def test_xarray(server, bucket):
+    xarray = pytest.importorskip("xarray")
+    write(f"{bucket}/d.zarr::/t", dimension_names=["y", "x"], attributes={"units": "K"})
+    data = xarray.open_dataset(f"{bucket}/d.zarr", engine="plait")
+    np.testing.assert_array_equal(data["t"].values, WHOLE)
+    assert data["t"].attrs["units"] == "K"
+
+
+@pytest.mark.parametrize(
+    "key", ["a b.zarr", "a=1/b+c.zarr", "ä/é.zarr", "a&b;c,d.zarr", "a'b(c)!*.zarr", "%41.zarr", "a~b:c@d$e.zarr"]
+)
+@pytest.mark.parametrize("plain", [False, True])
+def test_keys_are_encoded(server, bucket, key, plain):
+    server.faults(plain_keys=plain)
+    write(f"{bucket}/{key}", chunks=(10, 10))
+    np.testing.assert_array_equal(plait.open(f"{bucket}/{key}").read(), WHOLE)
+    assert f"{key}/c/0/0" in list_objects(bucket)
+    write(f"{bucket}/{key}", WHOLE * 2)  # lists and removes what is there
+    np.testing.assert_array_equal(plait.open(f"{bucket}/{key}").read(), WHOLE * 2)
+
+
+def test_lists_of_several_pages(server, bucket):
+    write(f"{bucket}/a.zarr", chunks=(1, 30))
+    names = list_objects(f"{bucket}/a.zarr")
+    server.faults(page=3)
+    assert list_objects(f"{bucket}/a.zarr") == names
+    assert len(names) == 21
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        {"slow_down": 3},
+        {"fail": 2},
+        {"reset": 2},
+        {"truncate": 3},
+        {"lose_answers": 2},
+        {"skew": 3000},
+        {"skew": -3000},
+        {"region": "other-region-1"},
+    ],
+    ids=str,
+)
+def test_failures_that_pass(server, bucket, faults):
+    write(f"{bucket}/a.zarr", chunks=(5, 30), attributes={"a": 1})
+    server.faults(**faults)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+    server.faults(**faults)
+    write(f"{bucket}/b.zarr", WHOLE * 3, chunks=(5, 30))
+    with plait.open(f"{bucket}/b.zarr", "r+") as file:
+        server.faults(**faults)
+        file.write(WHOLE[:3], region=np.s_[:3])
+    server.faults()
+    expected = WHOLE * 3
+    expected[:3] = WHOLE[:3]
+    np.testing.assert_array_equal(plait.open(f"{bucket}/b.zarr").read(), expected)
+
+
+@pytest.mark.parametrize("fault", ["slow_down", "fail", "reset", "truncate"])
+def test_failures_that_stay(server, bucket, fault, monkeypatch):
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "3")
+    write(f"{bucket}/a.zarr")
+    server.log()
+    server.faults(**{fault: 1000})
+    with pytest.raises(plait.Error) as error:
+        plait.open(f"{bucket}/a.zarr").read()
+    text = str(error.value)
+    assert "a.zarr" in text
+    assert "after 3 attempts" in text
+    assert {"slow_down": "503 (SlowDown: The server says SlowDown)", "fail": "500 (InternalError"}.get(
+        fault, ""
+    ) in text
+    with pytest.raises(plait.Error):
+        write(f"{bucket}/new.zarr")
+    server.faults()
+    assert not [name for name in list_objects(bucket) if name.startswith("new.zarr/zarr.json")]
+
+
+def test_errors_after_the_status(server, bucket):
+    server.faults(error_in_200=100)
+    with pytest.raises(plait.Error, match=r"status 200 \(InternalError"):
+        write(f"{bucket}/a.zarr")
+    server.faults()
+    with pytest.raises(FileNotFoundError):
+        plait.open(f"{bucket}/a.zarr")
+
+
+def test_a_server_that_stops_in_the_middle(server, bucket, monkeypatch):
+    monkeypatch.setenv("PLAIT_HTTP_TIMEOUT", "1")
+    write(f"{bucket}/a.zarr")
+    server.faults(stall=1)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+
+
+@pytest.mark.parametrize(("fault", "header"), [("ignore_create", "If-None-Match: \\*"), ("ignore_match", "If-Match")])
+def test_servers_that_ignore_conditions(server, bucket, fault, header):
+    server.faults(**{fault: True})
+    with pytest.raises(plait.Error, match=f"the server ignores the condition {header}.*conditions=off"):
+        write(f"{bucket}/a.zarr")
+    assert list_objects(bucket) == []
+    url = f"{bucket}/a.zarr?conditions=off"
+    write(url, chunks=(5, 5))
+    with plait.open(url, "r+") as file:
+        file.write(WHOLE[3:8] * 2, region=np.s_[3:8])
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read()[3:8], WHOLE[3:8] * 2)
+    file = plait.open(url, "w", shape=3, dtype="i4")
+    file.write(np.zeros(3, "i4"))
+    server.faults()
+    write(f"{bucket}/a.zarr")
+    with pytest.raises(plait.Error, match="another program has put"):
+        file.close()
+
+
+def test_one_of_two_programs_makes_an_array(server, bucket):
+    url = f"{bucket}/a.zarr"
+    first = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
+    second = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
+    first.write(WHOLE)
+    second.write(WHOLE)
+    first.close()
+    with pytest.raises(FileExistsError, match="another program has put"):
+        second.close()
+    np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
+
+
+def test_no_change_is_lost(server, bucket):
+    url = f"{bucket}/a.zarr"
+    write(url, np.zeros(8, "i4"), chunks=8)
+    reasons = []
+
+    def change(number):
+        while True:
+            try:
+                with plait.open(url, "r+") as file:
+                    file.write(np.array([number + 1], "i4"), region=np.s_[number : number + 1])
+            except plait.Error as error:
+                reasons.append(str(error))
+            else:
+                return
+
+    run_together(change)
+    assert all("another program has changed it" in one for one in reasons)
+    np.testing.assert_array_equal(plait.open(url).read(), [1, 2, 3, 4, 0, 0, 0, 0])
+
+
+def run_together(change):
+    """Call a function with 0 to 3 in four threads."""
+    threads = [threading.Thread(target=change, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_attributes_of_several_programs(server, bucket):
+    url = f"{bucket}/a.zarr"
+    write(url)
+
+    def change(number):
+        for at in range(5):
+            with plait.open(url, "r+") as file:
+                file.attrs[f"a{number}_{at}"] = at
+
+    run_together(change)
+    assert len(plait.open(url).attrs) == 20
+
+
+def test_many_chunks_are_read_at_once(server, bucket):
+    write(f"{bucket}/a.zarr", np.zeros((64, 8), "i4"), chunks=(1, 8))
+    server.faults(delay=0.05)
+    with plait.open(f"{bucket}/a.zarr") as file:
+        server.log()
+        file.read()
+    log = server.log()
+    assert len([one for one in log if "/c/" in one["path"]]) == 64
+    assert len({one["peer"] for one in log}) > 8, "the requests use many connections"
+
+
+def test_a_child_of_fork_has_connections_of_its_own(server, bucket):
+    from forking import in_child
+
+    write(f"{bucket}/a.zarr")
+
+    def child():
+        np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+
+    in_child(child)
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+
+
+def test_keys_do_not_appear(server, bucket, monkeypatch, tmp_path):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong-secret-word")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "temporary-token-word")
+    with pytest.raises(PermissionError) as error:
+        plait.open(f"{bucket}/a.zarr")
+    text = str(error.value)
+    assert "403" in text
+    assert "check the keys and their permissions" in text
+    for secret in ("wrong-secret-word", "temporary-token-word", os.environ["AWS_ACCESS_KEY_ID"]):
+        assert secret not in text
+
+
+def test_other_servers(server, bucket, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    with pytest.raises(ConnectionRefusedError, match=r"127\.0\.0\.1:1 failed after 2 attempts"):
+        plait.open(f"{bucket}/a.zarr")
