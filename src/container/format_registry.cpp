@@ -96,6 +96,7 @@ const Format& variant_in(store::Store& store, const Format& named, const FileHea
 /// Returns the format of what is at a URL; nullptr if nothing is there.
 const Format* format_at_url(const std::string& url) {
   const bool whole_objects = store::object_store_kind(url).whole_objects;
+  (void)store::parse_object_url(url);
   const Format& named = *by_ending(url);
   const bool may_be_folder = !whole_objects || named.folder() != nullptr || named.traits().suffix.empty();
   if (const Format* const folder = may_be_folder ? find_folder_format(url) : nullptr; folder != nullptr) return folder;

@@ -30,6 +30,8 @@
 #include "driver/driver_registry.hpp"
 #include "plait/error.hpp"
 #include "store/objects/object_ranges.hpp"
+#include "store/objects/object_url.hpp"
+#include "store/objects/open_objects.hpp"
 
 namespace plait::driver {
 
@@ -38,6 +40,9 @@ using container::Format;
 using driver::Contents;
 
 namespace {
+
+/// Size of windows of stores in networks: several requests, which take 20 to 100 ms each, are in flight for one.
+constexpr std::int64_t kNetworkWindow = std::int64_t{16} << 20;
 
 const Format& find_new_format(const std::string& name, Contents contents, const FileOptions& options) {
   if (contents == Contents::kRaw || (contents == Contents::kHeader && options.several)) return container::raw::format();
@@ -74,12 +79,13 @@ struct Access {
   std::int64_t memory_bytes = 0;
   plan::Strategy strategy = plan::Strategy::kAutomatic;
   std::int64_t readers = 0;
+  std::int64_t window_bytes = 0;
   bool cold = false;
 };
 
 template <class Codec>
 void fields(Codec& codec, base::Record<Codec, Access>& access) {
-  codec(access.memory_bytes, access.strategy, access.readers, access.cold);
+  codec(access.memory_bytes, access.strategy, access.readers, access.window_bytes, access.cold);
 }
 
 /// The array that rank 0 has found in a file, or described for a new one, for the other ranks.
@@ -205,6 +211,8 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   if (mode() == Mode::kAppend && !format_->traits().states_type) throw_cannot_grow();
   dataset_ = opened->dataset(options_);
   access_.cold = store->is_cold();
+  if (store::is_url(store->name()) && store::object_store_kind(store->name()).whole_objects)
+    access_.window_bytes = kNetworkWindow;
   // Each byte of an object is fetched once, and by one rank, whatever the layout.
   const bool is_object = dynamic_cast<const store::ObjectRanges*>(store.get()) != nullptr;
   if (is_object && access_.strategy == plan::Strategy::kAutomatic) access_.strategy = plan::Strategy::kTwoPhase;
@@ -253,7 +261,7 @@ std::string FileOpening::encode() const {
   FoundArray found;
   found.format = std::ranges::find(container::formats(), format_) - container::formats().begin();
   found.content = content_;
-  found.access = {access_.memory_bytes, access_.strategy, access_.readers, access_.cold};
+  found.access = {access_.memory_bytes, access_.strategy, access_.readers, access_.window_bytes, access_.cold};
   if (access_.costs) found.costs = Costs{access_.costs->source, to_values(*access_.costs)};
   if (call_.transport().size() > 1) found.dataset = new_file_ ? new_file_->encoded() : dataset_->encoded();
   return base::encode(found);
@@ -266,6 +274,7 @@ std::string FileOpening::decode(const std::string& encoded) {
   access_.memory_bytes = found.access.memory_bytes;
   access_.strategy = found.access.strategy;
   access_.readers = found.access.readers;
+  access_.window_bytes = found.access.window_bytes;
   access_.cold = found.access.cold;
   if (found.costs) access_.costs = std::make_shared<const plan::CostModel>(to_model(*found.costs));
   return std::move(found.dataset);

@@ -13,6 +13,7 @@ from levels import (  # noqa: F401
     pytest_collection_modifyitems,
     pytest_pycollect_makeitem,
 )
+from object_servers import object_server, use_keys
 from zarr_locations import Location, MemoryPath
 
 settings.register_profile(
@@ -40,15 +41,24 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 _buckets = itertools.count()
 
 
-@pytest.fixture(params=["folder", "memory"])
+@pytest.fixture(scope="session")
+def s3_server():
+    """A server of objects for all tests of this process."""
+    with object_server() as server:
+        yield server
+
+
+@pytest.fixture(params=["folder", "memory", pytest.param("s3", marks=pytest.mark.long)])
 def location(request: pytest.FixtureRequest, tmp_path: Path):
-    """Where a test has Zarr arrays: an empty folder, or a location in memory (zarr_locations.py)."""
+    """Where a test has Zarr arrays: an empty folder, or a location in memory or on a server (zarr_locations.py)."""
     if request.param == "folder":
         folder = tmp_path / "location"
         folder.mkdir()
         yield folder
         return
-    location: Location = MemoryPath(f"memory://bucket-{next(_buckets)}/location")
+    if request.param == "s3":
+        use_keys(request.getfixturevalue("monkeypatch"), request.getfixturevalue("s3_server"), tmp_path)
+    location: Location = MemoryPath(f"{request.param}://bucket-{next(_buckets)}/location")
     yield location
     location.clear()
 

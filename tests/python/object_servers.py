@@ -66,10 +66,12 @@ def use_keys(monkeypatch: pytest.MonkeyPatch, server: ObjectServer | None, tmp_p
 
 
 @contextmanager
-def object_server() -> Iterator[ObjectServer]:
-    """Run a server."""
-    script = Path(__file__).with_name("s3_server.py")
-    process = subprocess.Popen([sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def object_server(certificate: Path | None = None) -> Iterator[ObjectServer]:
+    """Run a server, by TLS if there is a file with a certificate and its key."""
+    command = [sys.executable, str(Path(__file__).with_name("s3_server.py"))]
+    if certificate is not None:
+        command.append(str(certificate))
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
     try:

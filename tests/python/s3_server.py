@@ -1,8 +1,8 @@
 """A server of objects for tests: S3 with signatures and conditions, plain HTTP, and faults on request.
 
-``python s3_server.py`` prints its port and serves until its standard input ends. Objects below ``/public/`` need no
-signature. Requests below ``/-/`` control it: ``PUT /-/faults`` takes a JSON object (:data:`FAULTS`), ``GET /-/log``
-returns and clears the list of requests.
+``python s3_server.py`` prints its port and serves until its standard input ends; with the file of a certificate and its
+key it serves by TLS. Objects below ``/public/`` need no signature. Requests below ``/-/`` control it: ``PUT /-/faults``
+takes a JSON object (:data:`FAULTS`), ``GET /-/log`` returns and clears the list of requests.
 
 It checks signatures by its own code, so that it is an oracle for those of Plait.
 """
@@ -14,6 +14,7 @@ import hashlib
 import hmac
 import json
 import re
+import ssl
 import sys
 import threading
 import time
@@ -80,6 +81,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers one connection."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: Any) -> None:
         """Print nothing."""
@@ -188,9 +190,13 @@ class Handler(BaseHTTPRequestHandler):
             return self._error(503, "SlowDown")
         if STORE.take("fail"):
             return self._error(500, "InternalError")
-        if not path.startswith("/public/") and (rejected := self._rejected_signature(path, query, body)) is not None:
+        if (
+            not f"{path}/".startswith("/public/")
+            and (rejected := self._rejected_signature(path, query, body)) is not None
+        ):
             status, code, extra = rejected
-            return self._error(status, code, extra=extra)
+            stated = {"x-amz-bucket-region": STORE.faults["region"]} if "Region" in extra else None
+            return self._error(status, code, stated, extra)
         key = urllib.parse.unquote(path)
         if self.command in ("GET", "HEAD"):
             parameters = dict(urllib.parse.parse_qsl(query))
@@ -313,6 +319,10 @@ class Server(ThreadingHTTPServer):
 def main() -> None:
     """Serve until the standard input ends."""
     server = Server(("127.0.0.1", 0), Handler)
+    if len(sys.argv) > 1:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[1])
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], flush=True)
     sys.stdin.read()

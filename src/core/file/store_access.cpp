@@ -47,6 +47,7 @@
 #include "core/file/recorded.hpp"
 #include "core/redistribution/apart.hpp"
 #include "plan/access/explain_access.hpp"
+#include "store/objects/web/web_url.hpp"
 #include "transport/thread/team.hpp"
 
 namespace plait {
@@ -352,7 +353,7 @@ std::string File::Impl::explain(const AccessRequest& request) const {
   const Workers workers = choose_workers(request, array, storage_, comm);
   const bool remembers = comm.alone() || plans_.is_valid_after(core::get_transport(comm).failures());
   const core::PlannedAccess* const planned = remembers ? plans_.cached(array, request, workers) : nullptr;
-  const std::string& path = context_.path();
+  const std::string path = store::web::without_secrets(context_.path());
   std::string text = planned != nullptr ? plan::explain(planned->next(), path) + planned->explain()
                                         : plan::explain(core::make_plan(array, request, workers), path);
   if (const std::string store = storage_.store()->description(); !store.empty()) text += "store      " + store + '\n';

@@ -39,7 +39,9 @@ struct AccessOptions {
   /// block.
   std::int64_t storage_unit = kStorageUnit;
   std::shared_ptr<const CostModel> costs = nullptr;  ///< machine constants; null: built-in values
-  bool cold = false;                                 ///< the file was not in the page cache when it was opened
+  /// Minimum size of windows, if the memory suffices, for stores whose requests take long; 0: that of files.
+  std::int64_t window_bytes = 0;
+  bool cold = false;  ///< the file was not in the page cache when it was opened
   /// Two-phase reading: each node reads everything that its ranks need, so that nodes exchange no messages.
   bool each_node = false;
   bool as_measured = false;  ///< `strategy` is a result or a trial of StrategyChoice, not the user's choice

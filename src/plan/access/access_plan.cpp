@@ -81,7 +81,8 @@ Shares AccessPlan::divided(std::int64_t readers) const {
                       .data_offset = task_.data_offset,
                       .storage_unit = options_.storage_unit,
                       .max_window = staging_.max_window(),
-                      .window_bytes = preferred_window_bytes(owners_, element_bytes(), neighbours_),
+                      .window_bytes = std::max(preferred_window_bytes(owners_, element_bytes(), neighbours_),
+                                               options_.window_bytes),
                       .min_windows = task_.threads ? kThreadWindows : 1,
                       .whole_shards = task_.write && !task_.threads && whole.chunks && whole.chunks->in_shards()}};
 }

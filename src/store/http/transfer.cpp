@@ -59,8 +59,8 @@ void Transfer::set_options() {
   const CurlLibrary& library = curl();
   library.curl_easy_reset(easy_);
   const auto set = [&](CurlOption option, auto value) { library.curl_easy_setopt(easy_, option, value); };
-  static const std::string kCertificates = certificate_file();
-  if (!kCertificates.empty()) set(kCurlCaFile, kCertificates.c_str());
+  if (const std::string certificates = certificate_file(); !certificates.empty())
+    set(kCurlCaFile, certificates.c_str());
   set(kCurlUrl, sent_.url.c_str());
   set(kCurlPrivate, static_cast<void*>(this));
   set(kCurlErrorBuffer, why_.data());

@@ -5,7 +5,7 @@
 // take no further request.
 //
 // Example: a .npy file of 1 GB. One request reads [0, 65536), from which the header and the first elements are copied.
-// A window [0, 16 MiB) then takes two requests of 8 MiB, which overlap (web/pieces.hpp).
+// A window [0, 16 MiB) then takes four requests of 4 MiB, which overlap (web/pieces.hpp).
 
 #include "store/objects/object_ranges.hpp"
 

@@ -13,12 +13,12 @@ import plait
 COMM = MPI.COMM_WORLD
 WHOLE = np.arange(400_000, dtype="f8").reshape(1000, 400)
 LAYOUTS = [
-    "(block, *) onto ({n}, 1)",
-    "(cyclic, *) onto ({n}, 1)",
-    "(*, block) onto (1, {n})",
-    "(*, cyclic) onto (1, {n})",
-    "(cyclic(3), *) onto ({n}, 1)",
-    "(*, cyclic(7)) onto (1, {n})",
+    "(block, *) onto ({n})",
+    "(cyclic, *) onto ({n})",
+    "(*, block) onto ({n})",
+    "(*, cyclic) onto ({n})",
+    "(cyclic(3), *) onto ({n})",
+    "(*, cyclic(7)) onto ({n})",
 ]
 
 

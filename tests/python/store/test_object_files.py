@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -57,7 +59,7 @@ def test_a_large_file_takes_few_requests(server):
         assert [one["range"] for one in server.log()] == ["bytes=0-65535"]
         np.testing.assert_array_equal(file.read(), large)
     ranges = [one["range"] for one in server.log()]
-    assert 3 <= len(ranges) <= 6
+    assert len(ranges) <= 8
     sizes = [1 + int(last) - int(first) for first, last in (one[6:].split("-") for one in ranges)]
     assert sum(sizes) == large.nbytes
 
@@ -65,7 +67,9 @@ def test_a_large_file_takes_few_requests(server):
 def test_raw_elements(server):
     url = server.publish("a.bin", WHOLE.tobytes())
     np.testing.assert_array_equal(plait.open(url, shape=WHOLE.shape, dtype="f8").read(), WHOLE)
-    np.testing.assert_array_equal(plait.open(url, shape=(10,), dtype="f8", offset=800).read(), WHOLE.ravel()[100:110])
+    np.testing.assert_array_equal(
+        plait.open(url, shape=(10, 590), dtype="f8", offset=800).read().ravel(), WHOLE.ravel()[100:]
+    )
     url = server.publish("without_suffix", npy())
     np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
 
@@ -81,7 +85,7 @@ def test_archives(server, tmp_path):
     url = server.publish("c.npz", file.getvalue())
     np.testing.assert_array_equal(plait.open(url).read(), WHOLE)
     plait.copy(url, tmp_path / "c.zarr")
-    np.testing.assert_array_equal(plait.open(f"{tmp_path}/c.zarr::x").read(), WHOLE)
+    np.testing.assert_array_equal(plait.open(tmp_path / "c.zarr").read(), WHOLE)
     url = server.publish("a.raw.gz", gzip.compress(WHOLE.tobytes()))
     np.testing.assert_array_equal(plait.open(url, shape=WHOLE.shape, dtype="f8").read(), WHOLE)
 
@@ -190,3 +194,24 @@ def test_secrets_of_urls(server):
         assert "word" not in str(error.value)
     with plait.open(f"{url}?sig=secret") as file:
         assert "secret" not in file.explain()
+
+
+def test_tls(monkeypatch, tmp_path):
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl, which makes the certificate, is not installed")
+    both = tmp_path / "both.pem"
+    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+    made += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "own.pem"]
+    subprocess.run([openssl, *made], check=True, capture_output=True)
+    both.write_text((tmp_path / "own.pem").read_text() + (tmp_path / "key.pem").read_text())
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    with object_server(both) as server:
+        use_keys(monkeypatch, None, tmp_path)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"https://127.0.0.1:{server.port}")
+        with pytest.raises(plait.Error, match="certificate"):
+            plait.open("s3://public/a.zarr")
+        monkeypatch.setenv("AWS_CA_BUNDLE", str(tmp_path / "own.pem"))
+        with plait.open("s3://bucket/a.zarr", "w", shape=WHOLE.shape, dtype="f8", chunks=(10, 10)) as file:
+            file.write(WHOLE)
+        np.testing.assert_array_equal(plait.open("s3://bucket/a.zarr").read(), WHOLE)

@@ -154,9 +154,7 @@ def test_failures_that_stay(server, bucket, fault, monkeypatch):
     text = str(error.value)
     assert "a.zarr" in text
     assert "after 3 attempts" in text
-    assert {"slow_down": "503 (SlowDown: The server says SlowDown)", "fail": "500 (InternalError"}.get(
-        fault, ""
-    ) in text
+    assert {"slow_down": "status 503", "fail": "status 500"}.get(fault, "") in text
     with pytest.raises(plait.Error):
         write(f"{bucket}/new.zarr")
     server.faults()
@@ -190,12 +188,6 @@ def test_servers_that_ignore_conditions(server, bucket, fault, header):
     with plait.open(url, "r+") as file:
         file.write(WHOLE[3:8] * 2, region=np.s_[3:8])
     np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read()[3:8], WHOLE[3:8] * 2)
-    file = plait.open(url, "w", shape=3, dtype="i4")
-    file.write(np.zeros(3, "i4"))
-    server.faults()
-    write(f"{bucket}/a.zarr")
-    with pytest.raises(plait.Error, match="another program has put"):
-        file.close()
 
 
 def test_one_of_two_programs_makes_an_array(server, bucket):
@@ -253,7 +245,7 @@ def test_attributes_of_several_programs(server, bucket):
 
 
 def test_many_chunks_are_read_at_once(server, bucket):
-    write(f"{bucket}/a.zarr", np.zeros((64, 8), "i4"), chunks=(1, 8))
+    write(f"{bucket}/a.zarr", np.zeros((64, 4000), "i4"), chunks=(1, 4000))
     server.faults(delay=0.05)
     with plait.open(f"{bucket}/a.zarr") as file:
         server.log()

@@ -97,13 +97,22 @@ bool ChunkObjects::read_part(std::int64_t number, const ReadSegment& part) {
 
 void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, ChunkCallback done) {
   std::vector<store::GetRequest> requests;
-  std::vector<ChunkRequest*> asked;  // by the index of the request
+  std::vector<ChunkRequest*> asked;                        // by the index of the request
+  std::vector<std::shared_ptr<const ShardIndex>> indexes;  // of the shards that are read
   const auto has_new = [this](std::int64_t number) {
     if (fresh_) return false;
     const std::scoped_lock lock(new_mutex_);
     return new_.contains(number);
   };
   for (ChunkRequest& chunk : chunks) {
+    if (metadata_.shards) {
+      indexes.push_back(find_index(chunk.number));
+      if (std::optional<store::GetRequest> request = make_shard_request(chunk, indexes.back().get(), memory)) {
+        requests.push_back(std::move(*request));
+        asked.push_back(&chunk);
+        continue;
+      }
+    }
     if (metadata_.shards || has_new(chunk.number)) {
       read_one(*this, chunk, memory);
       done(chunk);
@@ -123,12 +132,44 @@ void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, 
       [&](store::GetRequest& request) {
         ChunkRequest& chunk = find_chunk(request);
         store::GetResult& got = request.result;
+        if (metadata_.shards) {
+          if (got.found())
+            chunk.result = {ChunkStatus::kRead, *request.options.if_match};
+          else
+            read_one(*this, chunk, memory);  // another program has replaced the shard
+          return done(chunk);
+        }
         if (!request.whole && got.status != GetStatus::kMissing && got.bytes != metadata_.chunk_bytes)
           throw_size("read", chunk.number, got.bytes);
         if (got.status != GetStatus::kMissing)
           chunk.result = {got.found() ? ChunkStatus::kRead : ChunkStatus::kSame, std::move(got.identity)};
         done(chunk);
       });
+}
+
+std::shared_ptr<const ShardIndex> ChunkObjects::find_index(std::int64_t number) {
+  if (writes_shards_in_place()) return nullptr;
+  const ChunkLocation location = names_.location(number);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (open_shards_.contains(location.object)) return nullptr;
+  }
+  return indices_.find_cached(location.object);
+}
+
+std::optional<store::GetRequest> ChunkObjects::make_shard_request(ChunkRequest& chunk, const ShardIndex* index,
+                                                                  ChunkMemory memory) const {
+  const ChunkLocation location = names_.location(chunk.number);
+  if (index == nullptr || (chunk.unless != nullptr && *chunk.unless == index->identity)) return std::nullopt;
+  const ShardEntry& entry = index->entries[static_cast<std::size_t>(location.inside)];
+  if (!entry.there()) return std::nullopt;
+  const auto bytes = static_cast<std::int64_t>(entry.bytes);
+  std::vector<ReadSegment> ranges = chunk.parts;
+  if (!ranges.empty() && bytes != metadata_.chunk_bytes) throw_size("read", chunk.number, bytes);
+  if (ranges.empty()) ranges.push_back({0, memory(chunk, bytes).data(), bytes});
+  for (ReadSegment& range : ranges) range.offset += static_cast<std::int64_t>(entry.offset);
+  return store::GetRequest{
+      .object = names_.object(location), .ranges = std::move(ranges), .options = {.if_match = &index->identity}};
 }
 
 ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartMemory part,

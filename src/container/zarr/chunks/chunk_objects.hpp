@@ -136,6 +136,12 @@ class ChunkObjects {
     store::Condition from;     ///< identity of the shard from which a chunk was read to change a part of it
     std::int64_t put_end = 0;  ///< end of the chunks that were put; retained chunks follow
   };
+  /// Returns the cached index of the shard of a chunk, by which chunks of a batch are read together; nullptr if there is
+  /// none, or if the shard may have chunks that are not in its object yet.
+  std::shared_ptr<const ShardIndex> find_index(std::int64_t number);
+  /// Returns the request for a chunk that the index has. Nothing for other chunks.
+  std::optional<store::GetRequest> make_shard_request(ChunkRequest& chunk, const ShardIndex* index,
+                                                      ChunkMemory memory) const;
   /// Returns memory for a part of a chunk with the given size; the offset is relative to the chunk.
   using PartMemory = base::FunctionRef<store::ReadSegment(std::int64_t)>;
   bool writes_shards_in_place() const { return fresh_ && objects_->writes_in_place(); }

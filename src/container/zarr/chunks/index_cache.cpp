@@ -14,13 +14,18 @@ constexpr std::size_t kMaxCached = std::size_t{1} << 20;
 
 }  // namespace
 
+std::shared_ptr<const ShardIndex> IndexCache::find_cached(std::int64_t shard) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find(entries_, shard, &Entry::shard);
+  return found != entries_.end() ? found->index : nullptr;
+}
+
 std::shared_ptr<const ShardIndex> IndexCache::find(std::int64_t shard, const std::string& object, bool& cached) {
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto found = std::ranges::find(entries_, shard, &Entry::shard);
-    cached = found != entries_.end();
-    if (cached) return found->index;
+  if (std::shared_ptr<const ShardIndex> known = find_cached(shard); known != nullptr) {
+    cached = true;
+    return known;
   }
+  cached = false;
   std::optional<ShardIndex> read = read_index(*metadata_.shards, objects_, object);
   if (!read) return nullptr;
   auto index = std::make_shared<const ShardIndex>(std::move(*read));

@@ -190,7 +190,7 @@ bool S3Objects::check_put(const std::string& object, const http::Call& call, con
   const int status = call.error.empty() ? call.response.status : 0;
   const bool is_absent = status == 404 && condition && *condition != ObjectIdentity{};
   if (condition && (status == 412 || is_absent)) {
-    if (call.attempts == 1) return false;
+    // Also libcurl repeats requests, when a server closes a connection that was open before.
     http::Call present;
     perform(present, object, "HEAD");
     const std::string_view own = present.response.header(kWriteHeader);

@@ -24,7 +24,7 @@ struct Piece {
 std::vector<Piece> make_pieces(std::vector<ReadSegment> ranges);
 
 inline constexpr std::int64_t kMaxGap = std::int64_t{64} << 10;
-inline constexpr std::int64_t kPieceBytes = std::int64_t{8} << 20;
+inline constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20;
 
 /// Distributes the body of a response to the segments of a piece.
 class PieceSink : public http::Sink {
