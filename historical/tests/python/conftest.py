@@ -9,4 +9,5 @@ from fixtures import (  # noqa: F401
     nothing_left,
     pytest_collection_modifyitems,
     pytest_pycollect_makeitem,
+    s3_server,
 )
