@@ -136,8 +136,8 @@ class ChunkObjects {
     store::Condition from;     ///< identity of the shard from which a chunk was read to change a part of it
     std::int64_t put_end = 0;  ///< end of the chunks that were put; retained chunks follow
   };
-  /// Returns the cached index of the shard of a chunk, by which chunks of a batch are read together; nullptr if there is
-  /// none, or if the shard may have chunks that are not in its object yet.
+  /// Returns the cached index of the shard of a chunk, by which chunks of a batch are read together; nullptr if there
+  /// is none, or if the shard may have chunks that are not in its object yet.
   std::shared_ptr<const ShardIndex> find_index(std::int64_t number);
   /// Returns the request for a chunk that the index has. Nothing for other chunks.
   std::optional<store::GetRequest> make_shard_request(ChunkRequest& chunk, const ShardIndex* index,
