@@ -203,7 +203,7 @@ def test_every_kill_leaves_the_old_or_the_new_length(tmp_path, index):
         np.testing.assert_array_equal(content(path), found)
         assert not list(tmp_path.glob(".a.*"))
         seen.append(len(found))
-        at += 1 if at < 6 else 3
+        at += 1 if at < 4 else 5
     assert seen == sorted(seen)
     assert set(seen) == {len(before), len(after)}
     np.testing.assert_array_equal(content(path), after)
