@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "container/growth/extended_file.hpp"
+#include "store/posix/extended_file.hpp"
 #include "store/store.hpp"
 
 namespace plait::container::netcdf {
@@ -43,7 +43,7 @@ class RecordFile {
 
   std::shared_ptr<store::Store> store_;
   std::string name_;
-  ExtendedFile file_;
+  store::posix::ExtendedFile file_;
   std::mutex mutex_;
   std::set<std::string> variables_;
   std::int64_t number_bytes_ = 4;  ///< size of the number of records in the header

@@ -18,7 +18,7 @@ namespace {
 /// The dimension along which neighbouring elements are farthest apart.
 std::size_t slowest(const ArrayType& type) { return type.order == Order::kC ? 0 : type.shape.size() - 1; }
 
-std::int64_t end_of(const Content& content, const Extents& shape) {
+std::int64_t array_end(const Content& content, const Extents& shape) {
   const auto bytes = array_bytes(shape, content.type.element_bytes);
   if (!bytes) base::throw_argument_error("an array of shape ", shape_to_string(shape), " has more than 2^63 - 1 bytes");
   return content.data_offset + *bytes;
@@ -33,7 +33,7 @@ void NpyDataset::begin() {
   const ArrayType& type = content().type;
   if (type.shape.empty())
     base::throw_argument_error(name_, " cannot grow: it has no dimensions; write an array of one dimension or more");
-  stated_ = std::make_shared<Stated>(Stated{ExtendedFile(*store(), name_), type.shape});
+  stated_ = std::make_shared<Stated>(Stated{store::posix::ExtendedFile(*store(), name_), type.shape});
   if (read_header(*store(), name_).shape != type.shape)
     base::throw_system_error(EBUSY, name_, " has been changed by another program while it was opened; open it again");
 }
@@ -47,19 +47,19 @@ void NpyDataset::check_shape(const Extents& shape) const {
                                  slowest(type), " only, the slowest one; copy it into a Zarr array for other shapes");
 }
 
-void NpyDataset::clear_outside() { stated_->file.resize(end_of(content(), content().type.shape)); }
+void NpyDataset::clear_outside() { stated_->file.resize(array_end(content(), content().type.shape)); }
 
 void NpyDataset::reduce(const Extents& shape) {
   check_shape(shape);
   Extents common = stated_->shape;
   common[slowest(content().type)] = std::min(common[slowest(content().type)], shape[slowest(content().type)]);
   write_shape(common);
-  stated_->file.resize(end_of(content(), shape));
+  stated_->file.resize(array_end(content(), shape));
 }
 
 std::unique_ptr<Dataset> NpyDataset::with_shape(const Extents& shape) {
   check_shape(shape);
-  const std::int64_t end = end_of(content(), shape);
+  const std::int64_t end = array_end(content(), shape);
   if (stated_) {
     // Fail before any element is written.
     (void)resized_header(*store(), name_, shape);

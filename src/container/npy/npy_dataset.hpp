@@ -5,7 +5,7 @@
 #include <string>
 
 #include "container/dataset.hpp"
-#include "container/growth/extended_file.hpp"
+#include "store/posix/extended_file.hpp"
 
 namespace plait::container::npy {
 
@@ -31,7 +31,7 @@ class NpyDataset : public Dataset, public ShapeChanges, public DeferredChanges {
  private:
   /// The file on the rank that changes its header, and the shape that this states.
   struct Stated {
-    ExtendedFile file;
+    store::posix::ExtendedFile file;
     Extents shape;
   };
   /// errors  kArgument: another dimension than the slowest one has another size.

@@ -8,7 +8,7 @@
 // selections. All functions that Plait sets have the same prototype in both.
 //
 // Example: in 1.10 the name of the driver is at offset 0 of the description, and `open` at 112. In 1.14 both are 8 bytes
-// further. The functions from read_vector() on are absent in 1.10.
+// further. The functions for vectors are absent in 1.10.
 
 #include "container/hdf5/growth/overlay_driver.hpp"
 
@@ -103,8 +103,8 @@ Overlay*& next_overlay() {
   return next;
 }
 
-Overlay& overlay_of(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file)->overlay; }
-const Overlay& overlay_of(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file)->overlay; }
+Overlay& get_overlay(H5FD_t* file) { return *reinterpret_cast<DriverFile*>(file)->overlay; }
+const Overlay& get_overlay(const H5FD_t* file) { return *reinterpret_cast<const DriverFile*>(file)->overlay; }
 
 H5FD_t* open_overlay(const char* /*name*/, unsigned /*flags*/, hid_t /*access*/, haddr_t /*max*/) {
   auto file = std::make_unique<DriverFile>();
@@ -120,23 +120,23 @@ herr_t query_overlay(const H5FD_t* /*file*/, unsigned long* flags) {
   return 0;
 }
 haddr_t allocate_space(H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, hsize_t bytes) {
-  return static_cast<haddr_t>(overlay_of(file).allocate(static_cast<std::int64_t>(bytes), type == H5FD_MEM_DRAW));
+  return static_cast<haddr_t>(get_overlay(file).allocate(static_cast<std::int64_t>(bytes), type == H5FD_MEM_DRAW));
 }
 /// Leaves the space unused: a program that has opened the file before may still read it.
 herr_t free_space(H5FD_t* /*file*/, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t /*at*/, hsize_t /*bytes*/) {
   return 0;
 }
-haddr_t end_of_space(const H5FD_t* file, H5FD_mem_t /*type*/) { return static_cast<haddr_t>(overlay_of(file).end()); }
+haddr_t end_of_space(const H5FD_t* file, H5FD_mem_t /*type*/) { return static_cast<haddr_t>(get_overlay(file).end()); }
 herr_t set_end_of_space(H5FD_t* file, H5FD_mem_t /*type*/, haddr_t end) {
-  overlay_of(file).set_end(static_cast<std::int64_t>(end));
+  get_overlay(file).set_end(static_cast<std::int64_t>(end));
   return 0;
 }
 haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t /*type*/) {
-  return static_cast<haddr_t>(std::max(overlay_of(file).changed_size(), overlay_of(file).end()));
+  return static_cast<haddr_t>(std::max(get_overlay(file).changed_size(), get_overlay(file).end()));
 }
 herr_t read_overlay(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t at, std::size_t bytes, void* into) {
   try {
-    overlay_of(file).read(static_cast<std::int64_t>(at), {static_cast<std::byte*>(into), bytes});
+    get_overlay(file).read(static_cast<std::int64_t>(at), {static_cast<std::byte*>(into), bytes});
   } catch (const std::exception&) {
     return -1;
   }
@@ -144,7 +144,7 @@ herr_t read_overlay(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr
 }
 herr_t write_overlay(H5FD_t* file, H5FD_mem_t type, hid_t /*transfer*/, haddr_t at, std::size_t bytes,
                      const void* from) {
-  Overlay& overlay = overlay_of(file);
+  Overlay& overlay = get_overlay(file);
   const auto offset = static_cast<std::int64_t>(at);
   if (type == H5FD_MEM_DRAW && overlay.is_directed(offset)) return 0;
   try {

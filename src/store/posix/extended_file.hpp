@@ -7,7 +7,7 @@
 #include "store/posix/descriptor.hpp"
 #include "store/store.hpp"
 
-namespace plait::container {
+namespace plait::store::posix {
 
 /// A file that is locked against other programs that extend it with Plait. Bytes after the end of its array have no
 /// meaning.
@@ -15,13 +15,13 @@ class ExtendedFile {
  public:
   /// Locks the file.  name: the name of the array, for errors.
   /// errors  kArgument: it is no ordinary file.  kSystem, EBUSY: another program, or another File here, extends it.
-  ExtendedFile(store::Store& store, const std::string& name);
+  ExtendedFile(Store& store, const std::string& name);
   /// Gives the file the bytes up to `end`. Bytes that it has not had are zero.  errors  kSystem.
   void resize(std::int64_t end);
 
  private:
   std::string name_;
-  store::posix::Descriptor file_;
+  Descriptor file_;
 };
 
-}  // namespace plait::container
+}  // namespace plait::store::posix
