@@ -216,8 +216,8 @@ plait_status plait_read_parts(plait_file* file, const plait_layout* layout, cons
 plait_status plait_write(plait_file* file, const plait_layout* layout, const void* data, int64_t bytes);
 plait_status plait_write_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
                                int64_t count, const plait_access* access);
-/** Extends the array along dimension `axis` by a block of the layout's shape, and writes it.  Mode "a"; for new
- *  Zarr arrays also "w".  Other programs find the array as it was until plait_close, and then with all that was appended. */
+/** Extends the array along dimension `axis` by a block of the layout's shape, and writes it.  Mode "a"; for new Zarr
+ *  arrays also "w".  Other programs find the array as it was until plait_close, and then with all that was appended. */
 plait_status plait_append(plait_file* file, const plait_layout* layout, const void* data, int64_t bytes, int axis);
 plait_status plait_append_parts(plait_file* file, const plait_layout* layout, const plait_const_part* parts,
                                 int64_t count, int axis);

@@ -262,7 +262,7 @@ contains
   end subroutine
 
   !> Extends the array along dimension `axis`, counted from 1, by a block of the layout's shape, and writes this rank's
-  !> part of it. Mode 'a'; for new Zarr arrays also 'w'. Other programs find the new length after plait_close. Collective.
+  !> part. Mode 'a'; for new Zarr arrays also 'w'. Other programs find the new length after plait_close. Collective.
   subroutine plait_append(file, layout, array, axis, stat, errmsg)
     type(plait_file), intent(in) :: file
     type(plait_layout), intent(in) :: layout
