@@ -15,6 +15,8 @@ KNOWN_LINES = {
 
 # Parameters.  They belong to a function of another language or library, or to the public interface.
 KNOWN_PARAMETERS = {
+    "src/container/hdf5/growth/overlay_driver.cpp:plait::container::hdf5::read_overlay": 6,
+    "src/container/hdf5/growth/overlay_driver.cpp:plait::container::hdf5::write_overlay": 6,
     "trace/bindings/python/trace/report.cpp:plait::python::analyse": 16,
     "trace/bindings/python/trace/traces.cpp:plait::python::finish": 7,
     "trace/bindings/python/trace/traces.cpp:plait::python::open_reader": 11,
