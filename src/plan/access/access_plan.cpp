@@ -83,6 +83,7 @@ Shares AccessPlan::divided(std::int64_t readers) const {
                       .max_window = staging_.max_window(),
                       .window_bytes = std::max(preferred_window_bytes(owners_, element_bytes(), neighbours_),
                                                options_.window_bytes),
+                      .chunk_window_bytes = std::max(kWindowBytes, options_.window_bytes),
                       .min_windows = task_.threads ? kThreadWindows : 1,
                       .whole_shards = task_.write && !task_.threads && whole.chunks && whole.chunks->in_shards()}};
 }

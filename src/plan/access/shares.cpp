@@ -92,7 +92,8 @@ void Shares::size_windows(const Section& section, const ShareBounds& bounds) {
 void Shares::size_windows_of_chunks(const Section& section, const ShareBounds& bounds) {
   if (section.elements == 0) return;
   const Chunks& chunks = *section.chunks;
-  window_ = std::min({bounds.max_window, std::max(kWindowBytes / bounds.element_bytes, chunks.largest()), share_});
+  window_ = std::min(
+      {bounds.max_window, std::max(bounds.chunk_window_bytes / bounds.element_bytes, chunks.largest()), share_});
   window_chunks_ = window_ / chunks.largest();
   if (window_chunks_ > 0) {
     window_ = window_chunks_ * chunks.largest();

@@ -14,8 +14,9 @@ struct ShareBounds {
   std::int64_t element_bytes = 1;
   std::int64_t data_offset = 0;  ///< offset of the array in the file
   std::int64_t storage_unit = kStorageUnit;
-  std::int64_t max_window = 1;               ///< maximum number of elements of a window
-  std::int64_t window_bytes = kWindowBytes;  ///< size of windows if the memory suffices
+  std::int64_t max_window = 1;                     ///< maximum number of elements of a window
+  std::int64_t window_bytes = kWindowBytes;        ///< size of windows if the memory suffices
+  std::int64_t chunk_window_bytes = kWindowBytes;  ///< the same for windows of whole chunks
   /// Smallest number of windows of a share, if they stay larger than kMinWindowBytes.
   std::int64_t min_windows = 1;
   bool whole_shards = false;  ///< each shard belongs to one reader
