@@ -103,6 +103,8 @@ NB_MODULE(_core, module) {
       "watch_signals", [](const std::vector<int>& numbers) { return plait::base::watch_signals(numbers); }, "numbers"_a,
       "Have signals written to a pipe, whose descriptor is returned: each as two 32-bit integers, number and si_code.");
   module.def("leave_signals", plait::base::leave_signals, "Handle them as before.");
+  module.def("without_secrets", plait::store::web::without_secrets, "text"_a,
+             "Return a text without the queries, users and passwords of its URLs.");
   plait::python::bind_index_set(module);
   plait::python::bind_layout(module);
   plait::python::bind_conversion(module);

@@ -44,6 +44,12 @@ FAULTS: dict[str, Any] = {
     "plain_keys": False,  # lists without encoding-type
     "delay": 0.0,  # seconds before each answer
     "change_after": 0,  # the object changes after that many reads
+    "grow": False,  # it then gets a byte more, but keeps its time
+    "new_tags": False,  # each read finds another ETag
+    "conflict": 0,  # number of puts with a condition that get 409
+    "fail_heads": 0,  # number of HEADs that get 403
+    "keep": False,  # objects cannot be removed
+    "announce": 0,  # number of bytes that bodies seem to have
 }
 
 
@@ -98,6 +104,9 @@ class Handler(BaseHTTPRequestHandler):
         sent = {"Content-Length": str(len(body)), **(headers or {})}
         if status in (204, 304):
             sent.pop("Content-Length")
+        elif self.command == "GET" and STORE.faults["announce"] and not self.path.startswith("/-/"):
+            sent["Content-Length"] = str(STORE.faults["announce"])
+            self.close_connection = True
         for name, value in sent.items():
             self.send_header(name, value)
         self.end_headers()
@@ -201,6 +210,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.command in ("GET", "HEAD"):
             parameters = dict(urllib.parse.parse_qsl(query))
             return self._list(key, parameters) if "list-type" in parameters else self._get(key)
+        has_condition = "If-Match" in self.headers or "If-None-Match" in self.headers
+        if self.command == "PUT" and has_condition and STORE.take("conflict"):
+            return self._error(409, "ConditionalRequestConflict")
         return self._put(key, body) if self.command == "PUT" else self._delete(key)
 
     do_GET = do_HEAD = do_PUT = do_DELETE = _handle  # noqa: N815
@@ -219,14 +231,22 @@ class Handler(BaseHTTPRequestHandler):
         return {"ETag": f'W/"{tag}"' if STORE.faults["weak_etag"] else f'"{tag}"'}
 
     def _get(self, key: str) -> None:
+        if self.command == "HEAD" and STORE.take("fail_heads"):
+            return self._error(403, "AccessDenied")
         with STORE.lock:
+            if STORE.faults["new_tags"] and key in STORE.objects:
+                content, _, meta, changed_at = STORE.objects[key]
+                STORE.version += 1
+                STORE.objects[key] = (content, f"v{STORE.version}", meta, changed_at)
             if STORE.faults["change_after"] > 0 and self.command == "GET":
                 STORE.faults["change_after"] -= 1
                 if STORE.faults["change_after"] == 0 and key in STORE.objects:
-                    content, _, meta, _ = STORE.objects[key]
+                    content, _, meta, changed_at = STORE.objects[key]
                     STORE.version += 1
-                    changed = bytes(255 - one for one in content)
-                    STORE.objects[key] = (changed, f"v{STORE.version}", meta, time.time() + 10)
+                    changed = bytes(255 - one for one in content) + b"x" * STORE.faults["grow"]
+                    if not STORE.faults["grow"]:
+                        changed_at = time.time() + 10
+                    STORE.objects[key] = (changed, f"v{STORE.version}", meta, changed_at)
             found = STORE.objects.get(key)
         if found is None:
             return self._error(404, "NoSuchKey")
@@ -274,9 +294,11 @@ class Handler(BaseHTTPRequestHandler):
         return self._answer(200, headers=self._etag(STORE.objects[key][1]))
 
     def _delete(self, key: str) -> None:
+        if STORE.faults["keep"]:
+            return self._error(403, "AccessDenied")
         with STORE.lock:
             STORE.objects.pop(key, None)
-        self._answer(204)
+        return self._answer(204)
 
     def _list(self, bucket: str, parameters: dict[str, str]) -> None:
         begin = bucket.rstrip("/") + "/"

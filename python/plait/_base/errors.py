@@ -8,11 +8,24 @@ from types import TracebackType
 from typing import Any
 
 
+def without_secrets(value: Any) -> Any:
+    """Return a text without the queries, users and passwords of its URLs; other values as they are."""
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    from .. import _core  # not at the top: importing the package does not load the core
+
+    return _core.without_secrets(value)
+
+
 class Error(Exception):
     """Any failure of Plait.
 
     The message says what was found, what was expected and what to do. In a collective call it is the same on all ranks.
+    It has no secrets of URLs: queries, users and passwords are replaced by ``...``.
     """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*map(without_secrets, args))
 
 
 class ArgumentError(Error, ValueError):
@@ -32,7 +45,7 @@ class StoreError(Error, OSError):
 
     As with Python's own errors, the code also determines the class: the error of a missing file is a
     ``FileNotFoundError`` too, that of a denied access a ``PermissionError``, that of missing memory a ``MemoryError``.
-    ``filename`` is the name that was passed to the call, if it has one.
+    ``filename`` is the name that was passed to the call, if it has one, without the secrets of a URL.
     """
 
     def __str__(self) -> str:
@@ -63,7 +76,7 @@ def store_error(message: str, code: int | None = None) -> StoreError:
 
 def _with_name(message: str, code: int | None, name: Any) -> StoreError:
     error = store_error(message, code)
-    error.filename = name
+    error.filename = without_secrets(name)
     return error
 
 
@@ -83,4 +96,4 @@ class naming:  # noqa: N801
     ) -> None:
         """Name the file."""
         if isinstance(error, StoreError) and error.filename is None:
-            error.filename = self._name
+            error.filename = without_secrets(self._name)

@@ -60,7 +60,7 @@ void check_readable(const std::string& name, const container::Format& format) {
                              "example with curl -O or aws s3 cp, and open that");
 }
 
-/// Opens an array that is one object.  tag: see ObjectRanges.
+/// Opens an array that is one object.
 store::OpenLocation find_object(const std::string& name, bool writable) {
   if (writable)
     base::throw_argument_error(name,
@@ -69,7 +69,7 @@ store::OpenLocation find_object(const std::string& name, bool writable) {
   auto opened = std::make_unique<store::ObjectRanges>(std::string(container::array_name(name).file));
   const container::Format* const found = container::find_format_by_content(*opened);
   check_readable(name, found != nullptr ? *found : container::format_named(name));
-  return {{opened->name(), opened->tag(), {}}, std::move(opened)};
+  return {{opened->name(), opened->details(), {}}, std::move(opened)};
 }
 
 class ObjectsDriver : public FileDriver {

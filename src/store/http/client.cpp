@@ -26,9 +26,12 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <new>
 #include <random>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/errors.hpp"
@@ -51,6 +54,16 @@ constexpr int kMaxConnections = 3;
 constexpr int kMaxQuickRepeats = 3;
 /// Difference of the clocks from which a signature may be invalid, in seconds.
 constexpr std::int64_t kMaxSkew = 240;
+
+/// Milliseconds without a request after which connections are closed.
+constexpr int kIdle = 5'000;
+
+/// Returns a multi handle of libcurl; nullptr if there is no memory or descriptor left.
+void* make_multi() {
+  void* const multi = curl().curl_multi_init();
+  if (multi != nullptr) curl().curl_multi_setopt(multi, kCurlMaxConnects, static_cast<long>(kMaxActive));
+  return multi;
+}
 
 int max_attempts() {
   const char* setting = std::getenv("AWS_MAX_ATTEMPTS");
@@ -76,6 +89,7 @@ bool may_pass(const Call& call, int result, bool complete) {
     case kCurlReceiveError: return true;
     default: return false;
   }
+  if (call.request.repeats_conflicts && call.response.status == 409) return true;
   constexpr int kStatuses[] = {408, 429, 500, 502, 503, 504};
   return !complete || std::ranges::find(kStatuses, call.response.status) != std::end(kStatuses);
 }
@@ -96,6 +110,7 @@ class Client {
 
  private:
   void start();
+  int start_thread();
   void run();
   void take_submitted();
   void begin_due();
@@ -105,6 +120,9 @@ class Client {
   bool learns_clock(Call& call);
   void pause(const Submitted& one);
   int wait_milliseconds() const;
+  /// True if connections may be open that no request needs.
+  bool is_idle() const { return has_connections_ && active_ == 0 && waiting_.empty(); }
+  void close_connections();
   Host& find_host(const Call& call) { return hosts_[std::string(url_authority(call.request.url))]; }
 
   std::mutex mutex_;
@@ -114,6 +132,7 @@ class Client {
 
   // The following belong to the thread.
   void* multi_ = nullptr;
+  bool has_connections_ = false;
   std::multimap<Clock::time_point, Submitted> waiting_;
   std::vector<std::unique_ptr<Transfer>> idle_;
   std::size_t active_ = 0;
@@ -132,19 +151,34 @@ void Client::submit(Call& call, Completions& completions) {
 }
 
 void Client::start() {
-  multi_ = curl().curl_multi_init();
+  multi_ = make_multi();
   wakeup_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (multi_ == nullptr || wakeup_ < 0)
-    base::throw_system_error(errno, "cannot begin HTTP requests: the system has no descriptors or memory left");
-  curl().curl_multi_setopt(multi_, kCurlMaxConnects, static_cast<long>(kMaxActive));
+  int code = multi_ == nullptr ? ENOMEM : wakeup_ < 0 ? errno : 0;
+  if (code == 0) code = start_thread();
+  started_ = code == 0;
+  if (started_) return;
+  if (wakeup_ >= 0) ::close(std::exchange(wakeup_, -1));
+  if (multi_ != nullptr) curl().curl_multi_cleanup(std::exchange(multi_, nullptr));
+  base::throw_system_error(code, "cannot begin HTTP requests: the system has no descriptors, threads or memory left");
+}
+
+/// Returns 0, or the system's code if there is no thread.
+int Client::start_thread() {
   // Signals belong to the threads of the program.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([this] { run(); }).detach();
+  int code = 0;
+  try {
+    std::thread([this] { run(); }).detach();
+  } catch (const std::system_error& error) {
+    code = error.code().value();
+  } catch (const std::bad_alloc&) {
+    code = ENOMEM;
+  }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  started_ = true;
+  return code;
 }
 
 void Client::run() {
@@ -162,8 +196,19 @@ void Client::run() {
     }
     if (ended) continue;
     CurlWait wakeup{wakeup_, kCurlReadable, 0};
-    curl().curl_multi_wait(multi_, &wakeup, 1, wait_milliseconds(), nullptr);
+    int ready = 0;
+    curl().curl_multi_wait(multi_, &wakeup, 1, wait_milliseconds(), &ready);
+    if (ready == 0 && is_idle()) close_connections();
   }
+}
+
+/// Closes the open connections, which libcurl does only together with the multi handle.
+void Client::close_connections() {
+  void* const fresh = make_multi();
+  if (fresh == nullptr) return;
+  curl().curl_multi_cleanup(multi_);
+  multi_ = fresh;
+  has_connections_ = false;
 }
 
 void Client::take_submitted() {
@@ -194,9 +239,11 @@ void Client::begin(const Submitted& one) {
   ++one.call->attempts;
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
-  transfer->begin(*one.call, *one.completions, now.count() + find_host(*one.call).skew);
+  one.call->skew = find_host(*one.call).skew;
+  transfer->begin(*one.call, *one.completions, now.count() + one.call->skew);
   curl().curl_multi_add_handle(multi_, transfer->easy());
   ++active_;
+  has_connections_ = true;
 }
 
 void Client::end(void* easy, int result) {
@@ -215,7 +262,7 @@ void Client::end(void* easy, int result) {
 bool Client::repeats(Call& call, int result, bool complete) {
   if (call.abandoned) return false;
   if (call.error.empty() && !call.response.ok() && call.quick_repeats < kMaxQuickRepeats &&
-      (learns_clock(call) || (call.adapter != nullptr && call.adapter->learn(call.response)))) {
+      (learns_clock(call) || (call.adapter != nullptr && call.adapter->learn(call)))) {
     ++call.quick_repeats;
     return true;
   }
@@ -234,10 +281,10 @@ bool Client::learns_clock(Call& call) {
   if (!date) return false;
   const auto now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch());
-  Host& host = find_host(call);
   const std::int64_t skew = *date - now.count();
-  if (std::abs(skew - host.skew) < kMaxSkew) return false;
-  host.skew = skew;
+  // Not that of the host: an answer to another request may have corrected it while this one was in flight.
+  if (std::abs(skew - call.skew) < kMaxSkew) return false;
+  find_host(call).skew = skew;
   return true;
 }
 
@@ -263,6 +310,7 @@ void Client::pause(const Submitted& one) {
 
 int Client::wait_milliseconds() const {
   constexpr int kLongest = 60'000;
+  if (is_idle()) return kIdle;
   if (waiting_.empty() || active_ >= kMaxActive) return kLongest;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(waiting_.begin()->first - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, kLongest));

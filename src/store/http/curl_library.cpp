@@ -67,6 +67,7 @@ CurlLibrary loaded_from(void* library, const std::string& path) {
   PLAIT_CURL_FIND(curl_easy_getinfo);
   PLAIT_CURL_FIND(curl_easy_strerror);
   PLAIT_CURL_FIND(curl_multi_init);
+  PLAIT_CURL_FIND(curl_multi_cleanup);
   PLAIT_CURL_FIND(curl_multi_setopt);
   PLAIT_CURL_FIND(curl_multi_add_handle);
   PLAIT_CURL_FIND(curl_multi_remove_handle);

@@ -97,6 +97,7 @@ struct CurlLibrary {
   int (*curl_easy_getinfo)(void*, int, ...);
   const char* (*curl_easy_strerror)(int);
   void* (*curl_multi_init)();
+  int (*curl_multi_cleanup)(void*);
   int (*curl_multi_setopt)(void*, int, ...);
   int (*curl_multi_add_handle)(void*, void*);
   int (*curl_multi_remove_handle)(void*, void*);

@@ -28,13 +28,14 @@ struct Response {
   static constexpr std::size_t kMaxText = std::size_t{16} << 20;
 };
 
-/// Receives the body of a successful response, on the client's thread.
+/// Receives the body of a successful response, on the client's thread. Both functions may throw for lack of memory.
 class Sink {
  public:
   virtual ~Sink() = default;
   /// Begins a body, again for each attempt. Returns false to abandon the transfer.
   virtual bool begin(const Response& head) = 0;
-  virtual void receive(std::span<const std::byte> bytes) = 0;
+  /// Returns false to abandon the transfer.
+  virtual bool receive(std::span<const std::byte> bytes) = 0;
   /// Returns true if all expected bytes have arrived. Otherwise the request is repeated.
   virtual bool complete() const = 0;
 };
@@ -45,7 +46,11 @@ struct Request {
   std::vector<Header> headers{};
   std::span<const std::byte> body{};  ///< of a PUT
   Sink* sink = nullptr;               ///< without one the body is in Response::text
+  bool repeats_conflicts = false;     ///< status 409 may pass, as that of a put with a condition
+  std::string region{};               ///< region that Adapter::prepare() has used, for Adapter::learn()
 };
+
+struct Call;
 
 /// Adapts requests to a server: an authentication, or a redirect. It has no state that requests change, except under a
 /// lock of its own.
@@ -55,8 +60,9 @@ class Adapter {
   virtual ~Adapter() = default;
   /// Returns the request to send now. seconds: time since 1970 by the server's clock.
   virtual Request prepare(const Request& request, std::int64_t seconds) = 0;
-  /// Learns from a failure, such as one that states the bucket's region. Returns true if the request is to be repeated.
-  virtual bool learn(const Response& response) = 0;
+  /// Learns from a failure, such as one that states the bucket's region. Returns true if the request is to be repeated,
+  /// also if the answer to another request has stated the same while this one was in flight.
+  virtual bool learn(const Call& call) = 0;
 };
 
 /// One request, with its repetitions. The caller owns it, and must not touch it until it is complete.
@@ -70,6 +76,8 @@ struct Call {
   bool abandoned = false;  ///< the sink has abandoned the transfer
   int attempts = 0;
   int quick_repeats = 0;  ///< attempts that learn() has caused
+  std::string region{};   ///< region that the last attempt has used
+  std::int64_t skew = 0;  ///< difference of the clocks that the last attempt has used, in seconds
 };
 
 /// Returns seconds since 1970 for a date such as `Wed, 21 Oct 2015 07:28:00 GMT`.

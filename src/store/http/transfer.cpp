@@ -48,7 +48,9 @@ void Transfer::begin(Call& call, Completions& completions, std::int64_t seconds)
   call.error_code = 0;
   call.abandoned = false;
   sent_ = call.adapter != nullptr ? call.adapter->prepare(call.request, seconds) : call.request;
+  call.region = sent_.region;
   body_begun_ = false;
+  lacks_memory_ = false;
   uploaded_ = 0;
   why_[0] = '\0';
   clear();
@@ -100,9 +102,20 @@ void Transfer::set_options() {
   set(kCurlHeaders, headers_);
 }
 
+/// Calls a function that allocates memory. Returns false if there is not enough: no exception may pass through libcurl.
+template <typename Function>
+bool Transfer::has_memory(const Function& function) {
+  try {
+    function();
+  } catch (...) {
+    lacks_memory_ = true;
+  }
+  return !lacks_memory_;
+}
+
 std::size_t Transfer::on_header(const char* data, std::size_t size, std::size_t count, void* self) {
-  static_cast<Transfer*>(self)->take_header({data, size * count});
-  return size * count;
+  auto& transfer = *static_cast<Transfer*>(self);
+  return transfer.has_memory([&] { transfer.take_header({data, size * count}); }) ? size * count : 0;
 }
 
 void Transfer::take_header(std::string_view line) {
@@ -126,7 +139,10 @@ void Transfer::take_header(std::string_view line) {
 
 std::size_t Transfer::on_body(const char* data, std::size_t size, std::size_t count, void* self) {
   const std::size_t bytes = size * count;
-  return static_cast<Transfer*>(self)->take_body(std::as_bytes(std::span(data, bytes))) ? bytes : bytes + 1;
+  auto& transfer = *static_cast<Transfer*>(self);
+  bool goes_on = false;
+  (void)transfer.has_memory([&] { goes_on = transfer.take_body(std::as_bytes(std::span(data, bytes))); });
+  return goes_on ? bytes : bytes + 1;
 }
 
 bool Transfer::take_body(std::span<const std::byte> bytes) {
@@ -140,10 +156,10 @@ bool Transfer::take_body(std::span<const std::byte> bytes) {
   }
   if (call_->abandoned) return false;
   if (response.ok() && sent_.sink != nullptr)
-    sent_.sink->receive(bytes);
+    call_->abandoned = !sent_.sink->receive(bytes);
   else if (response.text.size() + bytes.size() <= Response::kMaxText)
     response.text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return true;
+  return !call_->abandoned;
 }
 
 std::size_t Transfer::on_upload(char* data, std::size_t size, std::size_t count, void* self) {
@@ -161,7 +177,12 @@ int Transfer::on_seek(void* self, std::int64_t offset, int origin) {
 }
 
 bool Transfer::end(int result) {
-  if (result == kCurlOk && !body_begun_) (void)take_body({});
+  if (result == kCurlOk && !body_begun_) (void)has_memory([&] { (void)take_body({}); });
+  if (lacks_memory_) {
+    call_->error = "the memory does not suffice for the answer";
+    call_->error_code = ENOMEM;
+    return true;  // another attempt would fail as well
+  }
   if (call_->abandoned) return true;
   if (result != kCurlOk) {
     call_->error = why_[0] != '\0' ? why_.data() : curl().curl_easy_strerror(result);

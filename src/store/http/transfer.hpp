@@ -38,6 +38,8 @@ class Transfer {
   void set_options();
   void take_header(std::string_view line);
   bool take_body(std::span<const std::byte> bytes);
+  template <typename Function>
+  bool has_memory(const Function& function);
 
   void* easy_;
   Call* call_ = nullptr;
@@ -45,6 +47,7 @@ class Transfer {
   Request sent_;  // the request as it was prepared
   CurlList* headers_ = nullptr;
   bool body_begun_ = false;
+  bool lacks_memory_ = false;
   std::size_t uploaded_ = 0;
   std::array<char, kCurlErrorBytes> why_{};
 };

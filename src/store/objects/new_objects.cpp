@@ -77,7 +77,8 @@ class MetadataLast : public NewObjects {
     std::vector<std::string> names;
     objects_->list(prefix_, ListDepth::kAll,
                    [&](const ListedObject& object) { names.push_back(prefix_ + object.name); });
-    objects_->remove(array_metadata());
+    // Keys that may not remove objects can make new arrays.
+    if (!names.empty()) objects_->remove(array_metadata());
     for (const std::string& name : names) objects_->remove(name);
   }
 

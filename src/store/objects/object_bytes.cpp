@@ -46,7 +46,8 @@ const std::optional<std::vector<std::byte>>& ObjectBytes::content() {
     bytes.resize(static_cast<std::size_t>(size));
     return std::span(bytes);
   };
-  if (objects->get_whole(location_.substr(slash + 1), memory, {}).found()) content_ = std::move(bytes);
+  if (objects->get_whole(location_.substr(slash + 1), memory, {.max_bytes = kMaxBytes}).found())
+    content_ = std::move(bytes);
   read_ = true;
   return content_;
 }

@@ -6,6 +6,9 @@
 //
 // Example: a .npy file of 1 GB. One request reads [0, 65536), from which the header and the first elements are copied.
 // A window [0, 16 MiB) then takes four requests of 4 MiB, which overlap (web/pieces.hpp).
+//
+// The other ranks get the size and the identity from the rank that has opened the object, as the details
+// `1000000128 "v7"`, and send no request before they read.
 
 #include "store/objects/object_ranges.hpp"
 
@@ -14,18 +17,30 @@
 #include <utility>
 
 #include "base/errors.hpp"
+#include "base/text.hpp"
 #include "store/objects/open_objects.hpp"
+#include "store/objects/web/pieces.hpp"
 #include "store/pending_call.hpp"
 
 namespace plait::store {
 
-ObjectRanges::ObjectRanges(std::string location, const std::string& tag) : location_(std::move(location)) {
+ObjectRanges::ObjectRanges(std::string location, std::string_view details) : location_(std::move(location)) {
   const std::size_t slash = location_.rfind('/');
   object_ = location_.substr(slash + 1);
   objects_ = open_objects(location_.substr(0, slash), Sharing::kShared);
-  read_head();
-  if (!tag.empty() && tag != identity_.tag) throw_replaced();
+  if (details.empty()) {
+    read_head();
+    return;
+  }
+  const std::size_t blank = details.find(' ');
+  size_ = web::parse_count(details.substr(0, blank));
+  if (blank == std::string_view::npos || size_ < 0)
+    base::throw_system_error(EPROTO, "cannot open ", location_, ": another rank has sent \"", details,
+                             "\" instead of its size and identity; use the same version of Plait on all ranks");
+  identity_.tag = details.substr(blank + 1);
 }
+
+std::string ObjectRanges::details() const { return base::text(size_, ' ', identity_.tag); }
 
 void ObjectRanges::read_head() {
   head_.resize(kHeadBytes);

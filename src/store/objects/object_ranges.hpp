@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/objects/object_store.hpp"
@@ -16,10 +17,10 @@ namespace plait::store {
 /// threads  Any number at once.
 class ObjectRanges : public Store {
  public:
-  /// location: the location of the object. tag: the identity that another rank has found; empty: that of the object
-  /// which is there now.
-  /// errors  Those of open_objects().  kSystem, ENOENT: there is no such object. ESTALE: it has another identity.
-  explicit ObjectRanges(std::string location, const std::string& tag = {});
+  /// location: the location of the object. details: those of another rank, with which no request is sent; a read then
+  /// fails if the object has been replaced. Empty: the beginning of the object is read.
+  /// errors  Those of open_objects().  kSystem, ENOENT: there is no such object.
+  explicit ObjectRanges(std::string location, std::string_view details = {});
 
   const std::string& name() const override { return location_; }
   std::string description() const override { return "an object that is read by ranges"; }
@@ -30,8 +31,8 @@ class ObjectRanges : public Store {
   std::unique_ptr<Pending> submit_write(std::vector<WriteSegment> segments) override;
   void sync() override {}
 
-  /// Returns the identity of the object for other ranks.
-  const std::string& tag() const { return identity_.tag; }
+  /// Returns the size and the identity of the object for other ranks.
+  std::string details() const;
 
   /// Bytes at the beginning that the first request reads, because formats have their headers there.
   static constexpr std::int64_t kHeadBytes = std::int64_t{64} << 10;

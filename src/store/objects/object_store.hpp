@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -59,6 +60,8 @@ struct GetOptions {
   bool identity = false;  ///< requests the identity of the content that was read
   const ObjectIdentity* if_match = nullptr;
   const ObjectIdentity* if_none_match = nullptr;
+  /// Maximum size of a whole object; a network abandons the transfer of a larger one.
+  std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Compares the identity in `result` with the conditions of a read. If one is not met, it sets the status and returns
@@ -205,8 +208,8 @@ class ObjectStore {
   /// errors  kSystem, ESTALE: it has.
   virtual void check() {}
   /// Excludes other callers of this function for the same location, such as other programs that extend an array, but
-  /// neither readers nor writers. Returns nullptr if another caller holds the lock. A folder locks itself; a store
-  /// without locks excludes callers in this process only.
+  /// neither readers nor writers. Returns nullptr if another caller holds the lock. A folder locks itself; S3 puts
+  /// an object, which a killed program leaves; a store in memory excludes callers in this process only.
   /// errors  kSystem.
   virtual std::unique_ptr<ObjectLock> lock();
   /// Called at the end of an access that wrote, when no NewObject exists: removes their temporary data.

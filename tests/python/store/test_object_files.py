@@ -160,7 +160,9 @@ def test_servers_with_wrong_ranges(server):
         plait.open(url)
 
 
-@pytest.mark.parametrize("faults", [{}, {"no_etag": True}, {"weak_etag": True}], ids=str)
+@pytest.mark.parametrize(
+    "faults", [{}, {"no_etag": True}, {"weak_etag": True}, {"no_etag": True, "grow": True}], ids=str
+)
 def test_a_replaced_object_is_never_mixed(server, faults):
     large = np.arange(3_000_000, dtype="f8")
     url = server.publish("changing.npy", npy(large))
@@ -190,10 +192,19 @@ def test_secrets_of_urls(server):
         file, between, array = name.partition("::")
         with pytest.raises(plait.Error) as error:
             plait.open(f"{server.endpoint}/public/{file}?sig=secret/word{between}{array}")
-        assert "secret" not in str(error.value)
-        assert "word" not in str(error.value)
+        for text in (str(error.value), repr(error.value), str(getattr(error.value, "filename", ""))):
+            assert "secret" not in text
+            assert "word" not in text
     with plait.open(f"{url}?sig=secret") as file:
         assert "secret" not in file.explain()
+    unclosed = [plait.open(f"{url}?sig=secret")]
+    with pytest.warns(ResourceWarning, match="unclosed") as warned:
+        unclosed.clear()
+    assert not [one for one in warned if "secret" in str(one.message)]
+    for name in ("s3://b?endpoint=http:%2F%2Fuser:word@h/a.npy", "s3://b?endpoint=http%3A%2F%2Fuser%3Aword%40h/a.npy"):
+        with pytest.raises(plait.Error) as error:
+            plait.open(name)
+        assert "word" not in str(error.value)
 
 
 def test_tls(monkeypatch, tmp_path):

@@ -1,6 +1,8 @@
 """Zarr in s3://, on a server that checks signatures and can fail in many ways."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -141,6 +143,97 @@ def test_failures_that_pass(server, bucket, faults):
     expected = WHOLE * 3
     expected[:3] = WHOLE[:3]
     np.testing.assert_array_equal(plait.open(f"{bucket}/b.zarr").read(), expected)
+
+
+@pytest.mark.parametrize("faults", [{"skew": 3000}, {"region": "other-region-2"}], ids=str)
+def test_requests_in_flight_learn(server, bucket, faults):
+    write(f"{bucket}/a.zarr", np.zeros((64, 400), "i4"), chunks=(1, 400))
+    with plait.open(f"{bucket}/a.zarr") as file:
+        server.faults(delay=0.1, **faults)  # all requests leave before the first answer
+        np.testing.assert_array_equal(file.read(), 0)
+
+
+def test_conflicts_of_puts_pass(server, bucket):
+    write(f"{bucket}/a.zarr")
+    server.faults(conflict=2)
+    with plait.open(f"{bucket}/a.zarr", "r+") as file:
+        file.write(WHOLE[:3] * 2, region=np.s_[:3])
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read()[:3], WHOLE[:3] * 2)
+
+
+def test_a_failed_check_of_a_put_is_an_error(server, bucket):
+    url = f"{bucket}/a.zarr"
+    first = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
+    second = plait.open(url, "w", shape=WHOLE.shape, dtype="i4")
+    first.write(WHOLE)
+    second.write(WHOLE)
+    first.close()
+    server.faults(fail_heads=1)
+    with pytest.raises(PermissionError, match=r"zarr\.json"):
+        second.close()
+
+
+def test_objects_that_are_too_long(server, bucket):
+    write(f"{bucket}/a.zarr")
+    server.faults(announce=10**12)
+    with pytest.raises(plait.Error, match="more than 33554432 bytes"):
+        plait.open(f"{bucket}/a.zarr")
+
+
+def test_shards_that_change_all_the_time(server, bucket):
+    write(f"{bucket}/a.zarr", chunks=(5, 5), shards=(20, 30))
+    with plait.open(f"{bucket}/a.zarr") as file:
+        server.faults(new_tags=True)
+        with pytest.raises(plait.StoreError, match=r"the shard .*/c/0/0: it has changed 100 times"):
+            file.read()
+
+
+def test_weak_etags_cannot_be_conditions(server, bucket):
+    write(f"{bucket}/a.zarr")
+    server.faults(weak_etag=True)
+    with pytest.raises(plait.Error, match="no strong ETag"), plait.open(f"{bucket}/a.zarr", "r+") as file:
+        file.write(WHOLE[:3] * 2, region=np.s_[:3])
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+
+
+def test_keys_that_do_not_permit_to_remove(server, bucket):
+    server.faults(keep=True)
+    write(f"{bucket}/a.zarr")
+    np.testing.assert_array_equal(plait.open(f"{bucket}/a.zarr").read(), WHOLE)
+
+
+APPENDING = """
+import sys, numpy, plait
+file = plait.open(sys.argv[1], "a")
+file.append(numpy.full((5, 30), 1, "i4"), axis=0)
+print("open", flush=True)
+sys.stdin.readline()
+file.close()
+"""
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_one_of_two_programs_appends(server, bucket, killed):
+    url = f"{bucket}/a.zarr"
+    write(url, chunks=(5, 30))
+    other = subprocess.Popen(
+        [sys.executable, "-c", APPENDING, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout.readline() == "open\n"
+    with pytest.raises(plait.StoreError, match=r"another program has opened it to append.*\.plait-lock"):
+        plait.open(url, "a")
+    if killed:
+        other.kill()
+    other.communicate("\n")
+    if killed:
+        with pytest.raises(plait.StoreError, match="remove that object if the program was killed"):
+            plait.open(url, "a")
+        _core.open_objects(url).remove(".plait-lock")
+    with plait.open(url, "a") as file:
+        file.append(WHOLE, axis=0)
+    before = [WHOLE] if killed else [WHOLE, np.full((5, 30), 1, "i4")]
+    np.testing.assert_array_equal(plait.open(url).read(), np.concatenate([*before, WHOLE]))
+    assert ".plait-lock" not in list_objects(url)
 
 
 @pytest.mark.parametrize("fault", ["slow_down", "fail", "reset", "truncate"])

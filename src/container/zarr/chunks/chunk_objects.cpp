@@ -54,6 +54,13 @@ void ChunkObjects::throw_size(const char* operation, std::int64_t number, std::i
                            " bytes, but a chunk has ", metadata_.chunk_bytes, "; copy or download it again");
 }
 
+void throw_conflicts(const store::ObjectStore& objects, const char* operation, const std::string& shard) {
+  base::throw_system_error(ESTALE, "cannot ", operation, " the shard ", objects.object_location(shard),
+                           ": it has changed ", kMaxConflicts,
+                           " times between the reads of its index and of its chunks; try again when no program "
+                           "changes it");
+}
+
 ChunkResult ChunkObjects::read(std::int64_t number, base::FunctionRef<std::span<std::byte>(std::int64_t)> memory,
                                const ChunkReadOptions& options) {
   if (metadata_.shards) {
@@ -148,7 +155,7 @@ void ChunkObjects::read_all(std::span<ChunkRequest> chunks, ChunkMemory memory, 
 }
 
 std::shared_ptr<const ShardIndex> ChunkObjects::find_index(std::int64_t number) {
-  if (writes_shards_in_place()) return nullptr;
+  if (shards_in_place_) return nullptr;
   const ChunkLocation location = names_.location(number);
   {
     const std::scoped_lock lock(mutex_);
@@ -174,11 +181,11 @@ std::optional<store::GetRequest> ChunkObjects::make_shard_request(ChunkRequest& 
 
 ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartMemory part,
                                           const ChunkReadOptions& options) {
-  if (writes_shards_in_place()) return read_in_place(location, part);
+  if (shards_in_place_) return read_in_place(location, part);
   if (read_new(location, part)) return {ChunkStatus::kRead, {}};
   const std::string object = names_.object(location);
   // The index and the chunk must belong to one content of the object, hence the condition if_match.
-  while (true) {
+  for (int conflicts = 0; conflicts < kMaxConflicts; ++conflicts) {
     bool cached = false;
     const std::shared_ptr<const ShardIndex> index = indices_.find(location.object, object, cached);
     if (!index) return {};
@@ -196,6 +203,7 @@ ChunkResult ChunkObjects::read_from_shard(const ChunkLocation& location, PartMem
     }
     indices_.drop(location.object);
   }
+  throw_conflicts(*objects_, "read", object);
 }
 
 ChunkResult ChunkObjects::read_in_place(const ChunkLocation& location, PartMemory part) {

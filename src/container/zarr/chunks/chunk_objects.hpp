@@ -55,6 +55,11 @@ inline bool changes_in_place(const Metadata& metadata, const store::ObjectStore&
   return metadata.plain() && !metadata.shards && objects.writes_in_place();
 }
 
+/// Maximum number of times that the identity of a shard may change between two requests of one read.
+inline constexpr int kMaxConflicts = 100;
+/// Throws the error of an operation on a shard that has changed so often.
+[[noreturn]] void throw_conflicts(const store::ObjectStore& objects, const char* operation, const std::string& shard);
+
 /// Reads and writes chunks. If other programs may read the array, chunks are written as new contents of their objects.
 /// The new content of an object is that of the chunk; that of a shard consists of the chunks that are put, and copies
 /// of the others as they are stored. The contents are made durable together when an access ends, and then get their
@@ -67,6 +72,7 @@ class ChunkObjects {
       : objects_(std::move(objects)),
         metadata_(metadata),
         fresh_(fresh),
+        shards_in_place_(fresh && objects_->writes_in_place()),
         names_(metadata),
         indices_(*objects_, metadata) {}
   ChunkObjects(const ChunkObjects&) = delete;
@@ -98,9 +104,7 @@ class ChunkObjects {
   /// from: the identity from read(), if the chunk contains elements that read() has returned.
   /// errors  kSystem.
   void put(std::int64_t number, std::span<const std::byte> packed, const store::Condition& from);
-  /// Returns true if change() can write parts of a chunk in place.
-  bool changes_in_place() const { return zarr::changes_in_place(metadata_, *objects_); }
-  /// Writes parts of a chunk without codecs in its own object, which is created if it does not exist. Offsets are
+  /// Writes parts of a chunk, if changes_in_place(). Creates the object of the chunk if it does not exist. Offsets are
   /// relative to the chunk.  errors  kSystem: a write fails, or the chunk has another size.
   void change(std::int64_t number, std::vector<store::WriteSegment> parts);
   /// Gives the new contents their names, and writes the indexes of shards that put() has changed in place. Only one
@@ -144,7 +148,6 @@ class ChunkObjects {
                                                       ChunkMemory memory) const;
   /// Returns memory for a part of a chunk with the given size; the offset is relative to the chunk.
   using PartMemory = base::FunctionRef<store::ReadSegment(std::int64_t)>;
-  bool writes_shards_in_place() const { return fresh_ && objects_->writes_in_place(); }
   std::shared_ptr<OpenShard> open_shard(std::int64_t number);
   ChunkResult read_from_shard(const ChunkLocation& location, PartMemory part, const ChunkReadOptions& options);
   /// Reads a chunk that was put into a new content since the last flush(). Returns false if it was not.
@@ -168,6 +171,7 @@ class ChunkObjects {
   std::shared_ptr<store::ObjectStore> objects_;
   const Metadata& metadata_;
   bool fresh_;
+  bool shards_in_place_;  ///< true if chunks are written into the objects of their shards
   ChunkNames names_;
   IndexCache indices_;
 

@@ -90,7 +90,7 @@ void ChunkObjects::discard() noexcept {
     new_.clear();
     new_bytes_ = 0;
   }
-  if (!writes_shards_in_place()) {
+  if (!shards_in_place_) {
     const std::scoped_lock lock(mutex_);
     open_shards_.clear();
     indices_.clear();

@@ -73,7 +73,7 @@ void ChunkObjects::put_in_shard(const ChunkLocation& location, std::span<const s
   const std::string object = names_.object(location);
   const std::shared_ptr<OpenShard> shard = open_shard(location.object);
   const std::scoped_lock lock(shard->mutex);
-  if (writes_shards_in_place()) {
+  if (shards_in_place_) {
     refresh(*shard, object);
     if (shard->bytes == 0 && !shard->dirty) objects_->put(object, {});
   } else if (!shard->content) {
@@ -163,11 +163,11 @@ void ChunkObjects::drop_retained(OpenShard& shard) {
 }
 
 Condition ChunkObjects::complete(OpenShard& shard, const std::string& object) const {
-  Condition former;
-  while (true) {
-    former = retain_others(shard, object);
-    if (former) break;
+  Condition former = retain_others(shard, object);
+  for (int conflicts = 1; !former; ++conflicts) {
+    if (conflicts == kMaxConflicts) throw_conflicts(*objects_, "write", object);
     drop_retained(shard);
+    former = retain_others(shard, object);
   }
   (void)write_index(shard,
                     [&](std::vector<WriteSegment> index) { shard.content->write(std::move(index), Part::kLast); });

@@ -93,22 +93,25 @@ std::string Bucket::url(const std::string& key) const {
 
 http::Request Bucket::prepare(const http::Request& request, std::int64_t seconds) {
   http::Request made = request;
-  if (configuration_.endpoint.empty()) replace_region(made.url, region());
+  made.region = region();
+  if (configuration_.endpoint.empty()) replace_region(made.url, made.region);
   if (configuration_.credentials.anonymous()) return made;
   bool has_hash = false;
   for (const http::Header& one : made.headers) has_hash = has_hash || one.name == kHashHeader;
   if (!has_hash) made.headers.push_back({std::string(kHashHeader), std::string(kEmptyHash)});
-  sign(made, configuration_.credentials, {region(), seconds});
+  sign(made, configuration_.credentials, {made.region, seconds});
   return made;
 }
 
-bool Bucket::learn(const http::Response& response) {
+bool Bucket::learn(const http::Call& call) {
+  const http::Response& response = call.response;
   if (response.status != 301 && response.status != 307 && response.status != 400 && response.status != 403)
     return false;
   std::string stated(response.header("x-amz-bucket-region"));
   if (stated.empty() && response.text.find("AuthorizationHeaderMalformed") != std::string::npos)
     stated = xml_text(response.text, "Region");
-  if (stated.empty() || stated == region()) return false;
+  // Many requests may be in flight with the former region when the first answer states the right one.
+  if (stated.empty() || stated == call.region) return false;
   LearntRegions& learnt = learnt_regions();
   const std::scoped_lock lock(learnt.mutex);
   learnt.regions[id()] = stated;

@@ -28,7 +28,7 @@ class Bucket : public web::Server, private http::Adapter {
 
  private:
   http::Request prepare(const http::Request& request, std::int64_t seconds) override;
-  bool learn(const http::Response& response) override;
+  bool learn(const http::Call& call) override;
   std::string region() const;
 
   Configuration configuration_;

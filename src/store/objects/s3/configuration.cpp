@@ -101,7 +101,8 @@ void check_options(const web::WebUrl& url, const std::string& location) {
                                  base::list_text({kOptions.begin(), kOptions.end()}), "; leave it out");
 }
 
-/// Checks an endpoint, and removes slashes at its end.
+/// Checks an endpoint, and removes slashes at its end and the default port of its scheme: libcurl leaves that port out
+/// of the header `Host`, which signatures cover.
 std::string checked_endpoint(std::string endpoint, const std::string& location) {
   while (endpoint.ends_with('/')) endpoint.pop_back();
   const bool has_scheme = endpoint.starts_with("http://") || endpoint.starts_with("https://");
@@ -110,6 +111,8 @@ std::string checked_endpoint(std::string endpoint, const std::string& location) 
     base::throw_argument_error(location,
                                ": the endpoint is not the URL of a server; give its scheme, its host and its ",
                                "port, as in endpoint=http://127.0.0.1:9000");
+  const std::string_view port = endpoint.starts_with("https:") ? ":443" : ":80";
+  if (endpoint.ends_with(port)) endpoint.resize(endpoint.size() - port.size());
   return endpoint;
 }
 

@@ -7,16 +7,20 @@
 // The answer to a put may get lost, and the repeated put then fails, because the first one has succeeded. Each put has
 // a random number in its metadata. If a repeated put fails, the number of the present object says whose it is.
 //
+// Programs that append to an array exclude each other by an object (kLock) that exists until the array is closed.
+//
 // Puts into a new array, which no other program sees, overlap (pending_puts.hpp). All others are complete when put()
 // returns.
 
 #include "store/objects/s3/s3_objects.hpp"
 
 #include <sodium.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -34,6 +38,10 @@ namespace {
 
 using base::text;
 
+/// Object of an array that exists while a program appends to it.
+constexpr const char* kLock = ".plait-lock";
+/// Maximum number of times that other programs may be faster in replacing one object.
+constexpr int kMaxConflicts = 100;
 constexpr const char* kWriteHeader = "x-amz-meta-plait-write";
 
 /// Returns 128 random bits in hexadecimal.
@@ -59,6 +67,30 @@ http::Header to_header(const ObjectIdentity& condition) {
   return {"If-Match", condition.tag};
 }
 
+/// Excludes other programs by an object, and other callers in this process.
+class LockObject : public ObjectLock {
+ public:
+  LockObject(std::unique_ptr<ObjectLock> in_process, std::shared_ptr<Bucket> bucket, const std::string& key)
+      : in_process_(std::move(in_process)), bucket_(std::move(bucket)), url_(bucket_->url(key)) {}
+  ~LockObject() override {
+    if (::getpid() != owner_) return;  // a child of fork() has a copy
+    try {
+      http::Call call;
+      call.request.method = "DELETE";
+      call.request.url = url_;
+      call.adapter = bucket_->adapter();
+      http::perform(call);
+    } catch (const std::exception&) {  // the object remains, and S3Objects::lock() says what to do
+    }
+  }
+
+ private:
+  std::unique_ptr<ObjectLock> in_process_;
+  std::shared_ptr<Bucket> bucket_;
+  std::string url_;
+  ::pid_t owner_ = ::getpid();
+};
+
 class S3Objects : public web::WebObjects {
  public:
   S3Objects(const std::string& location, std::shared_ptr<Bucket> bucket, std::string prefix, bool is_private)
@@ -71,6 +103,7 @@ class S3Objects : public web::WebObjects {
   void remove(const std::string& object) override;
   void finish_puts() override;
   void sync() override { finish_puts(); }
+  std::unique_ptr<ObjectLock> lock() override;
 
  private:
   void put_later(const std::string& object, std::span<const std::byte> bytes);
@@ -110,7 +143,10 @@ class BufferedObject : public NewObject {
   }
   bool commit(const Condition& condition) override { return objects_.put(object_, bytes_, condition); }
   void commit(Condition condition, base::FunctionRef<Condition()> update) override {
-    while (!commit(condition)) condition = update();
+    for (int conflicts = 0; !commit(condition); condition = update())
+      if (++conflicts == kMaxConflicts)
+        base::throw_system_error(ESTALE, "cannot write ", objects_.object_location(object_), ": it has changed ",
+                                 conflicts, " times while it was read and written again; write when fewer programs do");
   }
 
  private:
@@ -148,8 +184,23 @@ bool S3Objects::put(const std::string& object, std::span<const std::byte> bytes,
   if (!condition) return put_now(object, bytes, std::nullopt);
   if (!bucket_->configuration().conditions)
     return identity(object) == *condition && put_now(object, bytes, std::nullopt);
+  if (*condition != ObjectIdentity{} && !web::is_strong(*condition))
+    base::throw_system_error(
+        ENOTSUP, "cannot write ", object_location(object), ": the server gives it no strong ETag, so that a program ",
+        "could overwrite what another one has written; use a server that gives strong ETags, or, if no other program ",
+        "writes there, add conditions=off to the name, as in s3://bucket/data.zarr?conditions=off");
   probe();
   return put_now(object, bytes, condition);
+}
+
+std::unique_ptr<ObjectLock> S3Objects::lock() {
+  std::unique_ptr<ObjectLock> in_process = ObjectStore::lock();
+  if (!in_process || !bucket_->configuration().conditions) return in_process;
+  if (!put(kLock, {}, ObjectIdentity{}))
+    base::throw_system_error(EBUSY, "cannot append to ", name(), ": another program has opened it to append to it, as ",
+                             object_location(kLock),
+                             " shows; wait until that has closed it, or remove that object if the program was killed");
+  return std::make_unique<LockObject>(std::move(in_process), bucket_, key(kLock));
 }
 
 void S3Objects::fill_put(http::Request& request, const std::string& object, std::span<const std::byte> bytes) const {
@@ -177,6 +228,8 @@ bool S3Objects::put_now(const std::string& object, std::span<const std::byte> by
   call.request.body = bytes;
   call.adapter = bucket_->adapter();
   if (condition) call.request.headers.push_back(to_header(*condition));
+  // 409 (ConditionalRequestConflict): another put of the object was in progress.
+  call.request.repeats_conflicts = condition.has_value();
   http::perform(call);
   return check_put(object, call, condition);
 }
@@ -193,10 +246,12 @@ bool S3Objects::check_put(const std::string& object, const http::Call& call, con
     // Also libcurl repeats requests, when a server closes a connection that was open before.
     http::Call present;
     perform(present, object, "HEAD");
+    if (!present.error.empty() || (!present.response.ok() && present.response.status != 404))
+      throw_failed("check", object, present);
     const std::string_view own = present.response.header(kWriteHeader);
-    return present.error.empty() && !own.empty() &&
-           std::ranges::any_of(call.request.headers,
-                               [&](const http::Header& one) { return one.name == kWriteHeader && one.value == own; });
+    return !own.empty() && std::ranges::any_of(call.request.headers, [&](const http::Header& one) {
+      return one.name == kWriteHeader && one.value == own;
+    });
   }
   throw_failed("write", object, call);
 }
@@ -221,8 +276,18 @@ void S3Objects::probe() {
     if (probed.ids.contains(id)) return;
   }
   const std::string object = ".plait-probe-" + random_name();
-  probe_with(object);
-  remove(object);
+  http::Call removal;
+  try {
+    probe_with(object);
+  } catch (...) {
+    perform(removal, object, "DELETE");
+    throw;
+  }
+  perform(removal, object, "DELETE");
+  // Keys that do not permit to remove objects permit to write.
+  const int status = removal.response.status;
+  if (!removal.error.empty() || !(removal.response.ok() || status == 401 || status == 403 || status == 404))
+    throw_failed("remove", object, removal);
   ProbedBuckets& probed = probed_buckets();
   const std::scoped_lock lock(probed.mutex);
   probed.ids.insert(id);
@@ -232,7 +297,6 @@ void S3Objects::probe_with(const std::string& object) {
   (void)put_now(object, {}, ObjectIdentity{});
   const bool creates_twice = put_now(object, {}, ObjectIdentity{});
   if (!creates_twice && !put_now(object, {}, ObjectIdentity{{}, "\"0\""})) return;
-  remove(object);
   base::throw_system_error(
       ENOTSUP, "cannot write ", name(), ": the server ignores the condition ",
       creates_twice ? "If-None-Match: *" : "If-Match",

@@ -96,7 +96,7 @@ bool PieceSink::begin_whole(const http::Response& head) {
   return true;
 }
 
-void PieceSink::receive(std::span<const std::byte> bytes) {
+bool PieceSink::receive(std::span<const std::byte> bytes) {
   const std::int64_t end = at_ + std::ssize(bytes);
   const std::int64_t shift = begin_ - piece_.begin;  // 0, unless the offsets count from the end of the object
   for (std::size_t i = segment_; i < piece_.segments.size(); ++i) {
@@ -110,12 +110,14 @@ void PieceSink::receive(std::span<const std::byte> bytes) {
     if (to == first + segment.bytes && i == segment_) ++segment_;
   }
   at_ = end;
+  return true;
 }
 
 bool WholeSink::begin(const http::Response& head) {
-  constexpr std::int64_t kMaxReserved = std::int64_t{1} << 30;
+  constexpr std::int64_t kMaxReserved = std::int64_t{64} << 20;  // whatever the server announces
   content_.clear();
   announced_ = parse_count(head.header("content-length"));
+  if (announced_ > max_bytes_) return false;
   if (announced_ > 0) content_.reserve(static_cast<std::size_t>(std::min(announced_, kMaxReserved)));
   return true;
 }

@@ -39,7 +39,7 @@ class PieceSink : public http::Sink {
   bool inside() const { return begin_ >= 0 && begin_ + piece_.bytes <= object_bytes_; }
 
   bool begin(const http::Response& head) override;
-  void receive(std::span<const std::byte> bytes) override;
+  bool receive(std::span<const std::byte> bytes) override;
   bool complete() const override { return at_ >= end_; }
 
  private:
@@ -54,18 +54,22 @@ class PieceSink : public http::Sink {
   bool range_ignored_ = false;
 };
 
-/// Collects the body of a response in memory.
+/// Collects the body of a response in memory, and abandons one that is too long.
 class WholeSink : public http::Sink {
  public:
+  explicit WholeSink(std::int64_t max_bytes) : max_bytes_(max_bytes) {}
   std::vector<std::byte>& content() { return content_; }
 
   bool begin(const http::Response& head) override;
-  void receive(std::span<const std::byte> bytes) override {
+  bool receive(std::span<const std::byte> bytes) override {
+    if (std::ssize(bytes) > max_bytes_ - std::ssize(content_)) return false;
     content_.insert(content_.end(), bytes.begin(), bytes.end());
+    return true;
   }
   bool complete() const override { return announced_ < 0 || std::ssize(content_) == announced_; }
 
  private:
+  std::int64_t max_bytes_;
   std::vector<std::byte> content_;
   std::int64_t announced_ = -1;
 };

@@ -116,7 +116,7 @@ void WebObjects::add_exchanges(Batch& batch, GetRequest& request, std::size_t in
   const std::size_t begin = batch.exchanges.size();
   if (request.whole) {
     std::unique_ptr<Exchange> made = make_exchange(request, index);
-    made->whole = std::make_unique<WholeSink>();
+    made->whole = std::make_unique<WholeSink>(request.options.max_bytes);
     made->request.sink = made->whole.get();
     batch.exchanges.push_back(std::move(made));
   } else {
@@ -155,7 +155,7 @@ bool WebObjects::take_status(const Exchange& exchange, GetRequest& request) cons
       return true;
     default:
       if (!exchange.response.ok()) throw_failed("read", request.object, exchange);
-      if (exchange.abandoned)
+      if (exchange.abandoned && exchange.piece)
         base::throw_system_error(EIO, "cannot read ", object_location(request.object), ": the server ",
                                  http::url_authority(exchange.request.url), " has answered with another range (",
                                  exchange.response.header("content-range"), ") than the request ",
@@ -168,7 +168,8 @@ bool WebObjects::take_status(const Exchange& exchange, GetRequest& request) cons
 void WebObjects::check_pieces(std::span<std::unique_ptr<Exchange>> exchanges, GetRequest& request) const {
   for (const std::unique_ptr<Exchange>& one : exchanges.subspan(1))
     if (one->response.header("etag") != exchanges[0]->response.header("etag") ||
-        one->response.header("last-modified") != exchanges[0]->response.header("last-modified"))
+        one->response.header("last-modified") != exchanges[0]->response.header("last-modified") ||
+        one->piece->object_bytes() != exchanges[0]->piece->object_bytes())
       base::throw_system_error(ESTALE, "cannot read ", object_location(request.object),
                                ": another program has replaced it while it was read; read it again");
 }
@@ -198,6 +199,10 @@ void WebObjects::finish(Batch& batch, std::size_t index, GetMemory memory) const
   Exchange& first = *exchanges[0];
   if (!first.whole) return finish_pieces(exchanges, request);
   if (take_status(first, request)) return;
+  if (first.abandoned)
+    base::throw_system_error(EFBIG, "cannot read ", object_location(request.object), ": it has more than ",
+                             request.options.max_bytes, " bytes, the maximum for such an object; copy or download it ",
+                             "again");
   const std::vector<std::byte>& content = first.whole->content();
   request.result.bytes = std::ssize(content);
   request.result.identity = to_identity(first.response);

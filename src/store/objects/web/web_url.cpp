@@ -1,6 +1,7 @@
 #include "store/objects/web/web_url.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -31,12 +32,41 @@ WebUrl parse_web_url(const std::string& location) {
   return found;
 }
 
+namespace {
+
+/// Replaces the user and the password in `endpoint=`, whose value may be encoded: `endpoint=http:%2F%2Fuser:word@host`.
+void mask_endpoints(std::string& text) {
+  constexpr std::string_view kOption = "endpoint=";
+  for (std::size_t at = text.find(kOption); at != std::string::npos; at = text.find(kOption, at)) {
+    at += kOption.size();
+    const std::size_t slashes = text.find("://", at);
+    const std::size_t next = text.find_first_of("/&", at);
+    const std::size_t host = slashes != std::string::npos && next == slashes + 1 ? slashes + 3 : at;
+    const std::string_view value =
+        std::string_view(text).substr(at, std::min(text.find_first_of("/& \t\n\"'", host), text.size()) - at);
+    std::size_t user = value.rfind('@');
+    if (user == std::string_view::npos) user = value.rfind("%40");
+    if (user != std::string_view::npos) text.replace(at, user, "...");
+  }
+}
+
+std::string to_lower(std::string_view text) {
+  std::string result(text);
+  std::ranges::transform(result, result.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return result;
+}
+
+}  // namespace
+
 std::string without_secrets(std::string text) {
+  mask_endpoints(text);
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at)) {
     const std::size_t begin = at + 3;
     at = begin;
-    const std::size_t scheme = text.find_last_not_of("abcdefghijklmnopqrstuvwxyz", begin - 4);
-    const std::string_view name = std::string_view(text).substr(scheme + 1, begin - 3 - (scheme + 1));
+    const std::size_t scheme = text.find_last_not_of(kLetters, begin - 4);
+    const std::string name = to_lower(std::string_view(text).substr(scheme + 1, begin - 3 - (scheme + 1)));
     if (name != "http" && name != "https") continue;
     std::size_t end = std::min(text.find_first_of(" \t\n\"'", begin), text.size());
     if (const std::size_t array = text.find("::", text.find_first_of("/?", begin)); array < end) end = array;

@@ -80,4 +80,17 @@ TEST(Pieces, RejectOtherRanges) {
   }
 }
 
+TEST(Pieces, WholeBodiesHaveAMaximum) {
+  const std::array<std::byte, 60> bytes{};
+  plait::store::web::WholeSink sink(100);
+  Response head;
+  head.status = 200;
+  head.headers = {{"content-length", "101"}};
+  EXPECT_FALSE(sink.begin(head));
+  head.headers.clear();  // the server does not state the length
+  ASSERT_TRUE(sink.begin(head));
+  EXPECT_TRUE(sink.receive(bytes));
+  EXPECT_FALSE(sink.receive(bytes));
+}
+
 }  // namespace

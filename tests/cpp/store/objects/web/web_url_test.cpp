@@ -44,6 +44,12 @@ TEST(WebUrl, SecretsAreRemoved) {
             "cannot read https://h?.../a.npy, or https://h/b?...; end");
   EXPECT_EQ(without_secrets("http://h/a.npz?sig=x/y::name: no"), "http://h/a.npz?...::name: no");
   EXPECT_EQ(without_secrets("http://user:word@h/a@b"), "http://...@h/a@b");
+  EXPECT_EQ(without_secrets("HTTPS://user:word@h/a?sig=x"), "HTTPS://...@h/a?...");
+  for (const char* slashes : {"://", ":%2F%2F", "%3A%2F%2F"})
+    for (const char* at : {"@", "%40"})
+      EXPECT_EQ(
+          without_secrets(std::string("s3://b?region=x&endpoint=http") + slashes + "user:word" + at + "h/k@2: no"),
+          std::string("s3://b?region=x&endpoint=...") + at + "h/k@2: no");
   for (const char* same : {"", "s3://b?region=x/k", "memory://b/a?b=c", "https://h/a: what? yes", "://?x"})
     EXPECT_EQ(without_secrets(same), same);
 }
