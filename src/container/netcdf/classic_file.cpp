@@ -41,13 +41,14 @@ ClassicDataset::~ClassicDataset() {
 }
 
 void ClassicDataset::begin() {
+  // The header is read under the lock, which excludes other programs that add records. The destructor releases it.
+  records_ = RecordFile::open(file_, name_, content().name);
   const std::vector<Variable> variables = read_header(*file_, name_).variables;
   const auto found = std::ranges::find(variables, content().name, [](const Variable& one) { return one.member.name; });
   if (found == variables.end() || !found->grows)
     base::throw_argument_error(name_,
                                " cannot grow: its first dimension is not the unlimited one of the file; copy it to a "
                                "netCDF-4 file in which it is (plait copy --unlimited)");
-  records_ = RecordFile::open(file_, name_, content().name);
   if (found->member.type.shape != content().type.shape)
     base::throw_system_error(EBUSY, name_, " has been changed by another program while it was opened; open it again");
   placement_ = {found->records, true};
@@ -74,13 +75,13 @@ std::unique_ptr<Dataset> ClassicDataset::with_shape(const Extents& shape) {
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(placement.rows.stride, shape.front(), &bytes) || bytes > INT64_MAX - placement.rows.begin)
     base::throw_argument_error(name_, ": ", shape.front(), " records would end behind byte 2^63");
-  if (records_) records_->extend(shape.front());
+  if (records_) records_->extend(content().name, shape.front());
   auto made = std::make_unique<ClassicDataset>(std::move(changed), file_, placement, name_);
   made->records_ = std::move(records_);
   return made;
 }
 
-void ClassicDataset::commit() { records_->commit(content().type.shape.front()); }
+void ClassicDataset::commit() { records_->commit(content().name, content().type.shape.front()); }
 
 ClassicFile::ClassicFile(std::shared_ptr<store::Store> store, std::string name)
     : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}

@@ -5,11 +5,12 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <map>
+#include <exception>
 #include <utility>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "container/attributes.hpp"
 #include "container/netcdf/default_fill.hpp"
 #include "container/netcdf/netcdf_header.hpp"
 
@@ -30,9 +31,17 @@ std::map<std::string, std::weak_ptr<RecordFile>>& registry() {
   return files;
 }
 
+/// Returns the fill value of a variable of type char, whose attribute is a text; empty if it has none.
+std::vector<std::byte> char_fill(const Member& member) {
+  const ArrayAttribute* const fill = find_attribute(member.attributes, "_FillValue");
+  if (fill == nullptr || fill->texts.size() != 1 || fill->texts[0].size() != 1) return {};
+  return {static_cast<std::byte>(fill->texts[0][0])};
+}
+
 /// Writes the fill value of a variable into a record.
 void fill_variable(const Variable& variable, std::int64_t first, std::span<std::byte> record) {
   std::vector<std::byte> fill = variable.member.fill;
+  if (fill.empty() && variable.member.type.dtype == "|S1") fill = char_fill(variable.member);
   if (fill.empty()) fill = default_fill(variable.member.type.dtype);
   if (fill.empty()) return;
   const std::int64_t begin = variable.records.begin - first;
@@ -50,7 +59,7 @@ std::shared_ptr<RecordFile> RecordFile::open(const std::shared_ptr<store::Store>
   std::shared_ptr<RecordFile> file = known.lock();
   if (!file) known = file = std::make_shared<RecordFile>(store, name);
   const std::scoped_lock of_file(file->mutex_);
-  if (!file->variables_.insert(variable).second)
+  if (!file->variables_.try_emplace(variable, Extension{file->count_, file->count_}).second)
     base::throw_system_error(EBUSY, name, " is being extended under another name here; close it there first");
   return file;
 }
@@ -65,18 +74,30 @@ RecordFile::RecordFile(std::shared_ptr<store::Store> store, const std::string& n
   begin_ = INT64_MAX;
   for (const Variable& variable : header.variables) {
     if (!variable.grows) continue;
-    begin_ = std::min(begin_, variable.records.begin);
-    count_ = variable.records.count;
-    record_.resize(static_cast<std::size_t>(variable.records.stride));
+    const Rows& rows = variable.records;
+    begin_ = std::min(begin_, rows.begin);
+    count_ = rows.count;
+    record_.resize(static_cast<std::size_t>(rows.stride));
+    rows_.emplace(variable.member.name, rows);
+    const std::int64_t end = count_ == 0 ? 0 : rows.begin + (count_ - 1) * rows.stride + rows.row;
+    if (end > store_->size())
+      base::throw_system_error(EIO, name, " cannot grow: \"", variable.member.name, "\" ends at byte ", end,
+                               ", but the file has only ", store_->size(), " bytes; it has been truncated");
   }
   for (const Variable& variable : header.variables)
     if (variable.grows) fill_variable(variable, begin_, record_);
   filled_ = count_;
 }
 
-void RecordFile::release(const std::string& variable) {
+void RecordFile::release(const std::string& variable) noexcept {
   const std::scoped_lock lock(mutex_);
-  variables_.erase(variable);
+  const auto found = variables_.find(variable);
+  if (found == variables_.end()) return;
+  try {
+    clear_rows(variable, found->second.committed, found->second.extended);
+  } catch (const std::exception&) {  // the elements stay; no reader finds them unless another variable gets longer
+  }
+  variables_.erase(found);
 }
 
 std::int64_t RecordFile::stated_count() {
@@ -88,14 +109,23 @@ std::int64_t RecordFile::stated_count() {
   return static_cast<std::int64_t>(count);
 }
 
-void RecordFile::extend(std::int64_t count) {
-  const std::scoped_lock lock(mutex_);
-  // The number with all bits set means that the number is unknown.
-  if (number_bytes_ == 4 && count >= std::int64_t{UINT32_MAX})
-    base::throw_argument_error(name_, " cannot have ", count, " records: its header states at most ", UINT32_MAX - 1,
-                               "; copy it to a netCDF-4 file");
+void RecordFile::write_count(std::int64_t count) {
+  std::array<std::byte, 8> number{};
+  for (std::int64_t i = 0; i < number_bytes_; ++i)
+    number[static_cast<std::size_t>(i)] =
+        static_cast<std::byte>(static_cast<std::uint64_t>(count) >> (8 * (number_bytes_ - 1 - i)));
+  store_->write({{kCountOffset, number.data(), number_bytes_}});
+  stated_ = count;
+}
+
+void RecordFile::fill_records(std::int64_t count) {
   const auto bytes = static_cast<std::int64_t>(record_.size());
   if (bytes == 0 || count <= filled_) return;
+  // If the header states no number, readers compute it from the size of the file, which is about to change.
+  if (stated_ != count_) {
+    write_count(count_);
+    store_->sync();
+  }
   const std::int64_t at_once = std::clamp<std::int64_t>(kFilledAtOnce / bytes, 1, count - filled_);
   std::vector<std::byte> records;
   for (std::int64_t i = 0; i < at_once; ++i) records.insert(records.end(), record_.begin(), record_.end());
@@ -106,19 +136,38 @@ void RecordFile::extend(std::int64_t count) {
   }
 }
 
-void RecordFile::commit(std::int64_t count) {
+void RecordFile::clear_rows(const std::string& variable, std::int64_t begin, std::int64_t end) {
+  const auto found = rows_.find(variable);
+  if (found == rows_.end() || found->second.row == 0) return;
+  const Rows& rows = found->second;
+  const std::byte* const fill = record_.data() + (rows.begin - begin_);
+  for (std::int64_t i = begin; i < end; ++i) store_->write({{rows.begin + i * rows.stride, fill, rows.row}});
+}
+
+void RecordFile::extend(const std::string& variable, std::int64_t count) {
   const std::scoped_lock lock(mutex_);
-  if (count <= count_) return;
-  if (stated_count() != stated_)
-    base::throw_system_error(EBUSY, name_, " had ", count_,
-                             " records, and another program has changed their number meanwhile; open it again, and "
-                             "append again");
-  std::array<std::byte, 8> number{};
-  for (std::int64_t i = 0; i < number_bytes_; ++i)
-    number[static_cast<std::size_t>(i)] =
-        static_cast<std::byte>(static_cast<std::uint64_t>(count) >> (8 * (number_bytes_ - 1 - i)));
-  store_->write({{kCountOffset, number.data(), number_bytes_}});
-  stated_ = count_ = count;
+  // The number with all bits set means that the number is unknown.
+  if (number_bytes_ == 4 && count >= std::int64_t{UINT32_MAX})
+    base::throw_argument_error(name_, " cannot have ", count, " records: its header states at most ", UINT32_MAX - 1,
+                               "; copy it to a netCDF-4 file");
+  fill_records(count);
+  // A smaller number follows a failed append().
+  Extension& extension = variables_.at(variable);
+  clear_rows(variable, count, extension.extended);
+  extension.extended = count;
+}
+
+void RecordFile::commit(const std::string& variable, std::int64_t count) {
+  const std::scoped_lock lock(mutex_);
+  if (count > count_) {
+    if (stated_count() != stated_)
+      base::throw_system_error(EBUSY, name_, " had ", count_,
+                               " records, and another program has changed their number meanwhile; open it again, and "
+                               "append again");
+    write_count(count);
+    count_ = count;
+  }
+  variables_.at(variable).committed = count;
 }
 
 }  // namespace plait::container::netcdf

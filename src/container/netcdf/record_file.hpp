@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "container/part_store.hpp"
 #include "store/posix/extended_file.hpp"
 #include "store/store.hpp"
 
@@ -17,7 +18,7 @@ namespace plait::container::netcdf {
 /// several variables share one object.
 ///
 /// Example: a and b have 5 records. A File of a is extended to 7: records 5 and 6 of a and b get their fill values
-/// after the end of the file. The Files of a and b write them. commit(7) sets the number in the header.
+/// after the end of the file. The Files of a and b write them. commit("a", 7) sets the number in the header.
 /// threads  Any number at once.
 class RecordFile {
  public:
@@ -29,29 +30,41 @@ class RecordFile {
   RecordFile(const RecordFile&) = delete;
   RecordFile& operator=(const RecordFile&) = delete;
 
-  /// Ends the extension of a variable.
-  void release(const std::string& variable);
-  /// Gives all elements of new records their fill values, unless they have them already.
+  /// Ends the extension of a variable. Its elements that are not committed get their fill values.
+  void release(const std::string& variable) noexcept;
+  /// Sets the number of records of a variable. All elements of new records get their fill values, unless they have them
+  /// already. If the number becomes smaller, the elements of the variable after it get theirs.
   /// errors  kArgument: the header cannot state so many records.  kSystem.
-  void extend(std::int64_t count);
+  void extend(const std::string& variable, std::int64_t count);
   /// Sets the number of records in the header, which never becomes smaller.
   /// errors  kSystem, EBUSY: another program has changed it.
-  void commit(std::int64_t count);
+  void commit(const std::string& variable, std::int64_t count);
 
  private:
+  /// The records of a variable that is being extended.
+  struct Extension {
+    std::int64_t committed = 0;
+    std::int64_t extended = 0;  ///< number of records that may have elements
+  };
   std::int64_t stated_count();
+  void write_count(std::int64_t count);
+  /// Writes the fill values of new records of all variables.
+  void fill_records(std::int64_t count);
+  /// Gives the elements of a variable in the records from `begin` to `end` their fill values.
+  void clear_rows(const std::string& variable, std::int64_t begin, std::int64_t end);
 
   std::shared_ptr<store::Store> store_;
   std::string name_;
   store::posix::ExtendedFile file_;
   std::mutex mutex_;
-  std::set<std::string> variables_;
-  std::int64_t number_bytes_ = 4;  ///< size of the number of records in the header
-  std::int64_t stated_ = 0;        ///< the number in the header, as it is stored
-  std::int64_t count_ = 0;         ///< number of records that the file has
-  std::int64_t filled_ = 0;        ///< number of records that have elements or fill values
-  std::int64_t begin_ = 0;         ///< offset of the first record
-  std::vector<std::byte> record_;  ///< a record of fill values
+  std::map<std::string, Extension> variables_;  ///< those that are being extended
+  std::map<std::string, Rows> rows_;            ///< the records of each variable that grows
+  std::int64_t number_bytes_ = 4;               ///< size of the number of records in the header
+  std::int64_t stated_ = 0;                     ///< the number in the header, as it is stored
+  std::int64_t count_ = 0;                      ///< number of records that the file has
+  std::int64_t filled_ = 0;                     ///< number of records that have elements or fill values
+  std::int64_t begin_ = 0;                      ///< offset of the first record
+  std::vector<std::byte> record_;               ///< a record of fill values
 };
 
 }  // namespace plait::container::netcdf

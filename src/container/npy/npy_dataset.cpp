@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,8 @@ namespace plait::container::npy {
 
 namespace {
 
+constexpr std::string_view kOtherArray = "\x93NUMPY";
+
 /// The dimension along which neighbouring elements are farthest apart.
 std::size_t slowest(const ArrayType& type) { return type.order == Order::kC ? 0 : type.shape.size() - 1; }
 
@@ -22,6 +26,17 @@ std::int64_t array_end(const Content& content, const Extents& shape) {
   const auto bytes = array_bytes(shape, content.type.element_bytes);
   if (!bytes) base::throw_argument_error("an array of shape ", shape_to_string(shape), " has more than 2^63 - 1 bytes");
   return content.data_offset + *bytes;
+}
+
+/// Checks that no other array follows, as after several calls of numpy.save() with one file.  errors  kArgument
+void check_last(store::Store& store, std::int64_t end, const std::string& name) {
+  std::vector<std::byte> after(kOtherArray.size());
+  const auto bytes = static_cast<std::int64_t>(after.size());
+  if (store.size() - end < bytes) return;
+  store.read({{end, after.data(), bytes}});
+  if (std::memcmp(after.data(), kOtherArray.data(), after.size()) == 0)
+    base::throw_argument_error(name, " cannot grow: another array follows at byte ", end,
+                               ", which would be overwritten; save each array in a file of its own");
 }
 
 }  // namespace
@@ -36,6 +51,7 @@ void NpyDataset::begin() {
   stated_ = std::make_shared<Stated>(Stated{store::posix::ExtendedFile(*store(), name_), type.shape});
   if (read_header(*store(), name_).shape != type.shape)
     base::throw_system_error(EBUSY, name_, " has been changed by another program while it was opened; open it again");
+  check_last(*store(), array_end(content(), type.shape), name_);
 }
 
 void NpyDataset::check_shape(const Extents& shape) const {

@@ -80,6 +80,8 @@ class File::Impl {
   void check_extensible() const;
   /// Makes accesses refer to an array of another shape, which takes effect in the file when that is closed.
   void set_shape(const Extents& shape);
+  /// Calls set_shape() on every rank. If a rank fails, all of them have the former shape.
+  void set_shape_together(collective::Collective& call, const Extents& shape);
   /// True if elements or attributes have changed.
   bool is_changed() const { return storage_.is_written() || !attributes_.empty(); }
   /// The phases of close().  committed: the file cannot stay open, because the phases may have changed it.

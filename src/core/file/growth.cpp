@@ -73,9 +73,22 @@ void File::Impl::check_extensible() const {
 }
 
 void File::Impl::set_shape(const Extents& shape) {
+  storage_.mark_written();  // also if this rank fails: close() must take the same path on all ranks
   storage_.set_dataset(storage_.shape_changes()->with_shape(shape));
   selection_.update_shape(shape);
-  storage_.mark_written();
+}
+
+void File::Impl::set_shape_together(collective::Collective& call, const Extents& shape) {
+  const Extents before = selection_.array().type.shape;
+  try {
+    call.run_phase([&] {
+      if (shape != before) set_shape(shape);
+    });
+  } catch (const Error&) {
+    // One rank may have failed alone, for example the one that knows the header. All must have the same shape.
+    if (storage_.is_open() && selection_.array().type.shape != before) set_shape(before);
+    throw;
+  }
 }
 
 void File::Impl::append(const Layout& layout, const std::vector<MutablePart>& parts, std::int64_t axis,
@@ -90,9 +103,7 @@ void File::Impl::append(const Layout& layout, const std::vector<MutablePart>& pa
           check_extensible();
           after = extended_shape(context_.path(), before, layout.shape(), axis);
         });
-    together.run_phase([&] {
-      if (after != before) set_shape(after);
-    });
+    set_shape_together(together, after);
   });
   if (after == before) return;
   try {
@@ -125,13 +136,13 @@ void File::Impl::resize(const Extents& shape) {
       call.run_phase([&] {
         if (is_first) storage_.shape_changes()->reduce(common);
       });
-      call.run_phase([&] { set_shape(common); });
+      set_shape_together(call, common);
     }
     if (shape == common) return;
     call.run_phase([&] {
       if (is_first) storage_.shape_changes()->clear_outside();
     });
-    call.run_phase([&] { set_shape(shape); });
+    set_shape_together(call, shape);
   });
 }
 

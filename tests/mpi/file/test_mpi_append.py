@@ -95,6 +95,42 @@ def test_ranks_append_blocks_to_hdf5(shared, options, axis):
     COMM.Barrier()
 
 
+@pytest.mark.parametrize("options", [{}, {"codec": "zlib:1"}])
+def test_ranks_append_again_after_a_smaller_shape(shared, options):
+    """The smaller shape needs no appended chunk, but the ranks continue to append after these."""
+    url = f"{shared / 'b.h5'}::/v"
+    whole, first, second = make_block((4, 4), 0), make_block((8, 4), 1), make_block((8, 4), 2)
+    rows = plait.Layout(whole.shape, "(block, *)", grid=(COMM.size,))
+    new = {"shape": whole.shape, "dtype": "i4", "chunks": (2, 4), "unlimited": [0], **options}
+    with plait.open(url, "w", comm=COMM, **new) as file:
+        file.write(whole[np.ix_(*rows.indices(COMM.rank))], rows)
+    layout = plait.Layout(first.shape, "(block, *)", grid=(COMM.size,))
+    with plait.open(url, "a", comm=COMM) as file:
+        file.append(first[np.ix_(*layout.indices(COMM.rank))], layout)
+        file.resize((2, 4))
+        file.append(second[np.ix_(*layout.indices(COMM.rank))], layout)
+    np.testing.assert_array_equal(open_alone(url), np.concatenate((whole[:2], second)))
+    COMM.Barrier()
+
+
+def test_a_shape_that_one_rank_rejects_is_that_of_no_rank(shared):
+    """Only the rank that writes the header knows that the new shape does not fit there."""
+    url = shared / "short.npy"
+    if COMM.rank == 0:
+        text = b"{'descr':'|u1','fortran_order':False,'shape':(9,)}\n"
+        url.write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(9))
+    COMM.Barrier()
+    with plait.open(url, "a", comm=COMM) as file:
+        layout = plait.Layout((10**6,), ["block"], grid=(COMM.size,))
+        part = np.zeros(layout.local_shape(COMM.rank), "u1")
+        error_everywhere(COMM, lambda: file.append(part, layout), plait.ArgumentError, "and would need")
+        assert file.shape == (9,)
+        error_everywhere(COMM, lambda: file.resize((10**6,)), plait.ArgumentError, "and would need")
+        assert file.shape == (9,)
+    assert np.load(url).shape == (9,)
+    COMM.Barrier()
+
+
 def test_ranks_append_to_npy(shared):
     url = shared / "a.npy"
     if COMM.rank == 0:

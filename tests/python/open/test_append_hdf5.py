@@ -12,6 +12,7 @@ import pytest
 from compiling import compiled
 
 import plait
+from plait._core import GrowthGroup
 
 h5py = pytest.importorskip("h5py")
 netcdf4 = pytest.importorskip("netCDF4")
@@ -147,6 +148,31 @@ def test_resizing_discards_and_fills(tmp_path, index, filters):
 
 
 @pytest.mark.parametrize("filters", FILTERS)
+def test_resizing_after_writes_loses_no_chunk(tmp_path, filters):
+    """A smaller shape takes effect at once, but enters only the chunks within it into the index."""
+    array, added = block((5, 4)), block((3, 4), 1)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        options = {"maxshape": (None, None), **FILTERS[filters]}
+        file.create_dataset("rows", data=array, chunks=(2, 4), **options)
+        file.create_dataset("parts", data=array, chunks=(2, 2), **options)
+    with plait.open(f"{tmp_path}/a.h5::/rows", "a") as file:
+        file.append(added)
+        file.resize((8, 2))
+    with plait.open(f"{tmp_path}/a.h5::/parts", "a") as file:
+        file.write(np.array([[1001, 1002]], "i4"), region=np.s_[4:5, 0:2])
+        file.resize((5, 3))
+        file.resize((6, 3))
+        file.write(np.array([[1003]], "i4"), region=np.s_[5:6, 2:3])
+    with h5py.File(tmp_path / "a.h5") as file:
+        np.testing.assert_array_equal(file["rows"][...], np.concatenate((array, added))[:, :2])
+        expected = np.zeros((6, 3), "i4")
+        expected[:5] = array[:, :3]
+        expected[4, :2] = 1001, 1002
+        expected[5, 2] = 1003
+        np.testing.assert_array_equal(file["parts"][...], expected)
+
+
+@pytest.mark.parametrize("filters", FILTERS)
 @pytest.mark.parametrize("index", ["tree 1", "extensible", "tree 2", "fixed"])
 def test_a_killed_append_leaves_the_old_length_and_no_elements(tmp_path, index, filters):
     expected = make(tmp_path / "a.h5", index, filters, fillvalue=-7)
@@ -219,6 +245,21 @@ def test_one_of_two_appenders_wins(tmp_path):
             h5py.File(tmp_path / "a.h5", "a")
         file.append(added)
     np.testing.assert_array_equal(content(tmp_path / "a.h5"), np.concatenate((expected, added)))
+
+
+def test_a_copy_that_appends_excludes_other_files(tmp_path):
+    make(tmp_path / "a.h5")
+    make(tmp_path / "b.h5")
+    group = GrowthGroup(str(tmp_path / "a.h5"), 2)
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        with pytest.raises(plait.StoreError, match="its file is being extended in this process"):
+            plait.open(f"{tmp_path}/a.h5::/g/v", "a")
+        plait.open(f"{tmp_path}/b.h5::/g/v", "a").close()
+        file.append(block((2, 7)))
+    with plait.open(f"{tmp_path}/a.h5::/g/v", "a") as file:
+        assert file.shape == SHAPE  # both changes take effect together
+    group.end()
+    assert content(tmp_path / "a.h5").shape == (7, 7)
 
 
 def test_attributes_change_at_the_same_time(tmp_path):

@@ -145,3 +145,63 @@ def test_a_header_without_space_is_an_error(tmp_path):
     np.save(tmp_path / "b.npy", np.float64(1))
     with pytest.raises(plait.ArgumentError, match="it has no dimensions"):
         plait.open(tmp_path / "b.npy", "a")
+
+
+def abandon_append(path):
+    with plait.open(f"{path}::a", "a") as file:
+        file.append(np.full((4, 3), 99, ">i2"))
+        raise RuntimeError("abandoned")
+
+
+def test_an_abandoned_append_leaves_fill_values(tmp_path):
+    path = tmp_path / "a.nc"
+    write_variables(path, KINDS[0])
+    with plait.open(f"{path}::b", "a") as b:
+        with pytest.raises(RuntimeError, match="abandoned"):
+            abandon_append(path)
+        b.append(np.full((4, 3), 6, ">f8"))
+    np.testing.assert_array_equal(read(path, "a")[3:], -32767)
+    np.testing.assert_array_equal(read(path, "b")[3:], 6)
+
+
+def test_a_header_without_number_of_records_gets_one_first(tmp_path):
+    path = tmp_path / "a.nc"
+    write_variables(path, KINDS[0])
+    with open(path, "r+b") as file:
+        file.seek(4)
+        file.write(b"\xff" * 4)
+    with plait.open(f"{path}::a", "a") as file:
+        assert file.shape == (3, 3)
+        file.append(np.full((2, 3), 5, ">i2"))
+        assert len(read(path, "a")) == 3
+    np.testing.assert_array_equal(read(path, "a")[3:], 5)
+
+
+def test_a_truncated_file_cannot_grow(tmp_path):
+    path = tmp_path / "a.nc"
+    write_variables(path, KINDS[0], "a")
+    os.truncate(path, os.path.getsize(path) - 8)
+    before = path.read_bytes()
+    with pytest.raises(plait.StoreError, match="truncated"):
+        plait.open(f"{path}::a", "a")
+    assert path.read_bytes() == before
+
+
+def test_new_records_of_characters_have_their_fill_value(tmp_path):
+    path = tmp_path / "a.nc"
+    write_variables(path, KINDS[0])
+    with netcdf4.Dataset(path, "a") as file:
+        file.createVariable("c", "S1", ("time", "x"), fill_value=b"x")[:] = np.full((3, 3), b"y")
+    with plait.open(f"{path}::a", "a") as file:
+        file.append(np.ones((2, 3), ">i2"))
+    assert read(path, "c").tolist() == [[b"y"] * 3] * 3 + [[b"x"] * 3] * 2
+
+
+def test_a_npy_file_of_two_arrays_cannot_grow(tmp_path):
+    with open(tmp_path / "a.npy", "wb") as file:
+        np.save(file, np.arange(3))
+        np.save(file, np.arange(4))
+    before = (tmp_path / "a.npy").read_bytes()
+    with pytest.raises(plait.ArgumentError, match="another array follows at byte 152"):
+        plait.open(tmp_path / "a.npy", "a")
+    assert (tmp_path / "a.npy").read_bytes() == before

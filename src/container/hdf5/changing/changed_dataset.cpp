@@ -241,7 +241,8 @@ void ChangedDataset::commit() {
 
 void ChangedDataset::put_into_use(std::int64_t end, std::int64_t index) {
   file().sync();
-  if (read_number(file(), changed_file_->fields.length) != changed_file_->old_length || read_number(file(), changed_file_->fields.index) != changed_file_->old_index)
+  if (read_number(file(), changed_file_->fields.length) != changed_file_->old_length ||
+      read_number(file(), changed_file_->fields.index) != changed_file_->old_index)
     base::throw_system_error(EBUSY, name(),
                              " has been changed by another program meanwhile; what was written here is not in it");
   write_number(file(), changed_file_->fields.length, static_cast<std::uint64_t>(end));

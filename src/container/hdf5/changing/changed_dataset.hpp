@@ -22,8 +22,8 @@ class GrowthGroup;
 /// What is in the file of a dataset that grows.
 struct StoredGrowth {
   Extents shape;
-  std::int64_t entered = 0;            ///< chunks that are appended before this offset are in the index
   std::shared_ptr<GrowthGroup> group;  ///< the group that the changes belong to; nullptr if they take effect alone
+  std::shared_ptr<const void> turn;    ///< excludes other Files of the group
 };
 
 /// A dataset that is changed by new chunks, or an array of texts, whose elements refer to the heap of the file. Changed

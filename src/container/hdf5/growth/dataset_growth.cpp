@@ -19,7 +19,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
@@ -64,6 +66,12 @@ bool is_inside(const Extents& first, const Extents& shape) {
   for (std::size_t d = 0; d < first.size(); ++d)
     if (first[d] >= shape[d]) return false;
   return true;
+}
+
+/// Returns the chunk of that number in the index; nullptr if there is none.
+const Chunk* find_in_index(const HdfDataset& dataset, std::int64_t number) {
+  const auto found = std::ranges::lower_bound(dataset.chunks, number, {}, &Chunk::number);
+  return found != dataset.chunks.end() && found->number == number ? &*found : nullptr;
 }
 
 /// A dataset that is open in an overlay.
@@ -135,12 +143,9 @@ DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std:
     const std::int64_t common = std::min(shape[d], stored[d]);
     reduced[d] = common - common % dataset.chunk[d];
   }
-  const auto in_index = [&](const Chunk& chunk) {
-    const auto found = std::ranges::lower_bound(dataset.chunks, chunk.number, {}, &Chunk::number);
-    return found != dataset.chunks.end() && found->number == chunk.number;
-  };
   const bool removes = is_smaller || std::ranges::any_of(changed, [&](const Chunk& chunk) {
-                         return in_index(chunk) && !is_inside(first_element(dataset, grid, chunk.number), reduced);
+                         return find_in_index(dataset, chunk.number) != nullptr &&
+                                !is_inside(first_element(dataset, grid, chunk.number), reduced);
                        });
   const auto enter = [&](const Chunk& chunk) {
     Extents first = first_element(dataset, grid, chunk.number);
@@ -154,6 +159,19 @@ DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std:
         !std::ranges::binary_search(changed, chunk.number, {}, &Chunk::number))
       enter(chunk);
   return growth;
+}
+
+bool is_in_index(const HdfDataset& dataset, const Chunk& chunk) {
+  const Chunk* const found = find_in_index(dataset, chunk.number);
+  return found != nullptr && found->offset == chunk.offset;
+}
+
+void update_index(HdfDataset& dataset, std::span<const Chunk> changed, const Extents& shape) {
+  std::vector<Chunk> all;
+  std::ranges::set_union(changed, dataset.chunks, std::back_inserter(all), {}, &Chunk::number, &Chunk::number);
+  const Extents grid = dataset.grid();
+  std::erase_if(all, [&](const Chunk& chunk) { return !is_inside(first_element(dataset, grid, chunk.number), shape); });
+  dataset.chunks = std::move(all);
 }
 
 std::int64_t apply_growth(const GrowingFile& file, std::span<const DatasetGrowth> changes) {

@@ -34,6 +34,13 @@ struct DatasetGrowth {
 DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std::span<const Chunk> changed,
                           const Extents& shape);
 
+/// Returns true if the index of a dataset has the chunk, at the same offset.
+bool is_in_index(const HdfDataset& dataset, const Chunk& chunk);
+
+/// Makes the chunks of a dataset those that its index has after a change to `shape`. Their numbers stay those in the
+/// present shape.  changed: as for make_growth().
+void update_index(HdfDataset& dataset, std::span<const Chunk> changed, const Extents& shape);
+
 /// A file whose datasets change.
 struct GrowingFile {
   int file = -1;          ///< a descriptor, which is locked

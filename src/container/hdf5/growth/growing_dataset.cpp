@@ -88,6 +88,7 @@ bool clear_chunk(const HdfDataset& dataset, const Extents& first, const Extents&
 
 std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
   std::shared_ptr<GrowthGroup> group = GrowthGroup::find(file().name());
+  std::shared_ptr<const void> turn = group ? group->begin_dataset(name()) : nullptr;
   take_file(group ? group->file(shared_file(), name()) : std::make_shared<ChangedFile>(shared_file(), name()));
   changed_file_->fields = find_length(file());
   if (changed_file_->fields.rejection)
@@ -101,7 +102,7 @@ std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
     own.missing.clear();
     set_shape(own, stored);
   }
-  auto stored = std::make_shared<StoredGrowth>(StoredGrowth{own.type.shape, 0, std::move(group)});
+  auto stored = std::make_shared<StoredGrowth>(StoredGrowth{own.type.shape, std::move(group), std::move(turn)});
   auto made = std::make_shared<ChangedDataset>(shared_file(), std::move(own), name());
   made->changed_file_ = changed_file_;
   made->stored_ = std::move(stored);
@@ -176,12 +177,12 @@ void ChangedDataset::reduce(const Extents& shape) {
 
 void ChangedDataset::commit_shape(const Extents& shape) {
   std::vector<Chunk> chunks = log_->all();
-  std::erase_if(chunks, [&](const Chunk& chunk) { return chunk.offset < stored_->entered; });
+  // An earlier commit to a smaller shape has entered only some of the chunks.
+  std::erase_if(chunks, [&](const Chunk& chunk) { return is_in_index(dataset(), chunk); });
   if (chunks.empty() && shape == stored_->shape) return;
   DatasetGrowth growth = make_growth(dataset(), stored_->shape, chunks, shape);
-  const std::int64_t end = log_->end();
   // Other ranks skip the metadata after the log by a header.
-  const std::int64_t free = end + ChunkLog::kHeaderBytes;
+  const std::int64_t free = log_->end() + ChunkLog::kHeaderBytes;
   if (stored_->group) {
     stored_->group->add(std::move(growth), free);
   } else {
@@ -189,16 +190,18 @@ void ChangedDataset::commit_shape(const Extents& shape) {
     apply_to(*changed_file_, name(), {&growth, 1});
     if (changed_file_->free > free) log_->skip_to(changed_file_->free);
   }
-  stored_->entered = end;
+  update_index(changed_dataset(), chunks, shape);
   stored_->shape = shape;
 }
 
 void ChangedDataset::commit_growth() {
   commit_shape(dataset().type.shape);
-  if (stored_->group)
+  if (stored_->group) {
     stored_->group->finish_dataset();
-  else
+    stored_->turn.reset();
+  } else {
     changed_file_.reset();  // attributes change afterwards, for which the file must not be locked
+  }
 }
 
 }  // namespace plait::container::hdf5

@@ -2,6 +2,7 @@
 
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -44,13 +45,13 @@ class ReaderLock {
     if (!uses_file_locks()) return;
     const auto end = std::chrono::steady_clock::now() + kMaxWait;
     while (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      if (std::chrono::steady_clock::now() > end) {
-        (void)::flock(file_, LOCK_SH | LOCK_NB);
+      // Linux releases the former lock before it tries to get the new one.
+      (void)::flock(file_, LOCK_SH | LOCK_NB);
+      if (std::chrono::steady_clock::now() > end)
         base::throw_system_error(EBUSY, name, " cannot get its new shape: its file has been open elsewhere for ",
                                  kMaxWait.count(),
                                  " s, in another program or by another library; it has its former content; close it "
                                  "there, and append again");
-      }
       std::this_thread::sleep_for(kNap);
     }
   }
@@ -81,6 +82,17 @@ std::shared_ptr<GrowthGroup> GrowthGroup::find(const std::string& path) {
   return found == groups().end() ? nullptr : found->second.lock();
 }
 
+std::shared_ptr<const void> GrowthGroup::begin_dataset(const std::string& name) {
+  const std::scoped_lock lock(group_mutex());
+  if (!turn_.expired())
+    base::throw_system_error(EBUSY, name,
+                             ": its file is being extended in this process, by a copy that appends to it; wait for the "
+                             "end of that");
+  const auto turn = std::make_shared<const char>();
+  turn_ = turn;
+  return turn;
+}
+
 const std::shared_ptr<ChangedFile>& GrowthGroup::file(const std::shared_ptr<store::Store>& store,
                                                       const std::string& name) {
   if (!file_) file_ = std::make_shared<ChangedFile>(store, name);
@@ -101,7 +113,12 @@ void GrowthGroup::finish_dataset() {
 
 void apply_to(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes) {
   const ReaderLock lock(file.lock.number(), name);
-  if (read_number(*file.file, file.fields.length) != file.old_length)
+  // A program that had the lock between two attempts has cut off the appended chunks when it closed the file.
+  const std::int64_t size = file.file->size();
+  const auto is_cut_off = [&](const PlacedChunk& chunk) { return chunk.offset + chunk.bytes > size; };
+  if (read_number(*file.file, file.fields.length) != file.old_length ||
+      std::ranges::any_of(changes,
+                          [&](const DatasetGrowth& growth) { return std::ranges::any_of(growth.chunks, is_cut_off); }))
     base::throw_system_error(EBUSY, name,
                              " has been changed by another program meanwhile; what was written here is not in it");
   file.free = apply_growth({file.lock.number(), file.path, file.free}, changes);

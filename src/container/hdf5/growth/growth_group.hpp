@@ -21,7 +21,7 @@ namespace plait::container::hdf5 {
 ///
 /// Example: a group of 2 datasets for all.nc exists. A File extends temp and is closed, then another one extends time.
 /// When that is closed, both get their new shapes by one journal. If the group is destroyed before, none changes.
-/// threads  One File of the file at a time.
+/// threads  One File of the file at a time, which has called begin_dataset(). That may be called by any thread.
 class GrowthGroup {
  public:
   /// Makes a group of `datasets` datasets, which find() returns until it is destroyed.
@@ -30,6 +30,9 @@ class GrowthGroup {
   /// Returns the group of a file; nullptr if there is none.
   static std::shared_ptr<GrowthGroup> find(const std::string& path);
 
+  /// Begins the change of a dataset, which ends when the result is destroyed.  name: the name of the dataset.
+  /// errors  kSystem, EBUSY: that of another dataset has not ended.
+  std::shared_ptr<const void> begin_dataset(const std::string& name);
   /// Locks the file when it is called first.  name: the name of the dataset, for errors.
   /// errors  Those of ChangedFile.
   const std::shared_ptr<ChangedFile>& file(const std::shared_ptr<store::Store>& store, const std::string& name);
@@ -45,6 +48,7 @@ class GrowthGroup {
   std::string path_;   ///< canonical path
   std::int64_t open_;  ///< number of datasets whose Files have not been closed yet
   std::shared_ptr<ChangedFile> file_;
+  std::weak_ptr<const void> turn_;  ///< exists while a dataset is open
   std::vector<DatasetGrowth> changes_;
 };
 

@@ -16,8 +16,8 @@ namespace {
 constexpr std::int64_t kPageBytes = 4096;
 constexpr std::int64_t kAlignment = 8;
 
-/// Calls `take` for each piece of a range within one page: with the page, the offset in it, the offset in the range, and
-/// the number of bytes.
+/// Calls `take` for each piece of a range within one page: with the page, the offset in it, the offset in the range,
+/// and the number of bytes.
 template <typename Take>
 void for_each_page(std::int64_t offset, std::size_t bytes, const Take& take) {
   for (std::size_t done = 0; done < bytes;) {
@@ -98,7 +98,8 @@ std::int64_t Overlay::allocate(std::int64_t bytes, bool is_elements) {
 }
 
 FileChanges Overlay::changes() const {
-  FileChanges found{size_, end_, {}};
+  // The library allocates nothing if it enters no chunk, but the file must not lose those that are appended already.
+  FileChanges found{size_, std::max(end_, free_), {}};
   for (const auto& [number, page] : pages_) {
     const std::int64_t begin = number * kPageBytes;
     const std::int64_t bytes = std::min(kPageBytes, end_ - begin);

@@ -7,8 +7,8 @@
 // library, which is not that of the header: since 1.14 it begins with a version, and has functions for vectors and
 // selections. All functions that Plait sets have the same prototype in both.
 //
-// Example: in 1.10 the name of the driver is at offset 0 of the description, and `open` at 112. In 1.14 both are 8 bytes
-// further. The functions for vectors are absent in 1.10.
+// Example: in 1.10 the name of the driver is at offset 0 of the description, and `open` at 112. In 1.14 both are 8
+// bytes further. The functions for vectors are absent in 1.10.
 
 #include "container/hdf5/growth/overlay_driver.hpp"
 
