@@ -184,8 +184,11 @@ void bind_description(nb::module_& module) {
           [](const FileOptions& self) { return std::pair(self.library_copies.source, self.library_copies.arrays); },
           [](FileOptions& self,
              const std::pair<std::string, std::vector<std::pair<std::string, std::string>>>& copies) {
-            self.library_copies = {copies.first, copies.second};
+            self.library_copies = {copies.first, copies.second, self.library_copies.skips};
           })
+      .def_prop_rw(
+          "skips_library_copies", [](const FileOptions& self) { return self.library_copies.skips; },
+          [](FileOptions& self, bool skips) { self.library_copies.skips = skips; })
       .def_rw("keeps_unfinished", &FileOptions::keeps_unfinished)
       .def_rw("continues", &FileOptions::continues)
       .def_rw("durable", &FileOptions::durable)

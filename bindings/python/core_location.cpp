@@ -145,6 +145,7 @@ void bind_location(nb::module_& module) {
       .def_ro("components", &ResolvedName::components)
       .def_ro("unit", &ResolvedName::unit)
       .def_ro("only_in", &ResolvedName::only_in)
+      .def_ro("format", &ResolvedName::format)
       .def_ro("names_arrays", &ResolvedName::names_arrays)
       .def_ro("keeps_chunks", &ResolvedName::keeps_chunks)
       .def_ro("adds_arrays", &ResolvedName::adds_arrays)

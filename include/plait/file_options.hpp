@@ -31,6 +31,8 @@ struct LibraryCopies {
   std::string source;  ///< path of the file
   /// The names of arrays in the file, and their names in the new file.
   std::vector<std::pair<std::string, std::string>> arrays{};
+  /// True to leave out arrays that refer to arrays that the new file does not have; otherwise they are an error.
+  bool skips = false;
 };
 
 /// The options of File::open().  The properties are those of the one array of a new file, and the defaults of `arrays`.

@@ -27,6 +27,7 @@ struct ResolvedName {
   std::vector<ComponentFile> components;  ///< component files in their order; empty if the bytes are in the file itself
   std::int64_t unit = 0;                  ///< bytes of a stripe; 0 if not stated
   std::string only_in;                ///< description of the only process that sees the store; empty if others see it
+  std::string format{};               ///< name of the format that the name states, such as `hdf5`; empty if none
   bool names_arrays = false;          ///< true if the store holds arrays under names, as `FILE::NAME`
   std::optional<Order> only_order{};  ///< order of all its arrays, if they have the same
   bool keeps_chunks = false;          ///< true if new arrays in it are stored in chunks

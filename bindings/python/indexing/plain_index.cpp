@@ -36,14 +36,19 @@ struct PlainIndex {
 };
 
 /// Discards the exception of a conversion, which the general way raises again.
+/// errors  Exceptions that end the program, such as KeyboardInterrupt, which may occur during any call.
 bool reject() {
+  if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw nb::python_error();
   PyErr_Clear();
   return false;
 }
 
 /// Adds an integer.  Returns false if it is none, or outside of the dimension.
 bool add_number(PyObject* item, std::int64_t size, Region& region) {
-  if (PyBool_Check(item) || PyIndex_Check(item) == 0) return false;
+  static const nb::handle numpy_bool = nb::object(nb::module_::import_("numpy").attr("bool_")).release();
+  // Before NumPy 2.3 its truth values could be converted to integers; as indices they add a dimension.
+  const bool is_truth = PyBool_Check(item) || Py_TYPE(item) == reinterpret_cast<PyTypeObject*>(numpy_bool.ptr());
+  if (is_truth || PyIndex_Check(item) == 0) return false;
   std::int64_t number = PyNumber_AsSsize_t(item, PyExc_IndexError);
   if (number == -1 && PyErr_Occurred() != nullptr) return reject();
   if (number < -size || number >= size) return false;

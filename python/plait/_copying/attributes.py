@@ -12,7 +12,7 @@ from .. import _core
 from .._core import ArrayAttribute, Content, GroupAttributes
 from .._file.arrays_in import BETWEEN, GroupInfo, decode_fill_value
 from .._file.location import locate_new
-from .steps import StepArray
+from .steps import StepArray, UnreadableArray
 
 _MAX_SHOWN = 8
 
@@ -49,6 +49,15 @@ class TargetAttributes:
             if its or any(name.startswith(f"{group.name}/") for name in arrays) or found.keeps_chunks:
                 made.append(GroupAttributes(group.name.strip("/"), its))
         return made if found.keeps_chunks or any(group.attributes for group in made) else []
+
+    def compare(self, array: UnreadableArray, copied: Content) -> None:
+        """Record the attributes of an array that the library of its format has not copied."""
+        there = {one.name for one in copied.attributes}
+        missing = [one.name for one in array.described.attributes if one.name not in there]
+        if {*array.described.dimension_names} - {"", *copied.dimension_names}:
+            missing.append("DIMENSION_LIST")
+        why = "the target lacks objects to which they refer, or their references are those of HDF5 1.12"
+        self._remember(array.name, dict.fromkeys(missing, why))
 
     def warn(self) -> None:
         """Warn about attributes that are not copied."""

@@ -38,7 +38,8 @@ class Checks:
         """
         readable = _with_coordinates(self.chosen.readable(step, self.source))
         self.library_copied = self._find_library_copied(step, source)
-        unreadable = tuple(one for one in self.chosen.unreadable(step) if one not in self.library_copied)
+        names = {one.name for one in self.library_copied}
+        unreadable = tuple(one for one in self.chosen.unreadable(step) if one.name not in names)
         without_elements = [array for array in unreadable if not array.has_elements and self.chosen.variables is None]
         failing: list[SkippedArray] = [array for array in unreadable if array not in without_elements]
         copied = []
@@ -61,10 +62,13 @@ class Checks:
         return tuple(copied)
 
     def _find_library_copied(self, step: SourceStep, source: Source) -> tuple[UnreadableArray, ...]:
-        """Return the chosen arrays that the library copies: whole ones, as they are."""
+        """Return the chosen arrays that the library copies: whole ones, as they are.
+
+        The target leaves out those that refer to arrays that are not copied (`FileTarget.left_out`).
+        """
         if not self.copies_objects or not step.file or isinstance(source, ShapedSource):
             return ()
-        return tuple(one for one in self.chosen.unreadable(step) if one.copy_reason)
+        return tuple(replace(one, is_optional=self.skip) for one in self.chosen.unreadable(step) if one.copy_reason)
 
     def warn(self) -> None:
         """Issue a warning that lists the arrays that were left out."""

@@ -180,6 +180,7 @@ class Run:
                     if self.steps == job.chosen.steps:
                         break
                 target.finish()
+                found.skipped += target.left_out if isinstance(target, FileTarget) else []
             self.skipped = found.skipped
             if to_core_comm(job.options.comm).rank == 0:
                 found.warn()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .._arguments.words import shown
 from .._base.errors import ArgumentError
+from .._file.arrays_in import GroupInfo
 from .steps import SourceStep, StepArray, Target, UnreadableArray
 
 
@@ -44,3 +45,19 @@ class Selection:
                 "one with variable=, put {variable} into the name of the target to write a file for each, or give a "
                 "target that holds several, such as one that ends with .npz"
             )
+
+
+def copied_names(step: SourceStep, arrays: tuple[StepArray, ...]) -> list[str]:
+    """Return the names of these arrays of a step and of those that the library copies."""
+    return [array.name for array in arrays] + [one.name for one in step.library_copied]
+
+
+def select_groups(step: SourceStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
+    """Return the groups of these arrays of a step and of those that the library copies; with all arrays, all groups."""
+    if len(arrays) == len(step.arrays):
+        return step.groups
+    return tuple(
+        group
+        for group in step.groups
+        if not group.name or any(name.startswith(f"{group.name}/") for name in copied_names(step, arrays))
+    )

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy.typing as npt
 
+from .. import _core
 from .._arguments.array_types import array_type, element_dtype
 from .._base.errors import ArgumentError, Error, store_error
 from .._calls.comm import CommLike
@@ -20,7 +21,7 @@ from .._calls.guard import Reporter, checks
 from .._core import ArrayType, Content, Layout
 from .._file.arrays_in import BETWEEN, decode_fill_value, element_type, groups_in, members_in
 from .._file.file import File
-from .._file.location import locate
+from .._file.location import format_at, locate
 from .._file.open import open
 from .._file.steps import VARIABLE
 from .serial import NoReaderError
@@ -125,6 +126,7 @@ class NamedSource:
             # A single named array is copied without its groups.
             self._groups = groups_in(self._path) if os.fspath(self._path) == self.name else ()
             self._state = _file_state(self._on_disk)
+            self._is_netcdf = format_at(self._path) == "netcdf"
 
     def __enter__(self) -> NamedSource:
         """Return itself; each array is opened when it is read."""
@@ -150,9 +152,18 @@ class NamedSource:
                 )
             else:
                 described = replace_type(one, array_type(one.shape, dtype, one.order))
-                arrays.append(StepArray(described, named=bool(one.name), library=one.library))
+                is_default = self._is_netcdf and has_default_fill(described)
+                arrays.append(
+                    StepArray(described, named=bool(one.name), library=one.library, has_default_fill=is_default)
+                )
         yield SourceStep(
-            0, tuple(arrays), groups=self._groups, unreadable=tuple(unreadable), file=self._on_disk, is_all=True
+            0,
+            tuple(arrays),
+            groups=self._groups,
+            unreadable=tuple(unreadable),
+            file=self._on_disk,
+            check_file=self._check_file,
+            is_all=True,
         )
 
     def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
@@ -164,12 +175,13 @@ class NamedSource:
             self._file = self._options.open(f"{self._path}{BETWEEN}{'' if root else array.name}")
             self._opened = array.name
             with checks(self._fail):
-                if _file_state(self._on_disk) != self._state:
-                    raise store_error(
-                        f"{self._path} has been changed or replaced during the copy; copy it again", errno.ESTALE
-                    )
+                self._check_file()
         assert self._file is not None
         self._file.read(layout, out, region=region)
+
+    def _check_file(self) -> None:
+        if _file_state(self._on_disk) != self._state:
+            raise store_error(f"{self._path} has been changed or replaced during the copy; copy it again", errno.ESTALE)
 
 
 def _file_state(path: str) -> tuple[int, ...]:
@@ -240,6 +252,12 @@ def _describe_array(file: File, name: str, order: str | None = None) -> StepArra
     array = StepArray.make(name, shape, dtype, order or file.order)
     array.content.attributes = file.attrs.stored
     return array
+
+
+def has_default_fill(content: Content) -> bool:
+    """Return True if an array has the fill value of netCDF's library for variables that do not state one."""
+    stated = any(attribute.name == "_FillValue" for attribute in content.attributes)
+    return bool(content.fill) and not stated and content.fill == _core.netcdf_fill(content.type.dtype)
 
 
 def replace_type(array: Content, described: ArrayType) -> Content:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import TracebackType
@@ -40,6 +40,8 @@ class StepArray(Storage):
     """The reason why the library of the source's format reads it; empty if Plait does."""
     named: bool = False
     """True if the source has this name for it, so that a target uses the name."""
+    has_default_fill: bool = False
+    """True if its fill value is netCDF's default, which the source does not state."""
 
     @classmethod
     def make(cls, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike, order: str = "C") -> StepArray:
@@ -103,6 +105,8 @@ class UnreadableArray(SkippedArray):
     """Its description, as far as it can be read."""
     stored: int = 0
     """The bytes that it takes in the source."""
+    is_optional: bool = False
+    """True if a copy by the library leaves it out when it refers to an array that is not copied."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,8 @@ class SourceStep:
     """Those of `unreadable` that the library of the target's format copies."""
     file: str = ""
     """The file that has `unreadable`, if its library can copy them."""
+    check_file: Callable[[], None] = lambda: None
+    """Raises an error if that file is not the one any more whose arrays the step has."""
     is_all: bool = False
     """True if the source has no steps, but arrays that are copied at once."""
 

@@ -145,7 +145,8 @@ class StorageRequest:
         described.attributes = []
         self._describe_chunks(described, array, found)
         fill = array.content.fill
-        if fill:
+        # xarray interprets a fill value of Zarr's version 2 as that of missing elements.
+        if fill and not (array.has_default_fill and found.format == "zarr2"):
             uninterpreted = array.dtype.kind in "SUVMm"
             described.fill_value = fill_text(fill if uninterpreted else np.frombuffer(fill, array.dtype)[0])
         return described

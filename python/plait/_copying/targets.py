@@ -25,11 +25,13 @@ from .attributes import TargetAttributes
 from .boxes import Storage
 from .hierarchy.consolidating import consolidate
 from .hierarchy.folders import check_mount_point
+from .hierarchy.library_copies import LibraryCopies
 from .hierarchy.objects import ObjectAdditions
 from .hierarchy.staging import Stage
 from .names import OverlapCheck, TargetName
 from .resume.journal import Journal
-from .steps import Region, SourceStep, StepArray
+from .selection import copied_names, select_groups
+from .steps import Region, SkippedArray, SourceStep, StepArray
 from .storage_request import StorageRequest
 
 
@@ -63,11 +65,15 @@ class TargetFactory:
         options.groups = self.attributes.of_groups(name, groups, [array.name])
         return options
 
-    def options_of_all(self, name: str, arrays: tuple[StepArray, ...], groups: tuple[GroupInfo, ...]) -> FileOptions:
-        """Return the options that make a target for arrays under names."""
+    def options_of_all(
+        self, name: str, step: SourceStep, arrays: tuple[StepArray, ...], groups: tuple[GroupInfo, ...]
+    ) -> FileOptions:
+        """Return the options that make a target for arrays of a step under names, and for those of the library."""
         options = FileOptions()
         options.arrays = [self._described(name, array) for array in arrays]
-        options.groups = self.attributes.of_groups(name, groups, [array.name for array in arrays])
+        options.groups = self.attributes.of_groups(name, groups, copied_names(step, arrays))
+        options.library_copies = (step.file, [(one.name, one.name) for one in step.library_copied])
+        options.skips_library_copies = any(one.is_optional for one in step.library_copied)
         return options
 
     def _described(self, name: str, array: StepArray) -> ArrayDescription:
@@ -93,17 +99,6 @@ class TargetFactory:
         content = Content(array.shape, described.order, 0, file._core.chunk, self.storage.packs(array))
         content.shards = described.shards
         return Storage(content)
-
-
-def _select_groups(step: SourceStep, arrays: tuple[StepArray, ...]) -> tuple[GroupInfo, ...]:
-    """Return the groups of these arrays of a step; with all arrays, all groups."""
-    if len(arrays) == len(step.arrays):
-        return step.groups
-    return tuple(
-        group
-        for group in step.groups
-        if not group.name or any(array.name.startswith(f"{group.name}/") for array in arrays)
-    )
 
 
 def journal_key(step: int, array: StepArray) -> str:
@@ -169,6 +164,7 @@ class FileTarget:
         self._groups_given: tuple[GroupInfo, ...] = ()
         self._number = 0
         self._keys: list[str] = []  # of arrays that are not there yet
+        self._library_copies = LibraryCopies(to_core_comm(making.comm), making.attributes)
 
     def __enter__(self) -> FileTarget:
         """Return itself; a file is made with its step."""
@@ -186,6 +182,11 @@ class FileTarget:
             if self._additions is not None and to_core_comm(self._making.comm).rank == 0:
                 with contextlib.suppress(Error):  # the error of the copy matters more
                     self._additions.remove()
+
+    @property
+    def left_out(self) -> list[SkippedArray]:
+        """The arrays that the library has left out, because they refer to others that are not copied."""
+        return self._library_copies.left_out
 
     @property
     def copies_objects(self) -> bool:
@@ -236,7 +237,7 @@ class FileTarget:
         self._taken = True
         self._number = step.number
         self._all = None
-        self._groups_given = _select_groups(step, arrays)
+        self._groups_given = select_groups(step, arrays)
         self._in_group = self._groups and len(arrays) > 1
         if self._root and self._making.stages:
             if local_path(self._root) is not None:
@@ -253,9 +254,10 @@ class FileTarget:
         ):
             name = self._name.expand(step.number, "")
             self._keys = [journal_key(step.number, array) for array in arrays]
-            options = self._making.options_of_all(name, arrays, self._groups_given)
-            options.library_copies = (step.file, [(one.name, one.name) for one in step.library_copied])
+            options = self._making.options_of_all(name, step, arrays, self._groups_given)
             self._all = self._stack.enter_context(self._making.open(name, options, self._keys))
+            if self._making.writes:
+                self._library_copies.begin(name, step)
 
     def begin_array(self, array: StepArray) -> Storage | None:
         """Make its file."""
@@ -315,6 +317,7 @@ class FileTarget:
             self._consolidated.clear()  # the stage consolidates its hierarchy
         for root in self._consolidated if self._making.writes else []:
             consolidate(root, to_core_comm(self._making.comm))
+        self._library_copies.finish()
         if to_core_comm(self._making.comm).rank == 0:
             self._making.attributes.warn()
 

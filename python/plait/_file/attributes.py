@@ -216,6 +216,8 @@ def json_value(value: Any) -> Any:
 
 
 def _without_complex(value: Any) -> Any:
+    if isinstance(value, np.ndarray):  # an array in a record, which tolist() of the record leaves as it is
+        value = value.tolist()
     if isinstance(value, (list, tuple)):  # a tuple is a record
         return [_without_complex(one) for one in value]
     if isinstance(value, complex):

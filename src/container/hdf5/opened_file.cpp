@@ -119,7 +119,8 @@ std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<stor
     auto store = std::make_shared<LibraryStore>(std::move(file), dataset, path);
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
   }
-  if (dataset.storage == Storage::kChunks) {
+  // Chunks, and the elements of texts, get other offsets when they change.
+  if (dataset.storage == Storage::kChunks || dataset.needs_offsets()) {
     const auto changed = std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), changed, path);
   }

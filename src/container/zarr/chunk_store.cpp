@@ -173,7 +173,7 @@ store::Condition ChunkStore::read_former(std::int64_t number, std::int64_t given
 void ChunkStore::write_chunk(std::int64_t number, const std::vector<WriteSegment>& parts) {
   const auto size = static_cast<std::size_t>(metadata_.chunk_bytes);
   const bool whole = parts.size() == 1 && parts[0].bytes == metadata_.chunk_bytes;
-  if (!whole && chunks_.changes_in_place()) return chunks_.change(number, parts);
+  if (!whole && changes_in_place(metadata_, *objects_)) return chunks_.change(number, parts);
   std::span<const std::byte> plain;
   store::Condition from;
   if (whole) {

@@ -12,7 +12,6 @@
 #include "container/attributes_json.hpp"
 #include "container/fill_value.hpp"
 #include "container/format_registry.hpp"
-#include "container/netcdf/default_fill.hpp"
 #include "container/npy/encoding.hpp"
 #include "container/npy/record_type.hpp"
 #include "container/zarr/elements/element_types.hpp"
@@ -139,20 +138,14 @@ const ArrayAttribute* missing_value(const FileOptions& options, const std::strin
   return is_number && !encode_fill(number_to_json(*fill), dtype).empty() ? fill : nullptr;
 }
 
-/// Returns true if a fill value is the one that netCDF's library gives to variables which do not state one.
-bool is_default_of_netcdf(const std::string& fill, const std::string& dtype) {
-  const std::vector<std::byte> known = npy::is_record(dtype) ? std::vector<std::byte>() : netcdf::default_fill(dtype);
-  return !known.empty() && encode_fill(nlohmann::json::parse(fill, nullptr, false), dtype) == known;
-}
-
-/// Returns the fill value of version 2. It is null if none is stated, or only netCDF's default: xarray interprets a
-/// fill value as that of missing elements. Times and records get a value, because zarr-python reads null as NaT in
-/// times, and as the digit 0 in the texts of records.
+/// Returns the fill value of version 2. It is null if none is stated, because xarray interprets a fill value as that of
+/// missing elements. Times and records get a value, because zarr-python reads null as NaT in times, and as the digit 0
+/// in the texts of records.
 OrderedJson fill_value_2(const std::string& path, const FileOptions& options, const std::string& dtype) {
   if (const ArrayAttribute* const fill = missing_value(options, dtype)) return number_to_json(*fill);
   const char kind = dtype_kind(dtype);
   const bool needs_value = kind == 'M' || kind == 'm' || npy::is_record(dtype);
-  if (!needs_value && (options.fill_value.empty() || is_default_of_netcdf(options.fill_value, dtype))) return nullptr;
+  if (!needs_value && options.fill_value.empty()) return nullptr;
   return fill_json(path, options.fill_value, dtype);
 }
 

@@ -158,6 +158,7 @@ ResolvedName describe(const std::string& name, const container::Format& holds) {
   const container::FormatTraits& traits = holds.traits();
   ResolvedName found;
   found.kind = traits.kind;
+  if (by_name) found.format = traits.name;
   const std::string stated = parts.format == nullptr ? std::string() : base::text(parts.format->traits().name, ':');
   found.file = by_name ? stated + path : name;
   found.name = by_name && !parts.array ? found.file : name;

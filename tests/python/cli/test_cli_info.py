@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from launching import run
 
+import plait
+
 pytest.importorskip("h5py")  # before netCDF4, which has another HDF5 library
 
 
@@ -37,3 +39,15 @@ def test_dimensions_of_groups_are_shown(tmp_path):
         "g": [{"name": "lon", "length": 4, "unlimited": False}],
         "empty": [],
     }
+
+
+def test_arrays_in_records_of_attributes_are_json(tmp_path):
+    path = tmp_path / "a.h5"
+    dtype = np.dtype([("n", "i4"), ("values", "f8", (2,)), ("inner", [("times", "i2", (2, 2))])])
+    record = np.array((1, [1.5, np.nan], ([[1, 2], [3, 4]],)), dtype)
+    attributes = {"one": record[()], "two": np.array([record, record])}
+    with plait.open(path, "w", shape=2, dtype="f4", attributes=attributes) as file:
+        file.write(np.zeros(2, "f4"))
+    (array,) = json.loads(run("info", str(path), "--json").output)["arrays"]
+    expected = [1, [1.5, "nan"], [[[1, 2], [3, 4]]]]
+    assert array["attributes"] == {"one": expected, "two": [expected, expected]}

@@ -8,7 +8,7 @@ from array_reads import open_error
 
 import plait
 
-netCDF4 = pytest.importorskip("netCDF4")
+netcdf = pytest.importorskip("netCDF4")
 zarr = pytest.importorskip("zarr")
 xarray = pytest.importorskip("xarray")
 
@@ -95,7 +95,7 @@ def test_the_default_fill_value_of_netcdf_masks_nothing(tmp_path, dtype):
     """xarray interprets a fill value of version 2 as `_FillValue`, and then makes integers floating-point numbers."""
     source, path = tmp_path / "a.nc", tmp_path / "a.zarr"
     array = np.arange(12).reshape(3, 4).astype(dtype)
-    with netCDF4.Dataset(source, "w") as file:
+    with netcdf.Dataset(source, "w") as file:
         file.createDimension("time", None)
         file.createDimension("x", 4)
         file.createVariable("v", dtype, ("time", "x"))[:] = array
@@ -105,3 +105,12 @@ def test_the_default_fill_value_of_netcdf_masks_nothing(tmp_path, dtype):
         assert found["v"].dtype == array.dtype
         np.testing.assert_array_equal(found["v"], array)
         np.testing.assert_array_equal(found["w"], np.where(array == 7, np.nan, array))
+
+
+def test_a_stated_fill_value_is_written_even_if_it_is_that_of_netcdf(tmp_path):
+    path = tmp_path / "a.zarr"
+    plait.open(f"zarr2:{path}", "w", shape=(4,), dtype="u1", chunks=(2,), fill_value=255).close()
+    plait.copy(path, f"zarr2:{tmp_path / 'b.zarr'}")
+    for one in (path, tmp_path / "b.zarr"):
+        np.testing.assert_array_equal(plait.open(one).read(), [255] * 4)
+        assert zarr.open_array(one).fill_value == 255

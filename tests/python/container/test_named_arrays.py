@@ -140,6 +140,8 @@ def test_what_info_shows(tmp_path):
         "attributes": {},
         "unreadable_attributes": {},
         "error": None,
+        "empty": False,
+        "copied_by_library": None,
     }
     one = json.loads(info(f"{tmp_path}/a.npz::ramp", "--json"))
     assert (one["shape"], one["dtype"]) == ([30, 40], "<f8")

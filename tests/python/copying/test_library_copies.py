@@ -10,6 +10,7 @@ import pytest
 from launching import needs_mpi, run
 
 import plait
+from plait._copying.targets import TargetFactory
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed")
 
@@ -110,6 +111,75 @@ def test_objects_that_are_not_copied(linked):
     plait.copy(linked, "b.h5", variable=["refs", "g/x"])
     with h5py.File("b.h5") as file:
         assert file[file["refs"][0]].name == "/g/x"
+
+
+def test_arrays_that_refer_to_missing_ones_are_left_out(linked):
+    chosen = ["records", "refs", "names", "packed", "g/sequences"]
+    with pytest.warns(UserWarning, match=r"refs: it refers to an array that is not copied"):
+        done = plait.copy(linked, "b.h5", variable=chosen, skip_unsupported=True)
+    assert {one.name for one in done.skipped} == {"refs", "records"}  # records refer to refs, and refs to g/x
+    with h5py.File("b.h5") as file:
+        assert sorted(file) == ["g", "names", "packed"]
+        assert list(file["g"]) == ["sequences"]
+    assert plait.copy(linked, "c.h5", skip_unsupported=True).skipped == ()
+    check_links("c.h5")
+    with pytest.raises(plait.ArgumentError, match="refs refers to"):
+        plait.copy(linked, "d.h5", variable="refs", skip_unsupported=True)
+    assert not Path("d.h5").exists()
+
+
+@needs_mpi
+def test_ranks_agree_on_what_is_left_out(linked):
+    options = ["--variable", "refs", "--variable", "names", "--skip-unsupported", "--ranks", "2"]
+    done = run("copy", linked, "b.h5", *options)
+    assert done.exit_code == 0, done.output
+    assert "refs: it refers to an array that is not copied" in " ".join(done.output.split())
+    with h5py.File("b.h5") as file:
+        assert list(file) == ["names"]
+
+
+def test_attributes_that_refer_to_missing_arrays_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with h5py.File("a.h5", "w") as file:
+        x = file.create_dataset("x", data=np.arange(3.0))
+        x.make_scale("x")
+        sequences = file.create_dataset("g/sequences", (3,), h5py.vlen_dtype("i4"))
+        sequences.dims[0].attach_scale(x)
+        sequences.attrs["to"] = x.ref
+        sequences.attrs["part"] = x.regionref[1:2]
+        sequences.attrs.create("null", h5py.Reference(), dtype=h5py.ref_dtype)
+        sequences.attrs["group"] = file["g"].ref
+        file["g"].attrs["title"] = "group"
+        file["other"] = np.arange(2)
+    plait.copy("a.h5", "b.h5")
+    with h5py.File("b.h5") as file:
+        attributes = file["g/sequences"].attrs
+        assert [file[attributes[name]].name for name in ("to", "part", "group")] == ["/x", "/x", "/g"]
+        assert not attributes["null"]
+        assert "DIMENSION_LIST" in attributes
+    with pytest.warns(UserWarning, match="attributes are not copied: .*the target lacks objects") as warned:
+        plait.copy("a.h5", "c.h5", variable="g/sequences")
+    assert all(f"{name} of g/sequences" in str(warned[0].message) for name in ("to", "part", "DIMENSION_LIST"))
+    with h5py.File("c.h5") as file:
+        assert {*file["g/sequences"].attrs} == {"null", "group"}
+        assert file["g"].attrs["title"] == "group"
+
+
+def test_sources_that_are_replaced_meanwhile_are_an_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.h5", "new.h5"):
+        with h5py.File(name, "w") as file:
+            file["nothing"] = h5py.Empty("f4")
+    opened = TargetFactory.open
+
+    def replace_source(*arguments):
+        Path("new.h5").replace("a.h5")
+        return opened(*arguments)
+
+    monkeypatch.setattr(TargetFactory, "open", replace_source)
+    with pytest.raises(plait.StoreError, match=r"a\.h5 has been changed or replaced during the copy"):
+        plait.copy("a.h5", "b.h5")
+    assert not Path("b.h5").exists()
 
 
 def test_named_types_are_copied_where_references_lead_to_them(tmp_path, monkeypatch):

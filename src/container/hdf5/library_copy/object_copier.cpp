@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -32,6 +33,7 @@
 #include "container/hdf5/changing/journal.hpp"
 #include "container/hdf5/hdf5_attributes.hpp"
 #include "container/hdf5/netcdf4/dimensions.hpp"
+#include "container/hdf5/netcdf4/links.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -92,14 +94,59 @@ class DatasetCopier {
     if (!is_set) failed(target_name);
   }
 
+  /// Opens a dataset of the source.
   void add(const std::string& name, const std::string& new_name) {
     Copy& copy = copies_.emplace_back();
+    copy.name = name;
+    copy.new_name = new_name;
     copy.shown = text(source_name_, "::", name);
     copy.from = open_dataset(name);
     if (!copy.from) failed(copy.shown);
     copy.type = Handle(hdf5_->H5Dget_type(copy.from.id()), hdf5_->H5Tclose);
     copy.references = find_references(hdf5_, copy.type.id());
-    const std::string path = text("/", new_name);
+  }
+
+  /// Removes the datasets that refer to objects that the new file does not get, and so the datasets that refer to
+  /// these. If no dataset would remain in the new file, finish() fails instead.
+  void remove_incomplete() {
+    std::vector<const Copy*> complete;
+    for (const Copy& copy : copies_) complete.push_back(&copy);
+    for (std::size_t before = complete.size() + 1; before != complete.size();) {
+      before = complete.size();
+      std::set<std::string> paths;
+      for (const Copy* copy : complete) paths.insert(copy->name);
+      translator_.expect(std::move(paths));
+      std::erase_if(complete, [&](const Copy* copy) { return !is_complete(*copy); });
+    }
+    translator_.expect({});
+    const Handle root(hdf5_->H5Oopen(target_, "/", 0), hdf5_->H5Oclose);
+    const bool has_others = !read_links(hdf5_, root.id()).value_or(std::vector<Link>()).empty();
+    if (complete.empty() && !has_others) return;
+    const std::set<const Copy*> selected(complete.begin(), complete.end());
+    std::vector<Copy> remaining;
+    for (Copy& copy : copies_)
+      if (selected.contains(&copy)) remaining.push_back(std::move(copy));
+    copies_ = std::move(remaining);
+  }
+
+  void finish() {
+    for (Copy& copy : copies_) make(copy);
+    for (const Copy& copy : copies_)
+      if (copy.references) copy_elements(copy);
+    for (const Copy& copy : copies_) copy_attributes(copy);
+  }
+
+ private:
+  using Unlinked = ReferenceTranslator::Unlinked;
+  struct Copy {
+    std::string name, new_name, shown;
+    Handle from, to, type;
+    std::optional<ReferencePart> references;
+  };
+
+  /// Makes a dataset of the new file, with its elements unless these have references.
+  void make(Copy& copy) {
+    const std::string path = text("/", copy.new_name);
     if (!copy.references) {
       if (hdf5_->H5Ocopy(copy.from.id(), ".", target_, path.c_str(), copied_.id(), linked_.id()) < 0)
         failed(copy.shown);
@@ -114,19 +161,6 @@ class DatasetCopier {
     }
     if (!copy.to) failed(copy.shown);
   }
-
-  void finish() {
-    for (const Copy& copy : copies_)
-      if (copy.references) copy_elements(copy);
-    for (const Copy& copy : copies_) copy_attributes(copy);
-  }
-
- private:
-  struct Copy {
-    std::string shown;
-    Handle from, to, type;
-    std::optional<ReferencePart> references;
-  };
 
   static Handle open_source(const Library& hdf5, const std::string& path) {
     recover_from_journal(path);
@@ -148,11 +182,30 @@ class DatasetCopier {
     return {hdf5_->H5Dopen2(source_.id(), text("/", non_coordinate_path(name)).c_str(), 0), hdf5_->H5Dclose};
   }
 
+  void read_elements(const Copy& copy, ElementBuffer& elements) const {
+    if (!elements.empty() && hdf5_->H5Dread(copy.from.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0)
+      failed(copy.shown);
+  }
+
+  bool has_all(const ReferencePart& references, ElementBuffer& elements, Unlinked unlinked) {
+    for (std::size_t i = 0; i < elements.count(); ++i)
+      if (!translator_.has_all(references, elements.element(i), unlinked)) return false;
+    return true;
+  }
+
+  bool is_complete(const Copy& copy) {
+    if (!copy.references) return true;
+    const Handle space(hdf5_->H5Dget_space(copy.from.id()), hdf5_->H5Sclose);
+    ElementBuffer elements(hdf5_, copy.type.id(), space.id());
+    read_elements(copy, elements);
+    return has_all(*copy.references, elements, Unlinked::kAccepted);
+  }
+
   void copy_elements(const Copy& copy) {
     const Handle space(hdf5_->H5Dget_space(copy.from.id()), hdf5_->H5Sclose);
     ElementBuffer elements(hdf5_, copy.type.id(), space.id());
     if (elements.empty()) return;
-    if (hdf5_->H5Dread(copy.from.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0) failed(copy.shown);
+    read_elements(copy, elements);
     for (std::size_t i = 0; i < elements.count(); ++i)
       translator_.translate(*copy.references, elements.element(i), copy.shown);
     if (hdf5_->H5Dwrite(copy.to.id(), copy.type.id(), 0, 0, 0, elements.data()) < 0) failed(copy.shown);
@@ -180,10 +233,10 @@ class DatasetCopier {
     ElementBuffer values(hdf5_, type.id(), space.id());
     if (!values.empty() && hdf5_->H5Aread(from.id(), type.id(), values.data()) < 0) failed(shown);
     if (const std::optional<ReferencePart> references = find_references(hdf5_, type.id())) {
-      if (!are_translatable(hdf5_, type.id())) return;
-      for (std::size_t i = 0; i < values.count(); ++i)
-        // Dimensions without other users have no object in the new file.
-        if (name == "DIMENSION_LIST" && !translator_.has_all(*references, values.element(i))) return;
+      // Dimensions without other users have no object in the new file. The library reads no null references to scales.
+      const auto unlinked = name == "DIMENSION_LIST" ? Unlinked::kMissing : Unlinked::kAccepted;
+      // plait.copy compares the attributes of both files, and warns about those that are left out.
+      if (!are_translatable(hdf5_, type.id()) || !has_all(*references, values, unlinked)) return;
       for (std::size_t i = 0; i < values.count(); ++i) translator_.translate(*references, values.element(i), shown);
     }
     const Handle to(hdf5_->H5Acreate2(copy.to.id(), name.c_str(), type.id(), space.id(), 0, 0), hdf5_->H5Aclose);
@@ -217,6 +270,7 @@ void copy_datasets(const Library& hdf5, const LibraryCopies& copies, hid_t targe
   if (copies.arrays.empty()) return;
   DatasetCopier copier(hdf5, copies, target, target_name);
   for (const auto& [name, new_name] : copies.arrays) copier.add(name, new_name);
+  if (copies.skips) copier.remove_incomplete();
   copier.finish();
 }
 

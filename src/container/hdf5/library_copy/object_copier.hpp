@@ -15,9 +15,10 @@ namespace plait::container::hdf5 {
 bool is_copyable(const Library& hdf5, hid_t type, hid_t properties);
 
 /// Copies datasets with their attributes into a new file, in which all other objects exist already. References name the
-/// objects of the same names in the new file.
+/// objects of the same names in the new file. Attributes that refer to objects that it does not have are left out.
 /// target: the new file. target_name: its name in errors.
-/// errors  kArgument: a dataset refers to an object that the new file does not have; its name is not free.
+/// errors  kArgument: a dataset refers to an object that the new file does not have, and LibraryCopies::skips is false;
+///         its name is not free.
 ///         kSystem: the source cannot be opened, or the library fails.
 /// cost    The elements of one dataset with references are in memory at a time.
 void copy_datasets(const Library& hdf5, const LibraryCopies& copies, hid_t target, const std::string& target_name);

@@ -136,15 +136,32 @@ void ReferenceTranslator::translate(const ReferencePart& part, std::byte* elemen
   });
 }
 
-bool ReferenceTranslator::has_all(const ReferencePart& part, const std::byte* element) {
+bool ReferenceTranslator::has_all(const ReferencePart& part, std::byte* element, Unlinked unlinked) {
   bool found = true;
-  for_each_reference(part, element, [&](Kind kind, const std::byte* reference) {
-    haddr_t address = 0;
-    std::memcpy(&address, reference, sizeof address);
-    const std::optional<std::string> path = kind == Kind::kObject ? source_path(address) : std::nullopt;
-    found = found && path && open_target(*path);
+  for_each_reference(part, element, [&](Kind kind, std::byte* reference) {
+    if (!found || is_null({reference, kind == Kind::kRegion ? kRegionBytes : kObjectBytes})) return;
+    const std::optional<std::string> path = referenced_path(kind, reference);
+    found = path ? can_find(*path) : unlinked == Unlinked::kAccepted;
   });
   return found;
+}
+
+std::optional<std::string> ReferenceTranslator::referenced_path(Kind kind, std::byte* reference) {
+  if (kind == Kind::kObject) {
+    haddr_t address = 0;
+    std::memcpy(&address, reference, sizeof address);
+    return source_path(address);
+  }
+  const Handle object(hdf5_->H5Rdereference2(files_.source, 0, H5R_DATASET_REGION, reference), hdf5_->H5Oclose);
+  const std::optional<haddr_t> address = object ? hdf5_.address(object.id()) : std::nullopt;
+  return address ? source_path(*address) : std::nullopt;
+}
+
+bool ReferenceTranslator::can_find(const std::string& path) const {
+  if (expected_.contains(path) || expected_.contains(variable_path(path)) || open_target(path)) return true;
+  const Handle object(hdf5_->H5Oopen(files_.source, text("/", path).c_str(), 0), hdf5_->H5Oclose);
+  const int kind = object ? hdf5_->H5Iget_type(object.id()) : -1;
+  return kind == H5I_GROUP || kind == H5I_DATATYPE;  // find_or_make() makes them
 }
 
 haddr_t ReferenceTranslator::translate_object(haddr_t address, const std::string& what) {
@@ -163,11 +180,8 @@ haddr_t ReferenceTranslator::translate_object(haddr_t address, const std::string
 
 void ReferenceTranslator::translate_region(std::byte* reference, const std::string& what) {
   if (is_null({reference, kRegionBytes})) return;
-  const Handle object(hdf5_->H5Rdereference2(files_.source, 0, H5R_DATASET_REGION, reference), hdf5_->H5Oclose);
-  const Handle region(object ? hdf5_->H5Rget_region(files_.source, H5R_DATASET_REGION, reference) : -1,
-                      hdf5_->H5Sclose);
-  const std::optional<haddr_t> address = object ? hdf5_.address(object.id()) : std::nullopt;
-  const std::optional<std::string> path = address && region ? source_path(*address) : std::nullopt;
+  const Handle region(hdf5_->H5Rget_region(files_.source, H5R_DATASET_REGION, reference), hdf5_->H5Sclose);
+  const std::optional<std::string> path = region ? referenced_path(Kind::kRegion, reference) : std::nullopt;
   if (!path) {
     std::memset(reference, 0, kRegionBytes);
     return;
@@ -218,7 +232,9 @@ Handle ReferenceTranslator::find_or_make(const std::string& path, const std::str
   if (kind == H5I_DATATYPE && hdf5_->H5Ocopy(object.id(), ".", files_.target, path.c_str(), 0, linked.id()) >= 0)
     return open_target(path);
   base::throw_argument_error(what, " refers to ", files_.source_name, "::", path, ", which is not copied to ",
-                             files_.target_name, "; copy the whole file, or leave ", what, " out");
+                             files_.target_name,
+                             "; copy the whole file, or leave the array out (skip_unsupported=True, "
+                             "--skip-unsupported)");
 }
 
 }  // namespace plait::container::hdf5

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "container/hdf5/library.hpp"
@@ -53,10 +55,19 @@ class ReferenceTranslator {
   /// what: the array or attribute, for errors.
   /// errors  kArgument: the target does not have the object. kSystem: the library fails.
   void translate(const ReferencePart& part, std::byte* element, const std::string& what);
-  /// Returns true if the target has all objects of the references in an element.
-  bool has_all(const ReferencePart& part, const std::byte* element);
+  /// What has_all() returns for references to objects that no link leads to, which translate() makes null.
+  enum class Unlinked : std::uint8_t { kAccepted, kMissing };
+  /// Returns true if the target has, or gets, all objects that the references in an element lead to. Null references
+  /// lead to none.
+  bool has_all(const ReferencePart& part, std::byte* element, Unlinked unlinked);
+  /// Sets the names in the source of the datasets that the target gets later.
+  void expect(std::set<std::string> paths) { expected_ = std::move(paths); }
 
  private:
+  /// Returns the name in the source of the object that a reference leads to; empty if no link leads to it.
+  std::optional<std::string> referenced_path(ReferencePart::Kind kind, std::byte* reference);
+  /// Returns true if translate() finds the object of a name of the source in the target, or makes it.
+  bool can_find(const std::string& path) const;
   haddr_t translate_object(haddr_t address, const std::string& what);
   void translate_region(std::byte* reference, const std::string& what);
   /// Returns the name in the source of the object at an address; empty if no link leads to it.
@@ -70,6 +81,7 @@ class ReferenceTranslator {
   const Library& hdf5_;
   const Files files_;
   const std::map<std::string, std::string> renamed_;
+  std::set<std::string> expected_;
   std::map<haddr_t, std::string> paths_;     ///< names in the source, by addresses
   std::map<haddr_t, haddr_t> translations_;  ///< addresses in the target, by those in the source
 };
