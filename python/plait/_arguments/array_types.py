@@ -40,12 +40,18 @@ def element_dtype(array: ArrayType) -> np.dtype[Any]:
         return TEXT_DTYPE
     if not descr:
         return np.dtype((np.void, array.element_bytes))
-    return _descr_dtype(descr)
+    # Callers may rename the fields of a structured dtype, which changes the dtype itself.
+    return _make_dtype(descr) if descr.startswith("[") else _plain_dtype(descr)
 
 
 @lru_cache(maxsize=64)
-def _descr_dtype(descr: str) -> np.dtype[Any]:
-    """Return the dtype that .npy headers spell like this; it is cached, because programs open files of few types."""
+def _plain_dtype(descr: str) -> np.dtype[Any]:
+    """Return a dtype without fields; it is cached, because programs open files of few types."""
+    return _make_dtype(descr)
+
+
+def _make_dtype(descr: str) -> np.dtype[Any]:
+    """Return the dtype that .npy headers spell like this.  errors  ArgumentError"""
     try:
         return to_record_dtype(descr) if descr.startswith("[") else np.dtype(descr)
     except (TypeError, ValueError) as error:

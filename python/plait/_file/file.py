@@ -24,7 +24,7 @@ from .._arguments.region import Region, Slices, to_slices
 from .._arguments.texts import is_text
 from .._arguments.values import Array
 from .._arguments.words import shape_text
-from .._base.errors import ArgumentError, ArgumentTypeError, naming
+from .._base.errors import ArgumentError, ArgumentTypeError, naming, without_secrets
 from .._calls.abandon import abandon
 from .._calls.guard import Reporter, call, checks, fail_here
 from .._calls.request import Request
@@ -247,7 +247,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         """Return a description of what :meth:`read` (or :meth:`write`) would do: strategy, requests, windows, memory,
         time.
 
-        The time, in seconds, is predicted. Not collective.
+        The time, in seconds, is predicted. Small reads of one process (at most 1 MiB) have no plan. Not collective.
         """
         with checks(fail_here):
             slices = to_slices(region, self.shape)
@@ -323,7 +323,7 @@ class File(ArrayLike, CollectiveArray, GrowthMethods, StepMethods):
         """Warn of a file that was not closed, as Python's own files do; a new file (mode w) is discarded."""
         if (core := getattr(self, "_core", None)) is not None and core.is_open and not self._kept:
             # The text omits the dtype, whose name is not available while Python ends.
-            text = f"unclosed plait.File {core.path!r}, mode {self._mode}"
+            text = f"unclosed plait.File {without_secrets(core.path)!r}, mode {self._mode}"
             warnings.warn(text, ResourceWarning, stacklevel=2, source=self)
 
     def __repr__(self) -> str:

@@ -158,6 +158,35 @@ def test_other_indices_are_left_to_python(tmp_path, index):
             same(file[index], expected)
 
 
+@pytest.mark.parametrize("index", [True, np.True_, (0, np.False_)])
+def test_truth_values_are_no_integers(tmp_path, index):
+    np.save(tmp_path / "a.npy", filled((4, 6)))
+    with plait.open(tmp_path / "a.npy") as file:
+        assert file[1, 1] == 7
+        with pytest.raises(plait.ArgumentError, match=r"^index"):
+            file[index]
+
+
+def test_interrupts_during_a_conversion_are_not_lost(tmp_path):
+    class Interrupted:
+        def __index__(self):
+            raise KeyboardInterrupt
+
+    np.save(tmp_path / "a.npy", filled((4, 6)))
+    with plait.open(tmp_path / "a.npy") as file:
+        assert file[1, 1] == 7
+        for index in (Interrupted(), np.s_[Interrupted() :]):
+            with pytest.raises(KeyboardInterrupt):
+                _core.read_plain(file._core, index, np.dtype("f8"))
+
+
+def test_renamed_fields_stay_in_their_array(tmp_path):
+    whole = np.array([(1, 2.0), (3, 4.0)], [("x", "i4"), ("y", "f8")])
+    np.save(tmp_path / "a.npy", whole)
+    plait.open(tmp_path / "a.npy").read().dtype.names = ("y", "x")
+    assert plait.open(tmp_path / "a.npy").dtype.names == ("x", "y")
+
+
 def test_errors_are_those_of_read(tmp_path):
     np.save(tmp_path / "a.npy", filled((100, 100)))
     with plait.open(tmp_path / "a.npy") as file:

@@ -15,7 +15,9 @@
 #include "core/file/small/small_read.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -206,8 +208,11 @@ bool read_small(File& file, const Region& region, std::span<std::byte> data) {
       const double seconds = 1e-9 * static_cast<double>(since_start.nanoseconds());
       impl.set_times({seconds, 0, 0, seconds});
       is_read = true;
-    } catch (const Error&) {
-      is_read = false;  // File::read() reports the error
+    } catch (const Error& error) {
+      if (error.system_code() == EINTR) throw;  // Ctrl-C
+      is_read = false;                          // File::read() reports the error
+    } catch (const std::bad_alloc&) {
+      is_read = false;  // File::read() may need less memory
     }
   });
   return is_read;

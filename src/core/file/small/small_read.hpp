@@ -18,6 +18,7 @@ inline constexpr std::int64_t kMaxSmallRead = std::int64_t{1} << 20;
 /// Returns false, and leaves the contents of `data` undefined, if File::read() must read the region: it is larger than
 /// kMaxSmallRead bytes or has too many runs, it is invalid, a trace is recorded, the caller has chosen a strategy, or
 /// the read has failed.  File::read() then reports the error.  Not collective.
+/// errors  kSystem with EINTR: the user has interrupted the read.
 /// region  One slice for each dimension; empty for the whole array.
 /// threads Any; reads take turns.
 bool read_small(File& file, const Region& region, std::span<std::byte> data);
