@@ -11,7 +11,7 @@ import numpy as np
 
 import plait
 
-VARIABLES = ("tas", "pr", "ps", "huss", "uas", "vas")
+VARIABLES = ("tas", "pr", "ps", "huss", "uas", "zg")
 TIMES = 4
 """Times of a file."""
 _ITEMSIZE = 4

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from plait_bench.copies.worker import durable
 from plait_bench.joins.data import JoinSize
 from plait_bench.joins.tools import CASES, PLAIT, JoinCase, Work
 from plait_bench.machine import describe_machine
@@ -106,6 +109,7 @@ def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, ste
         row.tools[name].failed = f"not installed: {tool.missing}" if tool.missing else ""
     steps.doing(f"{case.title}: the source")
     case.prepare(settings.size, work)
+    durable(str(folder))  # otherwise the first tool would wait until the source is on the disk
     steps.done(case.title)
     names = list(case.tools)
     for number in range(settings.rounds):
@@ -114,7 +118,7 @@ def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, ste
             result = row.tools[name]
             if not result.failed:
                 _run(key, name, settings, work, result)
-            if number == 0 and not result.failed:
+            if number == 0 and not result.failed and case.target:
                 result.wrong = not case.is_right(settings.size, work.target)
             _remove(work.target)
             steps.done(f"{case.title}: {name}, round {number + 1} of {settings.rounds}")
@@ -124,16 +128,24 @@ def _measure(key: str, case: JoinCase, settings: JoinSettings, folder: Path, ste
 def _run(key: str, name: str, settings: JoinSettings, work: Work, result: JoinToolResult) -> None:
     command = [sys.executable, "-m", "plait_bench.joins.worker", key, name, str(settings.size.texts)]
     command += map(str, (work.folder, work.source, work.target))
-    try:
-        worker = subprocess.run(command, capture_output=True, text=True, timeout=settings.cut, check=False)
-    except subprocess.TimeoutExpired:
-        result.failed = f"takes more than {settings.cut:g} s"
-        return
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as worker:
+        try:
+            out, err = worker.communicate(timeout=settings.cut)
+        except BaseException as error:
+            os.killpg(worker.pid, signal.SIGKILL)  # and the program that it runs
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            result.failed = f"takes more than {settings.cut:g} s"
+            return
     if worker.returncode != 0:
-        lines = worker.stderr.strip().splitlines()
+        lines = err.strip().splitlines()
         result.failed = lines[-1] if lines else f"exit code {worker.returncode}"
         return
-    result.seconds.append(json.loads(worker.stdout.splitlines()[-1])["seconds"])
+    found = json.loads(out.splitlines()[-1])
+    result.seconds.append(found["seconds"])
+    result.wrong = result.wrong or not found["right"]
 
 
 def _remove(path: Path) -> None:

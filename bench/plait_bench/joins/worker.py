@@ -29,10 +29,11 @@ def main() -> None:
     given = np.array(make_texts(JoinSize(0, 0, int(texts))), object) if needs_texts else None
     work = Work(Path(folder), Path(source), Path(target), given)
     begin = time.perf_counter()
-    tool.run(work)
+    found = tool.run(work)
     if case.target:
         durable(folder)
-    print(json.dumps({"seconds": time.perf_counter() - begin}))
+    seconds = time.perf_counter() - begin
+    print(json.dumps({"seconds": seconds, "right": case.has_read(int(texts), found)}))
 
 
 if __name__ == "__main__":

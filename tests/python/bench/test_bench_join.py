@@ -2,6 +2,10 @@
 
 import io
 import json
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +20,14 @@ from plait_bench.joins.table import join_table
 from plait_bench.joins.tools import CASES, JOINS, PLAIT, TEXTS, Tool
 
 SIZE = JoinSize(3, 20_000, 500)
+
+
+def is_running(number):
+    """Return True if a process runs; False if it is killed, even if its parent has not waited for it."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_files_are_joined_right_or_found_wrong(tmp_path):
@@ -52,6 +64,27 @@ def test_every_tool_that_is_there_is_right(key):
             assert len(tool.seconds) == 1
             assert row.ratio(name) > 0
     assert not row.tools[PLAIT].failed
+
+
+def test_read_texts_are_compared():
+    texts = make_texts(SIZE)
+    assert CASES["read-hdf5"].has_read(500, np.array(texts, object))
+    assert not CASES["read-hdf5"].has_read(500, np.array([*texts[:-1], "other"], object))
+    assert not CASES["read-zarr"].has_read(500, np.array(texts[:-1], object))
+    assert not CASES["read-zarr"].has_read(500, None)
+
+
+def test_aborted_tools_leave_no_program(tmp_path, monkeypatch):
+    program = tmp_path / "ncrcat"
+    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/number\nexec sleep 600\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setitem(CASES, "nc", replace(CASES["nc"], tools={"ncrcat": CASES["nc"].tools["ncrcat"]}))
+    (row,) = run_joins(JoinSettings(SIZE, ("nc",), rounds=1, cut=5)).rows
+    assert row.tools["ncrcat"].failed == "takes more than 5 s"
+    number = int((tmp_path / "number").read_text())
+    while is_running(number):  # init reaps it
+        time.sleep(0.01)
 
 
 def test_wrong_and_failing_tools_are_reported(monkeypatch):
