@@ -70,7 +70,7 @@ std::string OpenedDataset::encoded() const { return packed(dataset_->dataset());
 
 void OpenedDataset::prepare_changes() {
   dataset_->check_writable();
-  if (changed_ && !changed_->grows() && dataset_->dataset().needs_offsets()) changed_->prepare();
+  if (changed_ && !changed_->is_growing() && dataset_->dataset().needs_offsets()) changed_->prepare();
 }
 
 DeferredChanges* OpenedDataset::deferred_changes() { return changed_ && changed_->is_changed() ? this : nullptr; }

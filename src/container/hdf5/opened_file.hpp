@@ -27,7 +27,7 @@ class OpenedDataset : public container::Dataset, public DeferredChanges, public 
   ShapeChanges* shape_changes() override { return this; }
 
   bool needs_counter() const override { return true; }
-  bool follows_elements() const override { return changed_->grows(); }
+  bool follows_elements() const override { return changed_->is_growing(); }
   void share(std::unique_ptr<transport::Counter> counter, bool alone) override;
   void commit() override;
 

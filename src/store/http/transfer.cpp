@@ -35,11 +35,6 @@ long stall_seconds() {
   return seconds > 0 ? seconds : 30;
 }
 
-void Transfer::clear() {
-  if (headers_ != nullptr) curl().curl_slist_free_all(headers_);
-  headers_ = nullptr;
-}
-
 void Transfer::begin(Call& call, Completions& completions, std::int64_t seconds) {
   call_ = &call;
   completions_ = &completions;
@@ -53,7 +48,6 @@ void Transfer::begin(Call& call, Completions& completions, std::int64_t seconds)
   lacks_memory_ = false;
   uploaded_ = 0;
   why_[0] = '\0';
-  clear();
   set_options();
 }
 
@@ -61,6 +55,13 @@ void Transfer::set_options() {
   const CurlLibrary& library = curl();
   library.curl_easy_reset(easy_);
   const auto set = [&](CurlOption option, auto value) { library.curl_easy_setopt(easy_, option, value); };
+  headers_.reset();
+  const auto add_header = [&](const char* line) {
+    CurlList* const longer = library.curl_slist_append(headers_.get(), line);
+    if (longer == nullptr) return;  // without memory; the server will reject the request
+    (void)headers_.release();       // it is a part of the longer list
+    headers_ = {longer, library.curl_slist_free_all};
+  };
   if (const std::string certificates = certificate_file(); !certificates.empty())
     set(kCurlCaFile, certificates.c_str());
   set(kCurlUrl, sent_.url.c_str());
@@ -93,13 +94,12 @@ void Transfer::set_options() {
     set(kCurlSeekFunction, &Transfer::on_seek);
     set(kCurlSeekData, static_cast<void*>(this));
     // libcurl would wait a second for servers that do not answer "Expect: 100-continue".
-    headers_ = library.curl_slist_append(headers_, "Expect:");
+    add_header("Expect:");
   } else if (sent_.method != "GET") {
     set(kCurlCustomRequest, sent_.method.c_str());
   }
-  for (const Header& one : sent_.headers)
-    headers_ = library.curl_slist_append(headers_, base::text(one.name, ": ", one.value).c_str());
-  set(kCurlHeaders, headers_);
+  for (const Header& one : sent_.headers) add_header(base::text(one.name, ": ", one.value).c_str());
+  set(kCurlHeaders, headers_.get());
 }
 
 /// Calls a function that allocates memory. Returns false if there is not enough: no exception may pass through libcurl.

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "store/http/client.hpp"
@@ -17,7 +18,6 @@ long stall_seconds();
 class Transfer {
  public:
   explicit Transfer(void* easy) : easy_(easy) {}
-  ~Transfer() { clear(); }
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
@@ -28,7 +28,6 @@ class Transfer {
   void begin(Call& call, Completions& completions, std::int64_t seconds);
   /// Sets the call's response or error. result: that of libcurl. Returns true if the body is complete.
   bool end(int result);
-  void clear();
 
  private:
   static std::size_t on_header(const char* data, std::size_t size, std::size_t count, void* self);
@@ -45,7 +44,7 @@ class Transfer {
   Call* call_ = nullptr;
   Completions* completions_ = nullptr;
   Request sent_;  // the request as it was prepared
-  CurlList* headers_ = nullptr;
+  std::unique_ptr<CurlList, void (*)(CurlList*)> headers_{nullptr, nullptr};
   bool body_begun_ = false;
   bool lacks_memory_ = false;
   std::size_t uploaded_ = 0;

@@ -86,11 +86,11 @@ void ChangedDataset::prepare() {
   HdfDataset& own = changed_dataset();
   check_changeable(own.relocation);
   take_file(std::make_shared<ChangedFile>(shared_file(), name()));
-  changed_file_->fields = find_fields(file(), own.header);
-  check_changeable(changed_file_->fields.rejection);
-  changed_file_->old_length = read_number(file(), changed_file_->fields.length);
-  changed_file_->old_index = read_number(file(), changed_file_->fields.index);
-  begin_log(static_cast<std::int64_t>(changed_file_->old_length), false);
+  changed_file_->state().fields = find_fields(file(), own.header);
+  check_changeable(changed_file_->state().fields.rejection);
+  changed_file_->state().old_length = read_number(file(), changed_file_->state().fields.length);
+  changed_file_->state().old_index = read_number(file(), changed_file_->state().fields.index);
+  begin_log(static_cast<std::int64_t>(changed_file_->state().old_length), false);
 }
 
 void ChangedDataset::begin_log(std::int64_t begin, bool grows) {
@@ -146,7 +146,7 @@ std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSe
 }
 
 void ChangedDataset::write_chunk(std::int64_t number, std::span<const WriteSegment> parts) {
-  if (grows() && dataset().filters.empty()) {
+  if (is_growing() && dataset().filters.empty()) {
     log_->look();
     if (const std::optional<Chunk> chunk = find(number)) {
       std::vector<WriteSegment> pieces;
@@ -212,8 +212,8 @@ void ChangedDataset::forget() noexcept {
 void ChangedDataset::check_alone() const {
   // The library would cut off the bytes after the end that the superblock states, so it cannot check this itself.
   if (!uses_file_locks()) return;
-  const bool others = ::flock(changed_file_->lock.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  (void)::flock(changed_file_->lock.number(), LOCK_SH | LOCK_NB);
+  const bool others = ::flock(changed_file_->descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  (void)::flock(changed_file_->descriptor(), LOCK_SH | LOCK_NB);
   if (others)
     base::throw_system_error(
         EBUSY, name(),
@@ -222,7 +222,7 @@ void ChangedDataset::check_alone() const {
 }
 
 void ChangedDataset::commit() {
-  if (grows()) return commit_growth();
+  if (is_growing()) return commit_growth();
   std::vector<Chunk> chunks = log_->all();
   if (!chunks.empty() && dataset().storage == Storage::kWhole) {
     put_into_use(log_->end(), dataset().offset);
@@ -241,13 +241,13 @@ void ChangedDataset::commit() {
 
 void ChangedDataset::put_into_use(std::int64_t end, std::int64_t index) {
   file().sync();
-  if (read_number(file(), changed_file_->fields.length) != changed_file_->old_length ||
-      read_number(file(), changed_file_->fields.index) != changed_file_->old_index)
+  if (read_number(file(), changed_file_->state().fields.length) != changed_file_->state().old_length ||
+      read_number(file(), changed_file_->state().fields.index) != changed_file_->state().old_index)
     base::throw_system_error(EBUSY, name(),
                              " has been changed by another program meanwhile; what was written here is not in it");
-  write_number(file(), changed_file_->fields.length, static_cast<std::uint64_t>(end));
+  write_number(file(), changed_file_->state().fields.length, static_cast<std::uint64_t>(end));
   file().sync();
-  write_number(file(), changed_file_->fields.index, static_cast<std::uint64_t>(index));
+  write_number(file(), changed_file_->state().fields.index, static_cast<std::uint64_t>(index));
 }
 
 }  // namespace plait::container::hdf5

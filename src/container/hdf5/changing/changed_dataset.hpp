@@ -50,7 +50,7 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   /// Returns true after prepare() or begin_growth().
   bool is_changed() const { return dataset().changes.has_value(); }
   /// Returns true after begin_growth().
-  bool grows() const { return is_changed() && dataset().changes->grows; }
+  bool is_growing() const { return is_changed() && dataset().changes->grows; }
   /// Locks the file, and returns the dataset with the shape that it has in the file, which may differ from that of its
   /// unlimited dimensions. One rank calls it before the dataset is broadcast.
   /// errors  kArgument: the shape cannot change. kSystem: another program changes the file.

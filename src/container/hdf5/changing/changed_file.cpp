@@ -30,17 +30,18 @@ store::posix::Descriptor locked(const std::string& file, const std::string& name
 }  // namespace
 
 ChangedFile::ChangedFile(std::shared_ptr<store::Store> changed, const std::string& name)
-    : file(std::move(changed)),
-      lock(locked(file->name(), name)),
-      path(std::filesystem::absolute(file->name()).string()),
-      old_size(file->size()) {}
+    : file_(std::move(changed)),
+      lock_(locked(file_->name(), name)),
+      path_(std::filesystem::absolute(file_->name()).string()) {
+  state_.old_size = file_->size();
+}
 
 ChangedFile::~ChangedFile() {
-  if (lock.number() < 0 || old_length == 0) return;
+  if (lock_.number() < 0 || state_.old_length == 0) return;
   try {
     // Cut the file only if no field refers to the appended bytes.
-    if (read_number(*file, fields.length) == old_length && file->size() > old_size)
-      (void)!::ftruncate(lock.number(), old_size);
+    if (read_number(*file_, state_.fields.length) == state_.old_length && file_->size() > state_.old_size)
+      (void)!::ftruncate(lock_.number(), state_.old_size);
   } catch (const std::exception&) {  // the next program that writes overwrites the bytes
   }
 }

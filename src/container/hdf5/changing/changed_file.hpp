@@ -12,9 +12,19 @@
 
 namespace plait::container::hdf5 {
 
+/// The fields of a file that a change updates, and how long the file is.
+struct ChangedState {
+  ChangedFields fields{};
+  std::uint64_t old_length = 0;  ///< the length in the superblock
+  std::uint64_t old_index = 0;
+  std::int64_t old_size = 0;  ///< size of the file before the changes
+  std::int64_t free = 0;      ///< the offset after all appended chunks of datasets that grow
+};
+
 /// A file that is locked against other programs that change chunks. The destructor cuts off what has been appended, if
 /// nothing refers to it.
-struct ChangedFile {
+class ChangedFile {
+ public:
   /// Locks the file.  name: the name of the dataset, for errors.
   /// errors  kSystem: another program changes the file.
   ChangedFile(std::shared_ptr<store::Store> changed, const std::string& name);
@@ -22,14 +32,18 @@ struct ChangedFile {
   ChangedFile(const ChangedFile&) = delete;
   ChangedFile& operator=(const ChangedFile&) = delete;
 
-  std::shared_ptr<store::Store> file;
-  store::posix::Descriptor lock;
-  std::string path;  ///< absolute path
-  ChangedFields fields{};
-  std::uint64_t old_length = 0;  ///< the length in the superblock
-  std::uint64_t old_index = 0;
-  std::int64_t old_size = 0;  ///< size of the file before the changes
-  std::int64_t free = 0;      ///< the offset after all appended chunks of datasets that grow
+  store::Store& file() const { return *file_; }
+  /// Returns the descriptor that has the locks.
+  int descriptor() const { return lock_.number(); }
+  /// Returns the absolute path.
+  const std::string& path() const { return path_; }
+  ChangedState& state() { return state_; }
+
+ private:
+  std::shared_ptr<store::Store> file_;
+  store::posix::Descriptor lock_;
+  std::string path_;
+  ChangedState state_;
 };
 
 }  // namespace plait::container::hdf5

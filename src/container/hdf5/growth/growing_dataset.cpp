@@ -90,12 +90,12 @@ std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
   std::shared_ptr<GrowthGroup> group = GrowthGroup::find(file().name());
   std::shared_ptr<const void> turn = group ? group->begin_dataset(name()) : nullptr;
   take_file(group ? group->file(shared_file(), name()) : std::make_shared<ChangedFile>(shared_file(), name()));
-  changed_file_->fields = find_length(file());
-  if (changed_file_->fields.rejection)
-    base::throw_argument_error(name(), " cannot grow: ", changed_file_->fields.rejection.reason(),
+  changed_file_->state().fields = find_length(file());
+  if (changed_file_->state().fields.rejection)
+    base::throw_argument_error(name(), " cannot grow: ", changed_file_->state().fields.rejection.reason(),
                                "; copy it to a new file by h5repack");
-  changed_file_->old_length = read_number(file(), changed_file_->fields.length);
-  begin_log(std::max(static_cast<std::int64_t>(changed_file_->old_length), changed_file_->free), true);
+  changed_file_->state().old_length = read_number(file(), changed_file_->state().fields.length);
+  begin_log(std::max(static_cast<std::int64_t>(changed_file_->state().old_length), changed_file_->state().free), true);
   HdfDataset own = dataset();
   if (!own.stored_shape.empty()) {
     const Extents stored = std::exchange(own.stored_shape, {});
@@ -186,9 +186,9 @@ void ChangedDataset::commit_shape(const Extents& shape) {
   if (stored_->group) {
     stored_->group->add(std::move(growth), free);
   } else {
-    changed_file_->free = free;
+    changed_file_->state().free = free;
     apply_to(*changed_file_, name(), {&growth, 1});
-    if (changed_file_->free > free) log_->skip_to(changed_file_->free);
+    if (changed_file_->state().free > free) log_->skip_to(changed_file_->state().free);
   }
   update_index(changed_dataset(), chunks, shape);
   stored_->shape = shape;

@@ -101,7 +101,7 @@ const std::shared_ptr<ChangedFile>& GrowthGroup::file(const std::shared_ptr<stor
 
 void GrowthGroup::add(DatasetGrowth change, std::int64_t free) {
   changes_.push_back(std::move(change));
-  file_->free = free;
+  file_->state().free = free;
 }
 
 void GrowthGroup::finish_dataset() {
@@ -112,18 +112,18 @@ void GrowthGroup::finish_dataset() {
 }
 
 void apply_to(ChangedFile& file, const std::string& name, std::span<const DatasetGrowth> changes) {
-  const ReaderLock lock(file.lock.number(), name);
+  const ReaderLock lock(file.descriptor(), name);
   // A program that had the lock between two attempts has cut off the appended chunks when it closed the file.
-  const std::int64_t size = file.file->size();
+  const std::int64_t size = file.file().size();
   const auto is_cut_off = [&](const PlacedChunk& chunk) { return chunk.offset + chunk.bytes > size; };
-  if (read_number(*file.file, file.fields.length) != file.old_length ||
+  if (read_number(file.file(), file.state().fields.length) != file.state().old_length ||
       std::ranges::any_of(changes,
                           [&](const DatasetGrowth& growth) { return std::ranges::any_of(growth.chunks, is_cut_off); }))
     base::throw_system_error(EBUSY, name,
                              " has been changed by another program meanwhile; what was written here is not in it");
-  file.free = apply_growth({file.lock.number(), file.path, file.free}, changes);
-  file.old_length = read_number(*file.file, file.fields.length);
-  file.old_size = file.file->size();
+  file.state().free = apply_growth({file.descriptor(), file.path(), file.state().free}, changes);
+  file.state().old_length = read_number(file.file(), file.state().fields.length);
+  file.state().old_size = file.file().size();
 }
 
 }  // namespace plait::container::hdf5

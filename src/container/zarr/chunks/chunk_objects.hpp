@@ -104,7 +104,7 @@ class ChunkObjects {
   /// from: the identity from read(), if the chunk contains elements that read() has returned.
   /// errors  kSystem.
   void put(std::int64_t number, std::span<const std::byte> packed, const store::Condition& from);
-  /// Writes parts of a chunk, if changes_in_place(). Creates the object of the chunk if it does not exist. Offsets are
+  /// Writes parts of a chunk without a new content of its object, which is created if it does not exist. Offsets are
   /// relative to the chunk.  errors  kSystem: a write fails, or the chunk has another size.
   void change(std::int64_t number, std::vector<store::WriteSegment> parts);
   /// Gives the new contents their names, and writes the indexes of shards that put() has changed in place. Only one

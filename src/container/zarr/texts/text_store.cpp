@@ -83,7 +83,7 @@ std::unique_ptr<store::Pending> TextStore::submit_write(std::vector<store::Write
 }
 
 std::shared_ptr<const TextStore::TextChunk> TextStore::read_chunk(std::int64_t number) {
-  const std::shared_ptr<const TextChunk> cached = decoded_.find(number);
+  std::shared_ptr<const TextChunk> cached = decoded_.find(number);
   std::vector<std::byte> packed;
   const auto memory = [&](std::int64_t bytes) {
     packed.resize(static_cast<std::size_t>(bytes));
