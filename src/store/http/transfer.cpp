@@ -57,10 +57,10 @@ void Transfer::set_options() {
   const auto set = [&](CurlOption option, auto value) { library.curl_easy_setopt(easy_, option, value); };
   headers_.reset();
   const auto add_header = [&](const char* line) {
-    CurlList* const longer = library.curl_slist_append(headers_.get(), line);
-    if (longer == nullptr) return;  // without memory; the server will reject the request
-    (void)headers_.release();       // it is a part of the longer list
-    headers_ = {longer, library.curl_slist_free_all};
+    CurlList* const former = headers_.release();
+    CurlList* const longer = library.curl_slist_append(former, line);
+    // Without memory the header is missing, and the server rejects the request.
+    headers_ = {longer != nullptr ? longer : former, library.curl_slist_free_all};
   };
   if (const std::string certificates = certificate_file(); !certificates.empty())
     set(kCurlCaFile, certificates.c_str());
