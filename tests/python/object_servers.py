@@ -14,17 +14,19 @@ from typing import Any
 import pytest
 from s3_server import ACCESS, REGION, SECRET
 
+LOCAL = "127.0.0.1"
+
 
 class ObjectServer:
     """The server of s3_server.py in a process of its own."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.endpoint = f"http://127.0.0.1:{port}"
+    def __init__(self, port: int, host: str = LOCAL) -> None:
+        self.port, self.host = port, host
+        self.endpoint = f"http://{host}:{port}"
 
     def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
         """Send a request without a signature."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=60)
         connection.request(method, path, body)
         answer = connection.getresponse()
         content = answer.read()
@@ -57,8 +59,8 @@ def use_keys(monkeypatch: pytest.MonkeyPatch, server: ObjectServer | None, tmp_p
         "AWS_REGION": REGION,
         "AWS_CONFIG_FILE": str(tmp_path / "no-config"),
         "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "no-credentials"),
-        "NO_PROXY": "127.0.0.1",
-        "no_proxy": "127.0.0.1",
+        "NO_PROXY": server.host if server is not None else LOCAL,
+        "no_proxy": server.host if server is not None else LOCAL,
     }.items():
         monkeypatch.setenv(name, value)
     if server is not None:
@@ -66,16 +68,16 @@ def use_keys(monkeypatch: pytest.MonkeyPatch, server: ObjectServer | None, tmp_p
 
 
 @contextmanager
-def object_server(certificate: Path | None = None) -> Iterator[ObjectServer]:
-    """Run a server, by TLS if there is a file with a certificate and its key."""
-    command = [sys.executable, str(Path(__file__).with_name("s3_server.py"))]
+def object_server(certificate: Path | None = None, host: str = LOCAL) -> Iterator[ObjectServer]:
+    """Run a server on an address of this host, by TLS if there is a file with a certificate and its key."""
+    command = [sys.executable, str(Path(__file__).with_name("s3_server.py")), host]
     if certificate is not None:
         command.append(str(certificate))
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        yield ObjectServer(int(process.stdout.readline()))
+        yield ObjectServer(int(process.stdout.readline()), host)
     finally:
         process.stdin.close()
         process.wait(30)

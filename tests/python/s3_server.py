@@ -1,8 +1,9 @@
 """A server of objects for tests: S3 with signatures and conditions, plain HTTP, and faults on request.
 
-``python s3_server.py`` prints its port and serves until its standard input ends; with the file of a certificate and its
-key it serves by TLS. Objects below ``/public/`` need no signature. Requests below ``/-/`` control it: ``PUT /-/faults``
-takes a JSON object (:data:`FAULTS`), ``GET /-/log`` returns and clears the list of requests.
+``python s3_server.py HOST`` listens on an address, prints its port and serves until its standard input ends; with the
+file of a certificate and its key it serves by TLS. Objects below ``/public/`` need no signature. Requests below ``/-/``
+control it: ``PUT /-/faults`` takes a JSON object (:data:`FAULTS`), ``GET /-/log`` returns and clears the list of
+requests.
 
 It checks signatures by its own code, so that it is an oracle for those of Plait.
 """
@@ -340,10 +341,10 @@ class Server(ThreadingHTTPServer):
 
 def main() -> None:
     """Serve until the standard input ends."""
-    server = Server(("127.0.0.1", 0), Handler)
-    if len(sys.argv) > 1:
+    server = Server((sys.argv[1], 0), Handler)
+    if len(sys.argv) > 2:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(sys.argv[1])
+        context.load_cert_chain(sys.argv[2])
         server.socket = context.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], flush=True)

@@ -2,11 +2,13 @@
 
 import contextlib
 import io
+import socket
 
 import numpy as np
 import pytest
 from mpi4py import MPI
-from object_servers import ObjectServer, object_server, use_keys
+from nodes import SEVERAL_HOSTS
+from object_servers import LOCAL, ObjectServer, object_server, use_keys
 
 import plait
 
@@ -25,8 +27,10 @@ LAYOUTS = [
 @pytest.fixture
 def server(monkeypatch, tmp_path):
     with contextlib.ExitStack() as stack:
-        started = stack.enter_context(object_server()) if COMM.rank == 0 else None
-        server = ObjectServer(COMM.bcast(started.port if started else None))
+        # Ranks on other hosts do not reach a server on the loopback device.
+        host = socket.gethostbyname(socket.gethostname()) if SEVERAL_HOSTS else LOCAL
+        started = stack.enter_context(object_server(host=host)) if COMM.rank == 0 else None
+        server = ObjectServer(*COMM.bcast((started.port, started.host) if started else None))
         use_keys(monkeypatch, server, tmp_path)
         COMM.Barrier()
         yield server
