@@ -118,6 +118,20 @@ void WindowCopier::array_to_window(Range range, const copy::LocalArray& array, s
       });
 }
 
+WindowCopier::Part WindowCopier::find_part(Range range, const copy::LocalArray& array) const {
+  Part part;
+  bool contiguous = true;
+  for_each_product(range, plan_.owners().local_strides(array.strides), [&](std::int64_t offset, plan::Nest& nest) {
+    std::byte* const found = array.data + nest.b;
+    if (part.bytes == 0) part.begin = found;
+    contiguous = contiguous && offset + nest.a == part.bytes && found == part.begin + part.bytes;
+    part.bytes += plan::take_run(nest, plan_.element_bytes());
+    contiguous = contiguous && nest.loops.empty();
+  });
+  if (!contiguous) part.begin = nullptr;
+  return part;
+}
+
 std::int64_t WindowCopier::pack_from_window(Range range, const std::byte* window, std::byte* packed) const {
   Loops loops;
   std::int64_t done = 0;
@@ -162,6 +176,19 @@ std::int64_t WindowCopier::pack_from_array(Range range, const copy::LocalArray& 
     done += bytes;
   });
   return done;
+}
+
+std::byte* find_in_arrays(std::span<const WindowCopier> copiers, std::span<const copy::LocalArray> arrays,
+                          Range range) {
+  std::byte* begin = nullptr;
+  for (std::size_t i = 0; i < copiers.size(); ++i) {
+    const WindowCopier::Part part = copiers[i].find_part(range, arrays[i]);
+    if (part.bytes == 0) continue;
+    const bool whole = part.begin != nullptr && part.bytes == range.size() * copiers[i].element_bytes();
+    if (!whole || begin != nullptr) return nullptr;
+    begin = part.begin;
+  }
+  return begin;
 }
 
 }  // namespace plait::access

@@ -85,7 +85,8 @@ transport::Slot& WindowMove::slot(int peer, std::int64_t window_number) const {
   return transport_.gates().slot(peer, static_cast<int>(window_number % plan::kSlots));
 }
 
-/// Processes windows that no other worker has claimed, until there are none, each in this worker's own window memory.
+/// Processes windows that no other worker has claimed, until there are none: in the array itself if it holds a window's
+/// elements as the window would, otherwise in this worker's own window memory.
 void WindowMove::work_alone() {
   for (int i = 0; i < served_; ++i) {
     Progress& theirs = progress(peer(i));
@@ -93,6 +94,10 @@ void WindowMove::work_alone() {
       if (failed()) return;
       const Range range = peer_window(peer(i), theirs.claimed);
       if (!claim(peer(i))) continue;
+      if (std::byte* const in_array = find_in_arrays(copiers_, access_.arrays, range)) {
+        move(range, in_array);
+        continue;
+      }
       if (moves_first()) move(range, window(me(), 0));
       visit(range, window(me(), 0));
       if (!moves_first()) move(range, window(me(), 0));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/errors.hpp"
+#include "base/memory/recycled.hpp"
 #include "base/process.hpp"
 #include "base/text.hpp"
 #include "transport/counter.hpp"
@@ -34,65 +35,18 @@ class AlwaysAlive : public Liveness {
   void check() override {}
 };
 
-/// Larger blocks are mapped, so that they return to the system: the allocator would cache some in each of its arenas,
-/// and each access, with its own threads, uses another arena.  One block that is not much larger is cached for the next
-/// access.
-constexpr std::int64_t kMinMapped = std::int64_t{1} << 20;
-constexpr std::int64_t kMaxCached = std::int64_t{8} << 20;
-
-void unmap(std::byte* memory, std::int64_t bytes) { ::munmap(memory, static_cast<std::size_t>(bytes)); }
-
-/// The cached block of the last access.
-class SpareMemory {
- public:
-  /// Returns a block of at least `bytes` bytes, or nullptr.
-  std::byte* take(std::int64_t& bytes) {
-    const std::scoped_lock lock(mutex_);
-    if (bytes_ < bytes) return nullptr;
-    bytes = std::exchange(bytes_, 0);
-    return std::exchange(memory_, nullptr);
+/// Memory for the team's control block, and for its windows.
+///
+/// A team lives for one access, so large windows are recycled: the system would clear fresh memory in each access, and
+/// the allocator would cache a block in the arena of each thread.
+std::shared_ptr<std::byte> allocate(std::int64_t bytes) {
+  if (bytes >= base::kMinRecycled) {
+    const auto block = std::make_shared<base::RecycledBlock>(bytes);
+    return {block, block->data()};
   }
-  /// Caches the larger of two blocks.
-  void give(std::byte* memory, std::int64_t bytes) {
-    const std::scoped_lock lock(mutex_);
-    if (bytes <= kMaxCached && bytes > bytes_) {
-      std::swap(memory, memory_);
-      std::swap(bytes, bytes_);
-    }
-    if (memory != nullptr) unmap(memory, bytes);
-  }
-
- private:
-  std::mutex mutex_;
-  std::byte* memory_ = nullptr;
-  std::int64_t bytes_ = 0;
-};
-
-SpareMemory& spare() {
-  static base::PerProcess<SpareMemory> spare;
-  return spare.get();
-}
-
-struct FreeAligned {
-  std::int64_t bytes = 0;
-  void operator()(std::byte* memory) const {
-    if (bytes >= kMinMapped)
-      spare().give(memory, bytes);
-    else
-      ::operator delete[](memory, std::align_val_t{64});
-  }
-};
-using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
-
-AlignedBytes allocate(std::int64_t bytes) {
-  if (bytes < kMinMapped)
-    return {static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), std::align_val_t{64})),
-            FreeAligned{bytes}};
-  if (std::byte* const kept = spare().take(bytes)) return {kept, FreeAligned{bytes}};
-  void* const memory =
-      ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  return {static_cast<std::byte*>(memory), FreeAligned{bytes}};
+  constexpr auto kAlignment = std::align_val_t{64};
+  auto* const memory = static_cast<std::byte*>(::operator new[](static_cast<std::size_t>(bytes), kAlignment));
+  return {memory, [](std::byte* released) { ::operator delete[](released, kAlignment); }};
 }
 
 /// Creates an object for all workers; returns nullptr if there is no memory, so that all workers can throw.
@@ -180,9 +134,10 @@ struct Team {
     std::memset(control.get(), 0, static_cast<std::size_t>(shared_memory::control_bytes(workers)));
   }
   int size;
-  AlignedBytes control;
-  AlignedBytes windows;
+  std::shared_ptr<std::byte> control;
+  std::shared_ptr<std::byte> windows;
   std::int64_t window_bytes = 0;
+  std::exception_ptr windows_error;
   Mail mail;
   std::byte* area = nullptr;  // the area that is being created
   std::int64_t area_number = 0;
@@ -224,12 +179,15 @@ class ThreadTransport : public Transport {
       team_->windows = nullptr;
       try {
         team_->windows = allocate(capacity_ * group_.size());
-      } catch (const std::bad_alloc&) {
-        capacity_ = 0;  // every worker finds that there are none below
+      } catch (...) {
+        team_->windows_error = std::current_exception();
       }
     }
     group_.barrier();
-    if (!team_->windows) throw std::bad_alloc();
+    if (!team_->windows) {
+      capacity_ = 0;
+      std::rethrow_exception(team_->windows_error);
+    }
     return windows_;
   }
   Gates& gates() override { return group_; }
