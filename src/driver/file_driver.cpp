@@ -65,6 +65,7 @@ class FileSource : public core::Source {
   const FileDriver& driver_;
   std::string name_;
   bool is_read_only_ = false;
+  bool is_new_ = false;
   store::Location found_;  // set on rank 0 for an existing store
   std::shared_ptr<store::Store> store_;
   std::unique_ptr<store::NewFile> made_;
@@ -74,6 +75,7 @@ Findings FileSource::look(Opening& opening) {
   collective::Collective& call = opening.call();
   const bool alone = call.transport().size() == 1;
   is_read_only_ = opening.mode() == Mode::kRead;
+  is_new_ = opening.mode() == Mode::kWrite;
   Findings found;
   std::string encoded;
   call.run_phase([&] {
@@ -140,6 +142,7 @@ void FileSource::finish(collective::Collective& call, bool syncs) {
   call.run_phase([&] {
     if (syncs) store_->sync();
   });
+  if (is_new_) driver_.send_new(call, name_, *store_, made_.get());
   call.run_phase([&] {
     if (made_) made_->commit();
   });

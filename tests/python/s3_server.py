@@ -71,6 +71,7 @@ class Store:
         self.faults = dict(FAULTS)
         self.log: list[dict[str, Any]] = []
         self.version = 0
+        self.uploads: dict[str, tuple[str, dict[str, str], dict[int, tuple[bytes, str]]]] = {}
 
     def take(self, fault: str) -> bool:
         """Return True if a fault that is counted is due."""
@@ -214,12 +215,58 @@ class Handler(BaseHTTPRequestHandler):
         has_condition = "If-Match" in self.headers or "If-None-Match" in self.headers
         if self.command == "PUT" and has_condition and STORE.take("conflict"):
             return self._error(409, "ConditionalRequestConflict")
+        parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+        if self.command == "POST" or "uploadId" in parameters:
+            return self._upload(key, body, parameters)
         return self._put(key, body) if self.command == "PUT" else self._delete(key)
 
-    do_GET = do_HEAD = do_PUT = do_DELETE = _handle  # noqa: N815
+    do_GET = do_HEAD = do_PUT = do_DELETE = do_POST = _handle  # noqa: N815
+
+    def _metadata(self) -> dict[str, str]:
+        return {name: value for name, value in self.headers.items() if name.lower().startswith("x-amz-meta-")}
+
+    def _upload(self, key: str, body: bytes, parameters: dict[str, str]) -> None:
+        if "uploads" in parameters:
+            with STORE.lock:
+                STORE.version += 1
+                name = f"upload+{STORE.version}/="
+                STORE.uploads[name] = (key, self._metadata(), {})
+            return self._answer(200, f"<R><UploadId>{name}</UploadId></R>".encode())
+        name = parameters["uploadId"]
+        with STORE.lock:
+            found = STORE.uploads.get(name)
+            if found is None or found[0] != key:
+                status, code = 404, "NoSuchUpload"
+            elif self.command == "DELETE":
+                del STORE.uploads[name]
+                status, code = 204, ""
+            elif self.command == "POST":
+                status, code = 200, ""
+            else:
+                tag = hashlib.md5(body).hexdigest()
+                found[2][int(parameters["partNumber"])] = (body, tag)
+                status, code = 200, ""
+        if code:
+            return self._error(status, code)
+        if self.command == "POST":
+            return self._complete(key, body, name)
+        return self._answer(status, headers={"ETag": f'"{tag}"'} if self.command == "PUT" else None)
+
+    def _complete(self, key: str, body: bytes, name: str) -> None:
+        """Complete an upload, as a put of all its parts."""
+        stated = re.findall(r"<Part><PartNumber>(\d+)</PartNumber><ETag>\"(\w+)\"</ETag></Part>", body.decode())
+        _, metadata, parts = STORE.uploads[name]
+        numbers = [int(number) for number, _ in stated]
+        if numbers != sorted(set(numbers)) or any(parts.get(int(number), (b"", ""))[1] != tag for number, tag in stated):
+            return self._error(400, "InvalidPart")
+        if any(len(parts[number][0]) < 5 << 20 for number in numbers[:-1]):
+            return self._error(400, "EntityTooSmall")
+        return self._put(key, b"".join(parts[number][0] for number in numbers), metadata, name)
 
     def _control(self, path: str, body: bytes) -> None:
         with STORE.lock:
+            if path == "/-/uploads":
+                return self._answer(200, json.dumps(list(STORE.uploads)).encode())
             if path == "/-/faults":
                 STORE.faults = {**FAULTS, **json.loads(body)}
                 return self._answer(200)
@@ -270,7 +317,7 @@ class Handler(BaseHTTPRequestHandler):
         headers["Content-Range"] = f"bytes {begin}-{end - 1}/{len(content)}"
         return self._answer(206, content[begin:end], headers)
 
-    def _put(self, key: str, body: bytes) -> None:
+    def _put(self, key: str, body: bytes, metadata: dict[str, str] | None = None, upload: str = "") -> None:
         with STORE.lock:
             old = STORE.objects.get(key)
             create = self.headers.get("If-None-Match") == "*" and not STORE.faults["ignore_create"]
@@ -285,8 +332,9 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 status, code = 200, ""
                 STORE.version += 1
-                meta = {name: value for name, value in self.headers.items() if name.lower().startswith("x-amz-meta-")}
+                meta = self._metadata() if metadata is None else metadata
                 STORE.objects[key] = (body, f"v{STORE.version}", meta, time.time())
+                STORE.uploads.pop(upload, None)
         if code:
             return self._error(status, code)
         if STORE.take("lose_answers"):

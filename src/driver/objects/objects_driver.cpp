@@ -6,6 +6,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/format_registry.hpp"
+#include "driver/objects/new_object_file.hpp"
 #include "driver/plain/new_folder.hpp"
 #include "driver/plain/plain_driver.hpp"
 #include "store/objects/object_bytes.hpp"
@@ -101,14 +102,19 @@ class ObjectsDriver : public FileDriver {
     return {{metadata.location, {}, {}}, std::make_unique<store::ObjectBytes>(metadata.location)};
   }
   std::unique_ptr<store::Store> open(const store::Location& location, bool /*writable*/) const override {
+    if (is_spool(location)) return open_spool(location);
     if (!location.details.empty()) return std::make_unique<store::ObjectRanges>(location.path, location.details);
     return std::make_unique<store::ObjectBytes>(location.path);
   }
   std::unique_ptr<store::NewFile> create(const std::string& name, const store::NewFileOptions& options) const override {
     const container::ArrayName parts = container::array_name(name);
     const container::Format& format = container::format_named(name);
-    if (format.folder() == nullptr) reject_format(name, format);
+    if (format.folder() == nullptr) return make_new_object(std::string(parts.file), options);
     return plain::make_new_folder(*format.folder(), parts.file, parts.array, options);
+  }
+  void send_new(collective::Collective& call, const std::string& name, store::Store& store,
+                store::NewFile* made) const override {
+    send_spool(call, std::string(container::array_name(name).file), store, made);
   }
   ResolvedName locate(const std::string& name) const override {
     return objects::locate(name, container::format_named(name));
@@ -151,7 +157,7 @@ void check_name(const std::string& name, bool is_new) {
   if (!is_new) return;
   check_writable(name);
   const container::Format& format = container::format_named(name);
-  if (format.folder() == nullptr) reject_format(name, format);
+  if (format.folder() == nullptr && find_kind(name).upload == nullptr) reject_format(name, format);
 }
 
 }  // namespace plait::driver::objects

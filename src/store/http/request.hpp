@@ -44,7 +44,7 @@ struct Request {
   std::string method = "GET";
   std::string url{};
   std::vector<Header> headers{};
-  std::span<const std::byte> body{};  ///< of a PUT
+  std::span<const std::byte> body{};  ///< of a PUT or POST
   Sink* sink = nullptr;               ///< without one the body is in Response::text
   bool repeats_conflicts = false;     ///< status 409 may pass, as that of a put with a condition
   std::string region{};               ///< region that Adapter::prepare() has used, for Adapter::learn()

@@ -86,8 +86,9 @@ void Transfer::set_options() {
   set(kCurlWriteData, static_cast<void*>(this));
   if (sent_.method == "HEAD") {
     set(kCurlNoBody, 1L);
-  } else if (sent_.method == "PUT") {
+  } else if (sent_.method == "PUT" || sent_.method == "POST") {
     set(kCurlUpload, 1L);
+    if (sent_.method == "POST") set(kCurlCustomRequest, sent_.method.c_str());
     set(kCurlUploadBytes, static_cast<std::int64_t>(sent_.body.size()));
     set(kCurlReadFunction, &Transfer::on_upload);
     set(kCurlReadData, static_cast<void*>(this));

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "store/objects/object_store.hpp"
+#include "store/objects/object_upload.hpp"
 
 namespace plait::store {
 
@@ -24,6 +25,9 @@ struct ObjectStoreKind {
   bool has_options = false;    ///< URLs may have options after a `?`
   bool whole_objects = false;  ///< objects of formats that are one file are read by ranges
   bool writable = true;
+  /// Makes an upload of an object at a location; nullptr: only formats of several objects are written.
+  /// errors  Those of open(). kSystem: the server does not check conditions.
+  std::unique_ptr<ObjectUpload> (*upload)(const std::string& location, const std::string& object) = nullptr;
 };
 
 /// Returns all kinds except folders, whose locations are paths.

@@ -31,6 +31,7 @@
 #include "store/objects/s3/bucket.hpp"
 #include "store/objects/s3/listing.hpp"
 #include "store/objects/s3/pending_puts.hpp"
+#include "store/objects/s3/s3_upload.hpp"
 
 namespace plait::store::s3 {
 
@@ -42,7 +43,6 @@ using base::text;
 constexpr const char* kLock = ".plait-lock";
 /// Maximum number of times that other programs may be faster in replacing one object.
 constexpr int kMaxConflicts = 100;
-constexpr const char* kWriteHeader = "x-amz-meta-plait-write";
 
 /// Returns 128 random bits in hexadecimal.
 std::string random_name() {
@@ -60,11 +60,6 @@ struct ProbedBuckets {
 ProbedBuckets& probed_buckets() {
   static base::PerProcess<ProbedBuckets> probed;
   return probed.get();
-}
-
-http::Header to_header(const ObjectIdentity& condition) {
-  if (condition == ObjectIdentity{}) return {"If-None-Match", "*"};
-  return {"If-Match", condition.tag};
 }
 
 /// Excludes other programs by an object, and other callers in this process.
@@ -104,6 +99,8 @@ class S3Objects : public web::WebObjects {
   void finish_puts() override;
   void sync() override { finish_puts(); }
   std::unique_ptr<ObjectLock> lock() override;
+  /// Checks once for each bucket that its server checks conditions.
+  void probe();
 
  private:
   void put_later(const std::string& object, std::span<const std::byte> bytes);
@@ -111,8 +108,6 @@ class S3Objects : public web::WebObjects {
   void fill_put(http::Request& request, const std::string& object, std::span<const std::byte> bytes) const;
   /// Returns false if the condition of a put is not met.  errors  kSystem: it has failed otherwise.
   bool check_put(const std::string& object, const http::Call& call, const Condition& condition);
-  /// Checks once for each bucket that its server checks conditions.
-  void probe();
   void probe_with(const std::string& object);
 
   std::shared_ptr<Bucket> bucket_;
@@ -311,10 +306,19 @@ std::shared_ptr<ObjectStore> open_s3(const std::string& url, Sharing sharing) {
   return std::make_shared<S3Objects>(url, std::move(bucket), std::move(prefix), sharing == Sharing::kPrivate);
 }
 
+std::unique_ptr<ObjectUpload> upload(const std::string& location, const std::string& object) {
+  const web::WebUrl parts = web::parse_web_url(location);
+  auto bucket = std::make_shared<Bucket>(resolve_configuration(parts, location));
+  auto objects = std::make_shared<S3Objects>(location, bucket, web::to_prefix(parts.key, location), false);
+  if (bucket->configuration().conditions) objects->probe();
+  return make_upload(std::move(objects), std::move(bucket), object, random_name());
+}
+
 }  // namespace
 
 const ObjectStoreKind& kind() {
-  static constexpr ObjectStoreKind kKind{.scheme = "s3", .open = open_s3, .has_options = true, .whole_objects = true};
+  static constexpr ObjectStoreKind kKind{
+      .scheme = "s3", .open = open_s3, .has_options = true, .whole_objects = true, .upload = upload};
   return kKind;
 }
 

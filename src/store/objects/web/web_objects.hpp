@@ -37,6 +37,12 @@ class WebObjects : public ObjectStore {
   ObjectIdentity identity(const std::string& object) override;
   bool contains(const std::string& object) override;
 
+  std::string key(const std::string& object) const { return prefix_ + object; }
+  /// Sends a request about an object.
+  void perform(http::Call& call, const std::string& object, std::string method);
+  /// Throws the error of a call. operation: such as `read`.  errors  kSystem: always.
+  [[noreturn]] void throw_failed(const char* operation, const std::string& object, const http::Call& call) const;
+
  protected:
   /// name: the location.  prefix: begin of the keys, which is empty or ends with `/`.
   WebObjects(std::string name, std::shared_ptr<Server> server, std::string prefix)
@@ -44,11 +50,6 @@ class WebObjects : public ObjectStore {
 
   Server& server() const { return *server_; }
   const std::string& prefix() const { return prefix_; }
-  std::string key(const std::string& object) const { return prefix_ + object; }
-  /// Sends a request about an object.
-  void perform(http::Call& call, const std::string& object, std::string method);
-  /// Throws the error of a call. operation: such as `read`.  errors  kSystem: always.
-  [[noreturn]] void throw_failed(const char* operation, const std::string& object, const http::Call& call) const;
 
  private:
   struct Exchange;

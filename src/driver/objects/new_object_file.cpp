@@ -1,0 +1,216 @@
+// Writing a format of one file to an object store.
+//
+// Problem: ranks write elements in any order, the shares of ranks do not end at the boundaries of parts, and several
+// formats change bytes that were written before: HDF5 the length of the file, .npz its checksums. An upload takes parts
+// of at least 5 MiB, each of which one process sends as a whole.
+//
+// Idea: all ranks of a host write into one unnamed file, the spool, as they write into any file. At the end rank 0
+// begins an upload, rank r of P sends the parts r + 1, r + 1 + P, ..., and rank 0 completes the upload, under the
+// condition that the name still has the object that it had when the file was opened.
+//
+// Example: 20 MB from 2 ranks are parts of 8,388,608, 8,388,608 and 3,222,784 bytes. Rank 0 sends parts 1 and 3, rank 1
+// sends part 2. Both have written into part 2. An object of up to 8 MiB is one put.
+//
+// The spool has no name, so that a killed program leaves none. Other ranks open it as /proc/PID/fd/NUMBER.
+
+#include "driver/objects/new_object_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "base/encoding/decoder.hpp"
+#include "base/encoding/encoder.hpp"
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "collective/broadcast.hpp"
+#include "collective/gather.hpp"
+#include "store/objects/open_objects.hpp"
+#include "store/posix/posix_store.hpp"
+#include "store/posix/replacement.hpp"
+
+namespace plait::driver::objects {
+
+namespace {
+
+using store::kMinPartBytes;
+using store::SentPart;
+
+constexpr std::string_view kSpool = "spool ";
+
+/// The location of an object's store, and the name of the object in it.
+std::pair<std::string, std::string> split_object(const std::string& url) {
+  const std::size_t slash = url.rfind('/');
+  return {url.substr(0, slash), url.substr(slash + 1)};
+}
+
+std::unique_ptr<store::ObjectUpload> make_upload(const std::string& url) {
+  const auto [location, object] = split_object(url);
+  return store::object_store_kind(url).upload(location, object);
+}
+
+store::posix::Descriptor make_spool(const std::string& url) {
+  const char* const folder = std::getenv("TMPDIR");
+  return store::posix::open_file(folder == nullptr || *folder == '\0' ? "/tmp" : folder, O_RDWR | O_TMPFILE, 0600,
+                                 base::text("a temporary file for ", url));
+}
+
+/// The spool under the name of the object.
+class SpoolStore : public store::posix::PosixStore {
+ public:
+  SpoolStore(std::string url, const std::string& path) : PosixStore(path, Access::kReadWrite), url_(std::move(url)) {}
+  const std::string& name() const override { return url_; }
+  std::string description() const override { return "a new object"; }
+  void sync() override {}  // the object is durable when it appears
+
+ private:
+  std::string url_;
+};
+
+class NewObjectFile : public store::NewFile {
+ public:
+  NewObjectFile(const std::string& url, const store::NewFileOptions& options) : url_(url), spool_(make_spool(url)) {
+    const auto [location, object] = split_object(url);
+    objects_ = store::open_objects(location, store::Sharing::kShared);
+    object_ = object;
+    before_ = objects_->identity(object_);
+    resize(options.bytes);
+    SpoolStore(url_, path()).write({{0, options.head.data(), std::ssize(options.head)}});
+  }
+  ~NewObjectFile() override { NewObjectFile::discard(); }
+
+  store::Location location() const override {
+    return {path(), base::text(kSpool, url_), {store::posix::read_identity(spool_.number(), url_)}};
+  }
+  void resize(std::int64_t bytes) override {
+    if (::ftruncate(spool_.number(), bytes) != 0)
+      throw store::posix::system_error(base::text("size the temporary file for ", url_), errno);
+    store::posix::reserve(spool_.number(), bytes, base::text("the temporary file for ", url_));
+  }
+  void commit() override;
+  void discard() noexcept override {
+    if (upload_) upload_->abort();
+    upload_ = nullptr;
+  }
+
+  /// Begins an upload, and returns its name.
+  std::string begin() {
+    upload_ = make_upload(url_);
+    return upload_->begin();
+  }
+  void set_parts(std::vector<SentPart> parts) { parts_ = std::move(parts); }
+
+ private:
+  std::string path() const { return base::text("/proc/", ::getpid(), "/fd/", spool_.number()); }
+  bool put();
+
+  std::string url_;
+  store::posix::Descriptor spool_;
+  std::shared_ptr<store::ObjectStore> objects_;
+  std::string object_;
+  store::ObjectIdentity before_;
+  std::unique_ptr<store::ObjectUpload> upload_;
+  std::vector<SentPart> parts_;
+};
+
+bool NewObjectFile::put() {
+  SpoolStore spool(url_, path());
+  std::vector<std::byte> bytes(static_cast<std::size_t>(spool.size()));
+  if (!bytes.empty()) spool.read({{0, bytes.data(), std::ssize(bytes)}});
+  return objects_->put(object_, bytes, before_);
+}
+
+void NewObjectFile::commit() {
+  // The upload is aborted unless it succeeds. Its answer may say so although it has; the abort then finds nothing.
+  if (upload_ ? upload_->commit(parts_, before_) : put()) {
+    upload_ = nullptr;
+    return;
+  }
+  discard();
+  const bool existed = before_ != store::ObjectIdentity{};
+  base::throw_system_error(
+      existed ? ESTALE : EEXIST, "cannot finish ", url_,
+      existed ? ": another program has replaced or removed the object since it was opened; it is unchanged"
+              : ": an object of that name has appeared since it was opened; it is unchanged",
+      "; write again to replace it, or choose another name");
+}
+
+/// What rank 0 has begun.
+struct Begun {
+  std::string id;  ///< empty: one put suffices
+  std::int64_t bytes = 0;
+  std::int64_t part_bytes = 0;
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, Begun>& begun) {
+  codec(begun.id, begun.bytes, begun.part_bytes);
+}
+
+Begun begin(store::Store& spool, NewObjectFile& made) {
+  Begun begun{{}, spool.size(), kMinPartBytes};
+  constexpr std::int64_t kUsualParts = store::kMaxParts * 9 / 10;
+  begun.part_bytes = std::max(begun.part_bytes, begun.bytes / kUsualParts + 1);
+  if (begun.bytes > begun.part_bytes) begun.id = made.begin();
+  return begun;
+}
+
+std::vector<SentPart> send_parts(const Begun& begun, const std::string& url, store::Store& spool,
+                                 const transport::Transport& transport) {
+  const std::unique_ptr<store::ObjectUpload> upload = make_upload(url);
+  upload->join(begun.id);
+  const std::int64_t parts = (begun.bytes - 1) / begun.part_bytes + 1;
+  for (std::int64_t part = transport.rank(); part < parts; part += transport.size()) {
+    const std::int64_t offset = part * begun.part_bytes;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(begun.part_bytes, begun.bytes - offset)));
+    spool.read({{offset, bytes.data(), std::ssize(bytes)}});
+    upload->send(part + 1, std::move(bytes));
+  }
+  return upload->finish();
+}
+
+}  // namespace
+
+std::unique_ptr<store::NewFile> make_new_object(const std::string& url, const store::NewFileOptions& options) {
+  return std::make_unique<NewObjectFile>(url, options);
+}
+
+bool is_spool(const store::Location& location) { return location.details.starts_with(kSpool); }
+
+std::unique_ptr<store::Store> open_spool(const store::Location& location) {
+  const std::string url = location.details.substr(kSpool.size());
+  try {
+    auto opened = std::make_unique<SpoolStore>(url, location.path);
+    if (store::may_be_same_files(location, {opened->identity()})) return opened;
+  } catch (const Error& error) {
+    if (error.system_code() != ENOENT && error.system_code() != EACCES) throw;
+  }
+  base::throw_system_error(ENOTSUP, "cannot write ", url,
+                           ": this rank cannot open the temporary file of rank 0, because it is on another host or in "
+                           "another container; let the ranks of one host write the object, or write a Zarr array");
+}
+
+void send_spool(collective::Collective& call, const std::string& url, store::Store& store, store::NewFile* made) {
+  auto* const object = dynamic_cast<NewObjectFile*>(made);
+  Begun begun;
+  call.run_phase([&] {
+    if (object != nullptr) begun = begin(store, *object);
+  });
+  begun = base::decode<Begun>(collective::broadcast_text(call.transport(), base::encode(begun)), base::kAnotherRank);
+  if (begun.id.empty()) return;
+  const std::vector<std::string> sent = collective::gather(
+      call.transport(), [&] { return base::encode(send_parts(begun, url, store, call.transport())); });
+  if (object == nullptr) return;
+  std::vector<SentPart> parts;
+  for (const std::string& one : sent)
+    for (SentPart& part : base::decode<std::vector<SentPart>>(one, base::kAnotherRank)) parts.push_back(std::move(part));
+  std::ranges::sort(parts, {}, &SentPart::number);
+  object->set_parts(std::move(parts));
+}
+
+}  // namespace plait::driver::objects

@@ -1,0 +1,61 @@
+/// Uploads of one large object in parts, which several processes send.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/encoding/traits.hpp"
+#include "store/objects/object_store.hpp"
+
+namespace plait::store {
+
+/// A part that the server has.
+struct SentPart {
+  std::int64_t number = 0;  ///< from 1 on
+  std::string tag;          ///< the name of its content, which the server has given
+};
+
+template <class Codec>
+void fields(Codec& codec, base::Record<Codec, SentPart>& part) {
+  codec(part.number, part.tag);
+}
+
+/// Maximum number of parts, and the smallest size of all but the last one.
+inline constexpr std::int64_t kMaxParts = 10'000;
+inline constexpr std::int64_t kMinPartBytes = std::int64_t{8} << 20;
+
+/// An upload. One process begins it and commits it, and any number of them send parts. Before commit() no reader finds
+/// the object, and the former object of that name remains.
+/// threads  One at a time.
+class ObjectUpload {
+ public:
+  virtual ~ObjectUpload() = default;
+  ObjectUpload(const ObjectUpload&) = delete;
+  ObjectUpload& operator=(const ObjectUpload&) = delete;
+
+  /// Begins the upload, and returns its name for join().  errors  kSystem.
+  virtual std::string begin() = 0;
+  /// Joins an upload that another process has begun.
+  virtual void join(const std::string& id) = 0;
+  /// Sends a part. At most kMaxPartsInFlight parts are in flight and in memory.  errors  kSystem: this or an earlier
+  /// part could not be sent.
+  virtual void send(std::int64_t number, std::vector<std::byte> bytes) = 0;
+  /// Waits for the parts of this process, and returns them.  errors  kSystem.
+  virtual std::vector<SentPart> finish() = 0;
+  /// Makes the object appear. parts: all parts, by ascending numbers. Returns false without any change if the condition
+  /// is not met.
+  /// errors  kSystem.
+  virtual bool commit(const std::vector<SentPart>& parts, const Condition& condition) = 0;
+  /// Removes what was sent. If the server cannot be reached, it remains.
+  virtual void abort() noexcept = 0;
+
+  static constexpr std::size_t kMaxPartsInFlight = 4;
+
+ protected:
+  ObjectUpload() = default;
+};
+
+}  // namespace plait::store

@@ -1,0 +1,171 @@
+"""New files of one object in S3: puts, uploads in parts, conditions, failures and kills."""
+
+import io
+import random
+import signal
+import subprocess
+import sys
+import time
+import urllib.parse
+
+import h5py
+import numpy as np
+import pytest
+from object_servers import object_server, use_keys
+
+import plait
+
+SMALL = np.arange(30, dtype="i4").reshape(5, 6)
+LARGE = np.random.default_rng(1).integers(0, 1 << 30, (1500, 1999), dtype="i8")  # 24 MB: three parts
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    with object_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server, monkeypatch, tmp_path):
+    use_keys(monkeypatch, shared_server, tmp_path)
+    shared_server.faults()
+    shared_server.log()
+    return shared_server
+
+
+def content(server, name):
+    """Return the bytes of an object in the bucket `public`."""
+    return server.ask("GET", "/public/" + urllib.parse.quote(name))
+
+
+def uploads(server):
+    return server.ask("GET", "/-/uploads")
+
+
+def write(url, array, **options):
+    with plait.open(url, "w", shape=array.shape, dtype=array.dtype, **options) as file:
+        file.write(array)
+
+
+@pytest.mark.parametrize("array", [SMALL, LARGE, LARGE[:0]], ids=["small", "large", "empty"])
+def test_npy(server, array):
+    write("s3://public/a b.npy", array)
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(server, "a b.npy"))), array)
+    np.testing.assert_array_equal(plait.open("s3://public/a b.npy").read(), array)
+    assert uploads(server) == b"[]"
+
+
+@pytest.mark.parametrize("name", ["f.h5::/g/x", "f.nc::x"])
+@pytest.mark.parametrize("options", [{}, {"chunks": (100, 333)}, {"chunks": (100, 333), "codec": "zlib"}])
+def test_hdf5(server, name, options):
+    write(f"s3://public/{name}", LARGE, **options)
+    file, _, array = name.partition("::")
+    with h5py.File(io.BytesIO(content(server, file))) as found:
+        np.testing.assert_array_equal(found[array][:], LARGE)
+
+
+def test_npz_and_raw(server):
+    write("s3://public/f.npz::x", LARGE)
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(server, "f.npz")))["x"], LARGE)
+    write("s3://public/f.bin", LARGE)
+    assert content(server, "f.bin") == LARGE.tobytes()
+
+
+def test_a_copy(server, tmp_path):
+    write(str(tmp_path / "x.zarr"), LARGE, chunks=(200, 500))
+    plait.copy(str(tmp_path / "x.zarr"), "s3://public/copy.h5::x")
+    with h5py.File(io.BytesIO(content(server, "copy.h5"))) as found:
+        np.testing.assert_array_equal(found["x"][:], LARGE)
+
+
+@pytest.mark.parametrize("array", [SMALL, LARGE], ids=["small", "large"])
+def test_conditions(server, array):
+    name = f"s3://public/conditions-{array.size}.npy"
+    first = plait.open(name, "w", shape=array.shape, dtype=array.dtype)
+    first.write(array)
+    write(name, array + 1)
+    with pytest.raises(plait.Error, match="an object of that name has appeared since it was opened"):
+        first.close()
+    second = plait.open(name, "w", shape=array.shape, dtype=array.dtype)
+    second.write(array)
+    write(name, array + 2)
+    with pytest.raises(plait.Error, match="another program has replaced or removed the object"):
+        second.close()
+    np.testing.assert_array_equal(plait.open(name).read(), array + 2)
+    assert uploads(server) == b"[]"
+
+
+def test_an_exception_discards(server):
+    def fail():
+        with plait.open("s3://public/never.npy", "w", shape=LARGE.shape, dtype="i8") as file:
+            file.write(LARGE)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    with pytest.raises(plait.Error, match="there is no such object"):
+        plait.open("s3://public/never.npy")
+    assert uploads(server) == b"[]"
+
+
+@pytest.mark.parametrize("fault", ["slow_down", "fail", "reset", "lose_answers"])
+def test_faults(server, fault):
+    server.faults(**{fault: 1})
+    name = f"{fault}.npy"
+    write(f"s3://public/{name}", LARGE)
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(server, name))), LARGE)
+
+
+WRITER = """
+import sys, numpy as np, plait
+plait.open(sys.argv[1], "w", shape=(3000000,), dtype="i8").write(np.full(3000000, int(sys.argv[2])))
+"""
+CLOSER = WRITER.replace("plait.open", "file = plait.open").replace(".write", "\nfile.write") + "\nfile.close()\n"
+
+
+def test_sixteen_writers(server):
+    """Exactly one of 16 programs that create an object at once succeeds, in each race."""
+    code = CLOSER.replace("file.close()", "input()\nfile.close()")
+    url = "s3://public/race.npy"
+    programs = [
+        subprocess.Popen(
+            [sys.executable, "-c", "print(1, flush=True)\n" + code.replace("input()", "print(2, flush=True)\ninput()"),
+             url, str(number)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for number in range(16)
+    ]
+    for one in programs:
+        assert one.stdout.readline() == "1\n"
+        assert one.stdout.readline() == "2\n"
+    for one in programs:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    winners = [number for number, one in enumerate(programs) if one.wait(120) == 0]
+    for one in programs:
+        one.stdin.close()
+        one.stdout.close()
+    assert len(winners) == 1
+    found = np.load(io.BytesIO(content(server, "race.npy")))
+    assert (found == winners[0]).all()
+
+
+@pytest.mark.long
+def test_kills(server):
+    """A program that is killed leaves the old object or the new one."""
+    draw = random.Random(5)
+    url = "s3://public/killed.npy"
+    write(url, np.full(3000000, -1))
+    before = -1
+    seen = set()
+    for number in range(50):
+        program = subprocess.Popen([sys.executable, "-c", CLOSER, url, str(number)])
+        time.sleep(draw.uniform(0.05, 1.2))
+        program.send_signal(signal.SIGKILL)
+        program.wait()
+        found = np.load(io.BytesIO(content(server, "killed.npy")))
+        assert found.shape == (3000000,)
+        assert (found == found[0]).all()
+        assert found[0] in (before, number)
+        seen.add(found[0] == number)
+        before = found[0]
+    assert seen == {True, False}
