@@ -257,7 +257,9 @@ class Handler(BaseHTTPRequestHandler):
         stated = re.findall(r"<Part><PartNumber>(\d+)</PartNumber><ETag>\"(\w+)\"</ETag></Part>", body.decode())
         _, metadata, parts = STORE.uploads[name]
         numbers = [int(number) for number, _ in stated]
-        if numbers != sorted(set(numbers)) or any(parts.get(int(number), (b"", ""))[1] != tag for number, tag in stated):
+        if numbers != sorted(set(numbers)) or any(
+            parts.get(int(number), (b"", ""))[1] != tag for number, tag in stated
+        ):
             return self._error(400, "InvalidPart")
         if any(len(parts[number][0]) < 5 << 20 for number in numbers[:-1]):
             return self._error(400, "EntityTooSmall")

@@ -208,7 +208,8 @@ void send_spool(collective::Collective& call, const std::string& url, store::Sto
   if (object == nullptr) return;
   std::vector<SentPart> parts;
   for (const std::string& one : sent)
-    for (SentPart& part : base::decode<std::vector<SentPart>>(one, base::kAnotherRank)) parts.push_back(std::move(part));
+    for (SentPart& part : base::decode<std::vector<SentPart>>(one, base::kAnotherRank))
+      parts.push_back(std::move(part));
   std::ranges::sort(parts, {}, &SentPart::number);
   object->set_parts(std::move(parts));
 }

@@ -9,6 +9,7 @@ import time
 import urllib.parse
 
 import h5py
+import launching
 import numpy as np
 import pytest
 from object_servers import object_server, use_keys
@@ -116,11 +117,43 @@ def test_faults(server, fault):
     np.testing.assert_array_equal(np.load(io.BytesIO(content(server, name))), LARGE)
 
 
-WRITER = """
+CLOSER = """
 import sys, numpy as np, plait
-plait.open(sys.argv[1], "w", shape=(3000000,), dtype="i8").write(np.full(3000000, int(sys.argv[2])))
+file = plait.open(sys.argv[1], "w", shape=(3000000,), dtype="i8")
+file.write(np.full(3000000, int(sys.argv[2])))
+file.close()
 """
-CLOSER = WRITER.replace("plait.open", "file = plait.open").replace(".write", "\nfile.write") + "\nfile.close()\n"
+
+RANKS = """
+import sys, numpy as np, plait
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+rng = np.random.default_rng(1)
+whole = rng.integers(0, 1 << 30, (1500, 1999), dtype="i8")
+layout = plait.Layout(whole.shape, sys.argv[2], grid=(comm.size, 1))
+options = {"chunks": (100, 333), "codec": "zlib"} if len(sys.argv) > 3 else {}
+with plait.open(sys.argv[1], "w", comm=comm, shape=whole.shape, dtype="i8", **options) as file:
+    file.write(np.ascontiguousarray(whole[np.ix_(*layout.indices(comm.rank))]), layout=layout)
+"""
+
+
+@launching.needs_mpi
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("layout", ["(block, *)", "(cyclic(7), *)"])
+@pytest.mark.parametrize("name", ["f.npy", "f.h5::x", "z.h5::x"])
+def test_ranks(server, ranks, layout, name):
+    packed = ["packed"] if name.startswith("z") else []
+    job = launching.launch(ranks, sys.executable, "-c", RANKS, f"s3://public/{name}", layout, *packed)
+    assert job.returncode == 0, job.stdout
+    parts = [one for one in server.log() if one["method"] == "PUT" and "partNumber" in one["query"]]
+    assert packed or len({one["peer"] for one in parts}) >= min(ranks, 3)
+    found = io.BytesIO(content(server, name.partition("::")[0]))
+    if name == "f.npy":
+        np.testing.assert_array_equal(np.load(found), LARGE)
+    else:
+        with h5py.File(found) as file:
+            np.testing.assert_array_equal(file["x"][:], LARGE)
+    assert uploads(server) == b"[]"
 
 
 def test_sixteen_writers(server):
@@ -129,9 +162,18 @@ def test_sixteen_writers(server):
     url = "s3://public/race.npy"
     programs = [
         subprocess.Popen(
-            [sys.executable, "-c", "print(1, flush=True)\n" + code.replace("input()", "print(2, flush=True)\ninput()"),
-             url, str(number)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            [
+                sys.executable,
+                "-c",
+                "print(1, flush=True)\n" + code.replace("input()", "print(2, flush=True)\ninput()"),
+                url,
+                str(number),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         for number in range(16)
     ]
     for one in programs:
