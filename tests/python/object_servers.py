@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from s3_server import ACCESS, REGION, SECRET
+from s3_faults import REGION
+from s3_server import ACCESS, SECRET
 
 LOCAL = "127.0.0.1"
 

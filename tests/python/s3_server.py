@@ -2,7 +2,7 @@
 
 ``python s3_server.py HOST`` listens on an address, prints its port and serves until its standard input ends; with the
 file of a certificate and its key it serves by TLS. Objects below ``/public/`` need no signature. Requests below ``/-/``
-control it: ``PUT /-/faults`` takes a JSON object (:data:`FAULTS`), ``GET /-/log`` returns and clears the list of
+control it: ``PUT /-/faults`` takes a JSON object (:mod:`s3_faults`), ``GET /-/log`` returns and clears the list of
 requests.
 
 It checks signatures by its own code, so that it is an oracle for those of Plait.
@@ -24,34 +24,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from xml.sax.saxutils import escape
 
-ACCESS, SECRET, REGION = "test-key", "test-secret/with+signs", "eu-test-1"
-FAULTS: dict[str, Any] = {
-    "slow_down": 0,  # number of requests that get 503
-    "fail": 0,  # number of requests that get 500
-    "reset": 0,  # number of requests whose connection is closed without an answer
-    "truncate": 0,  # number of bodies that end early
-    "stall": 0,  # number of bodies that stop
-    "lose_answers": 0,  # number of puts that take effect, but whose connection is closed
-    "error_in_200": 0,  # number of puts that get status 200 and an error
-    "ignore_ranges": False,
-    "wrong_range": False,
-    "ignore_create": False,  # If-None-Match of puts
-    "ignore_match": False,  # If-Match of puts
-    "no_etag": False,
-    "weak_etag": False,
-    "skew": 0,  # seconds by which the clock is ahead
-    "region": REGION,  # region in which signatures are valid
-    "page": 1000,  # keys in one page of a list
-    "plain_keys": False,  # lists without encoding-type
-    "delay": 0.0,  # seconds before each answer
-    "change_after": 0,  # the object changes after that many reads
-    "grow": False,  # it then gets a byte more, but keeps its time
-    "new_tags": False,  # each read finds another ETag
-    "conflict": 0,  # number of puts with a condition that get 409
-    "fail_heads": 0,  # number of HEADs that get 403
-    "keep": False,  # objects cannot be removed
-    "announce": 0,  # number of bytes that bodies seem to have
-}
+from s3_faults import FAULTS
+
+ACCESS, SECRET = "test-key", "test-secret/with+signs"
 
 
 def signing_key(day: str, region: str) -> bytes:
@@ -267,13 +242,14 @@ class Handler(BaseHTTPRequestHandler):
 
     def _control(self, path: str, body: bytes) -> None:
         with STORE.lock:
+            answer: Any = None
             if path == "/-/uploads":
-                return self._answer(200, json.dumps(list(STORE.uploads)).encode())
-            if path == "/-/faults":
+                answer = list(STORE.uploads)
+            elif path == "/-/faults":
                 STORE.faults = {**FAULTS, **json.loads(body)}
-                return self._answer(200)
-            log, STORE.log = STORE.log, []
-        return self._answer(200, json.dumps(log).encode())
+            else:
+                answer, STORE.log = STORE.log, []
+        return self._answer(200, json.dumps(answer).encode())
 
     def _etag(self, tag: str) -> dict[str, str]:
         if STORE.faults["no_etag"]:

@@ -27,6 +27,7 @@
 #include "base/encoding/decoder.hpp"
 #include "base/encoding/encoder.hpp"
 #include "base/errors.hpp"
+#include "base/process.hpp"
 #include "base/text.hpp"
 #include "collective/broadcast.hpp"
 #include "collective/gather.hpp"
@@ -55,9 +56,21 @@ std::unique_ptr<store::ObjectUpload> make_upload(const std::string& url) {
 }
 
 store::posix::Descriptor make_spool(const std::string& url) {
-  const char* const folder = std::getenv("TMPDIR");
-  return store::posix::open_file(folder == nullptr || *folder == '\0' ? "/tmp" : folder, O_RDWR | O_TMPFILE, 0600,
-                                 base::text("a temporary file for ", url));
+  const char* const setting = std::getenv("TMPDIR");
+  const std::string folder = setting == nullptr || *setting == '\0' ? "/tmp" : setting;
+  const std::string what = base::text("a temporary file in ", folder, " (TMPDIR) for ", url);
+  try {
+    return store::posix::open_file(folder, O_RDWR | O_TMPFILE, 0600, what);
+  } catch (const Error& error) {
+    if (error.system_code() != EOPNOTSUPP && error.system_code() != EISDIR) throw;
+  }
+  // Some file systems, such as NFS, make no file without a name.
+  std::string path = folder + "/plait-XXXXXX";
+  const int number = ::mkostemp(path.data(), O_CLOEXEC);
+  if (number < 0) throw store::posix::system_error(base::text("make ", what), errno);
+  store::posix::Descriptor made(number);
+  if (::unlink(path.c_str()) != 0) throw store::posix::system_error(base::text("remove ", path), errno);
+  return made;
 }
 
 /// The spool under the name of the object.
@@ -79,6 +92,7 @@ class NewObjectFile : public store::NewFile {
     objects_ = store::open_objects(location, store::Sharing::kShared);
     object_ = object;
     before_ = objects_->identity(object_);
+    (void)make_upload(url);  // errors of the server come before anything is written
     resize(options.bytes);
     SpoolStore(url_, path()).write({{0, options.head.data(), std::ssize(options.head)}});
   }
@@ -89,12 +103,12 @@ class NewObjectFile : public store::NewFile {
   }
   void resize(std::int64_t bytes) override {
     if (::ftruncate(spool_.number(), bytes) != 0)
-      throw store::posix::system_error(base::text("size the temporary file for ", url_), errno);
-    store::posix::reserve(spool_.number(), bytes, base::text("the temporary file for ", url_));
+      throw store::posix::system_error(base::text("size the temporary file in TMPDIR for ", url_), errno);
+    store::posix::reserve(spool_.number(), bytes, base::text("the temporary file in TMPDIR for ", url_));
   }
   void commit() override;
   void discard() noexcept override {
-    if (upload_) upload_->abort();
+    if (upload_ && owner_.here()) upload_->abort();
     upload_ = nullptr;
   }
 
@@ -109,6 +123,7 @@ class NewObjectFile : public store::NewFile {
   std::string path() const { return base::text("/proc/", ::getpid(), "/fd/", spool_.number()); }
   bool put();
 
+  base::Owner owner_;
   std::string url_;
   store::posix::Descriptor spool_;
   std::shared_ptr<store::ObjectStore> objects_;
@@ -126,6 +141,7 @@ bool NewObjectFile::put() {
 }
 
 void NewObjectFile::commit() {
+  owner_.check(url_);
   // The upload is aborted unless it succeeds. Its answer may say so although it has; the abort then finds nothing.
   if (upload_ ? upload_->commit(parts_, before_) : put()) {
     upload_ = nullptr;
@@ -162,9 +178,10 @@ Begun begin(store::Store& spool, NewObjectFile& made) {
 
 std::vector<SentPart> send_parts(const Begun& begun, const std::string& url, store::Store& spool,
                                  const transport::Transport& transport) {
+  const std::int64_t parts = (begun.bytes - 1) / begun.part_bytes + 1;
+  if (transport.rank() >= parts) return {};
   const std::unique_ptr<store::ObjectUpload> upload = make_upload(url);
   upload->join(begun.id);
-  const std::int64_t parts = (begun.bytes - 1) / begun.part_bytes + 1;
   for (std::int64_t part = transport.rank(); part < parts; part += transport.size()) {
     const std::int64_t offset = part * begun.part_bytes;
     std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(begun.part_bytes, begun.bytes - offset)));
@@ -185,10 +202,13 @@ bool is_spool(const store::Location& location) { return location.details.starts_
 std::unique_ptr<store::Store> open_spool(const store::Location& location) {
   const std::string url = location.details.substr(kSpool.size());
   try {
-    auto opened = std::make_unique<SpoolStore>(url, location.path);
-    if (store::may_be_same_files(location, {opened->identity()})) return opened;
+    // On another host the path may be that of anything, such as a pipe or a device, which O_PATH does not open.
+    const store::posix::Descriptor found = store::posix::open_file(location.path, O_PATH, 0, url);
+    if (store::may_be_same_files(location, {store::posix::read_identity(found.number(), url)}))
+      return std::make_unique<SpoolStore>(url, location.path);
   } catch (const Error& error) {
-    if (error.system_code() != ENOENT && error.system_code() != EACCES) throw;
+    const int code = error.system_code();
+    if (code != ENOENT && code != EACCES && code != EPERM) throw;
   }
   base::throw_system_error(ENOTSUP, "cannot write ", url,
                            ": this rank cannot open the temporary file of rank 0, because it is on another host or in "
@@ -205,13 +225,15 @@ void send_spool(collective::Collective& call, const std::string& url, store::Sto
   if (begun.id.empty()) return;
   const std::vector<std::string> sent = collective::gather(
       call.transport(), [&] { return base::encode(send_parts(begun, url, store, call.transport())); });
-  if (object == nullptr) return;
-  std::vector<SentPart> parts;
-  for (const std::string& one : sent)
-    for (SentPart& part : base::decode<std::vector<SentPart>>(one, base::kAnotherRank))
-      parts.push_back(std::move(part));
-  std::ranges::sort(parts, {}, &SentPart::number);
-  object->set_parts(std::move(parts));
+  call.run_phase([&] {
+    if (object == nullptr) return;
+    std::vector<SentPart> parts;
+    for (const std::string& one : sent)
+      for (SentPart& part : base::decode<std::vector<SentPart>>(one, base::kAnotherRank))
+        parts.push_back(std::move(part));
+    std::ranges::sort(parts, {}, &SentPart::number);
+    object->set_parts(std::move(parts));
+  });
 }
 
 }  // namespace plait::driver::objects

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from object_servers import object_server, use_keys
-from s3_server import ACCESS, REGION, SECRET
+from s3_faults import REGION
+from s3_server import ACCESS, SECRET
 
 import plait
 

@@ -117,6 +117,44 @@ def test_faults(server, fault):
     np.testing.assert_array_equal(np.load(io.BytesIO(content(server, name))), LARGE)
 
 
+def test_an_error_after_the_status(server):
+    with plait.open("s3://public/late.npy", "w", shape=LARGE.shape, dtype="i8") as file:
+        file.write(LARGE)
+        server.faults(error_in_200=1)
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(server, "late.npy"))), LARGE)
+    assert uploads(server) == b"[]"
+
+
+def test_a_server_that_ignores_conditions_of_completions(server):
+    name = "s3://public/ignored.npy"
+    write(name, LARGE)
+    late = plait.open(name, "w", shape=LARGE.shape, dtype="i8")
+    late.write(LARGE)
+    write(name, LARGE + 1)
+    server.faults(ignore_match=True)
+    with pytest.raises(plait.Error, match="another program has replaced or removed the object"):
+        late.close()
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(server, "ignored.npy"))), LARGE + 1)
+    assert uploads(server) == b"[]"
+
+
+def test_weak_tags(server):
+    name = "s3://public/weak.npy"
+    write(name, LARGE)
+    server.faults(weak_etag=True)
+    with pytest.raises(plait.Error, match="no strong ETag"):
+        write(name, LARGE + 1)
+    assert uploads(server) == b"[]"
+    write(f"{name}?conditions=off", LARGE + 2)
+    np.testing.assert_array_equal(np.load(io.BytesIO(content(server, "weak.npy"))), LARGE + 2)
+
+
+def test_a_missing_folder(server, monkeypatch, tmp_path):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
+    with pytest.raises(plait.Error, match="none \\(TMPDIR\\)"):
+        write("s3://public/folder.npy", SMALL)
+
+
 CLOSER = """
 import sys, numpy as np, plait
 file = plait.open(sys.argv[1], "w", shape=(3000000,), dtype="i8")
@@ -130,7 +168,7 @@ from mpi4py import MPI
 comm = MPI.COMM_WORLD
 rng = np.random.default_rng(1)
 whole = rng.integers(0, 1 << 30, (1500, 1999), dtype="i8")
-layout = plait.Layout(whole.shape, sys.argv[2], grid=(comm.size, 1))
+layout = plait.Layout(whole.shape, sys.argv[2], grid=(comm.size,))
 options = {"chunks": (100, 333), "codec": "zlib"} if len(sys.argv) > 3 else {}
 with plait.open(sys.argv[1], "w", comm=comm, shape=whole.shape, dtype="i8", **options) as file:
     file.write(np.ascontiguousarray(whole[np.ix_(*layout.indices(comm.rank))]), layout=layout)

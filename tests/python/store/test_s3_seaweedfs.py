@@ -136,6 +136,15 @@ def test_a_counter_loses_nothing(bucket):
     np.testing.assert_array_equal(plait.open(url).read(), [5, 5, 5, 5, 0, 0, 0, 0])
 
 
+def test_files_in_parts(bucket):
+    array = np.arange(3_000_000)  # 24 MB: three parts
+    for sign in (1, -1):  # a new object, and one that replaces it
+        write(f"{bucket}/f.npy", sign * array)
+        np.testing.assert_array_equal(plait.open(f"{bucket}/f.npy").read(), sign * array)
+    plait.copy(f"{bucket}/f.npy", f"{bucket}/copied.npy")
+    np.testing.assert_array_equal(plait.open(f"{bucket}/copied.npy").read(), -array)
+
+
 def test_wrong_keys(bucket, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wrong")
     with pytest.raises(PermissionError, match="status 403; check the keys"):

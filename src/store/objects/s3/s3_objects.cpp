@@ -179,11 +179,7 @@ bool S3Objects::put(const std::string& object, std::span<const std::byte> bytes,
   if (!condition) return put_now(object, bytes, std::nullopt);
   if (!bucket_->configuration().conditions)
     return identity(object) == *condition && put_now(object, bytes, std::nullopt);
-  if (*condition != ObjectIdentity{} && !web::is_strong(*condition))
-    base::throw_system_error(
-        ENOTSUP, "cannot write ", object_location(object), ": the server gives it no strong ETag, so that a program ",
-        "could overwrite what another one has written; use a server that gives strong ETags, or, if no other program ",
-        "writes there, add conditions=off to the name, as in s3://bucket/data.zarr?conditions=off");
+  check_strong(*this, object, *condition);
   probe();
   return put_now(object, bytes, condition);
 }

@@ -4,11 +4,13 @@
 // answer to it may get lost: the upload is gone then, and the repeated request fails with 404 or 412. The number in the
 // object's metadata says whether the first request has succeeded.
 //
-// CompleteMultipartUpload may answer with status 200 and an error in its body.
+// CompleteMultipartUpload may answer with status 200 and an error in its body, which may pass. Some servers check
+// conditions of puts but not those of completions, so that the object's identity is compared before as well.
 
 #include "store/objects/s3/s3_upload.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <list>
 #include <utility>
@@ -21,6 +23,9 @@ namespace plait::store::s3 {
 namespace {
 
 using base::text;
+
+/// Maximum number of completions that fail after their status.
+constexpr int kMaxCompletions = 3;
 
 std::string document(const std::vector<SentPart>& parts) {
   std::string made = "<CompleteMultipartUpload>";
@@ -58,6 +63,7 @@ class S3Upload : public ObjectUpload {
   std::list<PendingPart> take_one();
   void wait_for_one();
   std::string upload_url() const { return text(url_, "?uploadId=", http::percent_encoded(id_)); }
+  void complete(http::Call& call, const std::string& body, const Condition& condition);
   bool is_own(const http::Call& failed, const Condition& condition);
 
   std::shared_ptr<web::WebObjects> objects_;
@@ -101,7 +107,9 @@ void S3Upload::wait_for_one() {
 
 void S3Upload::send(std::int64_t number, std::vector<std::byte> bytes) {
   while (parts_.size() >= kMaxPartsInFlight) wait_for_one();
-  PendingPart& part = parts_.emplace_back();
+  // An error must not leave a part in parts_ for which no answer comes.
+  std::list<PendingPart> added(1);
+  PendingPart& part = added.front();
   part.number = number;
   part.bytes = std::move(bytes);
   part.request.method = "PUT";
@@ -109,12 +117,8 @@ void S3Upload::send(std::int64_t number, std::vector<std::byte> bytes) {
   part.request.headers = {{"x-amz-content-sha256", sha256_hex(part.bytes)}};
   part.request.body = part.bytes;
   part.adapter = bucket_->adapter();
-  try {
-    http::submit(part, completions_);
-  } catch (...) {
-    parts_.pop_back();
-    throw;
-  }
+  http::submit(part, completions_);
+  parts_.splice(parts_.end(), added);
 }
 
 std::vector<SentPart> S3Upload::finish() {
@@ -123,29 +127,43 @@ std::vector<SentPart> S3Upload::finish() {
 }
 
 bool S3Upload::commit(const std::vector<SentPart>& parts, const Condition& condition) {
+  if (condition && objects_->identity(object_) != *condition) return false;
+  const bool sends_condition = condition && bucket_->configuration().conditions;
+  if (sends_condition) check_strong(*objects_, object_, *condition);
   const std::string body = document(parts);
-  http::Call call;
+  for (int completions = 1;; ++completions) {
+    http::Call call;
+    complete(call, body, sends_condition ? condition : std::nullopt);
+    if (call.error.empty() && call.response.ok()) {
+      if (call.response.text.find("<Error>") == std::string::npos) return true;
+      if (completions < kMaxCompletions) continue;
+    }
+    const int status = call.error.empty() ? call.response.status : 0;
+    if (status == 404 || status == 409 || status == 412) return is_own(call, condition);
+    objects_->throw_failed("write", object_, call);
+  }
+}
+
+void S3Upload::complete(http::Call& call, const std::string& body, const Condition& condition) {
   call.request.method = "POST";
   call.request.url = upload_url();
   call.request.body = std::as_bytes(std::span(body));
   call.request.headers = {{"x-amz-content-sha256", sha256_hex(call.request.body)}};
   if (condition) call.request.headers.push_back(to_header(*condition));
+  call.request.repeats_conflicts = condition.has_value();
   call.adapter = bucket_->adapter();
   http::perform(call);
-  const bool has_error = call.response.text.find("<Error>") != std::string::npos;
-  if (call.error.empty() && call.response.ok() && !has_error) return true;
-  const int status = call.error.empty() ? call.response.status : 0;
-  if (status == 404 || status == 412) return is_own(call, condition);
-  objects_->throw_failed("write", object_, call);
 }
 
 /// Returns true if the object is that of this upload, and false if the condition is not met.
 bool S3Upload::is_own(const http::Call& failed, const Condition& condition) {
   http::Call present;
   objects_->perform(present, object_, "HEAD");
-  if (present.error.empty() && present.response.ok() && present.response.header(kWriteHeader) == write_id_) return true;
   const bool is_gone = present.error.empty() && present.response.status == 404;
-  if (failed.response.status == 412 || (is_gone && condition && *condition != ObjectIdentity{})) return false;
+  if (!present.error.empty() || (!present.response.ok() && !is_gone)) objects_->throw_failed("check", object_, present);
+  if (!is_gone && present.response.header(kWriteHeader) == write_id_) return true;
+  const ObjectIdentity found = is_gone ? ObjectIdentity{} : web::to_identity(present.response);
+  if (failed.response.status == 412 || (condition && found != *condition)) return false;
   objects_->throw_failed("write", object_, failed);
 }
 
@@ -168,6 +186,14 @@ void S3Upload::abort() noexcept {
 http::Header to_header(const ObjectIdentity& condition) {
   if (condition == ObjectIdentity{}) return {"If-None-Match", "*"};
   return {"If-Match", condition.tag};
+}
+
+void check_strong(const ObjectStore& objects, const std::string& object, const ObjectIdentity& condition) {
+  if (condition == ObjectIdentity{} || web::is_strong(condition)) return;
+  base::throw_system_error(
+      ENOTSUP, "cannot write ", objects.object_location(object), ": the server gives it no strong ETag, so that a ",
+      "program could overwrite what another one has written; use a server that gives strong ETags, or, if no other ",
+      "program writes there, add conditions=off to the name, as in s3://bucket/data.zarr?conditions=off");
 }
 
 std::unique_ptr<ObjectUpload> make_upload(std::shared_ptr<web::WebObjects> objects, std::shared_ptr<Bucket> bucket,

@@ -17,5 +17,7 @@ std::unique_ptr<ObjectUpload> make_upload(std::shared_ptr<web::WebObjects> objec
 inline constexpr const char* kWriteHeader = "x-amz-meta-plait-write";
 /// Returns the header that states a condition.
 http::Header to_header(const ObjectIdentity& condition);
+/// Checks that a server can check a condition.  errors  kSystem, ENOTSUP: it gives the object no strong ETag.
+void check_strong(const ObjectStore& objects, const std::string& object, const ObjectIdentity& condition);
 
 }  // namespace plait::store::s3

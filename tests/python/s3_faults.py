@@ -1,0 +1,34 @@
+"""The faults of s3_server.py, which tests switch on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+REGION = "eu-test-1"
+FAULTS: dict[str, Any] = {
+    "slow_down": 0,  # number of requests that get 503
+    "fail": 0,  # number of requests that get 500
+    "reset": 0,  # number of requests whose connection is closed without an answer
+    "truncate": 0,  # number of bodies that end early
+    "stall": 0,  # number of bodies that stop
+    "lose_answers": 0,  # number of puts that take effect, but whose connection is closed
+    "error_in_200": 0,  # number of puts that get status 200 and an error
+    "ignore_ranges": False,
+    "wrong_range": False,
+    "ignore_create": False,  # If-None-Match of puts
+    "ignore_match": False,  # If-Match of puts
+    "no_etag": False,
+    "weak_etag": False,
+    "skew": 0,  # seconds by which the clock is ahead
+    "region": REGION,  # region in which signatures are valid
+    "page": 1000,  # keys in one page of a list
+    "plain_keys": False,  # lists without encoding-type
+    "delay": 0.0,  # seconds before each answer
+    "change_after": 0,  # the object changes after that many reads
+    "grow": False,  # it then gets a byte more, but keeps its time
+    "new_tags": False,  # each read finds another ETag
+    "conflict": 0,  # number of puts with a condition that get 409
+    "fail_heads": 0,  # number of HEADs that get 403
+    "keep": False,  # objects cannot be removed
+    "announce": 0,  # number of bytes that bodies seem to have
+}
