@@ -109,9 +109,10 @@ def test_small_results_are_left_to_numpy():
 def test_what_waits_is_bounded_and_can_be_switched_off(name):
     with plait.open(name) as file:
         kept = [file.read() for _ in range(5)]
-        assert _core.waiting_recycled() == 0
+        windows = _core.waiting_recycled()
+        assert windows < VALUES.nbytes
         del kept
-        assert _core.waiting_recycled() >= 5 * VALUES.nbytes
+        assert _core.waiting_recycled() >= windows + 5 * VALUES.nbytes
         assert plait.set_recycled_memory("6M") == 64 << 20
         assert 0 < _core.waiting_recycled() <= 6 << 20
         assert plait.set_recycled_memory(0) == 6 << 20
