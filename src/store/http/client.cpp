@@ -4,7 +4,7 @@
 // 500 chunks needs many connections at once. Failures are normal: servers ask clients to slow down (503), connections
 // end in the middle of a body.
 //
-// Idea: one thread runs libcurl's multi interface, with at most kMaxActive requests. Other threads submit calls and
+// Idea: one thread runs libcurl's multi interface, with at most max_in_flight() requests. Other threads submit calls and
 // wait for their completion. A failed attempt is repeated after a pause that doubles each time and is random in part,
 // so that many clients do not return at once. If a server asks to slow down, all requests to that host pause.
 //
@@ -37,6 +37,7 @@
 #include "base/errors.hpp"
 #include "base/process.hpp"
 #include "store/http/curl_library.hpp"
+#include "store/http/settings.hpp"
 #include "store/http/transfer.hpp"
 
 namespace plait::store::http {
@@ -45,7 +46,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxActive = 64;
 constexpr std::chrono::milliseconds kFirstPause{100};
 constexpr std::chrono::milliseconds kLongestPause{20'000};
 /// Attempts to reach a host that does not exist or does not answer.
@@ -61,7 +61,7 @@ constexpr int kIdle = 5'000;
 /// Returns a multi handle of libcurl; nullptr if there is no memory or descriptor left.
 void* make_multi() {
   void* const multi = curl().curl_multi_init();
-  if (multi != nullptr) curl().curl_multi_setopt(multi, kCurlMaxConnects, static_cast<long>(kMaxActive));
+  if (multi != nullptr) curl().curl_multi_setopt(multi, kCurlMaxConnects, static_cast<long>(max_in_flight()));
   return multi;
 }
 
@@ -222,7 +222,7 @@ void Client::take_submitted() {
 
 void Client::begin_due() {
   const Clock::time_point now = Clock::now();
-  while (active_ < kMaxActive && !waiting_.empty() && waiting_.begin()->first <= now) {
+  while (active_ < max_in_flight() && !waiting_.empty() && waiting_.begin()->first <= now) {
     const Submitted next = waiting_.begin()->second;
     waiting_.erase(waiting_.begin());
     if (const Host& host = find_host(*next.call); host.resumes > now)
@@ -311,7 +311,7 @@ void Client::pause(const Submitted& one) {
 int Client::wait_milliseconds() const {
   constexpr int kLongest = 60'000;
   if (is_idle()) return kIdle;
-  if (waiting_.empty() || active_ >= kMaxActive) return kLongest;
+  if (waiting_.empty() || active_ >= max_in_flight()) return kLongest;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(waiting_.begin()->first - Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, kLongest));
 }

@@ -22,14 +22,11 @@ class Completions {
   std::deque<Call*> calls_;
 };
 
-/// Number of requests that one batch should have in flight.
-inline constexpr std::size_t kMaxInFlight = 64;
-
 /// Sends a request. Both arguments must exist until the call has been returned by Completions::wait().
 /// A request is repeated after failures that may pass: lost connections, truncated bodies, and the statuses 408, 429,
 /// 500, 502, 503 and 504, and 409 if Request::repeats_conflicts is set. AWS_MAX_ATTEMPTS sets how often (8),
 /// PLAIT_HTTP_TIMEOUT after how many seconds without a byte a connection counts as lost (30).
-/// errors  kSystem: there is no libcurl.
+/// errors  kSystem: there is no libcurl. kArgument: those of max_in_flight().
 /// threads  Any.
 void submit(Call& call, Completions& completions);
 

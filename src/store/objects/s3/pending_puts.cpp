@@ -4,11 +4,12 @@
 #include <exception>
 #include <utility>
 
+#include "store/http/settings.hpp"
+
 namespace plait::store::s3 {
 
 namespace {
 
-constexpr std::size_t kMaxPuts = 32;
 constexpr std::size_t kMaxPutBytes = std::size_t{256} << 20;
 
 }  // namespace
@@ -28,7 +29,7 @@ void PendingPuts::wait_for_one(Check check) {
 
 void PendingPuts::submit(PendingPut put, Check check) {
   const std::scoped_lock lock(mutex_);
-  while (puts_.size() >= kMaxPuts || (!puts_.empty() && bytes_ + put.bytes.size() > kMaxPutBytes)) wait_for_one(check);
+  while (puts_.size() >= http::max_in_flight() || (!puts_.empty() && bytes_ + put.bytes.size() > kMaxPutBytes)) wait_for_one(check);
   puts_.push_back(std::move(put));
   PendingPut& added = puts_.back();
   added.request.body = added.bytes;

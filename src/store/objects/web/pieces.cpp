@@ -1,7 +1,7 @@
 // Pieces of objects.
 //
 // Example: the ranges [0, 100), [300, 400) and [20 MiB, 40 MiB). The first two are 200 bytes apart, so that one request
-// reads [0, 400), of which 200 bytes are dropped. The third one becomes three pieces of at most 8 MiB. A range from the
+// reads [0, 400), of which 200 bytes are dropped. The third one becomes five pieces of 4 MiB. A range from the
 // end of the object, such as its last 16 bytes, is a piece of its own, because its offset is not known.
 //
 // Some servers ignore ranges and answer with the whole object (status 200). If it is small, the other bytes are
@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "base/text.hpp"
+#include "store/http/settings.hpp"
 
 namespace plait::store::web {
 
@@ -23,18 +24,19 @@ namespace {
 constexpr std::int64_t kMaxIgnored = std::int64_t{16} << 20;
 
 void add_range(std::vector<Piece>& pieces, ReadSegment range) {
+  const std::int64_t max_bytes = http::piece_bytes();
   if (!pieces.empty() && pieces.back().begin >= 0) {
     Piece& last = pieces.back();
     const std::int64_t end = last.begin + last.bytes;
-    if (range.offset - end <= kMaxGap && range.offset >= end && last.bytes < kPieceBytes) {
-      const std::int64_t added = std::min(range.bytes, std::max(kPieceBytes - (range.offset - last.begin), kMaxGap));
+    if (range.offset - end <= kMaxGap && range.offset >= end && last.bytes < max_bytes) {
+      const std::int64_t added = std::min(range.bytes, std::max(max_bytes - (range.offset - last.begin), kMaxGap));
       last.segments.push_back({range.offset, range.data, added});
       last.bytes = range.offset + added - last.begin;
       range = {range.offset + added, range.data + added, range.bytes - added};
     }
   }
   while (range.bytes > 0) {
-    const std::int64_t bytes = std::min(range.bytes, kPieceBytes);
+    const std::int64_t bytes = std::min(range.bytes, max_bytes);
     pieces.push_back({range.offset, bytes, {{range.offset, range.data, bytes}}});
     range = {range.offset + bytes, range.data + bytes, range.bytes - bytes};
   }

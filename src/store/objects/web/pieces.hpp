@@ -20,11 +20,10 @@ struct Piece {
 };
 
 /// Divides ranges into pieces. Ranges with at most kMaxGap bytes between them share a piece, because a request costs
-/// more than these bytes; a piece has about kPieceBytes, so that several connections share a long range.
+/// more than these bytes; a piece has about http::piece_bytes(), so that several connections share a long range.
 std::vector<Piece> make_pieces(std::vector<ReadSegment> ranges);
 
 inline constexpr std::int64_t kMaxGap = std::int64_t{64} << 10;
-inline constexpr std::int64_t kPieceBytes = std::int64_t{4} << 20;
 
 /// Distributes the body of a response to the segments of a piece.
 class PieceSink : public http::Sink {

@@ -1,7 +1,7 @@
 // Reads of objects by HTTP.
 //
 // Each read of a batch becomes one or more exchanges: one for the whole object, one for each piece of its ranges
-// (pieces.hpp), or a HEAD if only the size is needed. At most http::kMaxInFlight exchanges of a batch are in flight.
+// (pieces.hpp), or a HEAD if only the size is needed. At most http::max_in_flight() exchanges of a batch are in flight.
 // When all exchanges of a read are complete, its result is set on the caller's thread.
 //
 // The pieces of one read must belong to one content. All of them carry the caller's `If-Match`; without one their ETags
@@ -221,8 +221,9 @@ void WebObjects::get_all(std::span<GetRequest> requests, GetMemory memory, GetCa
   std::exception_ptr failure;
   std::size_t next = 0;
   std::size_t in_flight = 0;
+  const std::size_t max_in_flight = http::max_in_flight();
   while (true) {
-    for (; !failure && next < batch.exchanges.size() && in_flight < http::kMaxInFlight; ++in_flight)
+    for (; !failure && next < batch.exchanges.size() && in_flight < max_in_flight; ++in_flight)
       http::submit(*batch.exchanges[next++], completions);
     // After a failure the remaining requests still use the caller's memory.
     if (in_flight == 0) break;

@@ -8,12 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "store/http/settings.hpp"
+
 namespace {
 
 using plait::store::ReadSegment;
+using plait::store::http::piece_bytes;
 using plait::store::http::Response;
 using plait::store::web::kMaxGap;
-using plait::store::web::kPieceBytes;
 using plait::store::web::make_pieces;
 using plait::store::web::Piece;
 using plait::store::web::PieceSink;
@@ -25,13 +27,13 @@ std::vector<std::string> ranges_for(std::vector<ReadSegment> ranges) {
 }
 
 TEST(Pieces, JoinNeighboursAndDivideLongRanges) {
-  std::vector<std::byte> memory(static_cast<std::size_t>(3 * kPieceBytes));
+  std::vector<std::byte> memory(static_cast<std::size_t>(3 * piece_bytes()));
   std::byte* const at = memory.data();
   EXPECT_EQ(ranges_for({{300, at, 100}, {0, at, 100}}), std::vector<std::string>{"bytes=0-399"});
   EXPECT_EQ(ranges_for({{0, at, 1}, {kMaxGap + 1, at, 1}}), std::vector<std::string>{"bytes=0-65537"});
   EXPECT_EQ(ranges_for({{0, at, 1}, {kMaxGap + 2, at, 1}}),
             (std::vector<std::string>{"bytes=0-0", "bytes=65538-65538"}));
-  EXPECT_EQ(ranges_for({{10, at, 2 * kPieceBytes + 5}}),
+  EXPECT_EQ(ranges_for({{10, at, 2 * piece_bytes() + 5}}),
             (std::vector<std::string>{"bytes=10-4194313", "bytes=4194314-8388617", "bytes=8388618-8388622"}));
   EXPECT_EQ(ranges_for({{-16, at, 16}, {5, at, 0}}), std::vector<std::string>{"bytes=-16"});
 }

@@ -1,0 +1,282 @@
+"""The driver of `plait bench objects`: each number of connections with each size of pieces, in turns."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait_bench.machine import describe_machine
+from plait_bench.objects.advice import Advice, advise, memory
+from plait_bench.objects.location import ITEMSIZE, Target, below, content, find_target, is_web, remove_all
+from plait_bench.objects.tools import PLAIT, TOOLS
+from plait_bench.steps import Progress, Steps
+
+GET, PUT = "get", "put"
+ADVISED = "plait, with these settings"
+_SETTINGS = ("PLAIT_HTTP_CONNECTIONS", "PLAIT_HTTP_PIECE", "PLAIT_MEMORY")
+_WARM = 8 << 20
+_CHUNK = 4 << 20
+_MAX_PUT_BYTES = 256 << 20
+"""Bytes of puts that Plait has in memory at one time, so that no more are in flight."""
+_PATIENCE = 20
+"""A work that is expected to take this many times the wanted seconds is left out."""
+
+
+@dataclass(frozen=True)
+class ObjectSettings:
+    """The parameters of the measurement."""
+
+    url: str
+    connections: tuple[int, ...] = (1, 4, 16, 64)
+    pieces: tuple[int, ...] = (256 << 10, 1 << 20, 4 << 20, 16 << 20)
+    size: int = 256 << 20
+    samples: int = 50
+    rounds: int = 3
+    seconds: float = 1.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One work: reads or puts, with a number of connections and a size of pieces, or without settings."""
+
+    kind: str
+    connections: int | None = None
+    piece: int | None = None
+
+    @property
+    def bytes_in_flight(self) -> int:
+        """Bytes that are in flight at one time."""
+        return (self.connections or 8) * (self.piece or _CHUNK)
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of the process that measures it."""
+        result = {name: value for name, value in os.environ.items() if name not in _SETTINGS}
+        if self.connections is not None and self.piece is not None:
+            values = (self.connections, self.piece, memory(self.connections, self.piece))
+            result.update(zip(_SETTINGS, map(str, values), strict=True))
+        return result
+
+
+@dataclass
+class CellResult:
+    """The samples of one work, or why there is none."""
+
+    cell: Cell
+    samples: list[dict[str, float]] = field(default_factory=list)
+    left_out: str = ""
+
+    @property
+    def rate(self) -> float | None:
+        """The median of the bytes a second."""
+        rates = [sample["bytes"] / sample["seconds"] for sample in self.samples]
+        return statistics.median(rates) if rates else None
+
+    @property
+    def processor(self) -> float | None:
+        """The median of the seconds of processor time for 10^9 bytes."""
+        costs = [sample["processor"] / sample["bytes"] * 1e9 for sample in self.samples]
+        return statistics.median(costs) if costs else None
+
+
+@dataclass
+class ObjectResults:
+    """All results of one run of the benchmark."""
+
+    machine: dict[str, str]
+    settings: ObjectSettings
+    latencies: dict[str, list[float]] = field(default_factory=dict)
+    cells: list[CellResult] = field(default_factory=list)
+    tools: dict[str, CellResult] = field(default_factory=dict)
+    advice: Advice = field(default_factory=lambda: Advice({}, None))
+
+    def rates(self, kind: str) -> dict[tuple[int, int], float]:
+        """Return the measured rates by connections and pieces."""
+        return {
+            (one.cell.connections, one.cell.piece): one.rate
+            for one in self.cells
+            if one.cell.kind == kind and one.cell.connections and one.cell.piece and one.rate is not None
+        }
+
+    def find(self, kind: str, connections: int | None = None, piece: int | None = None) -> CellResult | None:
+        """Return the result of one work; None if it does not belong to the measurement."""
+        return next((one for one in self.cells if one.cell == Cell(kind, connections, piece)), None)
+
+    def usual_rate(self, kind: str) -> float | None:
+        """Return the rate without settings."""
+        found = self.find(kind)
+        return None if found is None else found.rate
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        cells = [{**asdict(one), "rate": one.rate, "processor": one.processor} for one in self.cells]
+        tools = {
+            name: {**asdict(one), "rate": one.rate, "processor": one.processor} for name, one in self.tools.items()
+        }
+        return {
+            "machine": self.machine, "settings": asdict(self.settings), "latencies": self.latencies, "cells": cells,
+            "tools": tools, "advice": asdict(self.advice),
+        }  # fmt: skip
+
+
+def run_objects(settings: ObjectSettings, progress: Progress = lambda text, share: None) -> ObjectResults:
+    """Measure a store.
+
+    errors  plait.Error: it cannot be reached, or a work fails
+    """
+    cells = _make_cells(settings)
+    tools = 0 if is_web(settings.url) else (len(TOOLS) + 1) * settings.rounds
+    steps = Steps(progress, 2 + sum(not one.left_out for one in cells) * settings.rounds + tools)
+    results = ObjectResults(describe_machine(Path.cwd()), settings, cells=cells)
+    steps.doing("preparing the object to read")
+    with _location(settings) as location:
+        _Measurement(results, location, steps).run()
+    return results
+
+
+def _make_cells(settings: ObjectSettings) -> list[CellResult]:
+    kinds = (GET,) if is_web(settings.url) else (GET, PUT)
+    choices = [(None, None), *((many, piece) for many in settings.connections for piece in settings.pieces)]
+    cells = [CellResult(Cell(kind, *choice)) for kind in kinds for choice in choices]
+    for one in cells:
+        needed = one.cell.bytes_in_flight
+        if one.cell.connections is not None and needed > settings.size:
+            one.left_out = f"needs --size {needed >> 20}M"
+        elif one.cell.kind == PUT and needed > _MAX_PUT_BYTES:
+            one.left_out = "has more bytes in flight than Plait puts at one time"
+    return cells
+
+
+@contextmanager
+def _location(settings: ObjectSettings) -> Iterator[str | None]:
+    """The location of the measurement's own objects, which are removed at the end; None if it only reads."""
+    if is_web(settings.url):
+        yield None
+        return
+    location = below(settings.url, f"plait-bench-{uuid.uuid4().hex[:12]}")
+    try:
+        yield location
+    finally:
+        remove_all(location)
+
+
+class _Measurement:
+    """One measurement."""
+
+    def __init__(self, results: ObjectResults, location: str | None, steps: Steps) -> None:
+        self._results, self._settings = results, results.settings
+        self._location, self._steps = location, steps
+        self._best = dict.fromkeys((GET, PUT), 0.0)
+        self._target, self._bytes = self._find_object()
+
+    def _find_object(self) -> tuple[Target, int]:
+        """Return the object to read, and how many bytes of it."""
+        size = self._settings.size // ITEMSIZE * ITEMSIZE
+        if self._location is None:
+            target = find_target(self._settings.url)
+            with target.open() as file:
+                return target, min(self._settings.size, int(file.dtype.itemsize * math.prod(file.shape)))
+        target = Target(f"{self._location}/read.npy")
+        with plait.open(target.url, "w", shape=(size // ITEMSIZE,), dtype="u8", durable=False) as file:
+            file.write(content(0, size // ITEMSIZE))
+        return target, size
+
+    def run(self) -> None:
+        """Measure everything."""
+        self._steps.done("latency")
+        found = self._ask(Cell(GET), task="latency", url=self._target.url, shape=self._target.shape,
+                          put=self._location, count=self._settings.samples)  # fmt: skip
+        self._results.latencies = {GET: found["gets"], **({PUT: found["puts"]} if found["puts"] else {})}
+        self._steps.done("throughput")
+        for number in range(self._settings.rounds):
+            for one in self._results.cells:
+                if not one.left_out:
+                    self._measure(one, number)
+        rates = self._results.rates
+        usual = self._results.usual_rate
+        self._results.advice = advise(rates(GET), rates(PUT), usual(GET), usual(PUT))
+        if self._location is not None:
+            self._compare(f"{self._location}/compare.zarr")
+
+    def _measure(self, one: CellResult, number: int) -> None:
+        cell, best = one.cell, self._best[one.cell.kind]
+        if best and cell.bytes_in_flight > best * self._settings.seconds * _PATIENCE:
+            one.left_out = "takes too long at the rates that were reached"
+            self._steps.done(_name(cell))
+            return
+        warm = min(max(cell.bytes_in_flight, _WARM), self._bytes)
+        if cell.bytes_in_flight > self._bytes and cell.connections is not None:
+            one.left_out = "the object is too small"
+            return
+        common = {"warm": warm, "most": self._bytes, "seconds": self._settings.seconds}
+        self._steps.doing(f"{_name(cell)}, round {number + 1} of {self._settings.rounds}")
+        if cell.kind == GET:
+            sample = self._ask(cell, task="get", url=self._target.url, shape=self._target.shape,
+                               known=self._location is not None, **common)  # fmt: skip
+        else:
+            url = f"{self._location}/put.zarr"
+            sample = self._ask(cell, task="put", url=url, piece=min(cell.piece or _CHUNK, self._bytes), **common)
+            remove_all(url)
+        one.samples.append(sample)
+        self._best[cell.kind] = max(best, sample["bytes"] / sample["seconds"])
+        self._steps.done(_name(cell))
+
+    def _compare(self, url: str) -> None:
+        """Read one Zarr array by each tool that is installed."""
+        chunk = min(_CHUNK, self._settings.size) // ITEMSIZE
+        elements = self._settings.size // ITEMSIZE
+        with plait.open(url, "w", shape=(elements,), dtype="u8", chunks=(chunk,), durable=False) as file:
+            file.write(content(0, elements))
+        tools = self._results.tools
+        tools.update({name: CellResult(Cell(GET)) for name in TOOLS})
+        for name, tool in TOOLS.items():
+            tools[name].left_out = f"{tool.missing} is not installed" if tool.missing else ""
+        if self._results.advice.settings:
+            tools[ADVISED] = CellResult(Cell(GET))
+        for number in range(self._settings.rounds):
+            for name, one in tools.items():
+                self._steps.doing(f"{name} reads the same objects, round {number + 1} of {self._settings.rounds}")
+                more = self._results.advice.settings if name == ADVISED else {}
+                task = {"task": "tool", "name": PLAIT if name == ADVISED else name, "url": url}
+                if not one.left_out:
+                    self._run_tool(one, {**task, "elements": elements, "chunk": chunk}, more)
+                self._steps.done(name)
+
+    def _run_tool(self, one: CellResult, task: dict[str, Any], more: dict[str, int]) -> None:
+        try:
+            one.samples.append(self._ask(one.cell, more, **task))
+        except plait.Error as error:  # such as keys that another tool does not find
+            if task["name"] == PLAIT or "WRONG DATA" in str(error):
+                raise
+            one.left_out, one.samples = str(error), []
+
+    @staticmethod
+    def _ask(cell: Cell, more: dict[str, int] | None = None, **task: Any) -> dict[str, Any]:
+        """Return the result of a task in a process of its own."""
+        environment = cell.environment() | {name: str(value) for name, value in (more or {}).items()}
+        done = subprocess.run(
+            [sys.executable, "-m", "plait_bench.objects.worker", json.dumps(task)],
+            check=False, capture_output=True, text=True, env=environment,
+        )  # fmt: skip
+        if done.returncode != 0:
+            lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+            raise plait.StoreError(lines[-1])
+        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return result
+
+
+def _name(cell: Cell) -> str:
+    what = "reads" if cell.kind == GET else "puts"
+    if cell.connections is None or cell.piece is None:
+        return f"{what} without settings"
+    return f"{what} by {cell.connections} connections, pieces of {cell.piece >> 10} KiB"

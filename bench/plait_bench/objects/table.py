@@ -1,0 +1,95 @@
+"""The results of `plait bench objects` as tables."""
+
+from __future__ import annotations
+
+import statistics
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from plait_bench.objects.driver import ADVISED, GET, PUT, CellResult, ObjectResults
+from plait_bench.objects.tools import PLAIT
+from plait_bench.text import (
+    NOTHING,
+    machine_line,
+    milliseconds,
+    notes,
+    rate,
+    short_bytes,
+    three_digits,
+    titled_table,
+    version_line,
+)
+
+_KINDS = {GET: "GET", PUT: "PUT"}
+
+
+def objects_table(results: ObjectResults) -> RenderableType:
+    """Return everything for people."""
+    settings = results.settings
+    parts: list[RenderableType] = [
+        Text(f"{machine_line(results.machine)}; {version_line(results.machine)}"), Text(), _latencies(results),
+    ]  # fmt: skip
+    kinds = [kind for kind in _KINDS if results.find(kind) is not None]
+    parts += [_rates(results, kind) for kind in kinds]
+    if results.tools:
+        parts.append(_tools(results))
+    lines = [
+        f"Rates are medians of {settings.rounds} rounds of about {settings.seconds:g} s, after the connections are open.",
+        f"With n connections Plait has n pieces in flight, and PLAIT_MEMORY is 2 n pieces. {NOTHING}: not measured.",
+        *_left_out([*results.cells, *results.tools.values()]),
+        "Every element that was read was compared, and the first and the last chunk that was put."
+        if results.tools else "What was read was not compared.",
+    ]  # fmt: skip
+    return Group(*parts, _advice(results), Text(), notes(lines[:-1], [], lines[-1]))
+
+
+def _latencies(results: ObjectResults) -> Table:
+    table = titled_table("Latency of requests of 4 KiB, ms")
+    table.add_column("Request")
+    for title in ("Median", "p90", "Samples"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for kind, seconds in results.latencies.items():
+        p90 = sorted(seconds)[min(len(seconds) - 1, len(seconds) * 9 // 10)]
+        table.add_row(
+            _KINDS[kind], milliseconds(statistics.median(seconds)), milliseconds(p90), str(len(seconds))
+        )  # fmt: skip
+    return table
+
+
+def _rates(results: ObjectResults, kind: str) -> Table:
+    settings = results.settings
+    table = titled_table(f"{_KINDS[kind]}: MB/s by connections and by size of a piece")
+    table.add_column("Connections")
+    for piece in settings.pieces:
+        table.add_column(short_bytes(piece), justify="right", no_wrap=True)
+    for connections in settings.connections:
+        found = [results.find(kind, connections, piece) for piece in settings.pieces]
+        table.add_row(str(connections), *(rate(None if one is None else one.rate) for one in found))
+    table.add_row("defaults", rate(results.usual_rate(kind)), *[""] * (len(settings.pieces) - 1))
+    return table
+
+
+def _tools(results: ObjectResults) -> Table:
+    table = titled_table(f"A Zarr array of {short_bytes(results.settings.size)} in chunks of 4M")
+    table.add_column("Read by")
+    for title in ("MB/s", "Processor time, s/GB"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for name, one in results.tools.items():
+        cost = NOTHING if one.processor is None else three_digits(one.processor)
+        table.add_row({PLAIT: "Plait", ADVISED: "Plait, with these settings"}.get(name, name), rate(one.rate), cost)
+    return table
+
+
+def _left_out(cells: list[CellResult]) -> list[str]:
+    return [f"Left out: {reason}." for reason in dict.fromkeys(one.left_out for one in cells if one.left_out)]
+
+
+def _advice(results: ObjectResults) -> Text:
+    advice = results.advice
+    lines = [f"  export {name}={value}" for name, value in advice.settings.items()]
+    text = "\n".join(["Settings for this store:", *lines] if lines else ["The defaults suffice for this store."])
+    if advice.chunk is not None:
+        text += f"\nArrays to write there: chunks or shards of {short_bytes(advice.chunk)} or more."
+    return Text(text, style="bold")

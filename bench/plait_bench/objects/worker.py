@@ -1,0 +1,141 @@
+"""A process that measures one thing, because each process reads the settings of connections and pieces once.
+
+usage: python -m plait_bench.objects.worker TASK
+TASK is a JSON object: the name of a function of this module as `task`, and its arguments. The result is a JSON object.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import plait
+from plait_bench.objects.location import ITEMSIZE, Target, content
+from plait_bench.objects.tools import TOOLS
+
+SMALL = 4096
+"""Bytes of a small object, and of a small read."""
+_HEAD = 64 << 10
+"""Bytes at the beginning of an object that are read when it is opened; reading them takes no further request."""
+
+
+def latency(url: str, shape: int | None, put: str | None, count: int) -> dict[str, Any]:
+    """Return the seconds of small reads, and of small puts below the location `put`."""
+    gets, puts = [], []
+    with Target(url, shape).open() as file:
+        first, rows = _small_region(file)
+        for number in range(count + 1):
+            begin = time.perf_counter()
+            file.read(region=np.s_[first + number % 2 : first + number % 2 + rows])
+            gets.append(time.perf_counter() - begin)
+    if put is not None:
+        objects = plait._core.open_objects(put)
+        for _ in range(count + 1):
+            begin = time.perf_counter()
+            objects.put("small", bytes(SMALL))
+            puts.append(time.perf_counter() - begin)
+    return {"gets": gets[1:], "puts": puts[1:]}  # the first one connects
+
+
+def _small_region(file: Any) -> tuple[int, int]:
+    """Return the first row and the number of rows of a small read that no earlier read has brought into memory."""
+    row = _row_bytes(file)
+    rows = max(1, SMALL // row)
+    first = _HEAD // row + 1
+    if first + rows + 1 > file.shape[0]:
+        raise ValueError(f"{file.shape[0]} rows of {row} bytes are too few: measure an object of at least 1 MiB")
+    return first, rows
+
+
+def _row_bytes(file: Any) -> int:
+    if not file.shape:
+        raise ValueError("the object has one element: measure an object of at least 1 MiB")
+    return max(1, math.prod(file.shape[1:]) * np.dtype(file.dtype).itemsize)
+
+
+def get(url: str, shape: int | None, known: bool, warm: int, most: int, seconds: float) -> dict[str, Any]:
+    """Return the time of one read of at most `most` bytes that takes about `seconds`, after one of `warm` bytes.
+
+    known   whether the object has the elements of content()
+    """
+    with Target(url, shape).open() as file:
+        row = _row_bytes(file)
+
+        def read(count: int) -> dict[str, Any]:
+            region = np.s_[: max(1, min(file.shape[0], count // row))]
+            found, sample = _timed(lambda: file.read(region=region))
+            if known:
+                _check(found, 0, len(found))
+            return {"bytes": found.nbytes, **sample}
+
+        return _repeated(read, warm, most, seconds)
+
+
+def put(url: str, piece: int, warm: int, most: int, seconds: float) -> dict[str, Any]:
+    """Return the time of puts of `piece` bytes each, like :func:`get`."""
+    chunk = piece // ITEMSIZE
+    count = (warm + most) // piece * chunk
+    with plait.open(url, "w", shape=(count,), dtype="u8", chunks=(chunk,), durable=False) as file:
+        at = 0
+
+        def write(size: int) -> dict[str, Any]:
+            nonlocal at
+            end = at + max(1, size // piece) * chunk
+            data, region = content(at, end), np.s_[at:end]
+            _, sample = _timed(lambda: file.write(data, region=region))
+            at = end
+            return {"bytes": data.nbytes, **sample}
+
+        result = _repeated(write, warm, most, seconds)
+    with plait.open(url) as file:
+        for begin, end in ((0, chunk), (at - chunk, at)):
+            _check(file.read(region=np.s_[begin:end]), begin, end)
+    return result
+
+
+def _repeated(work: Callable[[int], dict[str, Any]], warm: int, most: int, seconds: float) -> dict[str, Any]:
+    """Return the second of two samples. The first one opens the connections and states how much the second one does."""
+    first = work(warm)
+    return work(min(most, max(warm, int(first["bytes"] / first["seconds"] * seconds))))
+
+
+def _timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
+    processor, begin = time.process_time(), time.perf_counter()
+    result = work()
+    seconds = time.perf_counter() - begin
+    return result, {"seconds": seconds, "processor": time.process_time() - processor}
+
+
+def _check(found: Any, begin: int, end: int) -> None:
+    if not np.array_equal(found, content(begin, end)):
+        raise ValueError("WRONG DATA: an element differs from what was written")
+
+
+def tool(name: str, url: str, elements: int, chunk: int) -> dict[str, Any]:
+    """Return the time of reading a Zarr array by one tool."""
+    read = TOOLS[name].prepare(url, elements, chunk)
+    found, sample = _timed(read)
+    _check(found, 0, elements)
+    return {"bytes": elements * ITEMSIZE, **sample}
+
+
+_TASKS: dict[str, Callable[..., dict[str, Any]]] = {"latency": latency, "get": get, "put": put, "tool": tool}
+
+
+def main() -> None:
+    """Measure."""
+    task = json.loads(sys.argv[1])
+    try:
+        print(json.dumps(_TASKS[task.pop("task")](**task)))
+    except Exception as error:
+        sys.exit(" ".join(str(error).split()) or type(error).__name__)
+
+
+if __name__ == "__main__":
+    main()
