@@ -88,6 +88,10 @@ class CellResult:
         costs = [sample["processor"] / sample["bytes"] * 1e9 for sample in self.samples]
         return statistics.median(costs) if costs else None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as plain lists, dictionaries, texts and numbers."""
+        return {**asdict(self), "rate": self.rate, "processor": self.processor}
+
 
 @dataclass
 class ObjectResults:
@@ -119,10 +123,8 @@ class ObjectResults:
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain lists, dictionaries, texts and numbers."""
-        cells = [{**asdict(one), "rate": one.rate, "processor": one.processor} for one in self.cells]
-        tools = {
-            name: {**asdict(one), "rate": one.rate, "processor": one.processor} for name, one in self.tools.items()
-        }
+        cells = [one.to_json() for one in self.cells]
+        tools = {name: one.to_json() for name, one in self.tools.items()}
         return {
             "machine": self.machine, "settings": asdict(self.settings), "latencies": self.latencies, "cells": cells,
             "tools": tools, "advice": asdict(self.advice),
@@ -166,8 +168,14 @@ def _location(settings: ObjectSettings) -> Iterator[str | None]:
     location = below(settings.url, f"plait-bench-{uuid.uuid4().hex[:12]}")
     try:
         yield location
-    finally:
-        remove_all(location)
+    except BaseException as error:
+        try:
+            remove_all(location)
+        except plait.Error:
+            if isinstance(error, plait.Error):
+                raise plait.StoreError(f"{error}; objects may remain below {location}") from error
+        raise
+    remove_all(location)
 
 
 class _Measurement:
@@ -218,7 +226,7 @@ class _Measurement:
         if cell.bytes_in_flight > self._bytes and cell.connections is not None:
             one.left_out = "the object is too small"
             return
-        common = {"warm": warm, "most": self._bytes, "seconds": self._settings.seconds}
+        common: dict[str, Any] = {"warm": warm, "most": self._bytes, "seconds": self._settings.seconds}
         self._steps.doing(f"{_name(cell)}, round {number + 1} of {self._settings.rounds}")
         if cell.kind == GET:
             sample = self._ask(cell, task="get", url=self._target.url, shape=self._target.shape,

@@ -93,7 +93,9 @@ def remove_all(location: str) -> int:
 
     errors  plait.StoreError
     """
-    objects = plait._core.open_objects(location)
+    from plait._core import open_objects
+
+    objects = open_objects(location)
     names = objects.names()
     with ThreadPoolExecutor(_REMOVERS) as pool:
         list(pool.map(objects.remove, names))

@@ -12,6 +12,7 @@ from plait_bench.objects.driver import ADVISED, GET, PUT, CellResult, ObjectResu
 from plait_bench.objects.tools import PLAIT
 from plait_bench.text import (
     NOTHING,
+    counted,
     machine_line,
     milliseconds,
     notes,
@@ -36,8 +37,8 @@ def objects_table(results: ObjectResults) -> RenderableType:
     if results.tools:
         parts.append(_tools(results))
     lines = [
-        f"Rates are medians of {settings.rounds} rounds of about {settings.seconds:g} s, after the connections are open.",
-        f"With n connections Plait has n pieces in flight, and PLAIT_MEMORY is 2 n pieces. {NOTHING}: not measured.",
+        "Columns: bytes of a request. With n connections n requests are in flight, and PLAIT_MEMORY is 2 n of them.",
+        f"Rates: medians of {counted(settings.rounds, 'sample')} of about {settings.seconds:g} s, without connecting.",
         *_left_out([*results.cells, *results.tools.values()]),
         "Every element that was read was compared, and the first and the last chunk that was put."
         if results.tools else "What was read was not compared.",
@@ -46,8 +47,8 @@ def objects_table(results: ObjectResults) -> RenderableType:
 
 
 def _latencies(results: ObjectResults) -> Table:
-    table = titled_table("Latency of requests of 4 KiB, ms")
-    table.add_column("Request")
+    table = titled_table("Latency, ms")
+    table.add_column("Request of 4 KiB")
     for title in ("Median", "p90", "Samples"):
         table.add_column(title, justify="right", no_wrap=True)
     for kind, seconds in results.latencies.items():
@@ -60,7 +61,7 @@ def _latencies(results: ObjectResults) -> Table:
 
 def _rates(results: ObjectResults, kind: str) -> Table:
     settings = results.settings
-    table = titled_table(f"{_KINDS[kind]}: MB/s by connections and by size of a piece")
+    table = titled_table(f"{_KINDS[kind]}, MB/s")
     table.add_column("Connections")
     for piece in settings.pieces:
         table.add_column(short_bytes(piece), justify="right", no_wrap=True)
@@ -72,8 +73,8 @@ def _rates(results: ObjectResults, kind: str) -> Table:
 
 
 def _tools(results: ObjectResults) -> Table:
-    table = titled_table(f"A Zarr array of {short_bytes(results.settings.size)} in chunks of 4M")
-    table.add_column("Read by")
+    table = titled_table("The same objects")
+    table.add_column(f"Zarr array of {short_bytes(results.settings.size)}, chunks of 4M, read by")
     for title in ("MB/s", "Processor time, s/GB"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, one in results.tools.items():

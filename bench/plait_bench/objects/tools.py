@@ -67,7 +67,7 @@ def _obstore(url: str, elements: int, chunk: int) -> Read:
         async def read_chunk(number: int) -> None:
             async with free:
                 answer = await obstore.get_async(store, f"{key}/c/{number}")
-                found = np.frombuffer(await answer.bytes_async(), "u8")
+                found: Any = np.frombuffer(memoryview(await answer.bytes_async()), "u8")
                 array[number * chunk : (number + 1) * chunk] = found[: elements - number * chunk]
 
         await asyncio.gather(*(read_chunk(number) for number in range(-(-elements // chunk))))

@@ -35,7 +35,9 @@ def latency(url: str, shape: int | None, put: str | None, count: int) -> dict[st
             file.read(region=np.s_[first + number % 2 : first + number % 2 + rows])
             gets.append(time.perf_counter() - begin)
     if put is not None:
-        objects = plait._core.open_objects(put)
+        from plait._core import open_objects
+
+        objects = open_objects(put)
         for _ in range(count + 1):
             begin = time.perf_counter()
             objects.put("small", bytes(SMALL))
@@ -56,7 +58,7 @@ def _small_region(file: Any) -> tuple[int, int]:
 def _row_bytes(file: Any) -> int:
     if not file.shape:
         raise ValueError("the object has one element: measure an object of at least 1 MiB")
-    return max(1, math.prod(file.shape[1:]) * np.dtype(file.dtype).itemsize)
+    return max(1, math.prod(map(int, file.shape[1:])) * int(np.dtype(file.dtype).itemsize))
 
 
 def get(url: str, shape: int | None, known: bool, warm: int, most: int, seconds: float) -> dict[str, Any]:

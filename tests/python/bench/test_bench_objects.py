@@ -1,0 +1,204 @@
+"""`plait bench objects`: its requests, its advice, its output, and what it leaves."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from object_servers import use_keys
+
+import plait
+from plait.cli import main
+from plait_bench.objects.advice import advise, cheapest
+from plait_bench.objects.driver import GET, PUT, Cell, ObjectSettings, run_objects
+from plait_bench.objects.location import below, bucket_and_key, content, find_target
+from plait_bench.objects.tools import PLAIT, TOOLS
+
+KIB, MIB = 1 << 10, 1 << 20
+
+
+@pytest.fixture
+def server(s3_server, monkeypatch, tmp_path):
+    use_keys(monkeypatch, s3_server, tmp_path)
+    s3_server.faults()
+    s3_server.log()
+    yield s3_server
+    s3_server.faults()
+
+
+def measure(url, **options):
+    few = {"connections": (1, 3), "pieces": (64 * KIB, 256 * KIB), "size": MIB, "samples": 4, "rounds": 2}
+    return run_objects(ObjectSettings(url, **{**few, "seconds": 0.05, **options}))
+
+
+def names_in(bucket):
+    from plait._core import open_objects
+
+    return open_objects(f"s3://{bucket}").names()
+
+
+def test_every_tool_reads_the_same_objects_and_nothing_remains(server):
+    from plait._core import open_objects
+
+    open_objects("s3://bench-all/prefix").put("other", b"x")
+    results = measure("s3://bench-all/prefix?region=eu-test-1")
+    assert names_in("bench-all") == ["prefix/other"]
+    assert {kind: len(seconds) for kind, seconds in results.latencies.items()} == {GET: 4, PUT: 4}
+    assert len(results.cells) == 10
+    for one in results.cells:
+        assert one.left_out == ""
+        assert len(one.samples) == 2
+        assert one.rate > 0
+    for name, tool in TOOLS.items():
+        one = results.tools[name]
+        assert one.left_out == (f"{tool.missing} is not installed" if tool.missing else ""), name
+        assert (one.processor is None) == bool(tool.missing)
+    assert results.tools[PLAIT].processor > 0
+
+
+def test_requests_are_as_large_and_as_many_as_the_table_says(server):
+    with plait.open("s3://bench-log/a.npy", "w", shape=(MIB,), dtype="u8") as file:
+        file.write(content(0, MIB))
+    server.log()
+    for connections, piece in ((1, 64 * KIB), (4, 256 * KIB)):
+        server.faults(delay=0.02)
+        task = {"task": "get", "url": "s3://bench-log/a.npy", "shape": None, "known": True, "warm": 4 * MIB}
+        task |= {"most": 8 * MIB, "seconds": 0.1}
+        subprocess.run(
+            [sys.executable, "-m", "plait_bench.objects.worker", json.dumps(task)],
+            check=True, env=Cell(GET, connections, piece).environment(), capture_output=True,
+        )  # fmt: skip
+        server.faults()
+        log = [one for one in server.log() if one["method"] == "GET"]
+        ends = [tuple(map(int, one["range"].removeprefix("bytes=").split("-"))) for one in log]
+        assert max(last + 1 - first for first, last in ends[1:]) == piece  # the first one reads the header
+        assert len({one["peer"] for one in log}) == connections
+
+
+def test_a_request_of_the_latency_is_one_of_4_kib(server):
+    url = server.publish("bench/latency.bin", os.urandom(2 * MIB))
+    task = {"task": "latency", "url": url, "shape": 2 * MIB, "put": "s3://bench-latency/p", "count": 5}
+    subprocess.run([sys.executable, "-m", "plait_bench.objects.worker", json.dumps(task)], check=True)
+    log = server.log()
+    ranges = [one["range"] for one in log if one["method"] == "GET"][-6:]
+    first = 64 * KIB + 1
+    assert ranges == [f"bytes={first + n % 2}-{first + n % 2 + 4095}" for n in range(6)]
+    assert [one["path"] for one in log if one["method"] == "PUT"] == ["/bench-latency/p/small"] * 6
+
+
+def test_slow_servers_need_connections(server):
+    server.faults(delay=0.03)
+    results = measure("s3://bench-slow/p", connections=(1, 8), pieces=(128 * KIB,), samples=5, rounds=1)
+    assert min(results.latencies[GET]) > 0.03
+    for kind in (GET, PUT):
+        rates = results.rates(kind)
+        assert rates[8, 128 * KIB] > 3 * rates[1, 128 * KIB]
+
+
+def test_objects_of_http_servers_are_only_read(server):
+    raw = server.publish("bench/raw.bin", os.urandom(2 * MIB + 3))
+    assert find_target(raw).shape == 2 * MIB + 3
+    server.log()
+    results = measure(raw, size=8 * MIB, pieces=(64 * KIB, MIB))
+    assert {one["method"] for one in server.log()} <= {"GET", "HEAD"}
+    assert results.tools == {}
+    assert [one.cell.kind for one in results.cells] == [GET] * 5
+    assert results.find(GET, 3, MIB).left_out == "the object is too small"
+    assert results.advice.chunk is None
+
+
+def test_failures_are_one_line_and_leave_nothing(server, monkeypatch):
+    runner = CliRunner()
+    done = runner.invoke(main, ["bench", "objects", f"{server.endpoint}/public/bench/none.bin"])
+    assert done.exit_code == 2
+    assert "there is no such object" in done.output
+    short = server.publish("bench/short.bin", bytes(1000))
+    done = runner.invoke(main, ["bench", "objects", short])
+    assert "1000 rows of 1 bytes are too few: measure an object of at least 1 MiB" in done.output
+    monkeypatch.setitem(TOOLS, PLAIT, TOOLS["obstore"])
+    monkeypatch.setattr("plait_bench.objects.driver.content", lambda begin, end: np.zeros(end - begin, "u8"))
+    done = runner.invoke(main, ["bench", "objects", "s3://bench-wrong/p", "--size", "1M", "--samples", "1"])
+    assert done.exit_code == 2
+    assert "WRONG DATA: an element differs from what was written" in done.output
+    assert len(done.output.strip().splitlines()) == 1
+    assert names_in("bench-wrong") == []
+
+
+def test_remaining_objects_are_named(server):
+    server.faults(keep=True)
+    done = CliRunner().invoke(
+        main, ["bench", "objects", "s3://bench-keep/p", "--size", "1M", "--samples", "1", "--rounds", "1"]
+    )
+    server.faults()
+    assert done.exit_code == 2
+    assert "cannot remove" in done.output
+    assert "objects may remain below s3://bench-keep/p/plait-bench-" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["data.zarr"], "give s3://BUCKET/PREFIX"),
+        (["ftp://host/x"], "give s3://BUCKET/PREFIX"),
+        (["s3://"], "names no bucket"),
+        (["https://host/"], "names no object"),
+        (["s3://b/x", "--pieces", "4K"], "'4K' is not a multiple of 8 bytes from 64K to 1G"),
+        (["s3://b/x", "--connections", "1001"], "'1001' is not a number of connections from 1 to 1000"),
+        (["s3://b/x", "--size", "1K"], "expected 1M or more"),
+    ],
+)
+def test_wrong_arguments_are_reported(arguments, message):
+    done = CliRunner().invoke(main, ["bench", "objects", *arguments])
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_the_command_prints_tables_and_json(server, tmp_path):
+    command = ["bench", "objects", "s3://bench-table/p", "--size", "1M", "--samples", "2", "--rounds", "1"]
+    command += ["--connections", "2", "--pieces", "64K,1M", "--seconds", "0.05", "--json", str(tmp_path / "a.json")]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    for text in ("Latency, ms", "GET, MB/s", "PUT, MB/s", "The same objects", "Left out: needs --size 2M."):
+        assert text in done.output
+    assert ("obstore is not installed" in done.output) == (find_spec("obstore") is None)
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert found["settings"]["url"] == "s3://bench-table/p"
+    assert found["cells"][0]["rate"] > 0
+
+
+def test_advice_is_the_cheapest_of_the_fast_choices():
+    gets = {(1, MIB): 10.0, (4, MIB): 96.0, (16, MIB): 100.0, (4, 4 * MIB): 99.0}
+    assert cheapest(gets) == (4, MIB)
+    assert cheapest({}) is None
+    fast = advise(gets, {}, 98.0, None)
+    assert fast.settings == {}
+    assert fast.chunk is None
+    slow = advise(gets, {(64, 4 * MIB): 50.0, (16, 4 * MIB): 20.0}, 40.0, 20.0)
+    assert slow.settings == {"PLAIT_HTTP_PIECE": MIB, "PLAIT_MEMORY": 512 * MIB}
+    assert slow.chunk == 4 * MIB
+    few = advise(gets, {}, 40.0, None)
+    assert few.settings == {"PLAIT_HTTP_CONNECTIONS": 4, "PLAIT_HTTP_PIECE": MIB}
+
+
+def test_options_precede_keys():
+    location = below("s3://bucket/a/?endpoint=http://h:1&region=x", "n")
+    assert location == "s3://bucket?endpoint=http:%2F%2Fh:1&region=x/a/n"
+    assert bucket_and_key(location) == ("bucket", "a/n", {"endpoint": "http://h:1", "region": "x"})
+    assert below("s3://bucket", "n") == "s3://bucket/n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "limits"),
+    [("PLAIT_HTTP_CONNECTIONS", "0", "1 to 1000"), ("PLAIT_HTTP_PIECE", "4M", "65536 to 1073741824")],
+)
+def test_invalid_settings_are_errors(server, name, value, limits):
+    url = server.publish("bench/settings.npy", b"x")
+    program = f"import plait\ntry: plait.open({url!r})\nexcept plait.ArgumentError as error: print(error)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, name: value}, capture_output=True, text=True, check=True
+    )
+    assert f"{name}={value} is not a number from {limits}" in done.stdout
