@@ -91,9 +91,10 @@ def test_a_request_of_the_latency_is_one_of_4_kib(server):
 
 
 def test_slow_servers_need_connections(server):
-    server.faults(delay=0.03)
-    results = measure("s3://bench-slow/p", connections=(1, 8), pieces=(128 * KIB,), samples=5, rounds=1)
-    assert min(results.latencies[GET]) > 0.03
+    server.faults(delay=0.015)
+    few = {"connections": (1, 8), "pieces": (128 * KIB,)}
+    results = measure("s3://bench-slow/p", size=8 * MIB, samples=5, rounds=1, **few)
+    assert min(results.latencies[GET]) > 0.015
     for kind in (GET, PUT):
         rates = results.rates(kind)
         assert rates[8, 128 * KIB] > 3 * rates[1, 128 * KIB]
