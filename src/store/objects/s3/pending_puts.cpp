@@ -29,7 +29,8 @@ void PendingPuts::wait_for_one(Check check) {
 
 void PendingPuts::submit(PendingPut put, Check check) {
   const std::scoped_lock lock(mutex_);
-  while (puts_.size() >= http::max_in_flight() || (!puts_.empty() && bytes_ + put.bytes.size() > kMaxPutBytes)) wait_for_one(check);
+  while (puts_.size() >= http::max_in_flight() || (!puts_.empty() && bytes_ + put.bytes.size() > kMaxPutBytes))
+    wait_for_one(check);
   puts_.push_back(std::move(put));
   PendingPut& added = puts_.back();
   added.request.body = added.bytes;
