@@ -4,9 +4,9 @@
 // 500 chunks needs many connections at once. Failures are normal: servers ask clients to slow down (503), connections
 // end in the middle of a body.
 //
-// Idea: one thread runs libcurl's multi interface, with at most max_in_flight() requests. Other threads submit calls and
-// wait for their completion. A failed attempt is repeated after a pause that doubles each time and is random in part,
-// so that many clients do not return at once. If a server asks to slow down, all requests to that host pause.
+// Idea: one thread runs libcurl's multi interface, with at most max_in_flight() requests. Other threads submit calls
+// and wait for their completion. A failed attempt is repeated after a pause that doubles each time and is random in
+// part, so that many clients do not return at once. If a server asks to slow down, all requests to that host pause.
 //
 // Example: attempt 1 ends with 503. The host pauses for 0.05 to 0.1 s, attempt 2 fails as well, the next pause takes
 // 0.1 to 0.2 s. After 8 attempts the caller gets the last response.
