@@ -266,7 +266,8 @@ bool Client::repeats(Call& call, int result, bool complete) {
     ++call.quick_repeats;
     return true;
   }
-  if (may_pass(call, result, complete) && call.attempts < max_attempts()) return true;
+  const int attempts = call.request.max_attempts > 0 ? call.request.max_attempts : max_attempts();
+  if (may_pass(call, result, complete) && call.attempts < attempts) return true;
   if (!complete && call.error.empty()) {
     call.error = "the server has sent another number of bytes than it has announced";
     call.error_code = EIO;

@@ -72,6 +72,8 @@ void Transfer::set_options() {
   set(kCurlPathAsIs, 1L);
   set(kCurlHttpVersion, kCurlHttp11);  // many connections are faster than many streams of one
   set(kCurlConnectTimeout, kConnectMilliseconds);
+  if (sent_.max_milliseconds > 0) set(kCurlTimeout, static_cast<long>(sent_.max_milliseconds));
+  if (sent_.direct) set(kCurlNoProxyHosts, "*");
   set(kCurlLowSpeedLimit, 1L);
   set(kCurlLowSpeedTime, stall_seconds());
   set(kCurlBufferBytes, kBufferBytes);

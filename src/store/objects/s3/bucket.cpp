@@ -1,10 +1,10 @@
 #include "store/objects/s3/bucket.hpp"
 
-#include <array>
 #include <utility>
 
 #include "base/process.hpp"
 #include "base/text.hpp"
+#include "store/objects/s3/xml_text.hpp"
 
 namespace plait::store::s3 {
 
@@ -36,36 +36,6 @@ void replace_region(std::string& url, const std::string& region) {
 
 }  // namespace
 
-std::string xml_text(std::string_view document, std::string_view tag) {
-  const std::string open = text('<', tag, '>');
-  const std::size_t begin = document.find(open);
-  if (begin == std::string_view::npos) return {};
-  std::string_view rest = document.substr(begin + open.size());
-  rest = rest.substr(0, rest.find('<'));
-  constexpr std::array<std::pair<std::string_view, char>, 7> kEntities{{{"&amp;", '&'},
-                                                                        {"&lt;", '<'},
-                                                                        {"&gt;", '>'},
-                                                                        {"&quot;", '"'},
-                                                                        {"&#34;", '"'},
-                                                                        {"&apos;", '\''},
-                                                                        {"&#39;", '\''}}};
-  std::string result;
-  while (!rest.empty()) {
-    bool replaced = false;
-    for (const auto& [entity, character] : kEntities) {
-      if (!rest.starts_with(entity)) continue;
-      result += character;
-      rest.remove_prefix(entity.size());
-      replaced = true;
-      break;
-    }
-    if (replaced) continue;
-    result += rest.front();
-    rest.remove_prefix(1);
-  }
-  return result;
-}
-
 Bucket::Bucket(Configuration configuration) : configuration_(std::move(configuration)) {}
 
 std::string Bucket::id() const { return text(configuration_.endpoint, '/', configuration_.bucket); }
@@ -91,15 +61,21 @@ std::string Bucket::url(const std::string& key) const {
   return text(server.substr(0, host), bucket, '.', server.substr(host), '/', path);
 }
 
+http::Adapter* Bucket::adapter() {
+  // Not in prepare(): that runs on the client's thread, which sends the requests for new keys.
+  if (configuration_.keys != nullptr) configuration_.keys->renew();
+  return this;
+}
+
 http::Request Bucket::prepare(const http::Request& request, std::int64_t seconds) {
   http::Request made = request;
   made.region = region();
   if (configuration_.endpoint.empty()) replace_region(made.url, made.region);
-  if (configuration_.credentials.anonymous()) return made;
+  if (configuration_.keys == nullptr) return made;
   bool has_hash = false;
   for (const http::Header& one : made.headers) has_hash = has_hash || one.name == kHashHeader;
   if (!has_hash) made.headers.push_back({std::string(kHashHeader), std::string(kEmptyHash)});
-  sign(made, configuration_.credentials, {made.region, seconds});
+  sign(made, *configuration_.keys->current(), {made.region, seconds});
   return made;
 }
 

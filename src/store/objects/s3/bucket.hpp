@@ -7,6 +7,7 @@
 #include <string>
 
 #include "store/objects/s3/configuration.hpp"
+#include "store/objects/s3/signature.hpp"
 #include "store/objects/web/web_objects.hpp"
 
 namespace plait::store::s3 {
@@ -22,7 +23,9 @@ class Bucket : public web::Server, private http::Adapter {
   std::string url(const std::string& key) const override;
   /// Returns the URL of the bucket itself with a query, whose parameters are encoded.
   std::string bucket_url(const std::string& query) const;
-  http::Adapter* adapter() override { return this; }
+  /// Returns the adapter, and renews keys that expire soon.
+  /// errors  kSystem: the keys have expired, and there are no new ones.
+  http::Adapter* adapter() override;
   std::string explain(const http::Response& response) const override;
   std::string advice(int status) const override;
 
@@ -33,8 +36,5 @@ class Bucket : public web::Server, private http::Adapter {
 
   Configuration configuration_;
 };
-
-/// Returns the text between `<tag>` and `</tag>` with its entities resolved; empty if there is none.
-std::string xml_text(std::string_view document, std::string_view tag);
 
 }  // namespace plait::store::s3

@@ -11,7 +11,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "store/http/request.hpp"
-#include "store/objects/s3/bucket.hpp"
+#include "store/objects/s3/xml_text.hpp"
 #include "store/objects/web/pieces.hpp"
 
 namespace plait::store::s3 {

@@ -17,6 +17,7 @@
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
+#include "store/objects/s3/xml_text.hpp"
 
 namespace plait::store::s3 {
 

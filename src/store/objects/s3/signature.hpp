@@ -8,17 +8,9 @@
 #include <string_view>
 
 #include "store/http/request.hpp"
+#include "store/objects/s3/credentials/credentials.hpp"
 
 namespace plait::store::s3 {
-
-/// Keys of an account. They never appear in errors.
-struct Credentials {
-  std::string access_key{};
-  std::string secret_key{};
-  std::string session_token{};  ///< of temporary keys; else empty
-
-  bool anonymous() const { return access_key.empty(); }
-};
 
 /// Returns the SHA-256 of bytes in hexadecimal.
 std::string sha256_hex(std::span<const std::byte> bytes);

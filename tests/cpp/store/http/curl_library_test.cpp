@@ -45,6 +45,8 @@ TEST(CurlLibrary, HasTheNumbersOfTheHeaders) {
   SAME(kCurlHttpVersion, CURLOPT_HTTP_VERSION);
   SAME(kCurlBufferBytes, CURLOPT_BUFFERSIZE);
   SAME(kCurlNoSignal, CURLOPT_NOSIGNAL);
+  SAME(kCurlNoProxyHosts, CURLOPT_NOPROXY);
+  SAME(kCurlTimeout, CURLOPT_TIMEOUT_MS);
   SAME(kCurlConnectTimeout, CURLOPT_CONNECTTIMEOUT_MS);
   SAME(kCurlProtocols, 181);          // CURLOPT_PROTOCOLS, which new headers call deprecated
   SAME(kCurlRedirectProtocols, 182);  // CURLOPT_REDIR_PROTOCOLS

@@ -1,0 +1,125 @@
+// https://docs.aws.amazon.com/cli/latest/userguide/cli-configure-sourcing-external.html
+//
+// The program is in a process group of its own, so that its children end with it when it takes too long. Its standard
+// input is empty: that of a rank is not the user's terminal.
+
+#include "store/objects/s3/credentials/credential_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include "base/descriptor.hpp"
+#include "base/errors.hpp"
+#include "base/text.hpp"
+
+namespace plait::store::s3 {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using base::text;
+
+constexpr std::chrono::seconds kLimit{60};
+constexpr std::size_t kMaxOutput = std::size_t{1} << 20;
+
+struct Pipe {
+  base::Descriptor read;
+  base::Descriptor write;
+};
+
+Pipe make_pipe(const std::string& source) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+    base::throw_system_error(errno, source, ": there is no descriptor for a pipe left");
+  return {base::Descriptor(ends[0]), base::Descriptor(ends[1])};
+}
+
+/// Starts a command of the shell whose output goes to `output`.
+::pid_t start(const std::string& command, int output, const std::string& source) {
+  ::posix_spawn_file_actions_t actions;
+  ::posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  ::sigset_t none;
+  ::sigset_t changed;
+  sigemptyset(&none);
+  sigemptyset(&changed);
+  sigaddset(&changed, SIGPIPE);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &changed);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::string shell = "sh";
+  std::string option = "-c";
+  std::string line = command;
+  const std::array<char*, 4> arguments{shell.data(), option.data(), line.data(), nullptr};
+  ::pid_t process = 0;
+  const int code = ::posix_spawn(&process, "/bin/sh", &actions, &attributes, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (code != 0) base::throw_system_error(code, source, ": the shell cannot be started: ", std::strerror(code));
+  return process;
+}
+
+/// Reads until the end of the pipe. Returns false if that takes longer than the limit or the output is too long.
+bool read_all(int pipe, std::string& output) {
+  const Clock::time_point end = Clock::now() + kLimit;
+  while (output.size() <= kMaxOutput) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    ::pollfd waiting{pipe, POLLIN, 0};
+    const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left)) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return false;
+    std::array<char, 4096> buffer{};
+    const ::ssize_t bytes = ::read(pipe, buffer.data(), buffer.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return bytes == 0;
+    output.append(buffer.data(), static_cast<std::size_t>(bytes));
+  }
+  return false;
+}
+
+/// Waits for the end of a process. Returns its wait status; 0 if the program ignores SIGCHLD, so that there is none.
+int wait_for(::pid_t process) {
+  int status = 0;
+  ::pid_t ended = 0;
+  do ended = ::waitpid(process, &status, 0);
+  while (ended < 0 && errno == EINTR);
+  return ended == process ? status : 0;
+}
+
+}  // namespace
+
+Credentials run_credential_process(const std::string& command, const std::string& profile) {
+  const std::string source = text("cannot get keys from the credential_process of the profile ", profile);
+  Pipe pipe = make_pipe(source);
+  const ::pid_t process = start(command, pipe.write.number(), source);
+  pipe.write.close();
+  std::string output;
+  const bool complete = read_all(pipe.read.number(), output);
+  if (!complete) ::kill(-process, SIGKILL);
+  const int status = wait_for(process);
+  if (!complete)
+    base::throw_system_error(ETIMEDOUT, source, ": it has not printed keys and ended within ", kLimit.count(),
+                             " seconds; run the command in a shell to see what it waits for");
+  if (status != 0)
+    base::throw_system_error(
+        EACCES, source, ": it has ended with ",
+        WIFSIGNALED(status) ? text("the signal ", WTERMSIG(status)) : text("the status ", WEXITSTATUS(status)),
+        "; run the command in a shell and correct it");
+  return parse_credentials(output, {.session_token = "SessionToken", .has_version = true}, source);
+}
+
+}  // namespace plait::store::s3
