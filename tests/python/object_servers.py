@@ -54,10 +54,15 @@ def use_keys(monkeypatch: pytest.MonkeyPatch, server: ObjectServer | None, tmp_p
     """Set the environment of programs that use the server, and nothing of this user."""
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "http_proxy"):
         monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME", "AWS_ENDPOINT_URL_STS"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("CREDENTIALS_RELATIVE_URI", "CREDENTIALS_FULL_URI", "AUTHORIZATION_TOKEN", "AUTHORIZATION_TOKEN_FILE"):
+        monkeypatch.delenv(f"AWS_CONTAINER_{name}", raising=False)
     for name, value in {
         "AWS_ACCESS_KEY_ID": ACCESS,
         "AWS_SECRET_ACCESS_KEY": SECRET,
         "AWS_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_CONFIG_FILE": str(tmp_path / "no-config"),
         "AWS_SHARED_CREDENTIALS_FILE": str(tmp_path / "no-credentials"),
         "NO_PROXY": server.host if server is not None else LOCAL,

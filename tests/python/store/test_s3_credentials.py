@@ -1,0 +1,336 @@
+"""Keys of s3:// that are neither in the environment nor in a profile."""
+
+import json
+import shlex
+import sys
+import time
+
+import numpy as np
+import pytest
+from credential_server import credential_server
+from object_servers import object_server, use_keys
+from s3_server import ACCESS, REGION, SECRET
+
+import plait
+
+DATA = np.arange(12, dtype="i4").reshape(3, 4)
+ROLE = "arn:aws:iam::123456789012:role/reader"
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    with object_server() as server:
+        yield server
+
+
+@pytest.fixture
+def objects(shared_server, monkeypatch, tmp_path):
+    """A server of objects, and an array on it, without keys in the environment."""
+    use_keys(monkeypatch, shared_server, tmp_path)
+    shared_server.faults()
+    with plait.open("s3://keys/a.zarr", "w", shape=DATA.shape, dtype=DATA.dtype) as file:
+        file.write(DATA)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    shared_server.log()
+    return shared_server
+
+
+@pytest.fixture
+def keys():
+    with credential_server() as server:
+        yield server
+
+
+def sessions(objects):
+    """Read the array, and return the session tokens of all requests since the last call."""
+    np.testing.assert_array_equal(plait.open("s3://keys/a.zarr").read(), DATA)
+    return {one["headers"].get("x-amz-security-token") for one in objects.log()}
+
+
+def use_process(monkeypatch, tmp_path, code, profile="default"):
+    """Name a program that runs Python code as the one that prints the keys."""
+    (tmp_path / "print_keys.py").write_text(code)
+    section = profile if profile == "default" else f"profile {profile}"
+    command = shlex.join([sys.executable, str(tmp_path / "print_keys.py"), "--password=hidden"])
+    (tmp_path / "config").write_text(f"[{section}]\nregion = {REGION}\ncredential_process = {command}\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+
+
+def use_role(monkeypatch, tmp_path, keys):
+    (tmp_path / "token").write_text("web+token/=\n")
+    monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
+    monkeypatch.setenv("AWS_ROLE_ARN", ROLE)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"{keys.url}/")
+
+
+def use_container(monkeypatch, keys):
+    monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", f"{keys.url}/container")
+    monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "container-token")
+
+
+def use_instance(monkeypatch, keys):
+    monkeypatch.delenv("AWS_EC2_METADATA_DISABLED")
+    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", keys.url)
+
+
+def printed(**members):
+    """Code of a program that prints keys."""
+    answer = {"Version": 1, "AccessKeyId": ACCESS, "SecretAccessKey": SECRET, "SessionToken": "printed", **members}
+    return f"print({json.dumps(answer)!r})\n"
+
+
+@pytest.mark.parametrize("expires", [{}, {"Expiration": "2999-01-01T00:00:00+02:00"}, {"Expiration": None}])
+def test_a_program_prints_keys(objects, monkeypatch, tmp_path, expires):
+    count = tmp_path / "count"
+    code = f"open({str(count)!r}, 'a').write('x')\n" + printed(**expires)
+    use_process(monkeypatch, tmp_path, code)
+    assert sessions(objects) == {"printed"}
+    assert sessions(objects) == {"printed"}
+    assert count.read_text() == "x", "the keys are cached"
+
+
+def test_a_program_of_a_named_profile(objects, monkeypatch, tmp_path):
+    use_process(monkeypatch, tmp_path, printed(), "lab")
+    with pytest.raises(plait.ArgumentError, match="there are no keys for this bucket; set AWS_ACCESS_KEY_ID"):
+        plait.open("s3://keys/a.zarr")
+    np.testing.assert_array_equal(plait.open("s3://keys/a.zarr?profile=lab").read(), DATA)
+    monkeypatch.setenv("AWS_PROFILE", "lab")
+    assert sessions(objects) == {"printed"}
+
+
+def test_keys_that_a_program_prints_are_renewed(objects, monkeypatch, tmp_path):
+    count = tmp_path / "count"
+    code = f"""
+import datetime, json, pathlib
+count = pathlib.Path({str(count)!r})
+number = int(count.read_text()) + 1 if count.exists() else 1
+count.write_text(str(number))
+end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=2 if number == 1 else 3600)
+print(json.dumps({{"Version": 1, "AccessKeyId": {ACCESS!r}, "SecretAccessKey": {SECRET!r},
+                  "SessionToken": f"printed-{{number}}", "Expiration": end.isoformat()}}))
+"""
+    use_process(monkeypatch, tmp_path, code)
+    assert sessions(objects) == {"printed-1"}
+    time.sleep(2.1)
+    assert sessions(objects) == {"printed-2"}
+    assert count.read_text() == "2"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import sys; print('hidden'); sys.exit(3)", "it has ended with the status 3"),
+        ("import os; os.kill(os.getpid(), 9)", "it has ended with the (signal 9|status 137)"),
+        ("print('hidden')", "the answer is not a JSON object"),
+        (printed(Version=2), "the answer does not have the Version 1"),
+        (printed(SecretAccessKey=""), "the answer has no keys; expected AccessKeyId and SecretAccessKey"),
+        (printed(Expiration="soon"), "Expiration is not a time; expected one such as 2026-11-29T10:00:00Z"),
+        (printed(SessionToken="hidden\r\nx-evil: 1"), "the keys have line breaks"),
+    ],
+)
+def test_errors_of_programs(objects, monkeypatch, tmp_path, code, reason):
+    use_process(monkeypatch, tmp_path, code)
+    with pytest.raises(plait.Error, match=f"credential_process of the profile default: {reason}") as caught:
+        plait.open("s3://keys/a.zarr")
+    assert "hidden" not in str(caught.value)
+    assert SECRET not in str(caught.value)
+    assert not objects.log()
+
+
+def test_web_identity(objects, keys, monkeypatch, tmp_path):
+    use_role(monkeypatch, tmp_path, keys)
+    monkeypatch.setenv("AWS_ROLE_SESSION_NAME", "night-run")
+    assert sessions(objects) == {"session-1"}
+    assert sessions(objects) == {"session-1"}
+    method, path, headers, body = keys.seen[0]
+    assert (method, path, len(keys.seen)) == ("POST", "/", 1)
+    assert headers["content-type"] == "application/x-www-form-urlencoded"
+    assert "authorization" not in headers
+    assert "RoleSessionName=night-run" in body
+
+
+def test_web_identity_of_a_profile(objects, keys, monkeypatch, tmp_path):
+    use_role(monkeypatch, tmp_path, keys)
+    for name in ("AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"):
+        monkeypatch.delenv(name)
+    (tmp_path / "config").write_text(
+        f"[default]\nrole_arn = {ROLE}\nweb_identity_token_file = {tmp_path / 'token'}\nregion = {REGION}\n"
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    assert sessions(objects) == {"session-1"}
+
+
+def test_tokens_of_web_identities_are_read_again(objects, keys, monkeypatch, tmp_path):
+    use_role(monkeypatch, tmp_path, keys)
+    keys.lifetime = 2
+    assert sessions(objects) == {"session-1"}
+    (tmp_path / "token").write_text("expired-token")
+    time.sleep(3)
+    with pytest.raises(plait.Error, match=r"status 400 \(InvalidIdentityToken\); check the role") as caught:
+        plait.open("s3://keys/a.zarr")
+    assert "expired-token" not in str(caught.value)
+    (tmp_path / "token").write_text("web+token/=")
+    assert sessions(objects) == {"session-2"}
+
+
+def test_errors_of_web_identities(objects, keys, monkeypatch, tmp_path):
+    use_role(monkeypatch, tmp_path, keys)
+    monkeypatch.delenv("AWS_ROLE_ARN")
+    with pytest.raises(plait.ArgumentError, match="token file of a web identity but no role; set AWS_ROLE_ARN"):
+        plait.open("s3://keys/a.zarr")
+    monkeypatch.setenv("AWS_ROLE_ARN", ROLE)
+    (tmp_path / "token").write_text("\n")
+    with pytest.raises(plait.Error, match="token with its token is missing, empty or not readable"):
+        plait.open("s3://keys/a.zarr")
+    (tmp_path / "token").write_text("web+token/=")
+    keys.body = b"<R><AccessKeyId>hidden</AccessKeyId></R>"
+    with pytest.raises(plait.Error, match="the answer has no keys") as caught:
+        plait.open("s3://keys/a.zarr")
+    assert "hidden" not in str(caught.value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", "sts.example.org")
+    with pytest.raises(plait.ArgumentError, match="AWS_ENDPOINT_URL_STS is not the URL of a server"):
+        plait.open("s3://keys/a.zarr")
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_containers(objects, keys, monkeypatch, tmp_path, in_file):
+    use_container(monkeypatch, keys)
+    if in_file:
+        monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "another")
+        (tmp_path / "token").write_text("container-token")
+        monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", str(tmp_path / "token"))
+    assert sessions(objects) == {"session-1"}
+    assert keys.seen[0][2]["authorization"] == "container-token"
+
+
+@pytest.mark.parametrize("use", [use_container, use_instance])
+def test_keys_do_not_pass_through_proxies(objects, keys, monkeypatch, use):
+    keys.url = keys.url.replace("127.0.0.1", "localhost")  # only the other name is in no_proxy
+    use(monkeypatch, keys)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert sessions(objects) == {"session-1"}
+
+
+def test_relative_addresses_of_containers(objects, monkeypatch):
+    monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "v2/keys")
+    with pytest.raises(plait.ArgumentError, match="RELATIVE_URI is not a path; begin it with /"):
+        plait.open("s3://keys/a.zarr")
+
+
+@pytest.mark.long
+def test_the_server_of_relative_addresses(objects, monkeypatch):
+    """No host here has its address, so that the error shows the URL."""
+    monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/keys?id=hidden")
+    with pytest.raises(plait.Error, match=r"of the container from http://169\.254\.170\.2/v2/keys: ") as caught:
+        plait.open("s3://keys/a.zarr")
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/k",
+        "http://169.254.170.3/k",
+        "http://127.example.org/k",
+        "http://localhost@h/k",
+        "ftp://[::1]/k",
+    ],
+)
+def test_keys_of_containers_are_not_requested_from_others(objects, monkeypatch, url):
+    monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", url)
+    with pytest.raises(plait.ArgumentError, match="AWS_CONTAINER_CREDENTIALS_FULL_URI is neither"):
+        plait.open("s3://keys/a.zarr")
+
+
+def test_errors_of_containers(objects, keys, monkeypatch):
+    use_container(monkeypatch, keys)
+    monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "hidden-token")
+    with pytest.raises(plait.Error, match="the server answers with the status 403; check the role") as caught:
+        plait.open("s3://keys/a.zarr")
+    assert "hidden" not in str(caught.value)
+    monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "two\r\nlines")
+    with pytest.raises(plait.Error, match="its token has several lines"):
+        plait.open("s3://keys/a.zarr")
+
+
+def test_instances(objects, keys, monkeypatch):
+    use_instance(monkeypatch, keys)
+    assert sessions(objects) == {"session-1"}
+    assert [one[:2] for one in keys.seen[:2]] == [
+        ("PUT", "/latest/api/token"),
+        ("GET", "/latest/meta-data/iam/security-credentials/"),
+    ]
+    assert len(keys.seen) == 3
+
+
+def test_instances_that_do_not_answer(objects, keys, monkeypatch):
+    use_instance(monkeypatch, keys)
+    keys.delay = 20
+    begin = time.monotonic()
+    with pytest.raises(plait.ArgumentError, match=r"no keys for this bucket \(cannot get keys of this instance from"):
+        plait.open("s3://keys/a.zarr")
+    assert time.monotonic() - begin < 5
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    requests = len(keys.seen)
+    with pytest.raises(plait.ArgumentError, match="there are no keys for this bucket; set AWS_ACCESS_KEY_ID"):
+        plait.open("s3://keys/a.zarr")
+    assert len(keys.seen) == requests
+
+
+def test_keys_are_renewed_while_a_file_is_open(objects, keys, monkeypatch):
+    use_instance(monkeypatch, keys)
+    keys.lifetime = 2
+    with plait.open("s3://keys/a.zarr") as file:
+        keys.lifetime = 3600
+        objects.log()
+        time.sleep(2.1)
+        np.testing.assert_array_equal(file.read(), DATA)
+        assert {one["headers"]["x-amz-security-token"] for one in objects.log()} == {"session-2"}
+
+
+def test_keys_are_used_until_they_expire(objects, keys, monkeypatch):
+    use_instance(monkeypatch, keys)
+    keys.lifetime = 4
+    with plait.open("s3://keys/a.zarr") as file:
+        keys.status = 500
+        time.sleep(2.1)
+        np.testing.assert_array_equal(file.read(), DATA)
+        assert len(keys.seen) == 4, "a renewal has failed"
+        time.sleep(2.1)
+        with pytest.raises(plait.Error, match=r"of this instance from .*: the server answers with the status 500"):
+            file.read()
+        keys.status = 200
+        keys.lifetime = 3600
+        np.testing.assert_array_equal(file.read(), DATA)
+
+
+def test_the_order_of_sources(objects, keys, monkeypatch, tmp_path):
+    """Each source precedes those that are configured before it here."""
+    use_instance(monkeypatch, keys)
+    assert sessions(objects) == {"session-1"}
+    use_container(monkeypatch, keys)
+    assert sessions(objects) == {"session-2"}
+    use_role(monkeypatch, tmp_path, keys)
+    assert sessions(objects) == {"session-3"}
+    use_process(monkeypatch, tmp_path, printed())
+    assert sessions(objects) == {"printed"}
+    (tmp_path / "keys").write_text(
+        f"[default]\naws_access_key_id = {ACCESS}\naws_secret_access_key = {SECRET}\naws_session_token = profile\n"
+    )
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "keys"))
+    assert sessions(objects) == {"profile"}
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    assert sessions(objects) == {None}
+
+
+@pytest.mark.parametrize("setting", ["role_arn = arn:x\nsource_profile = a", "sso_session = lab"])
+def test_profiles_of_other_kinds(objects, keys, monkeypatch, tmp_path, setting):
+    use_instance(monkeypatch, keys)
+    (tmp_path / "config").write_text(f"[profile lab]\n{setting}\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_PROFILE", "lab")
+    with pytest.raises(plait.ArgumentError, match="aws configure export-credentials --profile lab"):
+        plait.open("s3://keys/a.zarr")
+    assert not keys.seen
