@@ -3,12 +3,15 @@
 import contextlib
 import io
 import socket
+import sys
+import time
 
 import numpy as np
 import pytest
 from mpi4py import MPI
 from nodes import SEVERAL_HOSTS
 from object_servers import LOCAL, ObjectServer, object_server, use_keys
+from s3_server import ACCESS, SECRET
 
 import plait
 
@@ -92,3 +95,44 @@ def test_an_error_is_the_same_on_all_ranks(server):
     with pytest.raises(FileNotFoundError) as error:
         plait.open("s3://b/none.zarr", comm=COMM)
     assert len(set(COMM.allgather(str(error.value)))) == 1
+
+
+def write_keys(path, lifetime, session):
+    """Write a program that prints keys."""
+    path.write_text(
+        "import datetime, json\n"
+        f"end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds={lifetime})\n"
+        f"keys = {{'AccessKeyId': {ACCESS!r}, 'SecretAccessKey': {SECRET!r}, 'SessionToken': {session!r}}}\n"
+        "print(json.dumps({'Version': 1, **keys, 'Expiration': end.isoformat()}))\n"
+    )
+
+
+def test_keys_are_renewed_on_all_ranks(server, monkeypatch, tmp_path):
+    """If one rank gets no new keys, all ranks have the error."""
+    layout = plait.Layout.parse(f"1000x400 (block, *) onto ({COMM.size})")
+    if COMM.rank == 0:
+        with plait.open("s3://renewed/a.zarr", "w", shape=WHOLE.shape, dtype="f8", chunks=(10, 400)) as file:
+            file.write(WHOLE)
+    COMM.Barrier()
+    log(server)
+    program = tmp_path / f"keys-{COMM.rank}.py"
+    write_keys(program, 4, "first")
+    (tmp_path / f"config-{COMM.rank}").write_text(f"[default]\ncredential_process = '{sys.executable}' '{program}'\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / f"config-{COMM.rank}"))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    COMM.Barrier()
+    with plait.open("s3://renewed/a.zarr", comm=COMM) as file:
+        np.testing.assert_array_equal(file.read(layout), WHOLE[np.ix_(*layout.indices(COMM.rank))])
+        assert {one["headers"]["x-amz-security-token"] for one in log(server)} == {"first"}
+        write_keys(program, 4, "second")
+        time.sleep(4.1)
+        COMM.Barrier()
+        np.testing.assert_array_equal(file.read(layout), WHOLE[np.ix_(*layout.indices(COMM.rank))])
+        assert {one["headers"]["x-amz-security-token"] for one in log(server)} == {"second"}
+        if COMM.rank == COMM.size - 1:
+            program.write_text("import sys\nsys.exit(5)\n")
+        time.sleep(4.1)
+        COMM.Barrier()
+        with pytest.raises(plait.Error, match="credential_process of the profile default: .* status 5"):
+            file.read(layout)
