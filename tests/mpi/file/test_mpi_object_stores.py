@@ -134,5 +134,5 @@ def test_keys_are_renewed_on_all_ranks(server, monkeypatch, tmp_path):
             program.write_text("import sys\nsys.exit(5)\n")
         time.sleep(4.1)
         COMM.Barrier()
-        with pytest.raises(plait.Error, match="credential_process of the profile default: .* status 5"):
+        with pytest.raises(plait.Error, match=r"credential_process of the profile default: .* status 5"):
             file.read(layout)
