@@ -21,7 +21,8 @@ function(plait_python_module name library)
   install(TARGETS ${name} LIBRARY DESTINATION plait COMPONENT python)
 endfunction()
 
-file(GLOB core_module_sources CONFIGURE_DEPENDS bindings/python/core*.cpp bindings/python/indexing/*.cpp)
+file(GLOB core_module_sources CONFIGURE_DEPENDS bindings/python/core*.cpp bindings/python/indexing/*.cpp
+  bindings/python/texts/*.cpp)
 file(GLOB mpi_module_sources CONFIGURE_DEPENDS bindings/python/mpi*.cpp)
 if(core_module_sources)
   plait_python_module(_core plait ${core_module_sources})

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plait/file.hpp"
+#include "plait/text_block.hpp"
 
 namespace plait {
 
@@ -21,13 +22,16 @@ class Texts {
   /// Returns the texts that elements refer to, in UTF-8.  elements: the dense elements of this rank, or none.
   /// cost    On each rank, a read of each piece of the file that has some of its texts.
   /// errors  kArgument: the array has no texts.  kSystem: the file is damaged; a text is not UTF-8.
-  std::vector<std::string> read(std::span<const std::byte> elements);
+  std::vector<std::string> read(std::span<const std::byte> elements) { return read_block(elements).to_strings(); }
+  /// Returns the texts of read() without an allocation for each.
+  TextBlock read_block(std::span<const std::byte> elements);
   /// Stores texts in UTF-8, and returns the elements that refer to them, which the next File::write() writes.  They are
   /// valid until the next call.  texts: those of this rank, or none.
   /// cost    In Zarr each rank holds the texts of all ranks.
   /// errors  kArgument: the array has no texts; a text is not UTF-8; the format cannot store it, or the file cannot
   ///         change.  kSystem: the store failed.
-  std::vector<std::byte> add(std::span<const std::string> texts);
+  std::vector<std::byte> add(const TextBlock& texts);
+  std::vector<std::byte> add(std::span<const std::string> texts) { return add(TextBlock(texts)); }
 
  private:
   File& file_;

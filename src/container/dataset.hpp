@@ -10,6 +10,7 @@
 
 #include "container/content.hpp"
 #include "plait/array_description.hpp"
+#include "plait/text_block.hpp"
 #include "store/store.hpp"
 #include "transport/counter.hpp"
 
@@ -52,10 +53,10 @@ class TextAccess {
   virtual ~TextAccess() = default;
   /// Returns the texts that elements refer to, in UTF-8 or any other encoding of the file.
   /// errors  kSystem: the file is damaged.
-  virtual std::vector<std::string> read_texts(std::span<const std::byte> elements) = 0;
+  virtual TextBlock read_texts(std::span<const std::byte> elements) = 0;
   /// Stores texts, and returns the elements that refer to them.  They are valid until the next call.
   /// errors  kArgument: the format cannot store a text, or the file is not new.  kSystem.
-  virtual std::vector<std::byte> add_texts(std::span<const std::string> texts) = 0;
+  virtual std::vector<std::byte> add_texts(const TextBlock& texts) = 0;
   /// Returns true if the elements of add_texts() are valid on all ranks.  Otherwise all ranks must add all texts.
   virtual bool shares_elements() const = 0;
 };

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._base.errors import ArgumentError
+from .._core import TextBlock
 from .words import array_kind
 
 TEXT = "text"
@@ -57,8 +58,54 @@ def to_text_array(value: Any, what: str) -> npt.NDArray[Any]:
             f"{what} is {array_kind(value)}; expected texts (str); decode bytes and convert numbers first"
         )
     items = array.ravel().tolist()
-    wrong = [one for one in items if not isinstance(one, str)]
-    if wrong:
+    try:
+        block = TextBlock.from_list(items)
+    except ValueError:
+        wrong = [one for one in items if not isinstance(one, str)]
+        if not wrong:
+            raise
         found = f"an array with an element of type {type(wrong[0]).__name__}"
-        raise ArgumentError(f"{what} is {found}; expected texts (str); decode bytes and convert numbers first")
-    return np.array(items, TEXT_DTYPE).reshape(array.shape)
+        raise ArgumentError(
+            f"{what} is {found}; expected texts (str); decode bytes and convert numbers first"
+        ) from None
+    return _to_array(block, 0, len(items)).reshape(array.shape)
+
+
+def to_block(arrays: list[npt.NDArray[Any]]) -> TextBlock:
+    """Return the texts of arrays of :data:`TEXT_DTYPE`, one after another in C order."""
+    if _STRING_DTYPE is None:
+        return TextBlock.from_list([text for one in arrays for text in one.ravel().tolist()])
+    block = TextBlock()
+    for one in arrays:
+        dense = one.ravel()
+        block.load(_address(dense), dense.size, dense.dtype)
+    return block
+
+
+def store_texts(block: TextBlock, first: int, array: npt.NDArray[Any], at: npt.NDArray[np.bool_] | None) -> int:
+    """Store texts of a block, from `first` on, in an array of :data:`TEXT_DTYPE`. Return the number of stored texts.
+
+    at  the elements to fill, in C order; None for all
+    """
+    if at is None and array.flags.c_contiguous and array.dtype.kind == "T":
+        block.store(first, _address(array), array.size, array.dtype)
+        return array.size
+    count = array.size if at is None else int(np.count_nonzero(at))
+    texts = _to_array(block, first, count)
+    if at is None:
+        array[...] = texts.reshape(array.shape)
+    else:
+        array[at] = texts
+    return count
+
+
+def _to_array(block: TextBlock, first: int, count: int) -> npt.NDArray[Any]:
+    if _STRING_DTYPE is None:
+        return np.array(block.to_list(first, count), object)
+    texts = np.zeros(count, TEXT_DTYPE)
+    block.store(first, _address(texts), count, texts.dtype)
+    return texts
+
+
+def _address(array: npt.NDArray[Any]) -> int:
+    return int(array.ctypes.data)

@@ -18,37 +18,43 @@ import numpy as np
 
 from .._arguments.arrays import to_parts
 from .._arguments.region import Slices
-from .._arguments.texts import REFERENCE, TEXT_DTYPE, is_text
+from .._arguments.texts import REFERENCE, is_text, store_texts, to_block
 from .._arguments.values import Array
 from .._base.errors import ArgumentError
 from .._calls.guard import call, checks
 from .._core import File, Layout, Texts
 
-_NONE = np.frombuffer(b"\xff" * REFERENCE.itemsize, REFERENCE)[0]
-"""A reference that no file has: the references of HDF5 have no such heap, those of Zarr no such chunk."""
+_NONE = (1 << 64) - 1
+"""Both halves of a reference that no file has: no heap of HDF5 and no chunk of Zarr has this address."""
 
 
 def read_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices, *, fill_halo: bool) -> None:
     """Read texts into the local arrays of this process. Collective, with the errors of a read."""
-    references: list[Array] = [np.full(one.shape, _NONE, REFERENCE) for one in arrays]
+    halves = [np.full((*one.shape, 2), _NONE, "u8") for one in arrays]
+    references: list[Array] = [one.view(REFERENCE)[..., 0] for one in halves]
     call(core.fail, core.read, layout, to_parts(references), slices, fill_halo)
-    filled = [one != _NONE for one in references]
-    dense = np.concatenate([np.zeros(0, REFERENCE), *(one[at] for one, at in zip(references, filled, strict=True))])
-    texts = call(core.fail, Texts(core).read, dense.__array_interface__["data"][0], dense.nbytes)
+    filled = [_filled(one) for one in halves]
+    parts = [one.ravel() if at is None else one[at] for one, at in zip(references, filled, strict=True)]
+    dense = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, REFERENCE), *parts])
+    block = call(core.fail, Texts(core).read, dense.__array_interface__["data"][0], dense.nbytes)
     begin = 0
     for one, at in zip(arrays, filled, strict=True):
-        count = int(np.count_nonzero(at))
-        if one.dtype.hasobject:  # of NumPy 1, whose new arrays hold None
+        if one.dtype.hasobject and at is not None:  # of NumPy 1, whose new arrays hold None
             one[np.equal(one, np.array(None, object)).astype(bool)] = ""
-        one[at] = np.array(texts[begin : begin + count], TEXT_DTYPE)
-        begin += count
+        begin += store_texts(block, begin, one, at)
+
+
+def _filled(halves: Array) -> Array | None:
+    """Return which references a read has filled; None for all."""
+    at = (halves[..., 0] != _NONE) | (halves[..., 1] != _NONE)
+    return None if at.all() else at
 
 
 def write_texts(core: File, layout: Layout, arrays: list[Array], slices: Slices) -> None:
     """Write the texts of the local arrays of this process. Collective, with the errors of a write."""
     with checks(core.fail):
-        texts = [text for one in arrays for text in one.ravel().tolist()]
-    dense: Array = np.frombuffer(call(core.fail, Texts(core).add, texts), REFERENCE)
+        block = to_block(arrays)
+    dense: Array = np.frombuffer(call(core.fail, Texts(core).add, block), REFERENCE)
     references, begin = [], 0
     for one in arrays:
         references.append(dense[begin : begin + one.size].reshape(one.shape))

@@ -1,12 +1,22 @@
 #include "container/npy/encoding.hpp"
 
-#include <algorithm>
+#include <cstring>
 
 namespace plait::container::npy {
 
 namespace {
 
 std::uint32_t to_byte(char c) { return static_cast<unsigned char>(c); }
+
+/// Returns a number of bytes at the beginning of a text that are ASCII: a multiple of 8.
+std::size_t ascii_words(std::string_view text) {
+  std::size_t at = 0;
+  for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & 0x8080808080808080U) != 0) break;
+  }
+  return at;
+}
 
 }  // namespace
 
@@ -32,7 +42,9 @@ std::optional<std::uint32_t> take_code(std::string_view& text) {
 }
 
 bool is_ascii(std::string_view text) {
-  return std::ranges::none_of(text, [](char c) { return (to_byte(c) & 0x80) != 0; });
+  for (std::size_t at = ascii_words(text); at < text.size(); ++at)
+    if ((to_byte(text[at]) & 0x80U) != 0) return false;
+  return true;
 }
 
 std::string latin1_to_utf8(std::string_view text) {
@@ -54,9 +66,11 @@ std::optional<std::string> utf8_to_latin1(std::string_view text) {
 }
 
 bool is_utf8(std::string_view text) {
-  while (!text.empty())
+  while (true) {
+    text.remove_prefix(ascii_words(text));
+    if (text.empty()) return true;
     if (!take_code(text)) return false;
-  return true;
+  }
 }
 
 void append_utf8(std::string& text, std::uint32_t code) {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -35,7 +35,8 @@ container::TextAccess& find_texts(Impl& file) {
 }
 
 /// access: `read` or `write`.
-void check_utf8(std::span<const std::string> texts, const std::string& path, const char* access) {
+void check_utf8(const TextBlock& texts, const std::string& path, const char* access) {
+  if (container::npy::is_ascii(texts.bytes())) return;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (container::npy::is_utf8(texts[i])) continue;
     std::string bytes;
@@ -48,25 +49,42 @@ void check_utf8(std::span<const std::string> texts, const std::string& path, con
   }
 }
 
+/// The lengths of texts, and their bytes.
+using EncodedTexts = std::pair<std::vector<std::uint64_t>, std::string>;
+
+std::string encode_texts(const TextBlock& texts) {
+  EncodedTexts encoded;
+  auto& [lengths, bytes] = encoded;
+  lengths.reserve(texts.size());
+  bytes.reserve(texts.bytes().size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    lengths.push_back(texts[i].size());
+    bytes.append(texts[i]);
+  }
+  return base::encode(encoded);
+}
+
 /// Returns the texts of all ranks, and sets `first` to the position of those of this rank.
-std::vector<std::string> gather_texts(transport::Transport& transport, std::span<const std::string> texts,
-                                      std::size_t& first) {
-  const std::vector<std::string> encoded = collective::gather_to_all(
-      transport, [&] { return base::encode(std::vector<std::string>(texts.begin(), texts.end())); });
-  std::vector<std::string> all;
+TextBlock gather_texts(transport::Transport& transport, const TextBlock& texts, std::size_t& first) {
+  const std::vector<std::string> encoded = collective::gather_to_all(transport, [&] { return encode_texts(texts); });
+  TextBlock all;
   for (std::size_t rank = 0; rank < encoded.size(); ++rank) {
     if (std::cmp_equal(rank, transport.rank())) first = all.size();
-    auto part = base::decode<std::vector<std::string>>(encoded[rank], base::kAnotherRank);
-    std::ranges::move(part, std::back_inserter(all));
+    const auto [lengths, bytes] = base::decode<EncodedTexts>(encoded[rank], base::kAnotherRank);
+    std::size_t at = 0;
+    for (const std::uint64_t length : lengths) {
+      all.add(std::string_view(bytes).substr(at, length));
+      at += length;
+    }
   }
   return all;
 }
 
 }  // namespace
 
-std::vector<std::string> Texts::read(std::span<const std::byte> elements) {
+TextBlock Texts::read_block(std::span<const std::byte> elements) {
   File::Impl& file = *file_.impl_;
-  std::vector<std::string> texts;
+  TextBlock texts;
   file.context().call([&] {
     container::TextAccess& access = find_texts(file);
     file.storage().call_together([&](transport::Transport& transport) {
@@ -80,7 +98,7 @@ std::vector<std::string> Texts::read(std::span<const std::byte> elements) {
   return texts;
 }
 
-std::vector<std::byte> Texts::add(std::span<const std::string> texts) {
+std::vector<std::byte> Texts::add(const TextBlock& texts) {
   File::Impl& file = *file_.impl_;
   std::vector<std::byte> elements;
   file.context().call([&] {
@@ -95,7 +113,7 @@ std::vector<std::byte> Texts::add(std::span<const std::string> texts) {
         return;
       }
       std::size_t first = 0;
-      const std::vector<std::string> all = gather_texts(transport, texts, first);
+      const TextBlock all = gather_texts(transport, texts, first);
       call.run_phase([&] {
         const std::vector<std::byte> added = access.add_texts(all);
         const auto begin = added.begin() + static_cast<std::ptrdiff_t>(first * ArrayType::kTextBytes);

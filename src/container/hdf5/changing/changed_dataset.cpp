@@ -193,7 +193,7 @@ void ChangedDataset::store_missing(std::span<std::byte> elements) {
     if (missing_.empty())
       missing_ = HeapTexts(file(), name(), 0, {}, [this](std::span<const std::byte> collection) {
                    return append_heap(collection);
-                 }).add_texts({&dataset().missing_text, 1});
+                 }).add_texts(TextBlock(std::span(&dataset().missing_text, 1)));
     std::ranges::copy(missing_, element.begin());
   }
 }

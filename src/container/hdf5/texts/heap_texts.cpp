@@ -59,9 +59,9 @@ std::vector<std::byte> missing_text_element() {
   return element;
 }
 
-std::vector<std::string> HeapTexts::read_texts(std::span<const std::byte> elements) {
+TextBlock HeapTexts::read_texts(std::span<const std::byte> elements) {
   const std::size_t count = elements.size() / kBytes;
-  std::vector<std::string> texts(count);
+  TextBlock texts(count);
   std::vector<TextElement> found(count);
   for (std::size_t i = 0; i < count; ++i) found[i] = decode(elements.subspan(i * kBytes, kBytes));
   // Most texts follow each other in the heap as in the array.
@@ -72,7 +72,7 @@ std::vector<std::string> HeapTexts::read_texts(std::span<const std::byte> elemen
   std::optional<HeapCollection> collection;
   std::uint64_t at = 0;
   for (const std::size_t i : order) {
-    if (found[i].is_missing()) texts[i] = missing_;
+    if (found[i].is_missing()) texts.set(i, missing_);
     if (found[i].is_null()) continue;
     if (!collection || at != found[i].address) {
       at = found[i].address;
@@ -84,12 +84,12 @@ std::vector<std::string> HeapTexts::read_texts(std::span<const std::byte> elemen
     }
     // Some writers store the NUL that ends a text; the library's readers end at the first one.
     const std::string_view text = collection->object(found[i].object, found[i].bytes);
-    texts[i] = text.substr(0, text.find('\0'));
+    texts.set(i, text.substr(0, text.find('\0')));
   }
   return texts;
 }
 
-std::vector<std::byte> HeapTexts::add_texts(std::span<const std::string> texts) {
+std::vector<std::byte> HeapTexts::add_texts(const TextBlock& texts) {
   if (!append_)
     base::throw_argument_error(name_, ": cannot write texts, because its elements cannot change; write a new file");
   std::vector<TextElement> made(texts.size());
@@ -105,8 +105,8 @@ std::vector<std::byte> HeapTexts::add_texts(std::span<const std::string> texts) 
     first = end;
   };
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::string& text = texts[i];
-    if (text.find('\0') != std::string::npos || text.size() >= UINT32_MAX)
+    const std::string_view text = texts[i];
+    if (text.find('\0') != std::string_view::npos || text.size() >= UINT32_MAX)
       base::throw_argument_error(name_, ": the text at position ", i, " of this write ",
                                  text.size() >= UINT32_MAX ? "has 4 GiB or more" : "contains a NUL character",
                                  ", which texts of HDF5 cannot have; leave it out, or write a .zarr");

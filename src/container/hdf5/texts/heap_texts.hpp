@@ -28,8 +28,8 @@ class HeapTexts : public TextAccess {
   HeapTexts(store::Store& file, std::string name, std::int64_t base, std::string missing, Append append = {})
       : file_(file), name_(std::move(name)), base_(base), missing_(std::move(missing)), append_(std::move(append)) {}
 
-  std::vector<std::string> read_texts(std::span<const std::byte> elements) override;
-  std::vector<std::byte> add_texts(std::span<const std::string> texts) override;
+  TextBlock read_texts(std::span<const std::byte> elements) override;
+  std::vector<std::byte> add_texts(const TextBlock& texts) override;
   bool shares_elements() const override { return true; }
 
  private:

@@ -59,9 +59,10 @@ std::unique_ptr<store::Pending> TextStore::submit_read(std::vector<store::ReadSe
     for (const store::ReadSegment& segment : segments) {
       check("read", segment.offset, segment.bytes);
       const std::int64_t first = segment.offset / ArrayType::kTextBytes;
-      for (std::int64_t i = 0; i < segment.bytes / ArrayType::kTextBytes; ++i) {
-        const TextElement element{(first + i) / count + 1, (first + i) % count};
-        std::memcpy(segment.data + i * ArrayType::kTextBytes, &element, kBytes);
+      TextElement element{first / count + 1, first % count};
+      for (std::int64_t at = 0; at < segment.bytes; at += ArrayType::kTextBytes) {
+        std::memcpy(segment.data + at, &element, kBytes);
+        if (++element.text == count) element = {element.chunk + 1, 0};
       }
     }
   });
@@ -104,8 +105,8 @@ std::shared_ptr<const TextStore::TextChunk> TextStore::read_chunk(std::int64_t n
   return made;
 }
 
-std::vector<std::string> TextStore::read_texts(std::span<const std::byte> elements) {
-  std::vector<std::string> texts(elements.size() / kBytes);
+TextBlock TextStore::read_texts(std::span<const std::byte> elements) {
+  TextBlock texts(elements.size() / kBytes);
   // The numbers of texts by the chunks that have them: (position in `texts`, position in the chunk).
   std::map<std::int64_t, std::vector<std::pair<std::size_t, std::size_t>>> by_chunk;
   const std::int64_t all = size() / metadata().chunk_bytes;
@@ -124,14 +125,14 @@ std::vector<std::string> TextStore::read_texts(std::span<const std::byte> elemen
   for (const auto& [chunk, positions] : by_chunk) {
     const std::shared_ptr<const TextChunk> found = read_chunk(chunk - 1);
     for (const auto& [to, from] : positions)
-      texts[to] = found->texts.empty() ? metadata().fill_text : found->texts[from];
+      texts.set(to, found->texts.empty() ? metadata().fill_text : found->texts[from]);
   }
   return texts;
 }
 
-std::vector<std::byte> TextStore::add_texts(std::span<const std::string> texts) {
+std::vector<std::byte> TextStore::add_texts(const TextBlock& texts) {
   first_added_ += static_cast<std::int64_t>(added_.size());
-  added_.assign(texts.begin(), texts.end());
+  added_ = texts;
   std::vector<std::byte> elements(texts.size() * kBytes);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const TextElement element{kAdded, first_added_ + static_cast<std::int64_t>(i)};

@@ -26,8 +26,8 @@ class TextStore : public ChunkStore, public TextAccess {
   void resize_cache(std::int64_t bytes) override { decoded_.resize(bytes); }
   TextAccess* texts() override { return this; }
 
-  std::vector<std::string> read_texts(std::span<const std::byte> elements) override;
-  std::vector<std::byte> add_texts(std::span<const std::string> texts) override;
+  TextBlock read_texts(std::span<const std::byte> elements) override;
+  std::vector<std::byte> add_texts(const TextBlock& texts) override;
   bool shares_elements() const override { return false; }
 
  private:
@@ -53,8 +53,8 @@ class TextStore : public ChunkStore, public TextAccess {
   std::string_view written_text(std::int64_t number, const TextChunk& former, std::span<const std::byte> element) const;
 
   codec::ChunkCache<TextChunk> decoded_;
-  std::vector<std::string> added_;  // the texts of the last call of add_texts()
-  std::int64_t first_added_ = 0;    // number of the first of them
+  TextBlock added_;               // the texts of the last call of add_texts()
+  std::int64_t first_added_ = 0;  // number of the first of them
 };
 
 }  // namespace plait::container::zarr

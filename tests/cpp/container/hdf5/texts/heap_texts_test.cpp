@@ -40,34 +40,34 @@ TEST(HeapTexts, ReadsWhatItHasAdded) {
   for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{150'000}}) {
     HeapFile file;
     const std::vector<std::string> texts = make_texts(count);
-    const std::vector<std::byte> elements = file.texts.add_texts(texts);
+    const std::vector<std::byte> elements = file.texts.add_texts(TextBlock(texts));
     ASSERT_EQ(elements.size(), count * kBytes);
-    EXPECT_EQ(file.texts.read_texts(elements), texts);
+    EXPECT_EQ(file.texts.read_texts(elements).to_strings(), texts);
   }
 }
 
 TEST(HeapTexts, ReadsElementsInAnyOrder) {
   HeapFile file;
   std::vector<std::string> texts = make_texts(5000);
-  const std::vector<std::byte> elements = file.texts.add_texts(texts);
+  const std::vector<std::byte> elements = file.texts.add_texts(TextBlock(texts));
   std::vector<std::byte> reversed;
   for (std::size_t i = texts.size(); i-- > 0;)
     reversed.insert(reversed.end(), elements.begin() + static_cast<std::ptrdiff_t>(i * kBytes),
                     elements.begin() + static_cast<std::ptrdiff_t>((i + 1) * kBytes));
   std::ranges::reverse(texts);
-  EXPECT_EQ(file.texts.read_texts(reversed), texts);
+  EXPECT_EQ(file.texts.read_texts(reversed).to_strings(), texts);
 }
 
 TEST(HeapTexts, HasAFillValueAndEmptyTexts) {
   HeapFile file;
   std::vector<std::byte> elements = container::hdf5::missing_text_element();
   elements.resize(2 * kBytes);
-  EXPECT_EQ(file.texts.read_texts(elements), (std::vector<std::string>{"none", ""}));
+  EXPECT_EQ(file.texts.read_texts(elements).to_strings(), (std::vector<std::string>{"none", ""}));
 }
 
 TEST(HeapTexts, RejectsDamagedFiles) {
   HeapFile file;
-  const std::vector<std::byte> elements = file.texts.add_texts(std::vector<std::string>{"ab", "c"});
+  const std::vector<std::byte> elements = file.texts.add_texts(TextBlock(std::vector<std::string>{"ab", "c"}));
   std::vector<std::byte> outside = elements;
   outside[10] = std::byte{0x7f};  // the address
   EXPECT_THROW(file.texts.read_texts(outside), Error);
@@ -83,10 +83,10 @@ TEST(HeapTexts, RejectsDamagedFiles) {
 
 TEST(HeapTexts, RejectsNulAndFilesThatDoNotChange) {
   HeapFile file;
-  EXPECT_THROW(file.texts.add_texts(std::vector<std::string>{std::string("a\0b", 3)}), Error);
+  EXPECT_THROW(file.texts.add_texts(TextBlock(std::vector<std::string>{std::string("a\0b", 3)})), Error);
   HeapTexts existing(file.store, "a.h5::t", 0, "");
   try {
-    (void)existing.add_texts(std::vector<std::string>{"a"});
+    (void)existing.add_texts(TextBlock(std::vector<std::string>{"a"}));
     FAIL() << "an existing file has taken a text";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "a.h5::t: cannot write texts, because its elements cannot change; write a new file");

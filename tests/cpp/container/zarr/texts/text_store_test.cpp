@@ -57,14 +57,14 @@ class TextChunks : public testing::Test {
     return std::make_shared<ObservedObjects>(bucket_, "a.zarr", false);
   }
   static void write_texts(TextStore& store, const Texts& texts, std::int64_t first = 0) {
-    const std::vector<std::byte> elements = store.add_texts(texts);
+    const std::vector<std::byte> elements = store.add_texts(TextBlock(texts));
     store.write({{first * ArrayType::kTextBytes, elements.data(), std::ssize(elements)}});
     store.flush();
   }
   static Texts read(TextStore& store) {
     std::vector<std::byte> elements(kAll);
     store.read({{0, elements.data(), kAll}});
-    return store.read_texts(elements);
+    return store.read_texts(elements).to_strings();
   }
 
   std::shared_ptr<store::memory::Bucket> bucket_ = std::make_shared<store::memory::Bucket>();
