@@ -124,6 +124,7 @@ void store_texts(const TextBlock& texts, std::size_t first, const NumpyStrings& 
 void load_texts(const NumpyStrings& source, TextBlock& texts) {
   const NumpyFunctions& functions = checked_functions(source);
   std::size_t missing = source.count;
+  if (texts.size() == 0) texts.reserve(source.count, 0);
   {
     const LockedAllocator allocator(functions, source.dtype);
     for (std::size_t i = 0; i < source.count && missing == source.count; ++i) {
