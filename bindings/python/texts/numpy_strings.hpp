@@ -23,7 +23,7 @@ struct NumpyStrings {
 void store_texts(const TextBlock& texts, std::size_t first, const NumpyStrings& target);
 
 /// Appends the texts of an array to a block. The caller holds the interpreter's lock.
-/// errors  Those of store_texts(); ValueError: an element is missing (`na_object`).
+/// errors  Those of store_texts(); ValueError: an element is missing (`na_object`). The texts before it are appended.
 void load_texts(const NumpyStrings& source, TextBlock& texts);
 
 }  // namespace plait::python

@@ -74,4 +74,4 @@ def test_blocks_reject_arrays_that_do_not_fit():
     with pytest.raises(ValueError, match="element 1 is missing"):
         block.load(missing.ctypes.data, 2, missing.dtype)
     with pytest.raises(IndexError):
-        block.to_list(1, 2)
+        _core.TextBlock.from_list(["a", "b"]).to_list(1, 2)
