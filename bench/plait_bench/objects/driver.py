@@ -20,6 +20,7 @@ from plait_bench.machine import describe_machine
 from plait_bench.objects.advice import Advice, advise, memory
 from plait_bench.objects.location import ITEMSIZE, Target, below, content, find_target, is_web, remove_all
 from plait_bench.objects.tools import PLAIT, TOOLS
+from plait_bench.objects.worker import Amount
 from plait_bench.steps import Progress, Steps
 
 GET, PUT = "get", "put"
@@ -226,7 +227,7 @@ class _Measurement:
         if cell.bytes_in_flight > self._bytes and cell.connections is not None:
             one.left_out = "the object is too small"
             return
-        common: dict[str, Any] = {"warm": warm, "most": self._bytes, "seconds": self._settings.seconds}
+        common: dict[str, Any] = {"amount": Amount(warm, self._bytes, self._settings.seconds)}
         self._steps.doing(f"{_name(cell)}, round {number + 1} of {self._settings.rounds}")
         if cell.kind == GET:
             sample = self._ask(cell, task="get", url=self._target.url, shape=self._target.shape,

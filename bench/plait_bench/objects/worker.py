@@ -10,8 +10,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,10 +61,22 @@ def _row_bytes(file: Any) -> int:
     return max(1, math.prod(map(int, file.shape[1:])) * int(np.dtype(file.dtype).itemsize))
 
 
-def get(url: str, shape: int | None, known: bool, warm: int, most: int, seconds: float) -> dict[str, Any]:
-    """Return the time of one read of at most `most` bytes that takes about `seconds`, after one of `warm` bytes.
+class Amount(NamedTuple):
+    """How much is measured."""
+
+    warm: int
+    """Bytes of the first access, which opens the connections."""
+    most: int
+    """The maximum of the second one, which is measured."""
+    seconds: float
+    """About what the second one should take."""
+
+
+def get(url: str, shape: int | None, known: bool, amount: Sequence[Any]) -> dict[str, Any]:
+    """Return the time of one read.
 
     known   whether the object has the elements of content()
+    amount  the fields of Amount
     """
     with Target(url, shape).open() as file:
         row = _row_bytes(file)
@@ -76,35 +88,36 @@ def get(url: str, shape: int | None, known: bool, warm: int, most: int, seconds:
                 _check(found, 0, len(found))
             return {"bytes": found.nbytes, **sample}
 
-        return _repeated(read, warm, most, seconds)
+        return _repeated(read, Amount(*amount))
 
 
-def put(url: str, piece: int, warm: int, most: int, seconds: float) -> dict[str, Any]:
+def put(url: str, piece: int, amount: Sequence[Any]) -> dict[str, Any]:
     """Return the time of puts of `piece` bytes each, like :func:`get`."""
     chunk = piece // ITEMSIZE
-    count = (warm + most) // piece * chunk
+    size = Amount(*amount)
+    count = (size.warm + size.most) // piece * chunk
     with plait.open(url, "w", shape=(count,), dtype="u8", chunks=(chunk,), durable=False) as file:
         at = 0
 
-        def write(size: int) -> dict[str, Any]:
+        def write(count: int) -> dict[str, Any]:
             nonlocal at
-            end = at + max(1, size // piece) * chunk
+            end = at + max(1, count // piece) * chunk
             data, region = content(at, end), np.s_[at:end]
             _, sample = _timed(lambda: file.write(data, region=region))
             at = end
             return {"bytes": data.nbytes, **sample}
 
-        result = _repeated(write, warm, most, seconds)
+        result = _repeated(write, size)
     with plait.open(url) as file:
         for begin, end in ((0, chunk), (at - chunk, at)):
             _check(file.read(region=np.s_[begin:end]), begin, end)
     return result
 
 
-def _repeated(work: Callable[[int], dict[str, Any]], warm: int, most: int, seconds: float) -> dict[str, Any]:
+def _repeated(work: Callable[[int], dict[str, Any]], size: Amount) -> dict[str, Any]:
     """Return the second of two samples. The first one opens the connections and states how much the second one does."""
-    first = work(warm)
-    return work(min(most, max(warm, int(first["bytes"] / first["seconds"] * seconds))))
+    first = work(size.warm)
+    return work(min(size.most, max(size.warm, int(first["bytes"] / first["seconds"] * size.seconds))))
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
