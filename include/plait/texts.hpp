@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@ class Texts {
   /// Returns the texts that elements refer to, in UTF-8.  elements: the dense elements of this rank, or none.
   /// cost    On each rank, a read of each piece of the file that has some of its texts.
   /// errors  kArgument: the array has no texts.  kSystem: the file is damaged; a text is not UTF-8.
-  std::vector<std::string> read(std::span<const std::byte> elements) { return read_block(elements).to_strings(); }
+  std::vector<std::string> read(std::span<const std::byte> elements);
   /// Returns the texts of read() without an allocation for each.
   TextBlock read_block(std::span<const std::byte> elements);
   /// Stores texts in UTF-8, and returns the elements that refer to them, which the next File::write() writes.  They are
@@ -30,10 +31,15 @@ class Texts {
   /// cost    In Zarr each rank holds the texts of all ranks.
   /// errors  kArgument: the array has no texts; a text is not UTF-8; the format cannot store it, or the file cannot
   ///         change.  kSystem: the store failed.
-  std::vector<std::byte> add(const TextBlock& texts);
-  std::vector<std::byte> add(std::span<const std::string> texts) { return add(TextBlock(texts)); }
+  std::vector<std::byte> add(std::span<const std::string> texts);
+  /// Does the same as add() without a copy of the texts.
+  std::vector<std::byte> add_block(const TextBlock& texts);
 
  private:
+  /// The calls above. What allocates memory on one rank is done where ranks agree on errors.
+  TextBlock read_and_convert(std::span<const std::byte> elements, const std::function<void(const TextBlock&)>& convert);
+  std::vector<std::byte> make_and_add(const TextBlock& texts, const std::function<void()>& make);
+
   File& file_;
 };
 

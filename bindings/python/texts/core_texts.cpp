@@ -69,7 +69,7 @@ nb::bytes add(Texts& texts, const TextBlock& block) {
   std::vector<std::byte> elements;
   {
     const GilRelease release;
-    elements = texts.add(block);
+    elements = texts.add_block(block);
   }
   return nb::bytes(elements.data(), elements.size());
 }

@@ -3,7 +3,7 @@
 // Problem: numpy.array(list_of_str, StringDType()) takes two passes over a list of Python objects, and acquires the
 // lock of the array's allocator for each element.
 //
-// Idea: NumPy's C interface stores and loads elements under one lock. Five of its functions are needed. They are taken
+// Idea: NumPy's C interface stores and loads elements under one lock. Four of its functions are needed. They are taken
 // from the table that the capsule `_ARRAY_API` has: the position of a function is a part of NumPy's binary interface,
 // on which every compiled extension depends. NumPy's headers would be needed for no more than these positions, and
 // would become a requirement of each build.
@@ -25,7 +25,7 @@ namespace plait::python {
 
 namespace {
 
-constexpr std::size_t kElementBytes = 16;
+constexpr std::size_t kElementBytes = 2 * sizeof(std::size_t);
 constexpr unsigned kBinaryInterface = 0x02000000;  ///< of NumPy 2
 constexpr unsigned kFeatures = 0x12;               ///< of NumPy 2.0, the first with StringDType
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -82,7 +83,18 @@ TextBlock gather_texts(transport::Transport& transport, const TextBlock& texts, 
 
 }  // namespace
 
+std::vector<std::string> Texts::read(std::span<const std::byte> elements) {
+  std::vector<std::string> texts;
+  read_and_convert(elements, [&](const TextBlock& block) { texts = block.to_strings(); });
+  return texts;
+}
+
 TextBlock Texts::read_block(std::span<const std::byte> elements) {
+  return read_and_convert(elements, [](const TextBlock&) {});
+}
+
+TextBlock Texts::read_and_convert(std::span<const std::byte> elements,
+                                  const std::function<void(const TextBlock&)>& convert) {
   File::Impl& file = *file_.impl_;
   TextBlock texts;
   file.context().call([&] {
@@ -92,13 +104,23 @@ TextBlock Texts::read_block(std::span<const std::byte> elements) {
       call.run_phase([&] {
         texts = access.read_texts(elements);
         check_utf8(texts, file.context().path(), "read");
+        convert(texts);
       });
     });
   });
   return texts;
 }
 
-std::vector<std::byte> Texts::add(const TextBlock& texts) {
+std::vector<std::byte> Texts::add(std::span<const std::string> texts) {
+  TextBlock block;
+  return make_and_add(block, [&] { block = TextBlock(texts); });
+}
+
+std::vector<std::byte> Texts::add_block(const TextBlock& texts) {
+  return make_and_add(texts, [] {});
+}
+
+std::vector<std::byte> Texts::make_and_add(const TextBlock& texts, const std::function<void()>& make) {
   File::Impl& file = *file_.impl_;
   std::vector<std::byte> elements;
   file.context().call([&] {
@@ -107,7 +129,10 @@ std::vector<std::byte> Texts::add(const TextBlock& texts) {
     file.storage().call_together([&](transport::Transport& transport) {
       collective::Collective call(
           transport, [&] { return "Texts::add() of " + file.context().name(); },
-          [&] { check_utf8(texts, file_.path(), "write"); });
+          [&] {
+            make();
+            check_utf8(texts, file_.path(), "write");
+          });
       if (access.shares_elements() || transport.size() == 1) {
         call.run_phase([&] { elements = access.add_texts(texts); });
         return;

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from credential_server import credential_server
 from object_servers import object_server, use_keys
-from s3_server import ACCESS, REGION, SECRET
+from s3_faults import REGION
+from s3_server import ACCESS, SECRET
 
 import plait
 
