@@ -31,6 +31,7 @@ class CredentialServer(ThreadingHTTPServer):
         self.delay = 0.0  # seconds before each answer
         self.status = 200  # of all answers
         self.body: bytes | None = None  # of all answers, instead of keys
+        self.failures = 0  # of requests for metadata after their token
         self.issued = 0
         self.seen: list[tuple[str, str, dict[str, str], str]] = []
         self.closing = threading.Event()
@@ -98,6 +99,9 @@ class Handler(BaseHTTPRequestHandler):
             return self._answer(b"metadata-token", 200 if self.command == "PUT" and has_time else 400)
         if headers.get("x-aws-ec2-metadata-token") != "metadata-token":
             return self._answer(b"", 401)
+        if self.server.failures > 0:
+            self.server.failures -= 1
+            return self._answer(b"", 500)
         folder = "/latest/meta-data/iam/security-credentials/"
         if self.path == folder:
             return self._answer(b"node role\n")

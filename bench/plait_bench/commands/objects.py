@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from typing import Any
 
 import click
@@ -91,5 +93,9 @@ def objects_command(url: str, json_: str | None, size: int, **options: Any) -> N
     if size < 1 << 20:
         raise click.BadParameter("expected 1M or more", param_hint="--size")
     settings = ObjectSettings(url=url, size=size // 8 * 8, **options)
+    # The objects are removed even if a signal ends the process.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     results = run_with_bar(lambda progress: run_objects(settings, progress), "starting")
     deliver_table(results, objects_table, json_)

@@ -8,8 +8,9 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -21,7 +22,7 @@ from plait_bench.objects.advice import Advice, advise, memory
 from plait_bench.objects.location import ITEMSIZE, Target, below, content, find_target, is_web, remove_all
 from plait_bench.objects.tools import PLAIT, TOOLS
 from plait_bench.objects.worker import Amount
-from plait_bench.steps import Progress, Steps
+from plait_bench.steps import PATIENCE, Progress, Steps
 
 GET, PUT = "get", "put"
 ADVISED = "plait, with these settings"
@@ -30,8 +31,14 @@ _WARM = 8 << 20
 _CHUNK = 4 << 20
 _MAX_PUT_BYTES = 256 << 20
 """Bytes of puts that Plait has in memory at one time, so that no more are in flight."""
-_PATIENCE = 20
+_TOO_LONG = 20
 """A work that is expected to take this many times the wanted seconds is left out."""
+_SLOW = 1 << 20
+"""Bytes a second of a store whose objects a worker can still read in time."""
+_SETTLE = 0.5
+"""Seconds in which a server completes a put that it has received."""
+_REMOVALS = 5
+"""Times that objects are removed after an error, as long as there are some."""
 
 
 @dataclass(frozen=True)
@@ -169,14 +176,41 @@ def _location(settings: ObjectSettings) -> Iterator[str | None]:
     location = below(settings.url, f"plait-bench-{uuid.uuid4().hex[:12]}")
     try:
         yield location
-    except BaseException as error:
+    except plait.Error as error:
         try:
-            remove_all(location)
+            _remove_late(location)
         except plait.Error:
-            if isinstance(error, plait.Error):
-                raise plait.StoreError(f"{error}; objects may remain below {location}") from error
+            raise plait.StoreError(f"{error}; objects may remain below {location}") from error
         raise
-    remove_all(location)
+    except BaseException:
+        _remove_or_warn(location, _remove_late)
+        raise
+    _remove_or_warn(location, remove_all)
+
+
+def _remove_late(location: str) -> None:
+    """Remove the objects after a worker was ended: the server may still complete puts that it has received."""
+    for _ in range(_REMOVALS):
+        if remove_all(location) == 0:
+            return
+        time.sleep(_SETTLE)
+
+
+def _remove_or_warn(location: str, remove: Callable[[str], object]) -> None:
+    """Remove the objects, or say on standard error why some may remain."""
+    try:
+        remove(location)
+    except BaseException as error:
+        failed = isinstance(error, Exception)
+        reason = str(error) if failed else "interrupted"
+        print(f"plait: warning: objects may remain below {location}: {reason}", file=sys.stderr)
+        if not failed:
+            raise
+
+
+def _limit(settings: ObjectSettings) -> float:
+    """Return the maximum seconds of one task of a worker."""
+    return PATIENCE + settings.samples + _TOO_LONG * settings.seconds + settings.size / _SLOW
 
 
 class _Measurement:
@@ -219,7 +253,7 @@ class _Measurement:
 
     def _measure(self, one: CellResult, number: int) -> None:
         cell, best = one.cell, self._best[one.cell.kind]
-        if best and cell.bytes_in_flight > best * self._settings.seconds * _PATIENCE:
+        if best and cell.bytes_in_flight > best * self._settings.seconds * _TOO_LONG:
             one.left_out = "takes too long at the rates that were reached"
             self._steps.done(_name(cell))
             return
@@ -269,18 +303,27 @@ class _Measurement:
                 raise
             one.left_out, one.samples = str(error), []
 
-    @staticmethod
-    def _ask(cell: Cell, more: dict[str, int] | None = None, **task: Any) -> dict[str, Any]:
-        """Return the result of a task in a process of its own."""
+    def _ask(self, cell: Cell, more: dict[str, int] | None = None, **task: Any) -> dict[str, Any]:
+        """Return the result of a task in a process of its own, which has ended afterwards, even after an error."""
         environment = cell.environment() | {name: str(value) for name, value in (more or {}).items()}
-        done = subprocess.run(
+        limit = _limit(self._settings)
+        with subprocess.Popen(
             [sys.executable, "-m", "plait_bench.objects.worker", json.dumps(task)],
-            check=False, capture_output=True, text=True, env=environment,
-        )  # fmt: skip
-        if done.returncode != 0:
-            lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        ) as worker:  # fmt: skip
+            try:
+                out, err = worker.communicate(timeout=limit)
+            except BaseException as error:
+                worker.kill()
+                worker.wait()  # it would put objects after those it has put were removed
+                if isinstance(error, subprocess.TimeoutExpired):
+                    what = task.get("name") or _name(cell)
+                    raise plait.StoreError(f"{what} took longer than {limit:g} s") from None
+                raise
+        if worker.returncode != 0:
+            lines = err.strip().splitlines() or [f"exit code {worker.returncode}"]
             raise plait.StoreError(lines[-1])
-        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        result: dict[str, Any] = json.loads(out.splitlines()[-1])
         return result
 
 

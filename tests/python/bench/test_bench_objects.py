@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 
 import numpy as np
@@ -15,7 +17,7 @@ import plait
 from plait.cli import main
 from plait_bench.objects.advice import advise, cheapest
 from plait_bench.objects.driver import GET, PUT, Cell, ObjectSettings, run_objects
-from plait_bench.objects.location import below, bucket_and_key, content, find_target
+from plait_bench.objects.location import below, bucket_and_key, content, find_target, remove_all
 from plait_bench.objects.tools import PLAIT, TOOLS
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -66,8 +68,8 @@ def test_requests_are_as_large_and_as_many_as_the_table_says(server):
     server.log()
     for connections, piece in ((1, 64 * KIB), (4, 256 * KIB)):
         server.faults(delay=0.02)
-        task = {"task": "get", "url": "s3://bench-log/a.npy", "shape": None, "known": True, "warm": 4 * MIB}
-        task |= {"most": 8 * MIB, "seconds": 0.1}
+        task = {"task": "get", "url": "s3://bench-log/a.npy", "shape": None, "known": True}
+        task |= {"amount": [4 * MIB, 8 * MIB, 0.1]}
         subprocess.run(
             [sys.executable, "-m", "plait_bench.objects.worker", json.dumps(task)],
             check=True, env=Cell(GET, connections, piece).environment(), capture_output=True,
@@ -138,6 +140,61 @@ def test_remaining_objects_are_named(server):
     assert done.exit_code == 2
     assert "cannot remove" in done.output
     assert "objects may remain below s3://bench-keep/p/plait-bench-" in done.output
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("method", "name"), [("POST", "read.npy"), ("PUT", "put.zarr")])
+def test_signals_leave_nothing(server, number, method, name):
+    bucket = f"bench-{name[:3]}-{number}"
+    command = ["bench", "objects", f"s3://{bucket}/p", "--size", "16M", "--samples", "1", "--rounds", "1"]
+    command += ["--connections", "4", "--pieces", "1M"]
+    server.faults(delay=0.1)
+    main = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from plait.cli import main; main()"
+    with subprocess.Popen([sys.executable, "-c", main, *command], stderr=subprocess.PIPE, text=True) as process:
+        while not any(one["method"] == method and f"/{name}" in one["path"] for one in server.log()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(number)
+        errors = process.communicate(timeout=60)[1]
+    assert process.returncode == (1 if number == signal.SIGINT else 128 + number)
+    assert "remain" not in errors
+    server.log()
+    time.sleep(0.3)
+    assert server.log() == []  # the worker has ended
+    server.faults()
+    assert names_in(bucket) == []
+    assert json.loads(server.ask("GET", "/-/uploads")) == []
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_failed_removal_is_a_warning(server, monkeypatch, capsys, interrupted):
+    def remove(location):
+        remove_all(location)
+        if not location.endswith("put.zarr"):
+            raise plait.StoreError("the server is gone")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("plait_bench.objects.driver.remove_all", remove)
+    if interrupted:
+        monkeypatch.setattr("plait_bench.objects.driver.advise", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            measure("s3://bench-gone/p", rounds=1)
+    else:
+        assert measure("s3://bench-gone/p", rounds=1).find(GET).rate > 0
+    warning = capsys.readouterr().err
+    assert "objects may remain below s3://bench-gone/p/plait-bench-" in warning
+    assert warning.endswith(": the server is gone\n")
+
+
+def test_tasks_that_hang_are_ended(server, monkeypatch):
+    monkeypatch.setattr("plait_bench.objects.driver.PATIENCE", -5.5)
+    server.faults(delay=0.1)
+    with pytest.raises(plait.StoreError, match=r"^reads without settings took longer than 0.5 s$"):
+        measure("s3://bench-hang/p", samples=4, seconds=0.05)
+    server.faults()
+    assert names_in("bench-hang") == []
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,14 @@ print(json.dumps({{"Version": 1, "AccessKeyId": {ACCESS!r}, "SecretAccessKey": {
     assert count.read_text() == "2"
 
 
+def test_children_of_programs_are_not_waited_for(objects, monkeypatch, tmp_path):
+    code = "import subprocess\nsubprocess.Popen(['sleep', '10'])\n" + printed()
+    use_process(monkeypatch, tmp_path, code)
+    begin = time.monotonic()
+    assert sessions(objects) == {"printed"}
+    assert time.monotonic() - begin < 8
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
@@ -189,8 +197,19 @@ def test_errors_of_web_identities(objects, keys, monkeypatch, tmp_path):
     with pytest.raises(plait.Error, match="the answer has no keys") as caught:
         plait.open("s3://keys/a.zarr")
     assert "hidden" not in str(caught.value)
+    keys.body = (
+        b"<R><AccessKeyId>a</AccessKeyId><SecretAccessKey>b</SecretAccessKey><SessionToken>hidden\nx</SessionToken>"
+        b"<Expiration>2999-01-01T00:00:00Z</Expiration></R>"
+    )
+    with pytest.raises(plait.Error, match="the keys have line breaks") as caught:
+        plait.open("s3://keys/a.zarr")
+    assert "hidden" not in str(caught.value)
     monkeypatch.setenv("AWS_ENDPOINT_URL_STS", "sts.example.org")
     with pytest.raises(plait.ArgumentError, match="AWS_ENDPOINT_URL_STS is not the URL of a server"):
+        plait.open("s3://keys/a.zarr")
+    monkeypatch.delenv("AWS_ENDPOINT_URL_STS")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://objects.example.org")
+    with pytest.raises(plait.ArgumentError, match="others could read it; set AWS_ENDPOINT_URL_STS"):
         plait.open("s3://keys/a.zarr")
 
 
@@ -222,8 +241,8 @@ def test_relative_addresses_of_containers(objects, monkeypatch):
 @pytest.mark.long
 def test_the_server_of_relative_addresses(objects, monkeypatch):
     """No host here has its address, so that the error shows the URL."""
-    monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/keys?id=hidden")
-    with pytest.raises(plait.Error, match=r"of the container from http://169\.254\.170\.2/v2/keys: ") as caught:
+    monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/hidden?id=hidden")
+    with pytest.raises(plait.Error, match=r"of the container from http://169\.254\.170\.2: ") as caught:
         plait.open("s3://keys/a.zarr")
     assert "hidden" not in str(caught.value)
 
@@ -235,6 +254,10 @@ def test_the_server_of_relative_addresses(objects, monkeypatch):
         "http://169.254.170.3/k",
         "http://127.example.org/k",
         "http://localhost@h/k",
+        "http://localhost:80@evil.com/x",
+        "http://[::1]@evil.com/x",
+        "http://localhost\\@h/k",
+        "http://localhost#@h/k",
         "ftp://[::1]/k",
     ],
 )
@@ -250,6 +273,7 @@ def test_errors_of_containers(objects, keys, monkeypatch):
     with pytest.raises(plait.Error, match="the server answers with the status 403; check the role") as caught:
         plait.open("s3://keys/a.zarr")
     assert "hidden" not in str(caught.value)
+    assert "/container" not in str(caught.value), "a path may be what authorizes the request"
     monkeypatch.setenv("AWS_CONTAINER_AUTHORIZATION_TOKEN", "two\r\nlines")
     with pytest.raises(plait.Error, match="its token has several lines"):
         plait.open("s3://keys/a.zarr")
@@ -263,6 +287,13 @@ def test_instances(objects, keys, monkeypatch):
         ("GET", "/latest/meta-data/iam/security-credentials/"),
     ]
     assert len(keys.seen) == 3
+
+
+def test_instances_that_fail_for_a_moment(objects, keys, monkeypatch):
+    use_instance(monkeypatch, keys)
+    keys.failures = 2
+    assert sessions(objects) == {"session-1"}
+    assert len(keys.seen) == 5
 
 
 def test_instances_that_do_not_answer(objects, keys, monkeypatch):
@@ -326,7 +357,27 @@ def test_the_order_of_sources(objects, keys, monkeypatch, tmp_path):
     assert sessions(objects) == {None}
 
 
-@pytest.mark.parametrize("setting", ["role_arn = arn:x\nsource_profile = a", "sso_session = lab"])
+@pytest.mark.parametrize("name", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
+def test_halves_of_keys(objects, monkeypatch, tmp_path, name):
+    (tmp_path / "keys").write_text(f"[default]\n{name.lower()} = hidden\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "keys"))
+    expected = "has an? (access|secret) key without an? (secret|access) key; set both or neither"
+    with pytest.raises(plait.ArgumentError, match=f"the profile default {expected}") as caught:
+        plait.open("s3://keys/a.zarr")
+    assert "hidden" not in str(caught.value)
+    monkeypatch.setenv(name, "hidden")
+    with pytest.raises(plait.ArgumentError, match=f"the environment {expected}"):
+        plait.open("s3://keys/a.zarr")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "role_arn = arn:x\nsource_profile = a",
+        "role_arn = arn:x\nsource_profile = a\naws_access_key_id = a\naws_secret_access_key = b",
+        "sso_session = lab",
+    ],
+)
 def test_profiles_of_other_kinds(objects, keys, monkeypatch, tmp_path, setting):
     use_instance(monkeypatch, keys)
     (tmp_path / "config").write_text(f"[profile lab]\n{setting}\n")

@@ -24,25 +24,21 @@ std::string checked_url(std::string url, const char* variable, const std::string
   return url;
 }
 
-Source fixed_keys(Credentials keys) {
-  if (keys.access_key.empty() || keys.secret_key.empty()) return nullptr;
+/// where: what has the keys, for errors.
+Source fixed_keys(Credentials keys, const std::string& where, const std::string& location) {
+  if (keys.access_key.empty() && keys.secret_key.empty()) return nullptr;
+  if (keys.access_key.empty() || keys.secret_key.empty())
+    base::throw_argument_error(
+        location, ": ", where,
+        keys.secret_key.empty() ? " has an access key without a secret key" : " has a secret key without an access key",
+        "; set both or neither");
   return std::make_shared<CredentialSource>(std::move(keys));
 }
 
-Source environment_keys() {
+Source environment_keys(const std::string& location) {
   return fixed_keys(
-      {environment("AWS_ACCESS_KEY_ID"), environment("AWS_SECRET_ACCESS_KEY"), environment("AWS_SESSION_TOKEN")});
-}
-
-/// Returns the keys or the program of a profile.
-Source profile_keys(const Profile& profile) {
-  if (Source source = fixed_keys({setting(profile, "aws_access_key_id"), setting(profile, "aws_secret_access_key"),
-                                  setting(profile, "aws_session_token")}))
-    return source;
-  const std::string command = setting(profile, "credential_process");
-  if (command.empty()) return nullptr;
-  return shared_source(text("process\n", profile.name, '\n', command),
-                       [command, name = profile.name] { return run_credential_process(command, name); });
+      {environment("AWS_ACCESS_KEY_ID"), environment("AWS_SECRET_ACCESS_KEY"), environment("AWS_SESSION_TOKEN")},
+      "the environment", location);
 }
 
 /// Rejects profiles whose keys only AWS's own programs can get: those of another source would be another account's.
@@ -56,6 +52,36 @@ void check_profile(const Profile& profile, const std::string& location) {
   }
 }
 
+/// Returns the keys or the program of a profile. If the profile has a role, they are not that role's.
+Source profile_keys(const Profile& profile, const std::string& location) {
+  if (!setting(profile, "role_arn").empty()) {
+    if (setting(profile, "web_identity_token_file").empty()) check_profile(profile, location);
+    return nullptr;
+  }
+  if (Source source = fixed_keys({setting(profile, "aws_access_key_id"), setting(profile, "aws_secret_access_key"),
+                                  setting(profile, "aws_session_token")},
+                                 text("the profile ", profile.name), location))
+    return source;
+  const std::string command = setting(profile, "credential_process");
+  if (command.empty()) return nullptr;
+  return shared_source(text("process\n", profile.name, '\n', command),
+                       [command, name = profile.name] { return run_credential_process(command, name); });
+}
+
+/// Returns the URL of the Security Token Service. Only the variable for that service may send tokens without TLS.
+std::string token_service(const Profile& profile, const std::string& region, const std::string& location) {
+  const std::string stated = environment("AWS_ENDPOINT_URL_STS");
+  std::string url = checked_url(first_stated(stated, environment("AWS_ENDPOINT_URL"), setting(profile, "endpoint_url"),
+                                             text("https://sts.", region, ".amazonaws.com")),
+                                "AWS_ENDPOINT_URL_STS", location);
+  if (stated.empty() && url.starts_with("http://") && !is_local_url(url))
+    base::throw_argument_error(location,
+                               ": the token of a web identity would go to the http:// URL of AWS_ENDPOINT_URL or "
+                               "endpoint_url, so that others could read it; set AWS_ENDPOINT_URL_STS to the URL of "
+                               "the token service");
+  return url;
+}
+
 Source web_identity(WebIdentity identity, const Profile& profile, const std::string& region,
                     const std::string& location) {
   if (identity.token_file.empty()) return nullptr;
@@ -64,10 +90,7 @@ Source web_identity(WebIdentity identity, const Profile& profile, const std::str
                                ": there is a token file of a web identity but no role; set AWS_ROLE_ARN, or "
                                "role_arn in the profile");
   if (identity.session.empty()) identity.session = text("plait-", ::getpid());
-  identity.endpoint =
-      checked_url(first_stated(environment("AWS_ENDPOINT_URL_STS"), environment("AWS_ENDPOINT_URL"),
-                               setting(profile, "endpoint_url"), text("https://sts.", region, ".amazonaws.com")),
-                  "AWS_ENDPOINT_URL_STS", location);
+  identity.endpoint = token_service(profile, region, location);
   return shared_source(
       text("role\n", identity.role, '\n', identity.session, '\n', identity.token_file, '\n', identity.endpoint),
       [identity] { return assume_role(identity); });
@@ -137,12 +160,12 @@ Source instance_keys(const std::string& location) {
 
 std::shared_ptr<CredentialSource> find_credentials(const Profile& profile, const std::string& region,
                                                    const std::string& location) {
-  Source source = profile.is_option ? nullptr : environment_keys();
-  if (source == nullptr) source = profile_keys(profile);
+  Source source = profile.is_option ? nullptr : environment_keys(location);
+  if (source == nullptr) source = profile_keys(profile, location);
   if (profile.is_option && source == nullptr) {
     source = web_identity(profile_identity(profile), profile, region, location);
     if (source == nullptr) check_profile(profile, location);
-    if (source == nullptr) source = environment_keys();
+    if (source == nullptr) source = environment_keys(location);
   }
   if (source == nullptr) source = web_identity(environment_identity(), profile, region, location);
   if (source == nullptr) source = web_identity(profile_identity(profile), profile, region, location);

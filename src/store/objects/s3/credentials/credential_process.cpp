@@ -11,13 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <string_view>
+#include <thread>
 
 #include "base/descriptor.hpp"
 #include "base/errors.hpp"
@@ -31,6 +30,8 @@ using Clock = std::chrono::steady_clock;
 using base::text;
 
 constexpr std::chrono::seconds kLimit{60};
+constexpr std::chrono::milliseconds kPause{10};
+constexpr int kSliceMilliseconds = 50;
 constexpr std::size_t kMaxOutput = std::size_t{1} << 20;
 
 struct Pipe {
@@ -53,6 +54,12 @@ Pipe make_pipe(const std::string& source) {
   ::posix_spawnattr_init(&attributes);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+#ifdef __GLIBC_PREREQ
+#if __GLIBC_PREREQ(2, 34)
+  // Libraries of this process may have opened descriptors without O_CLOEXEC.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+#endif
+#endif
   ::sigset_t none;
   ::sigset_t changed;
   sigemptyset(&none);
@@ -73,15 +80,52 @@ Pipe make_pipe(const std::string& source) {
   return process;
 }
 
-/// Reads until the end of the pipe. Returns false if that takes longer than the limit or the output is too long.
-bool read_all(int pipe, std::string& output) {
-  const Clock::time_point end = Clock::now() + kLimit;
-  while (output.size() <= kMaxOutput) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+/// A shell that start() has started. The destructor kills it and its children unless it has ended.
+class Shell {
+ public:
+  explicit Shell(::pid_t process) : process_(process) {}
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+  ~Shell() {
+    if (has_ended()) return;
+    ::kill(-process_, SIGKILL);
+    ::kill(process_, SIGKILL);  // it may have left its group
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+
+  bool has_ended() {
+    if (ended_) return true;
+    const ::pid_t result = ::waitpid(process_, &status_, WNOHANG);
+    ended_ = result == process_ || (result < 0 && errno != EINTR);
+    return ended_;
+  }
+  /// Waits for its end. Returns false if that takes longer than until `end`.
+  bool wait(Clock::time_point end) {
+    while (!has_ended()) {
+      if (Clock::now() >= end) return false;
+      std::this_thread::sleep_for(kPause);
+    }
+    return true;
+  }
+  /// Returns its wait status; 0 if the program ignores SIGCHLD, so that there is none.
+  int status() const { return status_; }
+
+ private:
+  ::pid_t process_;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+/// Reads until the end of the pipe, or until the shell has ended and the pipe is empty: a child in the background may
+/// hold it open. Returns false if that takes longer than until `end` or the output is too long.
+bool read_all(int pipe, Shell& shell, Clock::time_point end, std::string& output) {
+  while (output.size() <= kMaxOutput && Clock::now() < end) {
+    const bool ended = shell.has_ended();
     ::pollfd waiting{pipe, POLLIN, 0};
-    const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left)) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) return false;
+    const int ready = ::poll(&waiting, 1, ended ? 0 : kSliceMilliseconds);
+    if (ready == 0 && ended) return true;
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    if (ready < 0) return false;
     std::array<char, 4096> buffer{};
     const ::ssize_t bytes = ::read(pipe, buffer.data(), buffer.size());
     if (bytes < 0 && errno == EINTR) continue;
@@ -91,29 +135,19 @@ bool read_all(int pipe, std::string& output) {
   return false;
 }
 
-/// Waits for the end of a process. Returns its wait status; 0 if the program ignores SIGCHLD, so that there is none.
-int wait_for(::pid_t process) {
-  int status = 0;
-  ::pid_t ended = 0;
-  do ended = ::waitpid(process, &status, 0);
-  while (ended < 0 && errno == EINTR);
-  return ended == process ? status : 0;
-}
-
 }  // namespace
 
 Credentials run_credential_process(const std::string& command, const std::string& profile) {
   const std::string source = text("cannot get keys from the credential_process of the profile ", profile);
   Pipe pipe = make_pipe(source);
-  const ::pid_t process = start(command, pipe.write.number(), source);
+  const Clock::time_point end = Clock::now() + kLimit;
+  Shell shell(start(command, pipe.write.number(), source));
   pipe.write.close();
   std::string output;
-  const bool complete = read_all(pipe.read.number(), output);
-  if (!complete) ::kill(-process, SIGKILL);
-  const int status = wait_for(process);
-  if (!complete)
+  if (!read_all(pipe.read.number(), shell, end, output) || !shell.wait(end))
     base::throw_system_error(ETIMEDOUT, source, ": it has not printed keys and ended within ", kLimit.count(),
                              " seconds; run the command in a shell to see what it waits for");
+  const int status = shell.status();
   if (status != 0)
     base::throw_system_error(
         EACCES, source, ": it has ended with ",

@@ -32,6 +32,8 @@ constexpr std::int64_t kMilliseconds = 1'000;  // a number of seconds
 /// Limits of requests to a server on this host or next to it.
 constexpr std::int64_t kContainerSeconds = 5;
 constexpr int kContainerAttempts = 3;
+constexpr std::int64_t kInstanceSeconds = 5;  // after its metadata has answered
+constexpr int kInstanceAttempts = 4;
 constexpr std::int64_t kRoleSeconds = 30;
 constexpr int kRoleAttempts = 4;
 
@@ -42,15 +44,24 @@ class UnsignedRequests : public http::Adapter {
   bool learn(const http::Call& /*call*/) override { return false; }
 };
 
-/// Returns a URL without a user's name, a password and a query.
+/// Returns the scheme, host and port of a URL: its path may be what authorizes a request.
 std::string public_url(std::string_view url) {
-  const std::size_t host = url.find("://") + 3;
-  const std::string_view scheme = url.substr(0, host);
-  std::string_view rest = url.substr(host);
-  rest = rest.substr(0, rest.find_first_of("?#"));
-  const std::size_t path = std::min(rest.find('/'), rest.size());
-  if (const std::size_t at = rest.substr(0, path).rfind('@'); at != std::string_view::npos) rest.remove_prefix(at + 1);
-  return text(scheme, rest);
+  const std::string_view scheme = url.substr(0, url.find("://") + 3);
+  std::string_view server = http::url_authority(url);
+  server = server.substr(0, server.find('#'));
+  if (const std::size_t at = server.rfind('@'); at != std::string_view::npos) server.remove_prefix(at + 1);
+  return text(scheme, server);
+}
+
+/// Returns the host of an http:// URL; empty if the URL is another one or has more than a host and a port.
+std::string_view plain_host(std::string_view url) {
+  if (!url.starts_with("http://")) return {};
+  const std::string_view server = http::url_authority(url);
+  if (server.find_first_of("@\\#") != std::string_view::npos) return {};
+  const std::size_t size = server.starts_with('[') ? server.find(']') + 1 : std::min(server.find(':'), server.size());
+  const std::string_view port = server.substr(size);
+  if (!port.empty() && (port[0] != ':' || port.find_first_not_of("0123456789", 1) != std::string_view::npos)) return {};
+  return server.substr(0, size);
 }
 
 /// Sends a request, and returns the body of the answer.
@@ -112,19 +123,21 @@ Credentials assume_role(const WebIdentity& identity) {
   if (keys.access_key.empty() || keys.secret_key.empty() || keys.session_token.empty() || !expires)
     base::throw_system_error(EPROTO, source, ": the answer has no keys; expected AccessKeyId, SecretAccessKey, ",
                              "SessionToken and Expiration; check the endpoint");
+  check_keys(keys, source);
   keys.expires = *expires;
   return keys;
 }
 
+bool is_local_url(std::string_view url) {
+  const std::string_view host = plain_host(url);
+  return host == "localhost" || host == "[::1]" ||
+         (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos);
+}
+
 void check_container_url(const std::string& url, const std::string& location) {
-  if (url.starts_with("https://")) return;
-  const bool has_scheme = url.starts_with("http://");
-  std::string_view host = has_scheme ? http::url_authority(url) : std::string_view();
-  host = host.substr(0, host.starts_with('[') ? host.find(']') + 1 : host.find(':'));
-  constexpr std::array<std::string_view, 5> kHosts{"localhost", "[::1]", "169.254.170.2", "169.254.170.23",
-                                                   "[fd00:ec2::23]"};
-  const bool is_loopback = host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string_view::npos;
-  if (is_loopback || std::ranges::find(kHosts, host) != kHosts.end()) return;
+  if (url.starts_with("https://") || is_local_url(url)) return;
+  constexpr std::array<std::string_view, 3> kHosts{"169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"};
+  if (std::ranges::find(kHosts, plain_host(url)) != kHosts.end()) return;
   base::throw_argument_error(location,
                              ": AWS_CONTAINER_CREDENTIALS_FULL_URI is neither an https:// URL nor an http:// "
                              "URL of this host or of Amazon's container services, so that others could read "
@@ -156,6 +169,9 @@ Credentials get_instance_keys(const std::string& endpoint) {
   token.headers = {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}};
   const std::string session = exchange(std::move(token), source);
   check_token(session, source);
+  // The host is an instance: from here on a slow answer is no reason to report that there are no keys.
+  request.max_milliseconds = std::max(request.max_milliseconds, kInstanceSeconds * kMilliseconds);
+  request.max_attempts = std::max(request.max_attempts, kInstanceAttempts);
   request.headers = {{"x-aws-ec2-metadata-token", session}};
   request.url = endpoint + "/latest/meta-data/iam/security-credentials/";
   std::string role = exchange(request, source);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "store/objects/s3/credentials/credentials.hpp"
 
@@ -25,6 +26,8 @@ struct ContainerServer {
   std::string token;
 };
 
+/// Returns true for an http:// URL of this host.
+bool is_local_url(std::string_view url);
 /// Checks that the keys of a server may be requested: by TLS, from this host, or from an address that Amazon's
 /// container services have.  errors  kArgument: another server.
 void check_container_url(const std::string& url, const std::string& location);
@@ -32,7 +35,7 @@ void check_container_url(const std::string& url, const std::string& location);
 Credentials get_container_keys(const ContainerServer& server);
 
 /// Gets the keys of an instance from its metadata, by version 2 of that service (IMDSv2). endpoint: URL of the service.
-/// A request takes at most AWS_METADATA_SERVICE_TIMEOUT seconds (1).
+/// The first request takes at most AWS_METADATA_SERVICE_TIMEOUT seconds (1), and the others at least five, four times.
 /// errors  kSystem: the host is no instance, the instance has no role, or a request fails.
 Credentials get_instance_keys(const std::string& endpoint);
 

@@ -48,7 +48,10 @@ std::string member(const nlohmann::json& object, const char* name) {
   return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
 }
 
-bool has_line_end(const std::string& text) { return text.find_first_of("\r\n") != std::string::npos; }
+bool ends_header(const std::string& text) {
+  constexpr std::string_view kEnds("\r\n\0", 3);
+  return text.find_first_of(kEnds) != std::string::npos;
+}
 
 }  // namespace
 
@@ -82,6 +85,11 @@ std::optional<std::int64_t> parse_timestamp(std::string_view time) {
   return midnight.time_since_epoch().count() + hours * 3600 + minutes * 60 + seconds - offset;
 }
 
+void check_keys(const Credentials& keys, const std::string& source) {
+  if (ends_header(keys.access_key) || ends_header(keys.session_token))
+    base::throw_system_error(EPROTO, source, ": the keys have line breaks; expected keys that fit into HTTP headers");
+}
+
 Credentials parse_credentials(std::string_view json, const MemberNames& names, const std::string& source) {
   const nlohmann::json object = nlohmann::json::parse(json, nullptr, false);
   if (!object.is_object())
@@ -93,8 +101,7 @@ Credentials parse_credentials(std::string_view json, const MemberNames& names, c
                    member(object, names.session_token)};
   if (keys.access_key.empty() || keys.secret_key.empty())
     base::throw_system_error(EPROTO, source, ": the answer has no keys; expected AccessKeyId and SecretAccessKey");
-  if (has_line_end(keys.access_key) || has_line_end(keys.session_token))
-    base::throw_system_error(EPROTO, source, ": the keys have line breaks; expected keys that fit into HTTP headers");
+  check_keys(keys, source);
   if (object.contains("Expiration") && !object["Expiration"].is_null()) {
     const std::optional<std::int64_t> expires = parse_timestamp(member(object, "Expiration"));
     if (!expires)

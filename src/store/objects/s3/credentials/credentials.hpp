@@ -26,6 +26,9 @@ struct MemberNames {
   bool has_version = false;
 };
 
+/// Checks that keys fit into HTTP headers.  errors  kSystem: they have line ends or NUL.
+void check_keys(const Credentials& keys, const std::string& source);
+
 /// Parses a JSON object with the members AccessKeyId, SecretAccessKey, Expiration and that of the session token, the
 /// last two if there are any. source: begins the errors, such as "cannot get keys from X".
 /// errors  kSystem: the text is no such object. The message has nothing of the text.
