@@ -19,6 +19,7 @@
 
 #include "access/window_copier.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "plan/conversion/partners.hpp"
@@ -118,18 +119,18 @@ void WindowCopier::array_to_window(Range range, const copy::LocalArray& array, s
       });
 }
 
-WindowCopier::Part WindowCopier::find_part(Range range, const copy::LocalArray& array) const {
-  Part part;
+std::byte* WindowCopier::find_in_array(Range range, const copy::LocalArray& array) const {
+  std::byte* begin = nullptr;
+  std::int64_t done = 0;
   bool contiguous = true;
   for_each_product(range, plan_.owners().local_strides(array.strides), [&](std::int64_t offset, plan::Nest& nest) {
     std::byte* const found = array.data + nest.b;
-    if (part.bytes == 0) part.begin = found;
-    contiguous = contiguous && offset + nest.a == part.bytes && found == part.begin + part.bytes;
-    part.bytes += plan::take_run(nest, plan_.element_bytes());
+    if (done == 0) begin = found;
+    contiguous = contiguous && offset + nest.a == done && found == begin + done;
+    done += plan::take_run(nest, plan_.element_bytes());
     contiguous = contiguous && nest.loops.empty();
   });
-  if (!contiguous) part.begin = nullptr;
-  return part;
+  return contiguous ? begin : nullptr;
 }
 
 std::int64_t WindowCopier::pack_from_window(Range range, const std::byte* window, std::byte* packed) const {
@@ -178,17 +179,13 @@ std::int64_t WindowCopier::pack_from_array(Range range, const copy::LocalArray& 
   return done;
 }
 
-std::byte* find_in_arrays(std::span<const WindowCopier> copiers, std::span<const copy::LocalArray> arrays,
-                          Range range) {
-  std::byte* begin = nullptr;
-  for (std::size_t i = 0; i < copiers.size(); ++i) {
-    const WindowCopier::Part part = copiers[i].find_part(range, arrays[i]);
-    if (part.bytes == 0) continue;
-    const bool whole = part.begin != nullptr && part.bytes == range.size() * copiers[i].element_bytes();
-    if (!whole || begin != nullptr) return nullptr;
-    begin = part.begin;
-  }
-  return begin;
+std::byte* find_in_arrays(const plan::AccessPlan& plan, std::span<const WindowCopier> copiers,
+                          std::span<const copy::LocalArray> arrays, Range range) {
+  const std::vector<plan::RankPart> parts = plan.owners().parts(range);
+  if (parts.size() != 1 || parts[0].elements != range.size()) return nullptr;
+  const auto owned = std::ranges::find(arrays, parts[0].rank, &copy::LocalArray::rank);
+  if (owned == arrays.end()) return nullptr;
+  return copiers[static_cast<std::size_t>(owned - arrays.begin())].find_in_array(range, *owned);
 }
 
 }  // namespace plait::access

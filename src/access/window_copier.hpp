@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -25,13 +24,9 @@ class WindowCopier {
   void window_to_array(plan::PositionRange range, const std::byte* window, const copy::LocalArray& array) const;
   void array_to_window(plan::PositionRange range, const copy::LocalArray& array, std::byte* window) const;
 
-  /// The elements of a range in a rank's array.
-  struct Part {
-    std::int64_t bytes = 0;
-    /// The first element, if they are contiguous and in order of their positions, as in a window; otherwise nullptr.
-    std::byte* begin = nullptr;
-  };
-  Part find_part(plan::PositionRange range, const copy::LocalArray& array) const;
+  /// Returns where the array holds a range that its rank owns as a whole, if it holds it contiguously and in order of
+  /// positions, as a window does; otherwise nullptr.
+  std::byte* find_in_array(plan::PositionRange range, const copy::LocalArray& array) const;
 
   /// Copy between a packed message and a window or an array.  A message holds only the rank's elements of the range, in
   /// an order that these four functions share.  Each returns the number of bytes of the message.
@@ -41,7 +36,6 @@ class WindowCopier {
   std::int64_t unpack_to_window(plan::PositionRange range, const std::byte* packed, std::byte* window) const;
 
   const std::vector<plan::RankElements>& holdings() const { return holdings_; }
-  std::int64_t element_bytes() const { return plan_.element_bytes(); }
 
  private:
   template <typename Visit>
@@ -54,9 +48,9 @@ class WindowCopier {
   copy::Destination array_landing_ = copy::Destination::kCaches;
 };
 
-/// Returns where one of the arrays holds a whole range as a window would hold it, if no other array has any of its
-/// elements; otherwise nullptr.  `copiers` and `arrays` are those of the same ranks.
-std::byte* find_in_arrays(std::span<const WindowCopier> copiers, std::span<const copy::LocalArray> arrays,
-                          plan::PositionRange range);
+/// Returns where one of the arrays holds a range as a window would hold it, if no other rank owns any of its elements;
+/// otherwise nullptr.  `copiers` and `arrays` are those of the same ranks.
+std::byte* find_in_arrays(const plan::AccessPlan& plan, std::span<const WindowCopier> copiers,
+                          std::span<const copy::LocalArray> arrays, plan::PositionRange range);
 
 }  // namespace plait::access

@@ -94,7 +94,7 @@ void WindowMove::work_alone() {
       if (failed()) return;
       const Range range = peer_window(peer(i), theirs.claimed);
       if (!claim(peer(i))) continue;
-      if (std::byte* const in_array = find_in_arrays(copiers_, access_.arrays, range)) {
+      if (std::byte* const in_array = find_in_arrays(plan_, copiers_, access_.arrays, range)) {
         move(range, in_array);
         continue;
       }

@@ -64,8 +64,7 @@ class FileSource : public core::Source {
  private:
   const FileDriver& driver_;
   std::string name_;
-  bool is_read_only_ = false;
-  bool is_new_ = false;
+  Mode mode_ = Mode::kRead;
   store::Location found_;  // set on rank 0 for an existing store
   std::shared_ptr<store::Store> store_;
   std::unique_ptr<store::NewFile> made_;
@@ -74,8 +73,7 @@ class FileSource : public core::Source {
 Findings FileSource::look(Opening& opening) {
   collective::Collective& call = opening.call();
   const bool alone = call.transport().size() == 1;
-  is_read_only_ = opening.mode() == Mode::kRead;
-  is_new_ = opening.mode() == Mode::kWrite;
+  mode_ = opening.mode();
   Findings found;
   std::string encoded;
   call.run_phase([&] {
@@ -138,11 +136,11 @@ void FileSource::check_name() const {
 }
 
 void FileSource::finish(collective::Collective& call, bool syncs) {
-  if (is_read_only_) return;
+  if (mode_ == Mode::kRead) return;
   call.run_phase([&] {
     if (syncs) store_->sync();
   });
-  if (is_new_) driver_.send_new(call, name_, *store_, made_.get());
+  if (mode_ == Mode::kWrite) driver_.send_new(call, name_, *store_, made_.get());
   call.run_phase([&] {
     if (made_) made_->commit();
   });

@@ -13,7 +13,7 @@ from levels import (  # noqa: F401
     pytest_collection_modifyitems,
     pytest_pycollect_makeitem,
 )
-from object_servers import object_server, use_keys
+from object_servers import ObjectServer, object_server, use_keys
 from zarr_locations import Location, MemoryPath
 
 settings.register_profile(
@@ -46,6 +46,22 @@ def s3_server():
     """A server of objects for all tests of this process."""
     with object_server() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    """A server of objects for the tests of one file."""
+    with object_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server: ObjectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """That server without faults and with an empty log, and its keys in the environment."""
+    use_keys(monkeypatch, shared_server, tmp_path)
+    shared_server.faults()
+    shared_server.log()
+    return shared_server
 
 
 @pytest.fixture(params=["folder", "memory", pytest.param("s3", marks=pytest.mark.long)])

@@ -255,20 +255,21 @@ class _Measurement:
         cell, best = one.cell, self._best[one.cell.kind]
         if best and cell.bytes_in_flight > best * self._settings.seconds * _TOO_LONG:
             one.left_out = "takes too long at the rates that were reached"
+        elif cell.bytes_in_flight > self._bytes and cell.connections is not None:
+            one.left_out = "the object is too small"
+        if one.left_out:
             self._steps.done(_name(cell))
             return
         warm = min(max(cell.bytes_in_flight, _WARM), self._bytes)
-        if cell.bytes_in_flight > self._bytes and cell.connections is not None:
-            one.left_out = "the object is too small"
-            return
-        common: dict[str, Any] = {"amount": Amount(warm, self._bytes, self._settings.seconds)}
+        amount = Amount(warm, self._bytes, self._settings.seconds)
         self._steps.doing(f"{_name(cell)}, round {number + 1} of {self._settings.rounds}")
         if cell.kind == GET:
             sample = self._ask(cell, task="get", url=self._target.url, shape=self._target.shape,
-                               known=self._location is not None, **common)  # fmt: skip
+                               known=self._location is not None, amount=amount)  # fmt: skip
         else:
             url = f"{self._location}/put.zarr"
-            sample = self._ask(cell, task="put", url=url, piece=min(cell.piece or _CHUNK, self._bytes), **common)
+            piece = min(cell.piece or _CHUNK, self._bytes)
+            sample = self._ask(cell, task="put", url=url, piece=piece, amount=amount)
             remove_all(url)
         one.samples.append(sample)
         self._best[cell.kind] = max(best, sample["bytes"] / sample["seconds"])

@@ -107,8 +107,7 @@ void bind_texts(nb::module_& module) {
             return self.read_block({reinterpret_cast<const std::byte*>(address), static_cast<std::size_t>(bytes)});
           },
           "address"_a, "bytes"_a)
-      .def("add", &add, "texts"_a)
-      .def("add", [](Texts& self, const TextList& texts) { return add(self, to_block(texts)); }, "texts"_a);
+      .def("add", &add, "texts"_a);
 }
 
 }  // namespace plait::python

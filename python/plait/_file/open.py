@@ -71,7 +71,7 @@ def open(
               ``memory://BUCKET/KEY.zarr::array``: an array in a Zarr hierarchy in an object store in memory, which
               exists until this process ends; for tests and small programs;
               ``s3://BUCKET/KEY.zarr::array``: the same on a server with the interface of S3;
-              ``s3://BUCKET/KEY``, ``https://HOST/PATH``: a file of one object, such as NAME.npy, which s3:// makes too;
+              ``s3://BUCKET/KEY``, ``https://HOST/PATH``: a file of one object, such as NAME.npy; mode "w" needs s3://;
               ``pipe:NAME``: a pipe to another program, which opens the same name in the opposite mode
     mode      "r" reads; "w" makes a new file, which appears whole when it is closed, or not at all; "r+" reads and
               writes parts of an existing array in place; "a" does so and extends the array, by :meth:`File.append`

@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <utility>
 #include <vector>
 
@@ -34,6 +33,7 @@
 #include "store/objects/open_objects.hpp"
 #include "store/posix/posix_store.hpp"
 #include "store/posix/replacement.hpp"
+#include "store/posix/temporary.hpp"
 
 namespace plait::driver::objects {
 
@@ -56,8 +56,7 @@ std::unique_ptr<store::ObjectUpload> make_upload(const std::string& url) {
 }
 
 store::posix::Descriptor make_spool(const std::string& url) {
-  const char* const setting = std::getenv("TMPDIR");
-  const std::string folder = setting == nullptr || *setting == '\0' ? "/tmp" : setting;
+  const std::string folder = store::posix::temporary_folder();
   const std::string what = base::text("a temporary file in ", folder, " (TMPDIR) for ", url);
   try {
     return store::posix::open_file(folder, O_RDWR | O_TMPFILE, 0600, what);
@@ -87,12 +86,12 @@ class SpoolStore : public store::posix::PosixStore {
 
 class NewObjectFile : public store::NewFile {
  public:
-  NewObjectFile(const std::string& url, const store::NewFileOptions& options) : url_(url), spool_(make_spool(url)) {
+  NewObjectFile(const std::string& url, const store::NewFileOptions& options)
+      : url_(url), spool_(make_spool(url)), upload_(make_upload(url)) {  // the server's errors come before any write
     const auto [location, object] = split_object(url);
     objects_ = store::open_objects(location, store::Sharing::kShared);
     object_ = object;
     before_ = objects_->identity(object_);
-    (void)make_upload(url);  // errors of the server come before anything is written
     resize(options.bytes);
     SpoolStore(url_, path()).write({{0, options.head.data(), std::ssize(options.head)}});
   }
@@ -108,15 +107,13 @@ class NewObjectFile : public store::NewFile {
   }
   void commit() override;
   void discard() noexcept override {
-    if (upload_ && owner_.here()) upload_->abort();
+    if (upload_ && owner_.here()) upload_->abort();  // nothing, unless begin() was called
     upload_ = nullptr;
   }
 
-  /// Begins an upload, and returns its name.
-  std::string begin() {
-    upload_ = make_upload(url_);
-    return upload_->begin();
-  }
+  /// Begins the upload, and returns its name.
+  std::string begin() { return upload_->begin(); }
+  /// Without parts, commit() puts the object by one request.
   void set_parts(std::vector<SentPart> parts) { parts_ = std::move(parts); }
 
  private:
@@ -143,7 +140,7 @@ bool NewObjectFile::put() {
 void NewObjectFile::commit() {
   owner_.check(url_);
   // The upload is aborted unless it succeeds. Its answer may say so although it has; the abort then finds nothing.
-  if (upload_ ? upload_->commit(parts_, before_) : put()) {
+  if (parts_.empty() ? put() : upload_->commit(parts_, before_)) {
     upload_ = nullptr;
     return;
   }
@@ -156,7 +153,7 @@ void NewObjectFile::commit() {
       "; write again to replace it, or choose another name");
 }
 
-/// What rank 0 has begun.
+/// Rank 0 fills it in and sends it to all ranks.
 struct Begun {
   std::string id;  ///< empty: one put suffices
   std::int64_t bytes = 0;

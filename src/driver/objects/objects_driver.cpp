@@ -114,6 +114,7 @@ class ObjectsDriver : public FileDriver {
   }
   void send_new(collective::Collective& call, const std::string& name, store::Store& store,
                 store::NewFile* made) const override {
+    if (container::format_named(name).folder() != nullptr) return;  // its objects are complete
     send_spool(call, std::string(container::array_name(name).file), store, made);
   }
   ResolvedName locate(const std::string& name) const override {

@@ -21,6 +21,7 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
+#include <cstdlib>
 #include <ctime>
 #include <system_error>
 
@@ -61,6 +62,11 @@ bool changed_since(int folder, const std::string& path, std::time_t time) {
 }
 
 }  // namespace
+
+std::string temporary_folder() {
+  const char* const setting = std::getenv("TMPDIR");
+  return setting == nullptr || *setting == '\0' ? "/tmp" : setting;
+}
 
 std::size_t max_name_bytes(const fs::path& folder) {
   const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);

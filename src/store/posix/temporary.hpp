@@ -15,6 +15,9 @@
 
 namespace plait::store::posix {
 
+/// Returns the folder for temporary files: TMPDIR, or /tmp.
+std::string temporary_folder();
+
 /// Returns the maximum length of a name in the folder.
 std::size_t max_name_bytes(const std::filesystem::path& folder);
 /// Returns a name that can be extended by `more` bytes: a longer one is cut, and gets a checksum that distinguishes it

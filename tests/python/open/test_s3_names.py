@@ -2,26 +2,12 @@
 
 import numpy as np
 import pytest
-from object_servers import object_server, use_keys
 from s3_faults import REGION
 from s3_server import ACCESS, SECRET
 
 import plait
 
 DATA = np.arange(6, dtype="i4")
-
-
-@pytest.fixture(scope="module")
-def shared_server():
-    with object_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(shared_server, monkeypatch, tmp_path):
-    use_keys(monkeypatch, shared_server, tmp_path)
-    shared_server.faults()
-    return shared_server
 
 
 def write(url):

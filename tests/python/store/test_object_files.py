@@ -14,20 +14,6 @@ import plait
 WHOLE = np.arange(6000, dtype="f8").reshape(60, 100)
 
 
-@pytest.fixture(scope="module")
-def shared_server():
-    with object_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(shared_server, monkeypatch, tmp_path):
-    use_keys(monkeypatch, shared_server, tmp_path)
-    shared_server.faults()
-    shared_server.log()
-    return shared_server
-
-
 def npy(array=WHOLE):
     file = io.BytesIO()
     np.save(file, array)

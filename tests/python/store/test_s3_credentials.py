@@ -8,7 +8,6 @@ import time
 import numpy as np
 import pytest
 from credential_server import credential_server
-from object_servers import object_server, use_keys
 from s3_faults import REGION
 from s3_server import ACCESS, SECRET
 
@@ -18,23 +17,15 @@ DATA = np.arange(12, dtype="i4").reshape(3, 4)
 ROLE = "arn:aws:iam::123456789012:role/reader"
 
 
-@pytest.fixture(scope="module")
-def shared_server():
-    with object_server() as server:
-        yield server
-
-
 @pytest.fixture
-def objects(shared_server, monkeypatch, tmp_path):
+def objects(server, monkeypatch):
     """A server of objects, and an array on it, without keys in the environment."""
-    use_keys(monkeypatch, shared_server, tmp_path)
-    shared_server.faults()
     with plait.open("s3://keys/a.zarr", "w", shape=DATA.shape, dtype=DATA.dtype) as file:
         file.write(DATA)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    shared_server.log()
-    return shared_server
+    server.log()
+    return server
 
 
 @pytest.fixture

@@ -12,26 +12,11 @@ import h5py
 import launching
 import numpy as np
 import pytest
-from object_servers import object_server, use_keys
 
 import plait
 
 SMALL = np.arange(30, dtype="i4").reshape(5, 6)
 LARGE = np.random.default_rng(1).integers(0, 1 << 30, (1500, 1999), dtype="i8")  # 24 MB: three parts
-
-
-@pytest.fixture(scope="module")
-def shared_server():
-    with object_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(shared_server, monkeypatch, tmp_path):
-    use_keys(monkeypatch, shared_server, tmp_path)
-    shared_server.faults()
-    shared_server.log()
-    return shared_server
 
 
 def content(server, name):

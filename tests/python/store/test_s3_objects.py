@@ -7,26 +7,11 @@ import threading
 
 import numpy as np
 import pytest
-from object_servers import object_server, use_keys
 
 import plait
 from plait import _core
 
 WHOLE = np.arange(600, dtype="i4").reshape(20, 30)
-
-
-@pytest.fixture(scope="module")
-def shared_server():
-    with object_server() as server:
-        yield server
-
-
-@pytest.fixture
-def server(shared_server, monkeypatch, tmp_path):
-    use_keys(monkeypatch, shared_server, tmp_path)
-    shared_server.faults()
-    shared_server.log()
-    return shared_server
 
 
 @pytest.fixture

@@ -171,7 +171,7 @@ def test_parts_of_new_files_and_types_of_values(tmp_path):
 def test_the_core_names_the_element_that_is_no_text(tmp_path, wrong, says):
     with plait.open(tmp_path / "a.h5", "w", shape=4, dtype=str) as file:
         with pytest.raises(ValueError, match=f"^{says}$"):
-            _core.Texts(file._core).add(["a", "b", "c", wrong])
+            _core.TextBlock.from_list(["a", "b", "c", wrong])
         file.write(["a", "b", "c", "d"])
     assert by_h5py(tmp_path / "a.h5").tolist() == ["a", "b", "c", "d"]
 

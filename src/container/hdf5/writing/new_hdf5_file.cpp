@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <set>
 #include <string_view>
 
@@ -35,6 +34,7 @@
 #include "container/hdf5/writing/object_header.hpp"
 #include "container/hdf5/writing/scales.hpp"
 #include "container/npy/record_type.hpp"
+#include "store/posix/temporary.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -49,8 +49,7 @@ constexpr unsigned kKeepsOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
 class MemoryFile {
  public:
   MemoryFile() {
-    const char* const temporary = std::getenv("TMPDIR");
-    for (const char* folder : {"/dev/shm", temporary == nullptr || *temporary == '\0' ? "/tmp" : temporary}) {
+    for (const std::string& folder : {std::string("/dev/shm"), store::posix::temporary_folder()}) {
       path_ = text(folder, "/plait-hdf5-XXXXXX");
       file_ = base::Descriptor(::mkostemp(path_.data(), O_CLOEXEC));
       if (file_.number() >= 0) return;
