@@ -99,7 +99,10 @@ class _Columbus(Ranks):
         counts, times = round_.counts, round_.times
         # A shared position distributes the tasks: a rank that is ready takes the next one.
         with plait.open(tasks, comm=self._comm) as file, file.stream(mode=1) as queue:
+            self._comm.Barrier()
+            # Each rank starts its clock before any rank can draw a task: rank 0 may leave the second barrier last.
             begin = time.perf_counter()
+            self._comm.Barrier()
             while (drawn := queue.read(1)).size:
                 self._update(int(drawn[0]), round_)
             self._comm.Barrier()
