@@ -120,7 +120,11 @@ void bind_member(nb::module_& module) {
   using container::Member;
   nb::class_<Member, container::Content>(module, "Member")
       .def_ro("element", &Member::element)
-      .def_ro("stored", &Member::stored)
+      .def_prop_ro("stored",
+                   [](const Member& self) -> std::optional<std::int64_t> {
+                     if (self.stored == Member::kNotCounted) return std::nullopt;
+                     return self.stored;
+                   })
       .def_ro("storage", &Member::storage)
       .def_ro("library", &Member::library)
       .def_ro("copy_reason", &Member::copy_reason)
@@ -158,7 +162,12 @@ void bind_location(nb::module_& module) {
       .def_ro("copies_objects", &ResolvedName::copies_objects)
       .def_ro("states_type", &ResolvedName::states_type);
   bind_member(module);
-  module.def("arrays_in", &driver::arrays_in, "name"_a, nb::call_guard<GilRelease>());
+  module.def(
+      "arrays_in",
+      [](const std::string& name, bool sizes) {
+        return driver::arrays_in(name, sizes ? driver::Sizes::kCounted : driver::Sizes::kAsStated);
+      },
+      "name"_a, "sizes"_a, nb::call_guard<GilRelease>());
   module.def("remove_unfinished", &driver::remove_unfinished, "name"_a, nb::call_guard<GilRelease>());
   module.def("groups_in", &driver::groups_in, "name"_a, nb::call_guard<GilRelease>());
   bind_formats(module);

@@ -33,8 +33,10 @@ struct Content : ArrayDescription {
 
 /// An array in the listing of a file.
 struct Member : Content {
+  /// The value of `stored` for an array that consists of objects which were not listed.
+  static constexpr std::int64_t kNotCounted = -1;
   std::string element{};    ///< name of the element type in the format
-  std::int64_t stored = 0;  ///< bytes that the array takes in the file
+  std::int64_t stored = 0;  ///< bytes that the array takes in the file, or kNotCounted
   std::string storage{};    ///< kind of storage for listings, such as `contiguous`
   /// Position in the header of a new file where the offset of the array is written, for formats that know it only at
   /// the end.

@@ -58,7 +58,7 @@ ResolvedName locate_new(const std::string& given) {
   return find_driver(name).locate(name);
 }
 
-std::vector<container::Member> arrays_in(const std::string& given) {
+std::vector<container::Member> arrays_in(const std::string& given, Sizes sizes) {
   const std::string name = store::canonical_name(given);
   const FileDriver* const files = driver_by_content(name);
   if (files == nullptr) return {};
@@ -66,7 +66,10 @@ std::vector<container::Member> arrays_in(const std::string& given) {
   const std::shared_ptr<store::Store> opened = files->find(name, false).store;
   container::check_content(name, format);
   if (!format.traits().names_arrays) return {};
-  return format.open(opened, name)->arrays();
+  const auto file = format.open(opened, name);
+  std::vector<container::Member> members = file->arrays();
+  if (sizes == Sizes::kCounted) file->count_stored(members);
+  return members;
 }
 
 void remove_unfinished(const std::string& name) {

@@ -17,9 +17,12 @@ ResolvedName locate(const std::string& name);
 /// Resolves the name of a file to be created, regardless of an existing file of that name.  errors  Those of locate().
 ResolvedName locate_new(const std::string& name);
 
+/// Whether arrays_in() counts the bytes of arrays that consist of many objects, which takes a listing of the objects.
+enum class Sizes : bool { kAsStated, kCounted };
+
 /// Returns the named arrays of an ordinary file, in its order; empty if its arrays have no names. Not collective.
 /// errors  kArgument: the name is invalid. kSystem: the file does not exist, is not permitted, or is damaged.
-std::vector<container::Member> arrays_in(const std::string& name);
+std::vector<container::Member> arrays_in(const std::string& name, Sizes sizes = Sizes::kAsStated);
 
 /// Removes unfinished new files of that name that programs have left (FileOptions::keeps_unfinished). Not collective.
 /// errors  kArgument: the name is invalid. kSystem: EBUSY, another program is writing it.

@@ -27,6 +27,7 @@ __all__ = ["bench_command"]
         "pipe": ("plait_bench.commands.pipe", "Move an array from a writer to a reader through a pipe."),
         "plan": ("plait_bench.commands.plan", "Plan conversions between up to a million ranks."),
         "predict": ("plait_bench.commands.predict", "Compare predicted times of programs with measured ones."),
+        "rechunk": ("plait_bench.commands.rechunk", "Rechunk maps into time series, in parts."),
         "redistribute": ("plait_bench.commands.redistribute", "Move an array between layouts in memory."),
         "shared": ("plait_bench.commands.shared", "Read and write Shared Files on more and more hosts."),
         "simulate": ("plait_bench.commands.simulate", "Count hits in caches by each replacement policy."),

@@ -26,6 +26,8 @@ class JoinSize:
     file_bytes: int
     """Approximate bytes of the variables of a file."""
     texts: int
+    maps: tuple[int, int, int] = (0, 0, 0)
+    """The shape of the maps to be rechunked: times, rows, columns."""
 
     @property
     def edge(self) -> int:
@@ -34,8 +36,8 @@ class JoinSize:
 
     @property
     def bytes(self) -> int:
-        """Bytes of all variables of all files."""
-        return self.files * len(VARIABLES) * TIMES * self.edge**2 * _ITEMSIZE
+        """Bytes of all variables of all files, or of all maps."""
+        return math.prod(self.maps) * _ITEMSIZE or self.files * len(VARIABLES) * TIMES * self.edge**2 * _ITEMSIZE
 
 
 def source_pattern(folder: Path) -> str:

@@ -11,12 +11,20 @@ from plait_bench.joins.tools import PLAIT
 from plait_bench.text import NOTHING, factor, machine_line, notes, three_digits, titled_table, version_line
 
 
+def _what(size: JoinSize) -> str:
+    if size.texts:
+        return f"{size.texts:,} texts of 12 bytes"
+    if any(size.maps):
+        return f"{size.maps[0]:,} maps of {size.maps[1]}×{size.maps[2]}, {size.bytes >> 20:,} MiB"
+    return f"Joins of {size.files} files, {size.bytes >> 20:,} MiB"
+
+
 def join_table(results: JoinResults) -> RenderableType:
     """Return everything for people."""
     settings, machine = results.settings, results.machine
     size = JoinSize(**settings["size"])
-    joins = any(row.unit == "bytes" for row in results.rows)
-    what = f"Joins of {size.files} files, {size.bytes >> 20:,} MiB" if joins else f"{size.texts:,} texts of 12 bytes"
+    joins = not any(row.unit == "texts" for row in results.rows)
+    what = _what(size)
     table = titled_table(f"{what}, median of {settings['rounds']} rounds")
     table.add_column("Work")
     table.add_column("By")

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from plait_bench.joins.data import JoinSize, has_texts, is_joined, make_files, make_texts, source_pattern
+from plait_bench.joins.maps import MAPS, is_rechunked, make_maps
+from plait_bench.joins.rechunk import copy_in_parts, copy_parts_by_distributed, rechunk_by_dask
 
 PLAIT = "plait"
 
@@ -42,7 +44,7 @@ class Tool:
     @property
     def missing(self) -> str:
         """What it needs and this machine lacks; empty if it can run."""
-        lacking = [module for module in self.modules if importlib.util.find_spec(module) is None]
+        lacking = [module for module in self.modules if importlib.util.find_spec(module.partition(".")[0]) is None]
         if self.program and shutil.which(self.program) is None:
             lacking.append(self.program)
         return ", ".join(lacking)
@@ -54,7 +56,7 @@ class JoinCase:
 
     title: str
     unit: str
-    """``bytes`` of joined files, or ``texts``."""
+    """``bytes`` of joined files, ``maps`` that are rechunked, or ``texts``."""
     source: str
     """The suffix of the source; empty for files to join, and for texts in memory."""
     target: str
@@ -65,11 +67,15 @@ class JoinCase:
         """Write the source."""
         if self.unit == "bytes":
             make_files(size, work.folder)
+        elif self.unit == MAPS:
+            make_maps(size.maps, work.source)
         elif self.source:
             _write_by_plait(Work(work.folder, work.source, work.source, np.array(make_texts(size), object)))
 
     def is_right(self, size: JoinSize, target: Path) -> bool:
         """Return True if the target has what it should have."""
+        if self.unit == MAPS:
+            return is_rechunked(size.maps, target)
         return is_joined(size, target) if self.unit == "bytes" else has_texts(size, target)
 
     def has_read(self, texts: int, found: Any) -> bool:
@@ -166,6 +172,10 @@ def _copy_by_h5py_and_zarr(work: Work) -> None:
         _write_by_zarr(Work(work.folder, work.source, work.target, file["data"].asstr()[()]))
 
 
+def _rechunk(run: Callable[[Path, Path], None]) -> Callable[[Work], None]:
+    return lambda work: run(work.source, work.target)
+
+
 _XARRAY = ("xarray", "dask", "netCDF4")
 CASES = {
     "zarr": JoinCase("join netCDF-4 into Zarr", "bytes", "", ".zarr", {
@@ -197,7 +207,13 @@ CASES = {
         PLAIT: Tool(_copy_by_plait, ("plait",)),
         "h5py and zarr-python": Tool(_copy_by_h5py_and_zarr, ("h5py", "zarr")),
     }),
+    "rechunk": JoinCase("rechunk maps into series", MAPS, ".zarr", ".zarr", {
+        PLAIT: Tool(_rechunk(copy_in_parts), ("plait",)),
+        "plait on 8 workers of Dask": Tool(_rechunk(copy_parts_by_distributed), ("plait", "distributed")),
+        "Dask P2P": Tool(_rechunk(rechunk_by_dask), ("distributed", "dask.array", "zarr")),
+    }),
 }  # fmt: skip
 """All measurements."""
 JOINS = ("zarr", "nc")
-TEXTS = tuple(key for key in CASES if key not in JOINS)
+RECHUNKS = ("rechunk",)
+TEXTS = tuple(key for key, case in CASES.items() if case.unit == "texts")

@@ -148,7 +148,9 @@ class NamedSource:
                 reason = reason or f"elements of type {one.element} cannot be read"
                 reason = f"{self._path}{BETWEEN if one.name else ''}{one.name}: {reason}"
                 unreadable.append(
-                    UnreadableArray(name, reason, one.has_elements, one.copy_reason, described=one, stored=one.stored)
+                    UnreadableArray(
+                        name, reason, one.has_elements, one.copy_reason, described=one, stored=one.stored or 0
+                    )
                 )
             else:
                 described = replace_type(one, array_type(one.shape, dtype, one.order))

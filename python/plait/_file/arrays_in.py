@@ -12,6 +12,7 @@ from .. import _core
 from .._arguments.array_types import element_dtype
 from .._arguments.buffers import to_path_text
 from .._base.errors import ArgumentError, naming
+from .._redistribution.held import check_flag
 from .attributes import Attributes
 from .location import locate
 
@@ -35,8 +36,10 @@ class ArrayInfo:
     """The offset of its first element in the file, in bytes; if it is deflated, in its content."""
     element: str
     """The format's name for the type of its elements, such as ``BF16``."""
-    stored: int
-    """The bytes that it occupies in the file."""
+    stored: int | None
+    """The bytes that it occupies in the file. None for an array of Zarr, whose chunks would have to be listed, unless
+    :func:`arrays_in` was called with ``sizes``.
+    """
     storage: str
     """A description of how it is stored, such as ``deflated``."""
     chunks: tuple[int, ...] | None
@@ -87,23 +90,24 @@ class GroupInfo:
     """The dimensions that it defines (HDF5, netCDF and NCZarr), without those of the groups above it."""
 
 
-def arrays_in(url: str | os.PathLike[str]) -> tuple[ArrayInfo, ...]:
+def arrays_in(url: str | os.PathLike[str], *, sizes: bool = False) -> tuple[ArrayInfo, ...]:
     """Return the arrays of a file that names them, such as HDF5, netCDF, Zarr or ``.npz``. Not collective.
 
-    url  the file; or an array in it, ``FILE::name``, which is then the only one
+    url    the file; or an array in it, ``FILE::name``, which is then the only one
+    sizes  list the chunks of Zarr arrays as well, for :attr:`ArrayInfo.stored`
 
-    The header is read, no element.
+    The header is read, no element. The time does not depend on the number of chunks, except with ``sizes``.
     Raises plait.ArgumentError for a file of another format and for an array that it does not hold, and plait.StoreError
     if the file cannot be read or is damaged.
     """
-    return tuple(to_info(one) for one in members_in(url))
+    return tuple(to_info(one) for one in members_in(url, sizes=check_flag(sizes, "sizes")))
 
 
-def members_in(url: str | os.PathLike[str]) -> list[_core.Member]:
+def members_in(url: str | os.PathLike[str], *, sizes: bool = False) -> list[_core.Member]:
     """Return the arrays as the library describes them; errors as of :func:`arrays_in`."""
     path = to_path_text(url)
     with naming(path):
-        members = _core.arrays_in(path)
+        members = _core.arrays_in(path, sizes)
     if not members and not (found := locate(path)).names_arrays:
         raise ArgumentError(
             f"{path} holds one array, which has no name ({found.kind}); open it, or give a file in a format that "

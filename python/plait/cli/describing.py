@@ -83,7 +83,7 @@ def _store(found: ResolvedName, name: str, options: dict[str, Any]) -> Document:
     array = _array(None, None, None)
     note = None
     if found.names_arrays and found.file == found.name:
-        held = [_held(one) for one in plait.arrays_in(name)]
+        held = [_held(one) for one in plait.arrays_in(name, sizes=True)]
         in_one_file = os.path.isfile(found.path)
         size = os.stat(found.path).st_size if in_one_file else sum(one["stored"] for one in held)
         return {"name": name, "kind": found.kind, **array, "size": size, "arrays": held, "groups": read_groups(name)}
@@ -101,7 +101,7 @@ def _store(found: ResolvedName, name: str, options: dict[str, Any]) -> Document:
     if parts:
         size = sum(part.bytes or 0 for part in found.components)
     elif found.names_arrays and not os.path.isfile(found.path):
-        size = sum(one.stored for one in plait.arrays_in(name))
+        size = sum(one.stored or 0 for one in plait.arrays_in(name, sizes=True))
     else:
         size = os.stat(found.path).st_size if found.path else array["bytes"]
     unit = found.unit or None

@@ -16,10 +16,12 @@ import plait
 from plait.cli import main
 from plait_bench.joins.data import TIMES, JoinSize, has_texts, is_joined, make_files, make_texts
 from plait_bench.joins.driver import JoinResults, JoinRow, JoinSettings, JoinToolResult, run_joins
+from plait_bench.joins.maps import is_rechunked, make_maps, series_chunks
 from plait_bench.joins.table import join_table
-from plait_bench.joins.tools import CASES, JOINS, PLAIT, TEXTS, Tool
+from plait_bench.joins.tools import CASES, JOINS, PLAIT, RECHUNKS, TEXTS, Tool
 
 SIZE = JoinSize(3, 20_000, 500)
+MAPS = JoinSize(0, 0, 0, (24, 20, 30))
 
 
 def is_running(number):
@@ -52,10 +54,22 @@ def test_texts_have_12_bytes_and_differ(tmp_path):
     assert not has_texts(JoinSize(0, 0, 499), tmp_path / "a.h5")
 
 
+def test_maps_are_rechunked_right_or_found_wrong(tmp_path):
+    make_maps(MAPS.maps, tmp_path / "a.zarr")
+    assert series_chunks((96432, 721, 1440)) == (8766, 72, 144)
+    assert not is_rechunked(MAPS.maps, tmp_path / "a.zarr")
+    plait.copy(tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=series_chunks(MAPS.maps))
+    assert is_rechunked(MAPS.maps, tmp_path / "b.zarr")
+    with plait.open(tmp_path / "b.zarr", "r+") as file:
+        file[23, 19, 29] = -1
+    assert not is_rechunked(MAPS.maps, tmp_path / "b.zarr")
+    assert not is_rechunked(MAPS.maps, tmp_path / "c.zarr")
+
+
 @pytest.mark.sampled(1)
-@pytest.mark.parametrize("key", [*JOINS, *TEXTS])
+@pytest.mark.parametrize("key", [*JOINS, *TEXTS, *(pytest.param(key, marks=pytest.mark.long) for key in RECHUNKS)])
 def test_every_tool_that_is_there_is_right(key):
-    (row,) = run_joins(JoinSettings(SIZE, (key,), rounds=1)).rows
+    (row,) = run_joins(JoinSettings(MAPS if key in RECHUNKS else SIZE, (key,), rounds=1)).rows
     for name, tool in row.tools.items():
         missing = CASES[key].tools[name].missing
         assert tool.failed == (f"not installed: {missing}" if missing else ""), name
@@ -117,6 +131,12 @@ def test_commands_print_tables_and_json(tmp_path):
     assert done.exit_code == 0, done.output
     assert "Joins of 2 files" in done.output
     assert "ncrcat" in done.output
+
+
+def test_maps_have_three_dimensions():
+    done = CliRunner().invoke(main, ["bench", "rechunk", "--shape", "20x30"])
+    assert done.exit_code == 2
+    assert "the shape is 20x30; give times, rows and columns" in done.output
 
 
 def test_tables_name_what_was_left_out():

@@ -1,0 +1,64 @@
+"""`plait bench rechunk`: maps into time series, in parts, by Plait and by Dask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from plait.cli.lists import Shape
+from plait.cli.support import run_with_bar
+from plait_bench.commands._results import deliver_table, json_option
+
+_EXAMPLES = """
+\b
+Examples:
+  plait bench rechunk
+  plait bench rechunk --shape 24108x180x360 --cut 3600 --dir /scratch
+"""
+
+
+def _maps(context: click.Context, option: click.Parameter, value: list[int]) -> tuple[int, ...]:
+    if len(value) != 3 or min(value) < 1:
+        raise click.BadParameter(
+            f"the shape is {'x'.join(map(str, value))}; give times, rows and columns", context, option
+        )
+    return tuple(value)
+
+
+@click.command("rechunk", epilog=_EXAMPLES)
+@click.option(
+    "--shape",
+    type=Shape(),
+    callback=_maps,
+    default="2200x180x360",
+    show_default=True,
+    help="Times, rows and columns of the maps.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Measurements of each tool.")
+@click.option(
+    "--cut", type=click.FloatRange(min=1), default=600.0, show_default=True, help="Seconds that a tool may take."
+)
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(file_okay=False, exists=True),
+    help="Folder for the files.  [default: a temporary one]",
+)
+@json_option
+def rechunk_command(json_: str | None, shape: tuple[int, int, int], **options: Any) -> None:
+    """Rechunk compressed maps of 4-byte floats into time series, by Plait in parts and by Dask's P2P rechunk.
+
+    A chunk of the source is one map, as in ERA5; a chunk of the target is an eleventh of the times, and a tenth of the
+    rows and columns. Each work is a process of its own, which starts others; they take turns.
+    """
+    from plait_bench.joins.data import JoinSize
+    from plait_bench.joins.driver import JoinSettings, run_joins
+    from plait_bench.joins.table import join_table
+    from plait_bench.joins.tools import RECHUNKS
+
+    settings = JoinSettings(JoinSize(0, 0, 0, shape), RECHUNKS, **options)
+    results = run_with_bar(lambda progress: run_joins(settings, progress), "starting")
+    deliver_table(results, join_table, json_)
+    if results.wrong():
+        raise SystemExit(1)

@@ -1,0 +1,71 @@
+"""Rechunks maps into series in parts: by processes, by workers of Dask, and by Dask's own P2P rechunk.
+
+Each way has the processor cores of the machine, and starts its processes within the time that is measured.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import plait
+from plait_bench.joins.maps import CODEC, series_chunks
+
+_DASK_WORKERS = 8
+
+
+def _begin(source: Path, target: Path) -> Any:
+    with plait.open(source) as file:
+        shape = file.shape
+    chunks = series_chunks(shape)
+    # A part for each row of chunks in time, so that no two parts decode one map.
+    parts = -(-shape[0] // chunks[0])
+    return plait.copy_tasks(source, target, parts=parts, chunks=chunks, codec=CODEC)
+
+
+def copy_in_parts(source: Path, target: Path) -> None:
+    """Copy in parts, by a process for each core."""
+    tasks = _begin(source, target)
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        for phase in tasks.phases:
+            for _ in pool.map(plait.run_task, phase):
+                pass
+    plait.finish_copy(tasks)
+
+
+def copy_parts_by_distributed(source: Path, target: Path) -> None:
+    """Copy in parts, by workers of Dask."""
+    import distributed
+
+    tasks = _begin(source, target)
+    with (
+        distributed.LocalCluster(n_workers=_DASK_WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        for phase in tasks.phases:
+            client.gather(client.map(plait.run_task, phase, pure=False))
+    plait.finish_copy(tasks)
+
+
+def rechunk_by_dask(source: Path, target: Path) -> None:
+    """Rechunk by P2P, by a worker of Dask for each core."""
+    import dask
+    import dask.array
+    import distributed
+    import zarr
+    from zarr.codecs import ZstdCodec
+
+    maps = dask.array.from_zarr(str(source))
+    chunks = series_chunks(maps.shape)
+    with (
+        distributed.LocalCluster(n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        dask.config.set({"array.rechunk.method": "p2p"}),
+    ):
+        array = zarr.create_array(
+            target, shape=maps.shape, dtype=maps.dtype, chunks=chunks, compressors=ZstdCodec(level=1)
+        )
+        dask.array.store(maps.rechunk(chunks), array, lock=False)
