@@ -74,9 +74,11 @@ def use_keys(monkeypatch: pytest.MonkeyPatch, server: ObjectServer | None, tmp_p
 
 
 @contextmanager
-def object_server(certificate: Path | None = None, host: str = LOCAL) -> Iterator[ObjectServer]:
+def object_server(
+    certificate: Path | None = None, host: str = LOCAL, program: str = "s3_server.py"
+) -> Iterator[ObjectServer]:
     """Run a server on an address of this host, by TLS if there is a file with a certificate and its key."""
-    command = [sys.executable, str(Path(__file__).with_name("s3_server.py")), host]
+    command = [sys.executable, str(Path(__file__).with_name(program)), host]
     if certificate is not None:
         command.append(str(certificate))
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

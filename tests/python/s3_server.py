@@ -21,7 +21,7 @@ import threading
 import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 from s3_faults import FAULTS
@@ -29,10 +29,20 @@ from s3_faults import FAULTS
 ACCESS, SECRET = "test-key", "test-secret/with+signs"
 
 
-def signing_key(day: str, region: str) -> bytes:
+class Dialect(NamedTuple):
+    """What Amazon and Google call differently."""
+
+    headers: str = "x-amz-"
+    version: str = "AWS4"
+    service: str = "s3"
+    request: str = "aws4_request"
+    absent: int = 404  # status of a put that requires an object that does not exist
+
+
+def signing_key(dialect: Dialect, day: str, region: str) -> bytes:
     """Derive the key of a day."""
-    key = f"AWS4{SECRET}".encode()
-    for part in (day, region, "s3", "aws4_request"):
+    key = f"{dialect.version}{SECRET}".encode()
+    for part in (day, region, dialect.service, dialect.request):
         key = hmac.new(key, part.encode(), hashlib.sha256).digest()
     return key
 
@@ -65,6 +75,7 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    dialect = Dialect()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Print nothing."""
@@ -109,26 +120,27 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(status, body.encode(), headers)
 
     def _rejected_signature(self, path: str, query: str, body: bytes) -> tuple[int, str, str] | None:
+        own, version, service, request, _ = self.dialect
         given = re.fullmatch(
-            r"AWS4-HMAC-SHA256 Credential=(\S+?)/(\d{8})/(\S+?)/s3/aws4_request, ?SignedHeaders=(\S+?), ?"
+            rf"{version}-HMAC-SHA256 Credential=(\S+?)/(\d{{8}})/(\S+?)/{service}/{request}, ?SignedHeaders=(\S+?), ?"
             r"Signature=([0-9a-f]{64})",
             self.headers.get("Authorization", ""),
         )
         if given is None or given[1] != ACCESS:
             return 403, "AccessDenied", ""
-        date = self.headers["x-amz-date"]
+        date = self.headers[own + "date"]
         signed = datetime.datetime.strptime(date, "%Y%m%dT%H%M%SZ").replace(tzinfo=datetime.timezone.utc)
         if abs(signed.timestamp() - self._now()) > 900:
             return 403, "RequestTimeTooSkewed", ""
         region = STORE.faults["region"]
         if given[3] != region:
             return 400, "AuthorizationHeaderMalformed", f"<Region>{region}</Region>"
-        content_hash = self.headers["x-amz-content-sha256"]
+        content_hash = self.headers[own + "content-sha256"]
         if content_hash != hashlib.sha256(body).hexdigest():
             return 400, "XAmzContentSHA256Mismatch", ""
         names = given[4].split(";")
         if "host" not in names or any(
-            name.startswith("x-amz-") and name not in names for name in map(str.lower, self.headers)
+            name.startswith(own) and name not in names for name in map(str.lower, self.headers)
         ):
             return 403, "AccessDenied", ""
         canonical = "\n".join(
@@ -147,9 +159,9 @@ class Handler(BaseHTTPRequestHandler):
                 content_hash,
             ]
         )
-        scope = f"{given[2]}/{given[3]}/s3/aws4_request"
-        to_sign = f"AWS4-HMAC-SHA256\n{date}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-        right = hmac.new(signing_key(given[2], given[3]), to_sign.encode(), hashlib.sha256).hexdigest()
+        scope = f"{given[2]}/{given[3]}/{service}/{request}"
+        to_sign = f"{version}-HMAC-SHA256\n{date}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+        right = hmac.new(signing_key(self.dialect, given[2], given[3]), to_sign.encode(), hashlib.sha256).hexdigest()
         return None if hmac.compare_digest(right, given[5]) else (403, "SignatureDoesNotMatch", "")
 
     def _handle(self) -> None:
@@ -187,8 +199,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.command in ("GET", "HEAD"):
             parameters = dict(urllib.parse.parse_qsl(query))
             return self._list(key, parameters) if "list-type" in parameters else self._get(key)
-        has_condition = "If-Match" in self.headers or "If-None-Match" in self.headers
-        if self.command == "PUT" and has_condition and STORE.take("conflict"):
+        if self.command == "PUT" and self._conditions() != (False, None) and STORE.take("conflict"):
             return self._error(409, "ConditionalRequestConflict")
         parameters = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
         if self.command == "POST" or "uploadId" in parameters:
@@ -198,7 +209,12 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_PUT = do_DELETE = do_POST = _handle  # noqa: N815
 
     def _metadata(self) -> dict[str, str]:
-        return {name: value for name, value in self.headers.items() if name.lower().startswith("x-amz-meta-")}
+        begin = self.dialect.headers + "meta-"
+        return {name: value for name, value in self.headers.items() if name.lower().startswith(begin)}
+
+    def _conditions(self) -> tuple[bool, str | None]:
+        """Return whether a put requires that there is no object, and the ETag that it requires."""
+        return self.headers.get("If-None-Match") == "*", self.headers.get("If-Match")
 
     def _upload(self, key: str, body: bytes, parameters: dict[str, str]) -> None:
         if "uploads" in parameters:
@@ -298,10 +314,11 @@ class Handler(BaseHTTPRequestHandler):
     def _put(self, key: str, body: bytes, metadata: dict[str, str] | None = None, upload: str = "") -> None:
         with STORE.lock:
             old = STORE.objects.get(key)
-            create = self.headers.get("If-None-Match") == "*" and not STORE.faults["ignore_create"]
-            match = None if STORE.faults["ignore_match"] else self.headers.get("If-Match")
+            create, match = self._conditions()
+            create = create and not STORE.faults["ignore_create"]
+            match = None if STORE.faults["ignore_match"] else match
             if match is not None and old is None:
-                status, code = 404, "NoSuchKey"
+                status, code = self.dialect.absent, "NoSuchKey"
             elif (create and old is not None) or (match is not None and match != f'"{old[1]}"'):
                 status, code = 412, "PreconditionFailed"
             elif STORE.faults["error_in_200"] > 0:
@@ -365,9 +382,9 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
 
-def main() -> None:
+def main(handler: type[Handler] = Handler) -> None:
     """Serve until the standard input ends."""
-    server = Server((sys.argv[1], 0), Handler)
+    server = Server((sys.argv[1], 0), handler)
     if len(sys.argv) > 2:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(sys.argv[2])

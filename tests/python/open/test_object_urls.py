@@ -192,10 +192,10 @@ def test_what_is_not_there(bucket):
         ("memory://bucket//a.zarr", '"" is no part of the key'),
         ("memory://bucket/../a.zarr", '".." is no part of the key'),
         (
-            "gs://bucket/a.zarr",
-            "has no object store for gs://; the schemes that it knows: memory, s3, http and https; ",
+            "az://bucket/a.zarr",
+            "has no object store for az://; the schemes that it knows: memory, s3, gs, http and https; ",
         ),
-        ("zarr:gs://bucket/a", "has no object store for gs://"),
+        ("zarr:az://bucket/a", "has no object store for az://"),
         ("MEMORY://bucket/a.zarr", "has no object store for MEMORY://"),
     ],
 )

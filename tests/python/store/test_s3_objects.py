@@ -362,3 +362,14 @@ def test_other_servers(server, bucket, monkeypatch):
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
     with pytest.raises(ConnectionRefusedError, match=r"127\.0\.0\.1:1 failed after 2 attempts"):
         plait.open(f"{bucket}/a.zarr")
+
+
+def test_requester_pays(server, bucket, monkeypatch):
+    with plait.open(f"{bucket}/pays.npy?requester_pays=true", "w", shape=WHOLE.shape, dtype=WHOLE.dtype) as file:
+        file.write(WHOLE)
+    server.log()
+    np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy?requester_pays=true").read(), WHOLE)
+    assert {one["headers"].get("x-amz-request-payer") for one in server.log()} == {"requester"}
+    monkeypatch.setenv("AWS_REQUEST_PAYER", "requester")
+    np.testing.assert_array_equal(plait.open(f"{bucket}/pays.npy").read(), WHOLE)
+    assert {one["headers"].get("x-amz-request-payer") for one in server.log()} == {"requester"}

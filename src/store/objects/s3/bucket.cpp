@@ -1,5 +1,6 @@
 #include "store/objects/s3/bucket.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/process.hpp"
@@ -14,7 +15,6 @@ using base::text;
 
 /// Characters of keys that stay as they are, besides unreserved ones.
 constexpr std::string_view kKeyCharacters = "/";
-constexpr std::string_view kHashHeader = "x-amz-content-sha256";
 
 /// Regions of buckets that answers have stated, by Bucket::id().
 struct LearntRegions {
@@ -61,6 +61,19 @@ std::string Bucket::url(const std::string& key) const {
   return text(server.substr(0, host), bucket, '.', server.substr(host), '/', path);
 }
 
+std::string Bucket::header(std::string_view name) const { return text(configuration_.dialect->headers, name); }
+
+http::Header Bucket::put_condition(const ObjectIdentity& condition) const {
+  if (configuration_.dialect->has_generations)
+    return {header("if-generation-match"), std::to_string(condition.numbers[0])};
+  if (condition == ObjectIdentity{}) return {"If-None-Match", "*"};
+  return {"If-Match", condition.tag};
+}
+
+bool Bucket::compares(const ObjectIdentity& identity) const {
+  return configuration_.dialect->has_generations ? identity.numbers[0] > 0 : web::is_strong(identity);
+}
+
 http::Adapter* Bucket::adapter() {
   // Not in prepare(): that runs on the client's thread, which sends the requests for new keys.
   if (configuration_.keys != nullptr) configuration_.keys->renew();
@@ -71,11 +84,17 @@ http::Request Bucket::prepare(const http::Request& request, std::int64_t seconds
   http::Request made = request;
   made.region = region();
   if (configuration_.endpoint.empty()) replace_region(made.url, made.region);
+  made.headers.insert(made.headers.end(), configuration_.added.begin(), configuration_.added.end());
   if (configuration_.keys == nullptr) return made;
-  bool has_hash = false;
-  for (const http::Header& one : made.headers) has_hash = has_hash || one.name == kHashHeader;
-  if (!has_hash) made.headers.push_back({std::string(kHashHeader), std::string(kEmptyHash)});
-  sign(made, *configuration_.keys->current(), {made.region, seconds});
+  const std::shared_ptr<const Credentials> keys = configuration_.keys->current();
+  if (keys->access_key.empty()) {
+    made.headers.push_back({"Authorization", text("Bearer ", keys->session_token)});
+    return made;
+  }
+  const std::string hash = header("content-sha256");
+  if (std::ranges::find(made.headers, hash, &http::Header::name) == made.headers.end())
+    made.headers.push_back({hash, std::string(kEmptyHash)});
+  sign(made, *keys, {made.region, seconds, *configuration_.dialect});
   return made;
 }
 

@@ -1,10 +1,11 @@
-/// A bucket of a server that has the interface of S3.
+/// A bucket of a server that has the interface of S3, in one of its dialects.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "store/objects/s3/configuration.hpp"
 #include "store/objects/s3/signature.hpp"
@@ -26,6 +27,13 @@ class Bucket : public web::Server, private http::Adapter {
   /// Returns the adapter, and renews keys that expire soon.
   /// errors  kSystem: the keys have expired, and there are no new ones.
   http::Adapter* adapter() override;
+  /// Returns the name of a header of the server's own, such as `x-amz-date` for `date`.
+  std::string header(std::string_view name) const;
+  /// Returns the header of a put that requires that the object has this identity; a default identity requires that
+  /// there is no object.
+  http::Header put_condition(const ObjectIdentity& condition) const;
+  /// Returns true if the server can compare an identity in puts.
+  bool compares(const ObjectIdentity& identity) const;
   std::string explain(const http::Response& response) const override;
   std::string advice(int status) const override;
 

@@ -14,7 +14,10 @@ namespace plait::store::s3 {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kOptions{"endpoint", "region", "profile", "anonymous", "style", "conditions"};
+constexpr std::array<std::string_view, 7> kOptions{"endpoint", "region",     "profile",       "anonymous",
+                                                   "style",    "conditions", "requester_pays"};
+
+}  // namespace
 
 std::string option(const web::WebUrl& url, std::string_view key) {
   for (const UrlOption& one : url.options)
@@ -22,7 +25,6 @@ std::string option(const web::WebUrl& url, std::string_view key) {
   return {};
 }
 
-/// Returns the value of an option that is true or false.
 bool flag(const web::WebUrl& url, const std::string& location, std::string_view key, bool otherwise) {
   for (const UrlOption& one : url.options) {
     if (one.key != key) continue;
@@ -33,15 +35,17 @@ bool flag(const web::WebUrl& url, const std::string& location, std::string_view 
   return otherwise;
 }
 
-void check_options(const web::WebUrl& url, const std::string& location) {
+void check_url(const web::WebUrl& url, const std::string& location, std::span<const std::string_view> options) {
   for (const UrlOption& one : url.options)
-    if (std::ranges::find(kOptions, one.key) == kOptions.end())
-      base::throw_argument_error(location, ": there is no option ", one.key, "= of s3://; the options are ",
-                                 base::list_text({kOptions.begin(), kOptions.end()}), "; leave it out");
+    if (std::ranges::find(options, one.key) == options.end())
+      base::throw_argument_error(location, ": there is no option ", one.key, "= of ", url.scheme,
+                                 "://; the options are ", base::list_text({options.begin(), options.end()}),
+                                 "; leave it out");
+  if (url.authority.empty())
+    base::throw_argument_error(location, ": the name has no bucket; give one, as in ", url.scheme,
+                               "://bucket/data.zarr");
 }
 
-/// Checks an endpoint, and removes slashes at its end and the default port of its scheme: libcurl leaves that port out
-/// of the header `Host`, which signatures cover.
 std::string checked_endpoint(std::string endpoint, const std::string& location) {
   while (endpoint.ends_with('/')) endpoint.pop_back();
   const bool has_scheme = endpoint.starts_with("http://") || endpoint.starts_with("https://");
@@ -55,12 +59,8 @@ std::string checked_endpoint(std::string endpoint, const std::string& location) 
   return endpoint;
 }
 
-}  // namespace
-
 Configuration resolve_configuration(const web::WebUrl& url, const std::string& location) {
-  check_options(url, location);
-  if (url.authority.empty())
-    base::throw_argument_error(location, ": the name has no bucket; give one, as in s3://bucket/data.zarr");
+  check_url(url, location, kOptions);
   const std::string stated = option(url, "profile");
   const std::string name = first_stated(stated, environment("AWS_PROFILE"), environment("AWS_DEFAULT_PROFILE"));
   const std::optional<Settings> found = read_profile(name.empty() ? "default" : name);
@@ -82,6 +82,8 @@ Configuration resolve_configuration(const web::WebUrl& url, const std::string& l
   made.virtual_host =
       style.empty() ? made.endpoint.empty() && made.bucket.find('.') == std::string::npos : style == "virtual";
   made.conditions = flag(url, location, "conditions", true);
+  if (flag(url, location, "requester_pays", environment("AWS_REQUEST_PAYER") == "requester"))
+    made.added.push_back({"x-amz-request-payer", "requester"});
   if (!flag(url, location, "anonymous", false)) made.keys = find_credentials(profile, made.region, location);
   return made;
 }

@@ -1,7 +1,7 @@
 // Objects of S3.
 //
 // Puts with a condition are `PUT` with `If-None-Match: *` (the object must not exist) or `If-Match` (it must have this
-// ETag). A server that ignores these headers would lose updates, so that the first one for a bucket is preceded by a
+// ETag); Google's name for both is `x-goog-if-generation-match`, with 0 or the number of the content. A server that ignores these headers would lose updates, so that the first one for a bucket is preceded by a
 // probe, with an object that is removed again.
 //
 // The answer to a put may get lost, and the repeated put then fails, because the first one has succeeded. Each put has
@@ -179,7 +179,7 @@ bool S3Objects::put(const std::string& object, std::span<const std::byte> bytes,
   if (!condition) return put_now(object, bytes, std::nullopt);
   if (!bucket_->configuration().conditions)
     return identity(object) == *condition && put_now(object, bytes, std::nullopt);
-  check_strong(*this, object, *condition);
+  check_comparable(*bucket_, object_location(object), *condition);
   probe();
   return put_now(object, bytes, condition);
 }
@@ -197,7 +197,8 @@ std::unique_ptr<ObjectLock> S3Objects::lock() {
 void S3Objects::fill_put(http::Request& request, const std::string& object, std::span<const std::byte> bytes) const {
   request.method = "PUT";
   request.url = bucket_->url(key(object));
-  request.headers = {{"x-amz-content-sha256", sha256_hex(bytes)}, {kWriteHeader, random_name()}};
+  request.headers = {{bucket_->header("content-sha256"), sha256_hex(bytes)},
+                     {bucket_->header(kWriteHeader), random_name()}};
 }
 
 void S3Objects::put_later(const std::string& object, std::span<const std::byte> bytes) {
@@ -218,7 +219,7 @@ bool S3Objects::put_now(const std::string& object, std::span<const std::byte> by
   fill_put(call.request, object, bytes);
   call.request.body = bytes;
   call.adapter = bucket_->adapter();
-  if (condition) call.request.headers.push_back(to_header(*condition));
+  if (condition) call.request.headers.push_back(bucket_->put_condition(*condition));
   // 409 (ConditionalRequestConflict): another put of the object was in progress.
   call.request.repeats_conflicts = condition.has_value();
   http::perform(call);
@@ -239,9 +240,10 @@ bool S3Objects::check_put(const std::string& object, const http::Call& call, con
     perform(present, object, "HEAD");
     if (!present.error.empty() || (!present.response.ok() && present.response.status != 404))
       throw_failed("check", object, present);
-    const std::string_view own = present.response.header(kWriteHeader);
+    const std::string name = bucket_->header(kWriteHeader);
+    const std::string_view own = present.response.header(name);
     return !own.empty() && std::ranges::any_of(call.request.headers, [&](const http::Header& one) {
-      return one.name == kWriteHeader && one.value == own;
+      return one.name == name && one.value == own;
     });
   }
   throw_failed("write", object, call);
@@ -287,30 +289,41 @@ void S3Objects::probe() {
 void S3Objects::probe_with(const std::string& object) {
   (void)put_now(object, {}, ObjectIdentity{});
   const bool creates_twice = put_now(object, {}, ObjectIdentity{});
-  if (!creates_twice && !put_now(object, {}, ObjectIdentity{{}, "\"0\""})) return;
+  const ObjectIdentity other{{1}, "\"0\""};
+  if (!creates_twice && !put_now(object, {}, other)) return;
+  const http::Header ignored = bucket_->put_condition(creates_twice ? ObjectIdentity{} : other);
   base::throw_system_error(
-      ENOTSUP, "cannot write ", name(), ": the server ignores the condition ",
-      creates_twice ? "If-None-Match: *" : "If-Match",
+      ENOTSUP, "cannot write ", name(), ": the server ignores the condition ", ignored.name,
+      creates_twice ? ": " + ignored.value : std::string(),
       ", so that a program could overwrite what another one has written; use a server that checks conditions, or, if "
-      "no other program writes there, add conditions=off to the name, as in s3://bucket/data.zarr?conditions=off");
+      "no other program writes there, add conditions=off to the name, as in ",
+      bucket_->configuration().dialect->scheme, "://bucket/data.zarr?conditions=off");
 }
 
 std::shared_ptr<ObjectStore> open_s3(const std::string& url, Sharing sharing) {
-  const web::WebUrl parts = web::parse_web_url(url);
-  std::string prefix = web::to_prefix(parts.key, url);
-  auto bucket = std::make_shared<Bucket>(resolve_configuration(parts, url));
-  return std::make_shared<S3Objects>(url, std::move(bucket), std::move(prefix), sharing == Sharing::kPrivate);
+  return open_bucket(url, resolve_configuration(web::parse_web_url(url), url), sharing);
 }
 
 std::unique_ptr<ObjectUpload> upload(const std::string& location, const std::string& object) {
-  const web::WebUrl parts = web::parse_web_url(location);
-  auto bucket = std::make_shared<Bucket>(resolve_configuration(parts, location));
-  auto objects = std::make_shared<S3Objects>(location, bucket, web::to_prefix(parts.key, location), false);
-  if (bucket->configuration().conditions) objects->probe();
-  return make_upload(std::move(objects), std::move(bucket), object, random_name());
+  return make_bucket_upload(location, object, resolve_configuration(web::parse_web_url(location), location));
 }
 
 }  // namespace
+
+std::shared_ptr<ObjectStore> open_bucket(const std::string& url, Configuration configuration, Sharing sharing) {
+  std::string prefix = web::to_prefix(web::parse_web_url(url).key, url);
+  auto bucket = std::make_shared<Bucket>(std::move(configuration));
+  return std::make_shared<S3Objects>(url, std::move(bucket), std::move(prefix), sharing == Sharing::kPrivate);
+}
+
+std::unique_ptr<ObjectUpload> make_bucket_upload(const std::string& location, const std::string& object,
+                                                 Configuration configuration) {
+  auto bucket = std::make_shared<Bucket>(std::move(configuration));
+  const std::string key = web::parse_web_url(location).key;
+  auto objects = std::make_shared<S3Objects>(location, bucket, web::to_prefix(key, location), false);
+  if (bucket->configuration().conditions) objects->probe();
+  return make_upload(std::move(objects), std::move(bucket), object, random_name());
+}
 
 const ObjectStoreKind& kind() {
   static constexpr ObjectStoreKind kKind{

@@ -82,7 +82,7 @@ std::string S3Upload::begin() {
   http::Call call;
   call.request.method = "POST";
   call.request.url = url_ + "?uploads";
-  call.request.headers = {{kWriteHeader, write_id_}};
+  call.request.headers = {{bucket_->header(kWriteHeader), write_id_}};
   call.adapter = bucket_->adapter();
   http::perform(call);
   if (!call.error.empty() || !call.response.ok()) objects_->throw_failed("write", object_, call);
@@ -115,7 +115,7 @@ void S3Upload::send(std::int64_t number, std::vector<std::byte> bytes) {
   part.bytes = std::move(bytes);
   part.request.method = "PUT";
   part.request.url = text(url_, "?partNumber=", number, "&uploadId=", http::percent_encoded(id_));
-  part.request.headers = {{"x-amz-content-sha256", sha256_hex(part.bytes)}};
+  part.request.headers = {{bucket_->header("content-sha256"), sha256_hex(part.bytes)}};
   part.request.body = part.bytes;
   part.adapter = bucket_->adapter();
   http::submit(part, completions_);
@@ -130,7 +130,7 @@ std::vector<SentPart> S3Upload::finish() {
 bool S3Upload::commit(const std::vector<SentPart>& parts, const Condition& condition) {
   if (condition && objects_->identity(object_) != *condition) return false;
   const bool sends_condition = condition && bucket_->configuration().conditions;
-  if (sends_condition) check_strong(*objects_, object_, *condition);
+  if (sends_condition) check_comparable(*bucket_, objects_->object_location(object_), *condition);
   const std::string body = document(parts);
   for (int completions = 1;; ++completions) {
     http::Call call;
@@ -149,8 +149,8 @@ void S3Upload::complete(http::Call& call, const std::string& body, const Conditi
   call.request.method = "POST";
   call.request.url = upload_url();
   call.request.body = std::as_bytes(std::span(body));
-  call.request.headers = {{"x-amz-content-sha256", sha256_hex(call.request.body)}};
-  if (condition) call.request.headers.push_back(to_header(*condition));
+  call.request.headers = {{bucket_->header("content-sha256"), sha256_hex(call.request.body)}};
+  if (condition) call.request.headers.push_back(bucket_->put_condition(*condition));
   call.request.repeats_conflicts = condition.has_value();
   call.adapter = bucket_->adapter();
   http::perform(call);
@@ -162,7 +162,7 @@ bool S3Upload::is_own(const http::Call& failed, const Condition& condition) {
   objects_->perform(present, object_, "HEAD");
   const bool is_gone = present.error.empty() && present.response.status == 404;
   if (!present.error.empty() || (!present.response.ok() && !is_gone)) objects_->throw_failed("check", object_, present);
-  if (!is_gone && present.response.header(kWriteHeader) == write_id_) return true;
+  if (!is_gone && present.response.header(bucket_->header(kWriteHeader)) == write_id_) return true;
   const ObjectIdentity found = is_gone ? ObjectIdentity{} : web::to_identity(present.response);
   if (failed.response.status == 412 || (condition && found != *condition)) return false;
   objects_->throw_failed("write", object_, failed);
@@ -184,17 +184,14 @@ void S3Upload::abort() noexcept {
 
 }  // namespace
 
-http::Header to_header(const ObjectIdentity& condition) {
-  if (condition == ObjectIdentity{}) return {"If-None-Match", "*"};
-  return {"If-Match", condition.tag};
-}
-
-void check_strong(const ObjectStore& objects, const std::string& object, const ObjectIdentity& condition) {
-  if (condition == ObjectIdentity{} || web::is_strong(condition)) return;
-  base::throw_system_error(
-      ENOTSUP, "cannot write ", objects.object_location(object), ": the server gives it no strong ETag, so that a ",
-      "program could overwrite what another one has written; use a server that gives strong ETags, or, if no other ",
-      "program writes there, add conditions=off to the name, as in s3://bucket/data.zarr?conditions=off");
+void check_comparable(const Bucket& bucket, const std::string& location, const ObjectIdentity& condition) {
+  if (condition == ObjectIdentity{} || bucket.compares(condition)) return;
+  const Dialect& dialect = *bucket.configuration().dialect;
+  const char* const what = dialect.has_generations ? "generation" : "strong ETag";
+  base::throw_system_error(ENOTSUP, "cannot write ", location, ": the server gives it no ", what, ", so that a ",
+                           "program could overwrite what another one has written; use a server that gives ", what,
+                           "s, or, if no other ", "program writes there, add conditions=off to the name, as in ",
+                           dialect.scheme, "://bucket/data.zarr?conditions=off");
 }
 
 std::unique_ptr<ObjectUpload> make_upload(std::shared_ptr<web::WebObjects> objects, std::shared_ptr<Bucket> bucket,

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "store/objects/object_upload.hpp"
 #include "store/objects/s3/bucket.hpp"
@@ -13,11 +14,10 @@ namespace plait::store::s3 {
 std::unique_ptr<ObjectUpload> make_upload(std::shared_ptr<web::WebObjects> objects, std::shared_ptr<Bucket> bucket,
                                           const std::string& object, const std::string& write_id);
 
-/// Header in the metadata of an object that states which write has made it.
-inline constexpr const char* kWriteHeader = "x-amz-meta-plait-write";
-/// Returns the header that states a condition.
-http::Header to_header(const ObjectIdentity& condition);
-/// Checks that a server can check a condition.  errors  kSystem, ENOTSUP: it gives the object no strong ETag.
-void check_strong(const ObjectStore& objects, const std::string& object, const ObjectIdentity& condition);
+/// Header in the metadata of an object that states which write has made it; see Bucket::header().
+inline constexpr std::string_view kWriteHeader = "meta-plait-write";
+/// Checks that a server can check the condition of a put of an object, whose location is given.
+/// errors  kSystem, ENOTSUP: it gives the object no strong ETag.
+void check_comparable(const Bucket& bucket, const std::string& location, const ObjectIdentity& condition);
 
 }  // namespace plait::store::s3

@@ -85,7 +85,7 @@ struct CanonicalRequest {
   std::string hash;     ///< SHA-256 of the body
 };
 
-CanonicalRequest canonical_request(const http::Request& request) {
+CanonicalRequest canonical_request(const http::Request& request, const Dialect& dialect) {
   const std::string_view host = http::url_authority(request.url);
   std::string_view rest = std::string_view(request.url).substr(request.url.find("://") + 3 + host.size());
   const std::size_t question = rest.find('?');
@@ -95,7 +95,7 @@ CanonicalRequest canonical_request(const http::Request& request) {
   CanonicalRequest made;
   for (const http::Header& one : request.headers) {
     headers[to_lower(one.name)] = one.value;
-    if (one.name == "x-amz-content-sha256") made.hash = one.value;
+    if (one.name.starts_with(dialect.headers) && one.name.ends_with("-content-sha256")) made.hash = one.value;
   }
   made.text = text(request.method, '\n', path.empty() ? "/" : path, '\n', canonical_query(query), '\n');
   for (const auto& [name, value] : headers) {
@@ -117,20 +117,20 @@ std::string sha256_hex(std::span<const std::byte> bytes) {
 void sign(http::Request& request, const Credentials& credentials, const SigningScope& scope) {
   const std::string date = to_date(scope.seconds);
   const std::string day = date.substr(0, 8);
-  request.headers.push_back({"x-amz-date", date});
+  const Dialect& dialect = scope.dialect;
+  request.headers.push_back({text(dialect.headers, "date"), date});
   if (!credentials.session_token.empty())
-    request.headers.push_back({"x-amz-security-token", credentials.session_token});
-  const CanonicalRequest canonical = canonical_request(request);
-  const std::string where = text(day, '/', scope.region, "/s3/aws4_request");
+    request.headers.push_back({text(dialect.headers, "security-token"), credentials.session_token});
+  const CanonicalRequest canonical = canonical_request(request, dialect);
+  const std::string where = text(day, '/', scope.region, '/', dialect.service, '/', dialect.request);
   const std::string to_sign =
-      text("AWS4-HMAC-SHA256\n", date, '\n', where, '\n', sha256_hex(std::as_bytes(std::span(canonical.text))));
-  const std::string secret = text("AWS4", credentials.secret_key);
+      text(dialect.algorithm, '\n', date, '\n', where, '\n', sha256_hex(std::as_bytes(std::span(canonical.text))));
+  const std::string secret = text(dialect.version, credentials.secret_key);
   Digest key = hmac({raw_bytes(secret.data()), secret.size()}, day);
-  for (const std::string_view part :
-       {std::string_view(scope.region), std::string_view("s3"), std::string_view("aws4_request")})
+  for (const std::string_view part : {std::string_view(scope.region), dialect.service, dialect.request})
     key = hmac(key, part);
   request.headers.push_back(
-      {"Authorization", text("AWS4-HMAC-SHA256 Credential=", credentials.access_key, '/', where,
+      {"Authorization", text(dialect.algorithm, " Credential=", credentials.access_key, '/', where,
                              ",SignedHeaders=", canonical.headers, ",Signature=", to_hex(hmac(key, to_sign)))});
 }
 

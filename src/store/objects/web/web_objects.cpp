@@ -66,8 +66,9 @@ struct WebObjects::Batch {
 };
 
 ObjectIdentity to_identity(const http::Response& response) {
-  if (const std::string_view tag = response.header("etag"); !tag.empty()) return {{}, std::string(tag)};
-  return {{}, text("changed ", response.header("last-modified"), ", ", response.header("content-length"))};
+  const std::int64_t generation = std::max<std::int64_t>(parse_count(response.header("x-goog-generation")), 0);
+  if (const std::string_view tag = response.header("etag"); !tag.empty()) return {{generation}, std::string(tag)};
+  return {{generation}, text("changed ", response.header("last-modified"), ", ", response.header("content-length"))};
 }
 
 bool is_strong(const ObjectIdentity& identity) { return identity.tag.starts_with('"'); }

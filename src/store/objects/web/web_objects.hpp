@@ -66,6 +66,7 @@ class WebObjects : public ObjectStore {
 };
 
 /// Returns the identity of the content that a response describes: its ETag, or else its time of change and its size.
+/// The first number is its generation in Google Cloud Storage; 0 on other servers.
 ObjectIdentity to_identity(const http::Response& response);
 /// Returns true if servers compare this identity for `If-Match`: a strong ETag.
 bool is_strong(const ObjectIdentity& identity);

@@ -64,21 +64,6 @@ std::string_view plain_host(std::string_view url) {
   return server.substr(0, size);
 }
 
-/// Sends a request, and returns the body of the answer.
-std::string exchange(http::Request request, const std::string& source) {
-  static UnsignedRequests adapter;
-  http::Call call;
-  call.request = std::move(request);
-  call.adapter = &adapter;
-  http::perform(call);
-  if (!call.error.empty()) base::throw_system_error(call.error_code, source, ": ", call.error);
-  if (call.response.ok()) return std::move(call.response.text);
-  const std::string code = xml_text(call.response.text, "Code");
-  base::throw_system_error(EACCES, source, ": the server answers with the status ", call.response.status,
-                           code.empty() ? "" : " (", code, code.empty() ? "" : ")",
-                           "; check the role of this program and its permissions");
-}
-
 /// Returns the content of a file with a token, without white space at its end.
 std::string read_token(const std::string& path, const std::string& source) {
   std::ifstream file(path, std::ios::binary);
@@ -102,6 +87,20 @@ std::int64_t positive(const char* variable, std::int64_t otherwise) {
 
 }  // namespace
 
+std::string request_keys(http::Request request, const std::string& source) {
+  static UnsignedRequests adapter;
+  http::Call call;
+  call.request = std::move(request);
+  call.adapter = &adapter;
+  http::perform(call);
+  if (!call.error.empty()) base::throw_system_error(call.error_code, source, ": ", call.error);
+  if (call.response.ok()) return std::move(call.response.text);
+  const std::string code = xml_text(call.response.text, "Code");
+  base::throw_system_error(EACCES, source, ": the server answers with the status ", call.response.status,
+                           code.empty() ? "" : " (", code, code.empty() ? "" : ")",
+                           "; check the role of this program and its permissions");
+}
+
 Credentials assume_role(const WebIdentity& identity) {
   const std::string source =
       text("cannot get keys of the role ", identity.role, " from ", public_url(identity.endpoint));
@@ -116,7 +115,7 @@ Credentials assume_role(const WebIdentity& identity) {
   request.body = std::as_bytes(std::span(form));
   request.max_milliseconds = kRoleSeconds * kMilliseconds;
   request.max_attempts = kRoleAttempts;
-  const std::string answer = exchange(std::move(request), source);
+  const std::string answer = request_keys(std::move(request), source);
   Credentials keys{xml_text(answer, "AccessKeyId"), xml_text(answer, "SecretAccessKey"),
                    xml_text(answer, "SessionToken")};
   const std::optional<std::int64_t> expires = parse_timestamp(xml_text(answer, "Expiration"));
@@ -154,7 +153,7 @@ Credentials get_container_keys(const ContainerServer& server) {
   request.max_milliseconds = kContainerSeconds * kMilliseconds;
   request.max_attempts = kContainerAttempts;
   request.direct = server.url.starts_with("http://");
-  return parse_credentials(exchange(std::move(request), source), {}, source);
+  return parse_credentials(request_keys(std::move(request), source), {}, source);
 }
 
 Credentials get_instance_keys(const std::string& endpoint) {
@@ -167,18 +166,18 @@ Credentials get_instance_keys(const std::string& endpoint) {
   token.method = "PUT";
   token.url = endpoint + "/latest/api/token";
   token.headers = {{"x-aws-ec2-metadata-token-ttl-seconds", "21600"}};
-  const std::string session = exchange(std::move(token), source);
+  const std::string session = request_keys(std::move(token), source);
   check_token(session, source);
   // The host is an instance: from here on a slow answer is no reason to report that there are no keys.
   request.max_milliseconds = std::max(request.max_milliseconds, kInstanceSeconds * kMilliseconds);
   request.max_attempts = std::max(request.max_attempts, kInstanceAttempts);
   request.headers = {{"x-aws-ec2-metadata-token", session}};
   request.url = endpoint + "/latest/meta-data/iam/security-credentials/";
-  std::string role = exchange(request, source);
+  std::string role = request_keys(request, source);
   role = role.substr(0, role.find_first_of("\r\n"));
   if (role.empty()) base::throw_system_error(EACCES, source, ": the instance has no role; give it one");
   request.url += http::percent_encoded(role);
-  return parse_credentials(exchange(std::move(request), source), {}, source);
+  return parse_credentials(request_keys(std::move(request), source), {}, source);
 }
 
 }  // namespace plait::store::s3

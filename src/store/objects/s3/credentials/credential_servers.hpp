@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "store/http/request.hpp"
 #include "store/objects/s3/credentials/credentials.hpp"
 
 namespace plait::store::s3 {
@@ -25,6 +26,10 @@ struct ContainerServer {
   std::string token_file;
   std::string token;
 };
+
+/// Sends a request, without redirects, and returns the body of the answer. source: begins the errors.
+/// errors  kSystem: there is no answer, or it has another status than 2xx.
+std::string request_keys(http::Request request, const std::string& source);
 
 /// Returns true for an http:// URL of this host.
 bool is_local_url(std::string_view url);

@@ -8,11 +8,11 @@
 
 namespace plait::store::s3 {
 
-/// Keys of an account. They never appear in errors.
+/// Keys of an account, or a token. They never appear in errors.
 struct Credentials {
   std::string access_key{};
   std::string secret_key{};
-  std::string session_token{};  ///< of temporary keys; else empty
+  std::string session_token{};  ///< of temporary keys; without keys, an OAuth 2.0 token (RFC 6750)
   std::int64_t expires = 0;     ///< seconds since 1970; 0: never
 };
 

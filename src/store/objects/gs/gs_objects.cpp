@@ -1,0 +1,63 @@
+// https://cloud.google.com/storage/docs/xml-api/overview
+//
+// Conditions of puts compare generations. The documentation of uploads in parts names no condition for their completion,
+// so that the generation is compared before it as well (s3_upload.cpp).
+
+#include "store/objects/gs/gs_objects.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "store/objects/gs/google_credentials.hpp"
+#include "store/objects/s3/credentials/profile.hpp"
+#include "store/objects/s3/s3_objects.hpp"
+
+namespace plait::store::gs {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> kOptions{"endpoint", "anonymous", "conditions", "project"};
+
+/// Returns the URL of the server that emulates Google's, as its other clients find it; empty if there is none.
+std::string emulator() {
+  const std::string host = s3::environment("STORAGE_EMULATOR_HOST");
+  return host.empty() || host.find("://") != std::string::npos ? host : base::text("http://", host);
+}
+
+s3::Configuration resolve_configuration(const std::string& location) {
+  const web::WebUrl url = web::parse_web_url(location);
+  s3::check_url(url, location, kOptions);
+  s3::Configuration made;
+  made.dialect = &s3::kGoogle;
+  made.bucket = url.authority;
+  made.endpoint = s3::checked_endpoint(
+      s3::first_stated(s3::option(url, "endpoint"), emulator(), std::string("https://storage.googleapis.com")),
+      location);
+  made.region = "auto";
+  made.conditions = s3::flag(url, location, "conditions", true);
+  const std::string project =
+      s3::first_stated(s3::option(url, "project"), s3::environment("GOOGLE_CLOUD_QUOTA_PROJECT"));
+  if (!project.empty()) made.added.push_back({"x-goog-user-project", project});
+  if (!s3::flag(url, location, "anonymous", false)) made.keys = find_credentials(location);
+  return made;
+}
+
+std::shared_ptr<ObjectStore> open(const std::string& url, Sharing sharing) {
+  return s3::open_bucket(url, resolve_configuration(url), sharing);
+}
+
+std::unique_ptr<ObjectUpload> upload(const std::string& location, const std::string& object) {
+  return s3::make_bucket_upload(location, object, resolve_configuration(location));
+}
+
+}  // namespace
+
+const ObjectStoreKind& kind() {
+  static constexpr ObjectStoreKind kKind{
+      .scheme = "gs", .open = open, .has_options = true, .whole_objects = true, .upload = upload};
+  return kKind;
+}
+
+}  // namespace plait::store::gs
