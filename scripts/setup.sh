@@ -130,6 +130,18 @@ install_packages() {
   "$python" -m pip install -r "$plait_private/requirements.txt"
 }
 
+# A server of Azure Blob Storage, for tests.  It is a program for Node.js.
+install_azurite() {
+  [[ -x "$plait_private/azurite/node_modules/.bin/azurite-blob" ]] && return
+  if ! command -v npm >/dev/null; then
+    say "tests of Azure Blob Storage are left out: they need npm (Debian: npm)"
+    return
+  fi
+  say "installing azurite, for tests (log: .plait/log/npm.log)"
+  npm install --silent --no-audit --no-fund --prefix "$plait_private/azurite" 'azurite@>=3.33 <4' >"$plait_log/npm.log" 2>&1 ||
+    say "npm cannot install azurite: tests of Azure Blob Storage are left out"
+}
+
 take_lock
 stamp="$plait_private/setup.stamp"
 wanted="$(cat pyproject.toml scripts/setup.sh scripts/requirements.py | sha256sum) $python $compiler ${MPICC:-}"
@@ -171,5 +183,6 @@ say "installing Python packages (log: .plait/log/pip.log)"
 install_packages >"$plait_log/pip.log" 2>&1 || { tail -n 20 "$plait_log/pip.log" >&2; exit 1; }
 # Two MPI libraries in one environment would leave to chance which one mpi4py loads.
 [[ -z "${MPICC:-}" ]] || "$plait_env/bin/python" -m pip uninstall -q -y mpich >>"$plait_log/pip.log" 2>&1
+[[ "$level" != all ]] || install_azurite
 printf '%s\n' "$wanted $level" >"$stamp"
 say "ready"

@@ -6,6 +6,7 @@
 #include "base/errors.hpp"
 #include "base/nearest.hpp"
 #include "base/text.hpp"
+#include "store/objects/azure/azure_objects.hpp"
 #include "store/objects/folder/folder_objects.hpp"
 #include "store/objects/gs/gs_objects.hpp"
 #include "store/objects/memory/buckets.hpp"
@@ -38,8 +39,8 @@ AddedObjectStores::AddedObjectStores(std::string prefix, OpenFunction open) {
 AddedObjectStores::~AddedObjectStores() { added_stores().pop_back(); }
 
 std::span<const ObjectStoreKind* const> object_store_kinds() {
-  static const ObjectStoreKind* const kKinds[] = {&memory::kind(), &s3::kind(), &gs::kind(), &web::http_kind(),
-                                                  &web::https_kind()};
+  static const ObjectStoreKind* const kKinds[] = {&memory::kind(), &s3::kind(),       &gs::kind(),
+                                                  &azure::kind(),  &web::http_kind(), &web::https_kind()};
   return kKinds;
 }
 

@@ -73,7 +73,7 @@ def test_mistakes_are_told_in_one_line(tmp_path, source, ranks):
         ((str(source), "distant:b?wide=1"), 'the option "wide" is not known'),
         ((str(source), str(tmp_path / "b.h4")), "raw:"),
         ((str(source), "distnt:b"), "did you mean distant:b?"),
-        ((str(source), "az://b/a"), "is a URL"),
+        ((str(source), "abfs://b/a"), "is a URL"),
         (("-", "-"), "for a file of that name" if ranks == "1" else "leave out --ranks, or name a file"),
     ]
     # Ranks report one error of each class, and those that depend on the number of ranks; the texts are the same.

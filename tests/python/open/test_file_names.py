@@ -108,13 +108,13 @@ def test_schemes_that_are_not_known(tmp_path, monkeypatch, name, mode):
         assert os.listdir(tmp_path) == [name]
 
 
-@pytest.mark.parametrize("name", ["az://b/a", "ftp://example.org/a.npy", "file:///tmp/a.npy", "x-y://a"])
+@pytest.mark.parametrize("name", ["abfs://b/a", "ftp://example.org/a.npy", "file:///tmp/a.npy", "x-y://a"])
 @pytest.mark.parametrize("mode", ["r", "w"])
 def test_urls(tmp_path, monkeypatch, name, mode):
     monkeypatch.chdir(tmp_path)
     text = refused(name, mode)
     assert f"{name} is a URL, but Plait has no object store for {name.partition('/')[0]}//; " in text
-    known = "memory, s3, gs, http and https"
+    known = "memory, s3, gs, az, http and https"
     assert f"the schemes that it knows: {known}; give a URL with one of these, the path of a file, or ./{name} " in text
     assert not os.listdir(tmp_path)
 

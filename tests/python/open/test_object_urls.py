@@ -192,10 +192,10 @@ def test_what_is_not_there(bucket):
         ("memory://bucket//a.zarr", '"" is no part of the key'),
         ("memory://bucket/../a.zarr", '".." is no part of the key'),
         (
-            "az://bucket/a.zarr",
-            "has no object store for az://; the schemes that it knows: memory, s3, gs, http and https; ",
+            "abfs://bucket/a.zarr",
+            "has no object store for abfs://; the schemes that it knows: memory, s3, gs, az, http and https; ",
         ),
-        ("zarr:az://bucket/a", "has no object store for az://"),
+        ("zarr:abfs://bucket/a", "has no object store for abfs://"),
         ("MEMORY://bucket/a.zarr", "has no object store for MEMORY://"),
     ],
 )

@@ -85,7 +85,10 @@ def test_the_bucket_in_the_host(server):
         ("s3:///a.zarr", "the name has no bucket"),
         ("s3://b//a.zarr", '"" is no part of the key'),
         ("s3://b/../a.zarr", '".." is no part of the key'),
-        ("az://b/a.zarr", "has no object store for az://; the schemes that it knows: memory, s3, gs, http and https"),
+        (
+            "abfs://b/a.zarr",
+            "has no object store for abfs://; the schemes that it knows: memory, s3, gs, az, http and https",
+        ),
     ],
 )
 def test_names_that_are_wrong(server, name, says):

@@ -7,8 +7,6 @@
 
 #include "store/objects/gs/google_credentials.hpp"
 
-#include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -40,21 +38,6 @@ constexpr std::int64_t kMachineMilliseconds = 1'000;
 std::string member(const nlohmann::json& object, const char* name) {
   const auto at = object.is_object() ? object.find(name) : object.end();
   return at != object.end() && at->is_string() ? at->get<std::string>() : std::string();
-}
-
-/// Parses the answer of a server that gives tokens.
-Credentials parse_token(const std::string& answer, const std::string& source) {
-  const nlohmann::json object = nlohmann::json::parse(answer, nullptr, false);
-  Credentials made;
-  made.session_token = member(object, "access_token");
-  const auto lifetime = object.is_object() ? object.find("expires_in") : object.end();
-  if (made.session_token.empty() || lifetime == object.end() || !lifetime->is_number())
-    base::throw_system_error(EPROTO, source, ": the answer has no token; expected access_token and expires_in; check ",
-                             "the server");
-  s3::check_keys(made, source);
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  made.expires = std::chrono::duration_cast<std::chrono::seconds>(now).count() + lifetime->get<std::int64_t>();
-  return made;
 }
 
 Source fixed(Credentials keys, const std::string& location) {
@@ -107,7 +90,7 @@ Credentials refresh(const UserLogin& login, const std::string& path) {
   request.body = std::as_bytes(std::span(form));
   request.max_milliseconds = kUserMilliseconds;
   request.max_attempts = kUserAttempts;
-  return parse_token(s3::request_keys(std::move(request), source), source);
+  return s3::parse_token(s3::request_keys(std::move(request), source), source);
 }
 
 Source user_login(const std::string& path, const std::string& location) {
@@ -137,7 +120,7 @@ Credentials machine_token(const std::string& host) {
   request.max_milliseconds = kMachineMilliseconds;
   request.max_attempts = 1;
   request.direct = true;
-  return parse_token(s3::request_keys(std::move(request), source), source);
+  return s3::parse_token(s3::request_keys(std::move(request), source), source);
 }
 
 Source machine(const std::string& location) {

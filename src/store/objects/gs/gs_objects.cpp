@@ -10,9 +10,10 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "store/objects/bucket/bucket_objects.hpp"
 #include "store/objects/gs/google_credentials.hpp"
 #include "store/objects/s3/credentials/profile.hpp"
-#include "store/objects/s3/s3_objects.hpp"
+#include "store/objects/s3/s3_upload.hpp"
 
 namespace plait::store::gs {
 
@@ -45,11 +46,11 @@ s3::Configuration resolve_configuration(const std::string& location) {
 }
 
 std::shared_ptr<ObjectStore> open(const std::string& url, Sharing sharing) {
-  return s3::open_bucket(url, resolve_configuration(url), sharing);
+  return bucket::open_objects(url, std::make_shared<s3::Bucket>(resolve_configuration(url)), sharing);
 }
 
 std::unique_ptr<ObjectUpload> upload(const std::string& location, const std::string& object) {
-  return s3::make_bucket_upload(location, object, resolve_configuration(location));
+  return s3::make_upload(location, object, std::make_shared<s3::Bucket>(resolve_configuration(location)));
 }
 
 }  // namespace

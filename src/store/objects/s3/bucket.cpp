@@ -5,13 +5,15 @@
 
 #include "base/process.hpp"
 #include "base/text.hpp"
-#include "store/objects/s3/xml_text.hpp"
+#include "store/objects/bucket/xml_text.hpp"
+#include "store/objects/s3/listing.hpp"
 
 namespace plait::store::s3 {
 
 namespace {
 
 using base::text;
+using bucket::xml_text;
 
 /// Characters of keys that stay as they are, besides unreserved ones.
 constexpr std::string_view kKeyCharacters = "/";
@@ -47,8 +49,16 @@ std::string Bucket::region() const {
   return found == learnt.regions.end() ? configuration_.region : found->second;
 }
 
-std::string Bucket::bucket_url(const std::string& query) const {
-  return text(url(""), query.empty() ? "" : "?", query);
+std::string Bucket::list_url(const std::string& prefix, ListDepth depth, const std::string& next) const {
+  return text(url(""), '?', list_query(prefix, depth, next));
+}
+
+bucket::ListPage Bucket::parse_page(std::string_view document, const std::string& where) const {
+  return s3::parse_page(document, where);
+}
+
+void Bucket::add_put_headers(http::Request& request, std::span<const std::byte> bytes) const {
+  request.headers.push_back({header("content-sha256"), sha256_hex(bytes)});
 }
 
 std::string Bucket::url(const std::string& key) const {

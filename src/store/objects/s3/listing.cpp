@@ -11,28 +11,15 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "store/http/request.hpp"
-#include "store/objects/s3/xml_text.hpp"
+#include "store/objects/bucket/xml_text.hpp"
 #include "store/objects/web/pieces.hpp"
 
 namespace plait::store::s3 {
 
 namespace {
 
-using base::text;
-
-/// Calls visit with the content of each element of a name.
-template <typename Visit>
-void for_each_element(std::string_view document, std::string_view tag, const Visit& visit) {
-  const std::string open = text('<', tag, '>');
-  const std::string close = text("</", tag, '>');
-  for (std::size_t at = document.find(open); at != std::string_view::npos; at = document.find(open, at)) {
-    const std::size_t begin = at + open.size();
-    const std::size_t end = document.find(close, begin);
-    if (end == std::string_view::npos) return;
-    visit(document.substr(begin, end - begin));
-    at = end;
-  }
-}
+using bucket::for_each_element;
+using bucket::xml_text;
 
 /// Resolves `%XX`, and `+`, which some servers write for a blank.
 std::string decoded(std::string key) {
@@ -49,7 +36,7 @@ std::string list_query(const std::string& prefix, ListDepth depth, const std::st
   return query + "&prefix=" + http::percent_encoded(prefix);
 }
 
-ListPage parse_page(std::string_view document, const std::string& where) {
+bucket::ListPage parse_page(std::string_view document, const std::string& where) {
   if (document.find("<ListBucketResult") == std::string_view::npos ||
       document.find("</ListBucketResult>") == std::string_view::npos)
     base::throw_system_error(EIO, "cannot list ", where, ": the server has answered with something else than a list",
@@ -61,7 +48,7 @@ ListPage parse_page(std::string_view document, const std::string& where) {
     std::string found = xml_text(element, tag);
     return encoded ? decoded(std::move(found)) : found;
   };
-  ListPage page;
+  bucket::ListPage page;
   for_each_element(document, "Contents", [&](std::string_view element) {
     page.objects.push_back({key(element, "Key"), web::parse_count(xml_text(element, "Size"))});
   });

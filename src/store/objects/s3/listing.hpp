@@ -3,20 +3,14 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "store/objects/object_store.hpp"
+#include "store/objects/bucket/listing.hpp"
 
 namespace plait::store::s3 {
-
-struct ListPage {
-  std::vector<ListedObject> objects;  ///< with whole keys, and common prefixes, which end with `/`
-  std::string next;                   ///< continuation token; empty on the last page
-};
 
 /// Returns the query of a page.  next: the token of the page before; empty for the first page.
 std::string list_query(const std::string& prefix, ListDepth depth, const std::string& next);
 /// Parses the answer of a server.  errors  kSystem: it is no list. where: the prefix in errors.
-ListPage parse_page(std::string_view document, const std::string& where);
+bucket::ListPage parse_page(std::string_view document, const std::string& where);
 
 }  // namespace plait::store::s3

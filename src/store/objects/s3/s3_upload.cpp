@@ -9,21 +9,22 @@
 
 #include "store/objects/s3/s3_upload.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <exception>
-#include <list>
 #include <utility>
 
 #include "base/errors.hpp"
 #include "base/text.hpp"
-#include "store/objects/s3/xml_text.hpp"
+#include "store/objects/bucket/bucket_objects.hpp"
+#include "store/objects/bucket/pending_puts.hpp"
+#include "store/objects/bucket/xml_text.hpp"
 
 namespace plait::store::s3 {
 
 namespace {
 
 using base::text;
+using bucket::xml_text;
 
 /// Maximum number of completions that fail after their status.
 constexpr int kMaxCompletions = 3;
@@ -37,16 +38,12 @@ std::string document(const std::vector<SentPart>& parts) {
 
 class S3Upload : public ObjectUpload {
  public:
-  S3Upload(std::shared_ptr<web::WebObjects> objects, std::shared_ptr<Bucket> bucket, std::string object,
-           std::string write_id)
+  S3Upload(std::shared_ptr<bucket::ConditionalObjects> objects, std::shared_ptr<Bucket> bucket, std::string object)
       : objects_(std::move(objects)),
         bucket_(std::move(bucket)),
         object_(std::move(object)),
         url_(bucket_->url(objects_->key(object_))),
-        write_id_(std::move(write_id)) {}
-  ~S3Upload() override {
-    while (!parts_.empty()) (void)take_one();
-  }
+        write_id_(bucket::random_name()) {}
 
   std::string begin() override;
   void join(const std::string& id) override { id_ = id; }
@@ -56,25 +53,18 @@ class S3Upload : public ObjectUpload {
   void abort() noexcept override;
 
  private:
-  struct PendingPart : http::Call {
-    std::int64_t number = 0;
-    std::vector<std::byte> bytes;
-  };
-  /// Waits for one of the parts in flight, and removes it from the list.
-  std::list<PendingPart> take_one();
-  void wait_for_one();
+  void take(const bucket::PendingPut& part);
   std::string upload_url() const { return text(url_, "?uploadId=", http::percent_encoded(id_)); }
   void complete(http::Call& call, const std::string& body, const Condition& condition);
   bool is_own(const http::Call& failed, const Condition& condition);
 
-  std::shared_ptr<web::WebObjects> objects_;
+  std::shared_ptr<bucket::ConditionalObjects> objects_;
   std::shared_ptr<Bucket> bucket_;
   std::string object_;
   std::string url_;
   std::string write_id_;
   std::string id_;
-  http::Completions completions_;
-  std::list<PendingPart> parts_;
+  bucket::PendingPuts parts_{kMaxPartsInFlight};
   std::vector<SentPart> sent_;
 };
 
@@ -82,7 +72,7 @@ std::string S3Upload::begin() {
   http::Call call;
   call.request.method = "POST";
   call.request.url = url_ + "?uploads";
-  call.request.headers = {{bucket_->header(kWriteHeader), write_id_}};
+  call.request.headers = {{bucket_->write_header(), write_id_}};
   call.adapter = bucket_->adapter();
   http::perform(call);
   if (!call.error.empty() || !call.response.ok()) objects_->throw_failed("write", object_, call);
@@ -91,46 +81,32 @@ std::string S3Upload::begin() {
   return id_;
 }
 
-std::list<S3Upload::PendingPart> S3Upload::take_one() {
-  auto* const done = static_cast<PendingPart*>(&completions_.wait());
-  std::list<PendingPart> ended;
-  ended.splice(ended.begin(), parts_, std::ranges::find(parts_, done, [](const PendingPart& one) { return &one; }));
-  return ended;
-}
-
-void S3Upload::wait_for_one() {
-  const std::list<PendingPart> ended = take_one();
-  const PendingPart& part = ended.front();
+void S3Upload::take(const bucket::PendingPut& part) {
   if (!part.error.empty() || !part.response.ok() || part.response.header("etag").empty())
     objects_->throw_failed("write a part of", object_, part);
   sent_.push_back({part.number, std::string(part.response.header("etag"))});
 }
 
 void S3Upload::send(std::int64_t number, std::vector<std::byte> bytes) {
-  while (parts_.size() >= kMaxPartsInFlight) wait_for_one();
-  // An error must not leave a part in parts_ for which no answer comes.
-  std::list<PendingPart> added(1);
-  PendingPart& part = added.front();
+  bucket::PendingPut part;
   part.number = number;
   part.bytes = std::move(bytes);
   part.request.method = "PUT";
   part.request.url = text(url_, "?partNumber=", number, "&uploadId=", http::percent_encoded(id_));
-  part.request.headers = {{bucket_->header("content-sha256"), sha256_hex(part.bytes)}};
-  part.request.body = part.bytes;
+  bucket_->add_put_headers(part.request, part.bytes);
   part.adapter = bucket_->adapter();
-  http::submit(part, completions_);
-  parts_.splice(parts_.end(), added);
+  parts_.submit(std::move(part), [this](const bucket::PendingPut& one) { take(one); });
 }
 
 std::vector<SentPart> S3Upload::finish() {
-  while (!parts_.empty()) wait_for_one();
+  parts_.finish([this](const bucket::PendingPut& one) { take(one); });
   return std::move(sent_);
 }
 
 bool S3Upload::commit(const std::vector<SentPart>& parts, const Condition& condition) {
   if (condition && objects_->identity(object_) != *condition) return false;
-  const bool sends_condition = condition && bucket_->configuration().conditions;
-  if (sends_condition) check_comparable(*bucket_, objects_->object_location(object_), *condition);
+  const bool sends_condition = condition && bucket_->has_conditions();
+  if (sends_condition) bucket::check_comparable(*bucket_, objects_->object_location(object_), *condition);
   const std::string body = document(parts);
   for (int completions = 1;; ++completions) {
     http::Call call;
@@ -162,7 +138,7 @@ bool S3Upload::is_own(const http::Call& failed, const Condition& condition) {
   objects_->perform(present, object_, "HEAD");
   const bool is_gone = present.error.empty() && present.response.status == 404;
   if (!present.error.empty() || (!present.response.ok() && !is_gone)) objects_->throw_failed("check", object_, present);
-  if (!is_gone && present.response.header(bucket_->header(kWriteHeader)) == write_id_) return true;
+  if (!is_gone && present.response.header(bucket_->write_header()) == write_id_) return true;
   const ObjectIdentity found = is_gone ? ObjectIdentity{} : web::to_identity(present.response);
   if (failed.response.status == 412 || (condition && found != *condition)) return false;
   objects_->throw_failed("write", object_, failed);
@@ -171,7 +147,7 @@ bool S3Upload::is_own(const http::Call& failed, const Condition& condition) {
 void S3Upload::abort() noexcept {
   if (id_.empty()) return;
   try {
-    while (!parts_.empty()) (void)take_one();
+    parts_.finish([](const bucket::PendingPut&) {});
     http::Call call;
     call.request.method = "DELETE";
     call.request.url = upload_url();
@@ -184,19 +160,10 @@ void S3Upload::abort() noexcept {
 
 }  // namespace
 
-void check_comparable(const Bucket& bucket, const std::string& location, const ObjectIdentity& condition) {
-  if (condition == ObjectIdentity{} || bucket.compares(condition)) return;
-  const Dialect& dialect = *bucket.configuration().dialect;
-  const char* const what = dialect.has_generations ? "generation" : "strong ETag";
-  base::throw_system_error(ENOTSUP, "cannot write ", location, ": the server gives it no ", what, ", so that a ",
-                           "program could overwrite what another one has written; use a server that gives ", what,
-                           "s, or, if no other ", "program writes there, add conditions=off to the name, as in ",
-                           dialect.scheme, "://bucket/data.zarr?conditions=off");
-}
-
-std::unique_ptr<ObjectUpload> make_upload(std::shared_ptr<web::WebObjects> objects, std::shared_ptr<Bucket> bucket,
-                                          const std::string& object, const std::string& write_id) {
-  return std::make_unique<S3Upload>(std::move(objects), std::move(bucket), object, write_id);
+std::unique_ptr<ObjectUpload> make_upload(const std::string& location, const std::string& object,
+                                          std::shared_ptr<Bucket> bucket) {
+  auto objects = bucket::open_for_upload(location, bucket);
+  return std::make_unique<S3Upload>(std::move(objects), std::move(bucket), object);
 }
 
 }  // namespace plait::store::s3

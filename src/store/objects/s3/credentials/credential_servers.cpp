@@ -19,14 +19,15 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "store/http/client.hpp"
+#include "store/objects/bucket/xml_text.hpp"
 #include "store/objects/s3/credentials/profile.hpp"
-#include "store/objects/s3/xml_text.hpp"
 
 namespace plait::store::s3 {
 
 namespace {
 
 using base::text;
+using bucket::xml_text;
 
 constexpr std::int64_t kMilliseconds = 1'000;  // a number of seconds
 /// Limits of requests to a server on this host or next to it.

@@ -111,4 +111,25 @@ Credentials parse_credentials(std::string_view json, const MemberNames& names, c
   return keys;
 }
 
+Credentials parse_token(const std::string& answer, const std::string& source) {
+  const nlohmann::json object = nlohmann::json::parse(answer, nullptr, false);
+  Credentials made;
+  std::int64_t lifetime = -1;
+  if (object.is_object()) {
+    made.session_token = member(object, "access_token");
+    // Azure's servers of machines write a text.
+    const std::string stated = member(object, "expires_in");
+    const auto at = object.find("expires_in");
+    if (at != object.end() && at->is_number()) lifetime = at->get<std::int64_t>();
+    (void)std::from_chars(stated.data(), stated.data() + stated.size(), lifetime);
+  }
+  if (made.session_token.empty() || lifetime < 0)
+    base::throw_system_error(EPROTO, source, ": the answer has no token; expected access_token and expires_in; check ",
+                             "the server");
+  check_keys(made, source);
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  made.expires = std::chrono::duration_cast<std::chrono::seconds>(now).count() + lifetime;
+  return made;
+}
+
 }  // namespace plait::store::s3

@@ -34,4 +34,8 @@ void check_keys(const Credentials& keys, const std::string& source);
 /// errors  kSystem: the text is no such object. The message has nothing of the text.
 Credentials parse_credentials(std::string_view json, const MemberNames& names, const std::string& source);
 
+/// Parses the answer of a server that gives OAuth 2.0 tokens: a JSON object with `access_token` and `expires_in`.
+/// errors  kSystem: the text is no such object. The message has nothing of the text.
+Credentials parse_token(const std::string& answer, const std::string& source);
+
 }  // namespace plait::store::s3

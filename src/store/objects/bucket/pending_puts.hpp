@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <mutex>
 #include <string>
@@ -10,22 +11,24 @@
 #include "base/function_ref.hpp"
 #include "store/http/client.hpp"
 
-namespace plait::store::s3 {
+namespace plait::store::bucket {
 
 /// A put with its own copy of the bytes.
 struct PendingPut : http::Call {
   std::string object{};
   std::vector<std::byte> bytes{};
+  std::int64_t number = 0;  ///< of a part of an object
 };
 
-/// Puts of objects that no other program sees yet. Their errors appear at the next put, or at finish().
+/// Puts of objects, or of parts, that no other program sees yet. Their errors appear at the next put, or at finish().
 /// threads  Any number at once.
 class PendingPuts {
  public:
   /// Throws if a put has failed.
   using Check = base::FunctionRef<void(const PendingPut&)>;
 
-  PendingPuts() = default;
+  /// max_puts: maximum number in flight; 0: that of all requests (http::max_in_flight()).
+  explicit PendingPuts(std::size_t max_puts = 0) : max_puts_(max_puts) {}
   /// Waits for all puts.
   ~PendingPuts();
   PendingPuts(const PendingPuts&) = delete;
@@ -39,10 +42,11 @@ class PendingPuts {
  private:
   void wait_for_one(Check check);
 
+  std::size_t max_puts_;
   std::mutex mutex_;
   http::Completions completions_;
   std::list<PendingPut> puts_;
   std::size_t bytes_ = 0;
 };
 
-}  // namespace plait::store::s3
+}  // namespace plait::store::bucket

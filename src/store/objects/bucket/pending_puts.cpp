@@ -1,4 +1,4 @@
-#include "store/objects/s3/pending_puts.hpp"
+#include "store/objects/bucket/pending_puts.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -6,7 +6,7 @@
 
 #include "store/http/settings.hpp"
 
-namespace plait::store::s3 {
+namespace plait::store::bucket {
 
 namespace {
 
@@ -29,8 +29,8 @@ void PendingPuts::wait_for_one(Check check) {
 
 void PendingPuts::submit(PendingPut put, Check check) {
   const std::scoped_lock lock(mutex_);
-  while (puts_.size() >= http::max_in_flight() || (!puts_.empty() && bytes_ + put.bytes.size() > kMaxPutBytes))
-    wait_for_one(check);
+  const std::size_t max_puts = max_puts_ > 0 ? max_puts_ : http::max_in_flight();
+  while (puts_.size() >= max_puts || (!puts_.empty() && bytes_ + put.bytes.size() > kMaxPutBytes)) wait_for_one(check);
   puts_.push_back(std::move(put));
   PendingPut& added = puts_.back();
   added.request.body = added.bytes;
@@ -57,4 +57,4 @@ void PendingPuts::finish(Check check) {
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace plait::store::s3
+}  // namespace plait::store::bucket

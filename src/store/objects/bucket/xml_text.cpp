@@ -1,11 +1,11 @@
-#include "store/objects/s3/xml_text.hpp"
+#include "store/objects/bucket/xml_text.hpp"
 
 #include <array>
 #include <utility>
 
 #include "base/text.hpp"
 
-namespace plait::store::s3 {
+namespace plait::store::bucket {
 
 using base::text;
 
@@ -39,4 +39,4 @@ std::string xml_text(std::string_view document, std::string_view tag) {
   return result;
 }
 
-}  // namespace plait::store::s3
+}  // namespace plait::store::bucket

@@ -1,0 +1,38 @@
+/// Ranges that count from the end of objects, for servers that do not know such ranges.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/function_ref.hpp"
+#include "store/objects/object_store.hpp"
+
+namespace plait::store::bucket {
+
+/// Changes the ranges of reads that count from the end into ranges from the beginning, until it is destroyed.
+///
+/// The sizes of the objects are read first, all at once. The reads then have the condition that the object is still the
+/// one whose size was read.
+/// Example: of an object of 100 bytes, the range of 16 bytes from -16 on becomes 16 bytes from 84 on.
+class AbsoluteRanges {
+ public:
+  /// get_sizes: performs reads without ranges.
+  AbsoluteRanges(std::span<GetRequest> requests, base::FunctionRef<void(std::span<GetRequest>)> get_sizes);
+  ~AbsoluteRanges();
+  AbsoluteRanges(const AbsoluteRanges&) = delete;
+  AbsoluteRanges& operator=(const AbsoluteRanges&) = delete;
+
+  /// Returns true if an object has been replaced since its size was read.
+  bool has_changed(const GetRequest& request) const;
+
+ private:
+  struct Changed {
+    GetRequest* request = nullptr;
+    std::vector<ReadSegment> ranges{};
+    GetRequest size{};
+    bool had_condition = false;
+  };
+  std::vector<Changed> changed_;
+};
+
+}  // namespace plait::store::bucket
