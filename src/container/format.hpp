@@ -31,9 +31,6 @@ class OpenedFile {
   /// array.
   /// errors  kArgument: nothing has that name. kSystem: the file is damaged.
   virtual std::vector<Member> arrays() { return {}; }
-  /// Counts the bytes of members of arrays() that have Member::kNotCounted.  cost  Lists their objects.
-  /// errors  kSystem.
-  virtual void count_stored(std::vector<Member>& /*members*/) {}
   /// Returns the groups of the file with their attributes, the root first; empty if the format has no groups.
   /// errors  kSystem: the file is damaged.
   virtual std::vector<GroupAttributes> groups() { return {}; }

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.hpp"
 #include "container/foreign.hpp"
 #include "container/format_registry.hpp"
 #include "driver/driver_registry.hpp"
@@ -40,6 +41,17 @@ const FileDriver* driver_by_content(const std::string& name) {
   return driver.prefix().empty() ? &plain::driver() : nullptr;
 }
 
+/// Counts the bytes of the arrays that consist of objects.  file: the location of all of them.
+void count_objects(const std::string& file, std::vector<container::Member>& members) {
+  for (container::Member& member : members) {
+    if (member.stored != container::Member::kNotCounted) continue;
+    const std::string location = member.name.empty() ? file : base::text(file, '/', member.name);
+    member.stored = 0;
+    store::open_objects(location, store::Sharing::kPrivate)
+        ->list({}, store::ListDepth::kAll, [&](const store::ListedObject& one) { member.stored += one.bytes; });
+  }
+}
+
 }  // namespace
 
 ResolvedName locate(const std::string& given) {
@@ -66,9 +78,8 @@ std::vector<container::Member> arrays_in(const std::string& given, Sizes sizes) 
   const std::shared_ptr<store::Store> opened = files->find(name, false).store;
   container::check_content(name, format);
   if (!format.traits().names_arrays) return {};
-  const auto file = format.open(opened, name);
-  std::vector<container::Member> members = file->arrays();
-  if (sizes == Sizes::kCounted) file->count_stored(members);
+  std::vector<container::Member> members = format.open(opened, name)->arrays();
+  if (sizes == Sizes::kCounted) count_objects(std::string(container::array_name(name).file), members);
   return members;
 }
 

@@ -42,12 +42,6 @@ std::string chunks_text(const Metadata& metadata) {
   return text(out, ", ", metadata.describe());
 }
 
-std::int64_t bytes_below(store::ObjectStore& objects, const std::string& prefix) {
-  std::int64_t bytes = 0;
-  objects.list(prefix, store::ListDepth::kAll, [&](const store::ListedObject& object) { bytes += object.bytes; });
-  return bytes;
-}
-
 /// Describes an array, without its attributes.
 Content found_in(const Metadata& metadata) {
   Content found(metadata.type, 0);
@@ -148,22 +142,12 @@ void collect(store::ObjectStore& objects, const std::string& prefix, const std::
     collect(objects, text(prefix, one, '/'), name.empty() ? one : text(name, '/', one), found);
 }
 
-/// The part of a hierarchy that a store's metadata describes: the objects, and the name of the array or group.
-struct Subtree {
-  std::shared_ptr<store::ObjectStore> objects;
-  std::string name;
-};
-
-Subtree subtree_of(const store::Store& store, const std::string& file) {
+HierarchyContent found_below(const store::Store& store, const std::string& file) {
   const fs::path folder = fs::path(store.name()).parent_path();
   const std::string name = folder.lexically_relative(file).string();
-  return {store::open_objects(folder.string(), store::Sharing::kPrivate), name == "." ? std::string() : name};
-}
-
-HierarchyContent found_below(const store::Store& store, const std::string& file) {
-  const Subtree subtree = subtree_of(store, file);
   HierarchyContent found;
-  collect(*subtree.objects, {}, subtree.name, found);
+  collect(*store::open_objects(folder.string(), store::Sharing::kPrivate), {}, name == "." ? std::string() : name,
+          found);
   for (std::size_t i = 0; i < found.members.size(); ++i)
     found.members[i].unlimited = unlimited_dimensions(found.references[i], found.groups);
   return found;
@@ -273,14 +257,6 @@ class ZarrFile : public OpenedFile {
   ZarrFile(std::shared_ptr<store::Store> store, std::string name)
       : store_(std::move(store)), name_(std::move(name)), file_(array_name(name_).file) {}
   std::vector<Member> arrays() override { return found_below(*store_, file_).members; }
-  void count_stored(std::vector<Member>& members) override {
-    const Subtree subtree = subtree_of(*store_, file_);
-    for (Member& member : members) {
-      std::string below = member.name.substr(std::min(subtree.name.size(), member.name.size()));
-      if (below.starts_with('/')) below.erase(0, 1);
-      member.stored = bytes_below(*subtree.objects, below.empty() ? below : below + '/');
-    }
-  }
   std::vector<GroupAttributes> groups() override { return found_below(*store_, file_).groups; }
   std::unique_ptr<Dataset> dataset(const FileOptions& /*stated*/) override {
     const std::string file = store_->name();

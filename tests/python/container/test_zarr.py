@@ -4,7 +4,6 @@ import gzip
 import json
 import shutil
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -125,15 +124,6 @@ def test_groups(tmp_path, location, version):
         check(f"{path}::/{name}", array)
         check(f"{path}::{name}", array)
     assert [one.name for one in plait.arrays_in(f"{path}::/group")] == ["group/inner/u", "group/v"]
-    assert {one.stored for one in plait.arrays_in(path)} == {None}
-    sizes = {one.name: one.stored for one in plait.arrays_in(path, sizes=True)}
-    below = {one.name: one.stored for one in plait.arrays_in(f"{path}::/group", sizes=True)}
-    assert below == {name: size for name, size in sizes.items() if name.startswith("group/")}
-    (alone,) = plait.arrays_in(f"{path}::/group/inner/u", sizes=True)
-    assert alone.stored == below["group/inner/u"]
-    if isinstance(path, Path):
-        for name, size in sizes.items():
-            assert size == sum(one.stat().st_size for one in (path / name).rglob("*") if one.is_file())
     text = open_error(plait.ArgumentError, path)
     assert "is a group, which holds 3 arrays: group/inner/u, group/v, t; give the name" in text
     plait.copy(path, tmp_path / "b.npz")

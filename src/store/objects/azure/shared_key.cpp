@@ -1,7 +1,7 @@
 // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
 //
-// The text that is signed has the method, eleven standard headers, the headers that begin with `x-ms-` and the resource,
-// each on a line of its own. The resource is the account, the path, and the parameters of the query.
+// The text that is signed has the method, eleven standard headers, the headers that begin with `x-ms-` and the
+// resource, each on a line of its own. The resource is the account, the path, and the parameters of the query.
 //
 // Example: GET https://me.blob.core.windows.net/c?comp=list with version 2021-08-06 is
 //   GET\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:Fri, 26 Jun 2015 23:39:12 GMT\nx-ms-version:2021-08-06\n/me/c\ncomp:list

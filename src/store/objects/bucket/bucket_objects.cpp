@@ -1,8 +1,9 @@
 // Objects in buckets.
 //
 // Puts with a condition are `PUT` with `If-None-Match: *` (the object must not exist) or `If-Match` (it must have this
-// ETag); Google's name for both is `x-goog-if-generation-match`, with 0 or the number of the content. A server that ignores these headers would lose updates, so that the first one for a bucket is preceded by a
-// probe, with an object that is removed again.
+// ETag); Google's name for both is `x-goog-if-generation-match`, with 0 or the number of the content. A server that
+// ignores these headers would lose updates, so that the first put with a condition is preceded by a probe for each
+// bucket, with an object that is removed again.
 //
 // The answer to a put may get lost, and the repeated put then fails, because the first one has succeeded. Each put has
 // a random number in its metadata. If a repeated put fails, the number of the present object says whose it is.

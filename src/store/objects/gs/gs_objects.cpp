@@ -1,7 +1,7 @@
 // https://cloud.google.com/storage/docs/xml-api/overview
 //
-// Conditions of puts compare generations. The documentation of uploads in parts names no condition for their completion,
-// so that the generation is compared before it as well (s3_upload.cpp).
+// Conditions of puts compare generations. The documentation of uploads in parts names no condition for their
+// completion, so that the generation is compared before it as well (s3_upload.cpp).
 
 #include "store/objects/gs/gs_objects.hpp"
 

@@ -1,0 +1,34 @@
+"""The bytes that Zarr arrays occupy, which are counted on request."""
+
+from pathlib import Path
+
+import numpy as np
+import zarr
+from zarr_locations import others
+
+import plait
+
+
+def test_sizes_are_those_of_all_objects(location):
+    path = location / "a.zarr"
+    root = zarr.open_group(others(path), mode="w")
+    for name in ("t", "group/inner/u", "group/v"):
+        root.create_array(name, shape=(30, 40), chunks=(7, 9), dtype="i4")[...] = np.arange(1200).reshape(30, 40)
+    assert {one.stored for one in plait.arrays_in(path)} == {None}
+    sizes = {one.name: one.stored for one in plait.arrays_in(path, sizes=True)}
+    below = {one.name: one.stored for one in plait.arrays_in(f"{path}::/group", sizes=True)}
+    assert below == {name: size for name, size in sizes.items() if name.startswith("group/")}
+    (alone,) = plait.arrays_in(f"{path}::/group/inner/u", sizes=True)
+    assert alone.stored == below["group/inner/u"] > 0
+    if isinstance(path, Path):
+        for name, size in sizes.items():
+            assert size == sum(one.stat().st_size for one in (path / name).rglob("*") if one.is_file())
+
+
+def test_the_size_of_an_array_alone(location):
+    path = location / "b.zarr"
+    with plait.open(path, "w", shape=(5, 6), dtype="f8") as file:
+        file.write(np.ones((5, 6)))
+    (one,) = plait.arrays_in(path, sizes=True)
+    assert one.stored > 240
+    assert plait.arrays_in(path)[0].stored is None
