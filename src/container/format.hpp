@@ -40,6 +40,11 @@ class OpenedFile {
   /// Opens the array that the name refers to. stated: the caller's description, for formats without one.
   /// errors  kArgument: no array or several have that name; `stated` is incomplete. kSystem: the file is damaged.
   virtual std::unique_ptr<Dataset> dataset(const FileOptions& stated) = 0;
+  /// Returns true if the name is that of an array that the file does not have, and add() adds.  errors  kSystem.
+  virtual bool lacks_array() const { return false; }
+  /// Begins a new array of the name in the file. It appears in the file at DeferredChanges::commit().
+  /// errors  kArgument: the options do not fit, or the file cannot get the array. kSystem: another program changes it.
+  virtual std::unique_ptr<Dataset> add(const FileOptions& /*options*/) { return nullptr; }
 };
 
 /// A file to be created, on one rank. Formats that store arrays without encoding need no derived class.

@@ -32,6 +32,7 @@
 #include "store/objects/object_ranges.hpp"
 #include "store/objects/object_url.hpp"
 #include "store/objects/open_objects.hpp"
+#include "store/url.hpp"
 
 namespace plait::driver {
 
@@ -102,8 +103,21 @@ void fields(Codec& codec, base::Record<Codec, FoundArray>& found) {
   codec(found.format, found.content, found.access, found.costs, found.dataset);
 }
 
-/// errors  kArgument: attributes that the format cannot store.
-void check_attributes(const std::string& name, const Format& made, const FileOptions& wanted) {
+/// errors  kArgument: properties, types or attributes that the format cannot store.
+void check_properties(const std::string& name, const Format& made, const FileOptions& wanted) {
+  if (!made.traits().keeps_chunks &&
+      (container::describes_storage(wanted) || std::ranges::any_of(wanted.arrays, container::describes_storage)))
+    base::throw_argument_error(
+        name,
+        ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
+        "file of this name stores its array in one piece and states none of them; leave them out, or give a name "
+        "that ends with .zarr");
+  const auto has_texts = [](const ArrayDescription& one) { return one.type.has_texts(); };
+  if (!made.traits().has_texts && (wanted.dtype == ArrayType::kTexts || std::ranges::any_of(wanted.arrays, has_texts)))
+    base::throw_argument_error(name,
+                               ": texts of any length (dtype text) were given, but a file of this name has elements of "
+                               "a fixed size; convert them (target_dtype=U, --target-dtype U), or "
+                               "give a name that ends with .h5, .nc or .zarr");
   const auto check = [&](const ArrayAttributes& attributes, bool of_group) {
     for (const ArrayAttribute& one : attributes)
       if (const base::Rejection rejection = made.attribute_rejection(name, one, of_group))
@@ -127,25 +141,17 @@ std::unique_ptr<container::NewFile> new_file(const std::string& name, Contents c
         name,
         ": several arrays were given, but a file of this name holds one; give a name that ends with "
         ".npz or .safetensors");
-  if (!made.traits().keeps_chunks &&
-      (container::describes_storage(wanted) || std::ranges::any_of(wanted.arrays, container::describes_storage)))
-    base::throw_argument_error(
-        name,
-        ": chunks, shards, a codec, a fill value, unlimited dimensions or names of dimensions were given, but a "
-        "file of this name stores its array in one piece and states none of them; leave them out, or give a name "
-        "that ends with .zarr");
-  const auto has_texts = [](const ArrayDescription& one) { return one.type.has_texts(); };
-  if (!made.traits().has_texts && (wanted.dtype == ArrayType::kTexts || std::ranges::any_of(wanted.arrays, has_texts)))
-    base::throw_argument_error(name,
-                               ": texts of any length (dtype text) were given, but a file of this name has elements of "
-                               "a fixed size; convert them (target_dtype=U, --target-dtype U), or "
-                               "give a name that ends with .h5, .nc or .zarr");
   if (!made.traits().copies_objects && !wanted.library_copies.arrays.empty())
     base::throw_argument_error(name,
                                ": copies of arrays by HDF5's library were given, which only HDF5 files take; give "
                                "a name that ends with .h5");
-  check_attributes(name, made, wanted);
+  check_properties(name, made, wanted);
   return made.create(name, wanted);
+}
+
+bool lacks_array(const std::string& name, const std::shared_ptr<store::Store>& store) {
+  if (!container::array_name(name).array || store::is_raw(name)) return false;
+  return container::detect_format(name, *store).open(store, name)->lacks_array();
 }
 
 FileOpening::FileOpening(File::Impl& file, const FileOptions& options, collective::Collective& call, Contents contents,
@@ -209,14 +215,15 @@ void FileOpening::look(const std::shared_ptr<store::Store>& store) {
   const std::unique_ptr<container::OpenedFile> opened = format_->open(store, name());
   if (mode() != Mode::kRead) opened->check_changeable();
   if (mode() == Mode::kAppend && !format_->traits().states_type) throw_cannot_grow();
-  dataset_ = opened->dataset(options_);
+  if (adds_array()) check_properties(name(), *format_, options_);
+  dataset_ = adds_array() ? opened->add(options_) : opened->dataset(options_);
   access_.cold = store->is_cold();
   if (store::is_url(store->name()) && store::object_store_kind(store->name()).whole_objects)
     access_.window_bytes = kNetworkWindow;
   // Each byte of an object is fetched once, and by one rank, whatever the layout.
   const bool is_object = dynamic_cast<const store::ObjectRanges*>(store.get()) != nullptr;
   if (is_object && access_.strategy == plan::Strategy::kAutomatic) access_.strategy = plan::Strategy::kTwoPhase;
-  if (mode() == Mode::kAppend) begin_shape_changes();
+  if (mode() == Mode::kAppend && !adds_array()) begin_shape_changes();
   if (mode() != Mode::kRead) dataset_->prepare_changes();
   content_ = dataset_->content();
   const bool states_type = format_->traits().states_type;
@@ -301,6 +308,7 @@ void FileOpening::adopt(const std::string& encoded, const core::Source& source) 
   file_.set_array({content.type, content.data_offset, content.chunk_shape(), content.shard_shape(), access_,
                    options_.several, access_.memory_bytes, content.packed},
                   *format_, std::move(dataset_));
+  if (adds_array()) file_.storage().mark_added();
   if (new_file_ && !options_.arrays.empty()) file_.set_members(new_file_->content().members);
 }
 

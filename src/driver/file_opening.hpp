@@ -14,6 +14,10 @@ namespace plait::driver {
 /// errors  kArgument: options that are missing or invalid, or that a file of this name does not have.
 std::unique_ptr<container::NewFile> new_file(const std::string& name, driver::Contents contents, FileOptions wanted);
 
+/// Returns true if `store` is a file of several arrays that lacks the one of that name, and can get it.
+/// errors  kSystem.
+bool lacks_array(const std::string& name, const std::shared_ptr<store::Store>& store);
+
 /// Determines the format of the store's bytes, and passes the array in it to the File.
 class FileOpening : public driver::Opening {
  public:
@@ -46,6 +50,8 @@ class FileOpening : public driver::Opening {
   std::unique_ptr<container::Dataset> attach(std::shared_ptr<store::Store> store, std::string_view encoded);
   /// errors  As OpenedFile::dataset(), with a description of the bytes if they are not an array.
   void look(const std::shared_ptr<store::Store>& store);
+  /// Returns true if the array is added to an existing file.
+  bool adds_array() const { return mode() == Mode::kAppend && options_.shape.has_value(); }
   /// errors  kArgument: the array cannot grow.  kSystem: another program appends to it.
   void begin_shape_changes();
   [[noreturn]] void throw_cannot_grow() const;

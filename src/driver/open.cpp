@@ -79,7 +79,7 @@ bool is_durable(const FileOptions& options) {
 
 /// Rejects options that only new files take.
 void check_options_of_new(const FileOptions& options, const std::string& path, Mode mode) {
-  if (mode == Mode::kWrite) return;
+  if (mode == Mode::kWrite || (mode == Mode::kAppend && options.shape)) return;
   const char* const property = container::given_property(options);
   const char* const given = property == nullptr && !options.groups.empty() ? "attributes" : property;
   if (given != nullptr)
@@ -108,43 +108,48 @@ std::string call_text(const core::FileContext& file, const FileOptions& options)
   return out;
 }
 
-/// Returns true if no file has the name.  errors  kArgument: arrays of this kind cannot grow.  kSystem.
-bool is_missing(const std::string& path) {
+/// What exists of the array that a File of mode `a` refers to.
+enum Existing : std::int64_t { kNoFile = -2, kFileWithoutArray = -1, kArray = 0 };
+
+/// errors  kArgument: arrays of this kind cannot grow.  kSystem.
+Existing find_existing(const std::string& path) {
   const auto* const driver = dynamic_cast<const driver::FileDriver*>(&driver::find_driver(path));
   if (driver == nullptr)
     base::throw_argument_error(path, " cannot grow: stores of this kind have a fixed shape; append to a Zarr array, ",
                                "a name that ends with .zarr");
   try {
-    (void)driver->find(path, false);
+    const std::shared_ptr<store::Store> found = driver->find(path, false).store;
+    return driver::lacks_array(path, found) ? kFileWithoutArray : kArray;
   } catch (const Error& error) {
     if (error.system_code() != ENOENT) throw;
-    return true;
+    return kNoFile;
   }
-  return false;
 }
 
 /// Returns the mode in which a File of mode `a` is opened, and removes the properties of a new array from the options
-/// of one that exists.  Collective.
+/// of one that exists.  With mode kAppend and a shape, the array is added to an existing file.  Collective.
 Mode resolve_append(const std::string& path, FileOptions& options, const Comm& comm) {
   core::FileContext context(path, Mode::kAppend, comm);
-  std::int64_t missing = 0;  // -1: there is no such array
+  std::int64_t existing = kArray;
   context.worker().run([&] {
     context.with_transport([&](transport::Transport& transport) {
       collective::Collective call(
           transport, [&] { return call_text(context, options); }, [&] { driver::check_name(path, false); });
       const auto look = [&] {
-        if (transport.rank() == 0 && is_missing(path)) missing = -1;
+        if (transport.rank() == 0) existing = find_existing(path);
       };
-      call.run_phase(look, missing);
+      call.run_phase(look, existing);
       call.run_phase([&] {
-        if (missing == 0 || (options.shape && (options.dtype || options.element_bytes != 0))) return;
+        if (existing != kNoFile || (options.shape && (options.dtype || options.element_bytes != 0))) return;
         base::throw_argument_error(path,
                                    " does not exist, and mode \"a\" creates an array of a shape and a dtype; give "
                                    "both, or the name of an existing array");
       });
     });
   });
-  if (missing != 0) return Mode::kWrite;
+  if (existing == kNoFile) return Mode::kWrite;
+  const bool is_described = options.shape && (options.dtype || options.element_bytes != 0);
+  if (existing == kFileWithoutArray && is_described) return Mode::kAppend;
   static_cast<ArrayProperties&>(options) = {};
   options.shape.reset();
   options.order.reset();

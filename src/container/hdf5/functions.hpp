@@ -119,6 +119,8 @@ namespace plait::container::hdf5 {
   ONE(H5Tset_cset)                      \
   ONE(H5Tget_strpad)                    \
   ONE(H5Pset_fill_value)                \
+  ONE(H5Pset_fill_time)                 \
+  ONE(H5Pset_alloc_time)                \
   ONE(H5Pset_link_creation_order)       \
   ONE(H5Pset_chunk)                     \
   ONE(H5Pset_filter)                    \

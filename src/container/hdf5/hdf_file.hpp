@@ -45,6 +45,10 @@ class HdfFile {
   /// errors  kArgument: no object has that name, or the name leads to another file. kSystem: the file is damaged, or
   ///         its groups are nested too deeply.
   std::vector<NamedDataset> datasets(std::string_view group);
+  /// Returns true if netCDF's library has made the file, or is to read it.
+  bool is_of_netcdf() const { return of_netcdf_; }
+  /// Returns true if no object has the name of an array.
+  bool lacks(std::string_view name) const;
   /// Returns the groups that the last call of datasets() visited, in its order.
   const std::vector<GroupAttributes>& groups() const { return groups_; }
   /// Describes a dataset with all its chunks.

@@ -7,6 +7,7 @@
 #include "base/errors.hpp"
 #include "container/format_registry.hpp"
 #include "container/hdf5/changing/attribute_changes.hpp"
+#include "container/hdf5/growth/added_dataset.hpp"
 #include "container/hdf5/growth/dataset_growth.hpp"
 #include "container/hdf5/hdf_file.hpp"
 #include "container/hdf5/library_read/library_store.hpp"
@@ -75,6 +76,10 @@ void OpenedDataset::prepare_changes() {
 
 DeferredChanges* OpenedDataset::deferred_changes() { return changed_ && changed_->is_changed() ? this : nullptr; }
 
+ShapeChanges* OpenedDataset::shape_changes() {
+  return changed_ && changed_->is_growing() && changed_->dataset().storage != Storage::kChunks ? nullptr : this;
+}
+
 void OpenedDataset::share(std::unique_ptr<transport::Counter> counter, bool alone) {
   changed_->share(std::move(counter), alone);
 }
@@ -120,7 +125,7 @@ std::unique_ptr<container::Dataset> opened(Content content, std::shared_ptr<stor
     return std::make_unique<OpenedDataset>(std::move(content), std::move(store), path);
   }
   // Chunks, and the elements of texts, get other offsets when they change.
-  if (dataset.storage == Storage::kChunks || dataset.needs_offsets()) {
+  if (dataset.storage == Storage::kChunks || dataset.needs_offsets() || dataset.changes) {
     const auto changed = std::make_shared<ChangedDataset>(std::move(file), std::move(dataset), path);
     return std::make_unique<OpenedDataset>(std::move(content), changed, path);
   }
@@ -142,6 +147,15 @@ std::vector<GroupAttributes> OpenedHdfFile::groups() {
   HdfFile found(*store_, file_);
   (void)found.datasets("");
   return found.groups();
+}
+
+bool OpenedHdfFile::lacks_array() const {
+  const auto array = array_name(name_).array;
+  return array && !array->empty() && HdfFile(*store_, file_).lacks(*array);
+}
+
+std::unique_ptr<container::Dataset> OpenedHdfFile::add(const FileOptions& options) {
+  return add_dataset(store_, name_, options);
 }
 
 std::unique_ptr<container::Dataset> OpenedHdfFile::dataset(const FileOptions& /*stated*/) {

@@ -24,7 +24,7 @@ class OpenedDataset : public container::Dataset, public DeferredChanges, public 
   void prepare_changes() override;
   DeferredChanges* deferred_changes() override;
   AttributeWriter* attribute_writer() override { return this; }
-  ShapeChanges* shape_changes() override { return this; }
+  ShapeChanges* shape_changes() override;
 
   bool needs_counter() const override { return true; }
   bool follows_elements() const override { return changed_->is_growing(); }
@@ -55,6 +55,8 @@ class OpenedHdfFile : public OpenedFile {
   std::vector<Member> arrays() override;
   std::vector<GroupAttributes> groups() override;
   std::unique_ptr<container::Dataset> dataset(const FileOptions& stated) override;
+  bool lacks_array() const override;
+  std::unique_ptr<container::Dataset> add(const FileOptions& options) override;
 
  private:
   std::shared_ptr<store::Store> store_;

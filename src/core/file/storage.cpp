@@ -4,7 +4,7 @@
 // and notifies the other end of a pipe. Later calls are rejected by check_open(): first if a rank has abandoned the
 // file, which needs the transport, then if it has failed, then if it is closed. Not every error is a failure: after an
 // error of arguments all ranks can continue, so handle_error() only ends the file if a rank was lost, the file was
-// abandoned, or a new file lacks elements.
+// abandoned, or a new array lacks elements.
 
 #include "core/file/storage.hpp"
 
@@ -57,7 +57,7 @@ void FileStorage::call_together(base::FunctionRef<void(transport::Transport&)> b
 }
 
 void FileStorage::handle_error(const Error& error, bool write) {
-  const bool incomplete = write && context_.mode() == Mode::kWrite && error.kind() == ErrorKind::kSystem;
+  const bool incomplete = write && (context_.mode() == Mode::kWrite || added_) && error.kind() == ErrorKind::kSystem;
   if (incomplete || error.system_code() == EOWNERDEAD || context_.is_abandoned()) fail(error.what());
 }
 

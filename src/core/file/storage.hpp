@@ -38,11 +38,13 @@ class FileStorage {
   /// Records that elements may be in the store only.
   void mark_written() { written_ = true; }
   bool is_written() const { return written_; }
+  /// Mode `a`: close() adds the array to the file, also if no element has been written.
+  void mark_added() { written_ = added_ = true; }
 
   /// Makes a collective call on an open file.  An error has the consequences of handle_error().
   void call_together(base::FunctionRef<void(transport::Transport&)> body);
   /// Makes the file fail after an error that no later call can recover from: a rank is lost or has abandoned the file,
-  /// or a new file lacks elements because a write has failed.  `write`: the error belongs to a write.
+  /// or a new array lacks elements because a write has failed.  `write`: the error belongs to a write.
   void handle_error(const Error& error, bool write);
   /// Ends the file for good, and a pipe with the error `why` at its other end.
   void fail(const char* why);
@@ -78,6 +80,7 @@ class FileStorage {
   std::atomic<bool> open_{false};
   std::atomic<bool> failed_{false};
   std::atomic<bool> written_{false};
+  std::atomic<bool> added_{false};
 };
 
 }  // namespace plait::core

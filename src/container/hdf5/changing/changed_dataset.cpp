@@ -98,7 +98,7 @@ void ChangedDataset::begin_log(std::int64_t begin, bool grows) {
   std::random_device draw;
   const std::uint64_t mark = std::uint64_t{draw()} << 32 | draw();
   begin = aligned(begin);
-  if (HdfDataset& own = changed_dataset(); own.storage == Storage::kWhole) {
+  if (HdfDataset& own = changed_dataset(); own.storage == Storage::kWhole && !grows) {
     copy_elements(begin);
     own.offset = std::exchange(begin, aligned(begin + size()));
   }
@@ -138,7 +138,7 @@ std::unique_ptr<store::Pending> ChangedDataset::submit_write(std::vector<WriteSe
   if (!is_changed()) return DatasetStore::submit_write(std::move(segments));
   if (dataset().storage == Storage::kWhole) {
     // An entry without bytes shows the rank that commits that some rank has written.
-    std::call_once(has_written_, [this] { log_->append(0, {}); });
+    if (!is_growing()) std::call_once(has_written_, [this] { log_->append(0, {}); });
     return DatasetStore::submit_write(std::move(segments));
   }
   for (const WriteSegment& segment : segments) check(segment.offset, segment.bytes);

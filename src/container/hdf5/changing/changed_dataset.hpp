@@ -18,12 +18,14 @@
 namespace plait::container::hdf5 {
 
 class GrowthGroup;
+struct DatasetCreation;
 
 /// What is in the file of a dataset that grows.
 struct StoredGrowth {
-  Extents shape;
+  Extents shape;  ///< zeros for a dataset that the file does not have yet
   std::shared_ptr<GrowthGroup> group;  ///< the group that the changes belong to; nullptr if they take effect alone
   std::shared_ptr<const void> turn;    ///< excludes other Files of the group
+  std::shared_ptr<const DatasetCreation> creation{};  ///< how the file gets the dataset; nullptr if the file has it
 };
 
 /// A dataset that is changed by new chunks, or an array of texts, whose elements refer to the heap of the file. Changed
@@ -47,14 +49,17 @@ class ChangedDataset : public DatasetStore, private WholeChunks {
   void share(std::unique_ptr<transport::Counter> counter, bool alone);
   /// Appends a collection of texts, and returns its offset in the file.  errors  kArgument: the file is not changed.
   std::int64_t append_heap(std::span<const std::byte> collection);
-  /// Returns true after prepare() or begin_growth().
+  /// Returns true after prepare(), begin_growth() or begin_creation().
   bool is_changed() const { return dataset().changes.has_value(); }
-  /// Returns true after begin_growth().
+  /// Returns true after begin_growth() or begin_creation().
   bool is_growing() const { return is_changed() && dataset().changes->grows; }
   /// Locks the file, and returns the dataset with the shape that it has in the file, which may differ from that of its
   /// unlimited dimensions. One rank calls it before the dataset is broadcast.
   /// errors  kArgument: the shape cannot change. kSystem: another program changes the file.
   std::shared_ptr<ChangedDataset> begin_growth();
+  /// Locks the file, and prepares a dataset that it does not have yet. One rank calls it before the dataset is
+  /// broadcast. errors  kArgument: the file cannot get the dataset. kSystem: another program changes the file.
+  void begin_creation(DatasetCreation creation);
   /// Returns the dataset with another shape, with the same log. Every rank calls it, between accesses.
   /// errors  kArgument: the shape exceeds the maximum.
   std::shared_ptr<ChangedDataset> with_shape(const Extents& shape);

@@ -26,6 +26,7 @@
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/hdf5/changing/journal.hpp"
+#include "container/hdf5/growth/dataset_creation.hpp"
 #include "container/hdf5/growth/overlay.hpp"
 #include "container/hdf5/growth/overlay_driver.hpp"
 #include "container/hdf5/library.hpp"
@@ -111,14 +112,19 @@ class OverlayDataset {
 };
 
 void change_dataset(const Library& hdf5, Overlay& overlay, const GrowingFile& file, const DatasetGrowth& growth) {
+  std::string path = growth.path;
+  if (growth.creation) {
+    path = create_dataset(hdf5, overlay, file.path, *growth.creation);
+    if (!growth.creation->member.in_chunks()) return;
+  }
   if (!growth.reduced.empty()) {
-    OverlayDataset dataset(hdf5, overlay, file, growth.path);
+    OverlayDataset dataset(hdf5, overlay, file, path);
     dataset.set_shape(growth.reduced);
     dataset.close();
   }
   const MappedFile bytes(file.file, overlay.size());
   if (bytes.data() == nullptr) base::throw_system_error(errno, file.path, " cannot be mapped to change a shape");
-  OverlayDataset dataset(hdf5, overlay, file, growth.path);
+  OverlayDataset dataset(hdf5, overlay, file, path);
   dataset.set_shape(growth.shape);
   for (const PlacedChunk& chunk : growth.chunks) {
     overlay.direct(chunk.offset, chunk.bytes);
@@ -134,7 +140,7 @@ DatasetGrowth make_growth(const HdfDataset& dataset, const Extents& stored, std:
                           const Extents& shape) {
   const Extents grid = dataset.grid();
   const std::size_t dimensions = dataset.stored_dimensions();
-  DatasetGrowth growth{dataset.path, {}, {shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(dimensions)}, {}};
+  DatasetGrowth growth{dataset.path, nullptr, {}, {shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(dimensions)}, {}};
   Extents reduced = stored;
   bool is_smaller = false;
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -183,7 +189,7 @@ std::int64_t apply_growth(const GrowingFile& file, std::span<const DatasetGrowth
   }
   if (!write_through_journal(file.file, file.path, overlay->changes()))
     base::throw_system_error(EACCES, file.path,
-                             " cannot get another shape: its folder permits no new file, and the change needs a "
+                             " cannot be changed: its folder permits no new file, and the change needs a "
                              "journal there (",
                              journal_name(file.path), "); the file has its former content; permit new files");
   return overlay->end();

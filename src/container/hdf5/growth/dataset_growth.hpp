@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "container/hdf5/dataset.hpp"
 
 namespace plait::container::hdf5 {
+
+struct DatasetCreation;
 
 /// A chunk that is in the file, and is to be in the index.
 struct PlacedChunk {
@@ -21,6 +24,7 @@ struct PlacedChunk {
 /// A change of one dataset.
 struct DatasetGrowth {
   std::string path;
+  std::shared_ptr<const DatasetCreation> creation{};  ///< how the dataset is made first; nullptr if it exists
   /// The shape that the dataset gets first, so that the index loses chunks which are then entered again with other
   /// offsets; empty if none.
   Extents reduced;

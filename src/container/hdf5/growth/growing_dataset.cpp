@@ -14,16 +14,22 @@
 // The library's metadata is stored after the chunks of the log. A later append() of the same File continues the log
 // after the metadata.
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "base/checked.hpp"
 #include "base/errors.hpp"
 #include "base/text.hpp"
 #include "container/array_type.hpp"
 #include "container/hdf5/changing/changed_dataset.hpp"
+#include "container/hdf5/growth/dataset_creation.hpp"
 #include "container/hdf5/growth/dataset_growth.hpp"
 #include "container/hdf5/growth/growth_group.hpp"
+#include "container/hdf5/growth/overlay.hpp"
 
 namespace plait::container::hdf5 {
 
@@ -84,29 +90,81 @@ bool clear_chunk(const HdfDataset& dataset, const Extents& first, const Extents&
   return changed;
 }
 
+/// A file that is locked for changes of the shapes of its datasets.
+struct LockedFile {
+  std::shared_ptr<GrowthGroup> group;
+  std::shared_ptr<const void> turn;
+  std::shared_ptr<ChangedFile> file;
+};
+
+LockedFile lock_file(const std::shared_ptr<store::Store>& store, const std::string& name) {
+  LockedFile locked;
+  locked.group = GrowthGroup::find(store->name());
+  if (locked.group) locked.turn = locked.group->begin_dataset(name);
+  locked.file = locked.group ? locked.group->file(store, name) : std::make_shared<ChangedFile>(store, name);
+  return locked;
+}
+
+/// Returns the offset from which on new bytes may be written.
+/// what: what is not possible if the file cannot change in this way, as in "cannot grow".  errors  kArgument.
+std::int64_t find_free(ChangedFile& file, const std::string& name, const char* what) {
+  ChangedState& state = file.state();
+  state.fields = find_length(file.file());
+  if (state.fields.rejection)
+    base::throw_argument_error(name, ' ', what, ": ", state.fields.rejection.reason(),
+                               "; copy it to a new file by h5repack");
+  state.old_length = read_number(file.file(), state.fields.length);
+  return std::max(static_cast<std::int64_t>(state.old_length), state.free);
+}
+
 }  // namespace
 
 std::shared_ptr<ChangedDataset> ChangedDataset::begin_growth() {
-  std::shared_ptr<GrowthGroup> group = GrowthGroup::find(file().name());
-  std::shared_ptr<const void> turn = group ? group->begin_dataset(name()) : nullptr;
-  take_file(group ? group->file(shared_file(), name()) : std::make_shared<ChangedFile>(shared_file(), name()));
-  changed_file_->state().fields = find_length(file());
-  if (changed_file_->state().fields.rejection)
-    base::throw_argument_error(name(), " cannot grow: ", changed_file_->state().fields.rejection.reason(),
-                               "; copy it to a new file by h5repack");
-  changed_file_->state().old_length = read_number(file(), changed_file_->state().fields.length);
-  begin_log(std::max(static_cast<std::int64_t>(changed_file_->state().old_length), changed_file_->state().free), true);
+  LockedFile locked = lock_file(shared_file(), name());
+  take_file(locked.file);
+  begin_log(find_free(*changed_file_, name(), "cannot grow"), true);
   HdfDataset own = dataset();
   if (!own.stored_shape.empty()) {
     const Extents stored = std::exchange(own.stored_shape, {});
     own.missing.clear();
     set_shape(own, stored);
   }
-  auto stored = std::make_shared<StoredGrowth>(StoredGrowth{own.type.shape, std::move(group), std::move(turn)});
+  auto stored = std::make_shared<StoredGrowth>(StoredGrowth{own.type.shape, std::move(locked.group), std::move(locked.turn)});
   auto made = std::make_shared<ChangedDataset>(shared_file(), std::move(own), name());
   made->changed_file_ = changed_file_;
   made->stored_ = std::move(stored);
   return made;
+}
+
+void ChangedDataset::begin_creation(DatasetCreation creation) {
+  constexpr std::int64_t kPage = 4096;
+  constexpr std::int64_t kLine = 64;
+  LockedFile locked = lock_file(shared_file(), name());
+  changed_file_ = locked.file;
+  std::int64_t begin = find_free(*changed_file_, name(), "cannot be added");
+  HdfDataset& own = changed_dataset();
+  const bool in_one_piece = own.storage == Storage::kWhole;
+  if (in_one_piece) {
+    // Bytes after the end may be those of a killed program, but elements that no rank writes must be zero.
+    begin = std::max(begin, file().size());
+    const std::int64_t unit = size() < kPage ? kLine : kPage;
+    own.offset = begin = (begin + unit - 1) / unit * unit;
+    if (size() > 0) creation.offset = begin;
+    begin = base::checked_add(begin, size(), "bytes of the file");
+  }
+  {
+    const Library hdf5;
+    Overlay discarded(changed_file_->descriptor(), begin);
+    own.path = create_dataset(hdf5, discarded, changed_file_->path(), creation);
+  }
+  if (in_one_piece && ::ftruncate(changed_file_->descriptor(), begin) != 0)
+    base::throw_system_error(errno, name(), " cannot be added: the file cannot be extended");
+  if (in_one_piece && own.type.shape.empty() && !creation.member.fill.empty())
+    file().write({{own.offset, creation.member.fill.data(), size()}});
+  begin_log(begin, true);
+  stored_ = std::make_shared<StoredGrowth>(
+      StoredGrowth{Extents(own.type.shape.size(), 0), std::move(locked.group), std::move(locked.turn),
+                   std::make_shared<const DatasetCreation>(std::move(creation))});
 }
 
 std::shared_ptr<ChangedDataset> ChangedDataset::with_shape(const Extents& shape) {
@@ -179,8 +237,15 @@ void ChangedDataset::commit_shape(const Extents& shape) {
   std::vector<Chunk> chunks = log_->all();
   // An earlier commit to a smaller shape has entered only some of the chunks.
   std::erase_if(chunks, [&](const Chunk& chunk) { return is_in_index(dataset(), chunk); });
-  if (chunks.empty() && shape == stored_->shape) return;
-  DatasetGrowth growth = make_growth(dataset(), stored_->shape, chunks, shape);
+  if (chunks.empty() && shape == stored_->shape && !stored_->creation) return;
+  const bool in_chunks = dataset().storage == Storage::kChunks;
+  DatasetGrowth growth = in_chunks ? make_growth(dataset(), stored_->shape, chunks, shape)
+                                   : DatasetGrowth{dataset().path, nullptr, {}, shape, {}};
+  if (stored_->creation) {
+    DatasetCreation creation = *stored_->creation;
+    creation.member.type.shape = shape;
+    growth.creation = std::make_shared<const DatasetCreation>(std::move(creation));
+  }
   // Other ranks skip the metadata after the log by a header.
   const std::int64_t free = log_->end() + ChunkLog::kHeaderBytes;
   if (stored_->group) {
@@ -190,8 +255,9 @@ void ChangedDataset::commit_shape(const Extents& shape) {
     apply_to(*changed_file_, name(), {&growth, 1});
     if (changed_file_->state().free > free) log_->skip_to(changed_file_->state().free);
   }
-  update_index(changed_dataset(), chunks, shape);
+  if (in_chunks) update_index(changed_dataset(), chunks, shape);
   stored_->shape = shape;
+  stored_->creation = nullptr;
 }
 
 void ChangedDataset::commit_growth() {

@@ -48,7 +48,7 @@ class ReaderLock {
       // Linux releases the former lock before it tries to get the new one.
       (void)::flock(file_, LOCK_SH | LOCK_NB);
       if (std::chrono::steady_clock::now() > end)
-        base::throw_system_error(EBUSY, name, " cannot get its new shape: its file has been open elsewhere for ",
+        base::throw_system_error(EBUSY, name, " cannot be changed: its file has been open elsewhere for ",
                                  kMaxWait.count(),
                                  " s, in another program or by another library; it has its former content; close it "
                                  "there, and append again");

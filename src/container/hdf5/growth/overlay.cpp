@@ -87,22 +87,24 @@ void Overlay::direct(std::int64_t offset, std::int64_t bytes) {
 
 std::int64_t Overlay::allocate(std::int64_t bytes, bool is_elements) {
   // The library accesses only what is before the end, so that the appended chunks must be before it as well.
-  allocated_ = end_ = std::max(end_, free_);
+  end_ = end();
+  allocated_ = std::max(allocated_, end_);
   if (is_elements && !is_used_ && directed_ >= 0 && bytes == directed_bytes_) {
     is_used_ = true;
     return directed_;
   }
   const std::int64_t at = (end_ + kAlignment - 1) / kAlignment * kAlignment;
-  allocated_ = end_ = at + bytes;
+  end_ = at + bytes;
+  allocated_ = std::max(allocated_, end_);
   return at;
 }
 
 FileChanges Overlay::changes() const {
   // The library allocates nothing if it enters no chunk, but the file must not lose those that are appended already.
-  FileChanges found{size_, std::max(end_, free_), {}};
+  FileChanges found{size_, end(), {}};
   for (const auto& [number, page] : pages_) {
     const std::int64_t begin = number * kPageBytes;
-    const std::int64_t bytes = std::min(kPageBytes, end_ - begin);
+    const std::int64_t bytes = std::min(kPageBytes, end() - begin);
     const auto differs = [&, &now = page.now, &before = page.before](std::int64_t i) {
       return begin + i >= size_ || now[static_cast<std::size_t>(i)] != before[static_cast<std::size_t>(i)];
     };

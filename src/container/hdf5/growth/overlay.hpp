@@ -37,11 +37,17 @@ class Overlay {
   void direct(std::int64_t offset, std::int64_t bytes);
   /// Allocates space, and returns its offset. is_elements: true if it is for elements, not for metadata.
   std::int64_t allocate(std::int64_t bytes, bool is_elements);
-  /// Returns true if the chunk of direct() is stored at `offset`.
-  bool is_directed(std::int64_t offset) const { return is_used_ && offset == directed_; }
-  /// The end of the space that is in use.
-  std::int64_t end() const { return end_; }
-  void set_end(std::int64_t end) { end_ = end; }
+  /// Returns true if `offset` is in the space of direct().
+  bool is_directed(std::int64_t offset) const {
+    return is_used_ && offset >= directed_ && offset < directed_ + directed_bytes_;
+  }
+  /// The end of the space that is in use. The library extends a block that ends there in place, so that the appended
+  /// chunks must be before it.
+  std::int64_t end() const { return std::max(end_, free_); }
+  void set_end(std::int64_t end) {
+    end_ = end;
+    if (end > free_) allocated_ = std::max(allocated_, end);
+  }
   /// The size of the file, without changes.
   std::int64_t size() const { return size_; }
   /// The size of the file with all space that has been allocated.

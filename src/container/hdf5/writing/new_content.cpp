@@ -31,6 +31,7 @@
 #include "container/hdf5/filters.hpp"
 #include "container/hdf5/texts/heap_texts.hpp"
 #include "container/hdf5/writing/new_type.hpp"
+#include "container/hdf5/writing/object_writer.hpp"
 #include "container/members.hpp"
 #include "container/netcdf/default_fill.hpp"
 #include "container/npy/encoding.hpp"
@@ -48,9 +49,6 @@ constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kLine = 64;
 constexpr const char* kFillName = "_FillValue";
 
-/// Removes the leading slash, which is optional.
-std::string bare(const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; }
-
 std::int64_t rounded(std::int64_t value, std::int64_t unit) {
   return base::checked_add(value, (unit - value % unit) % unit, "bytes of the file");
 }
@@ -59,18 +57,27 @@ bool has_elements(const ArrayType& type) {
   return !type.shape.empty() && std::ranges::find(type.shape, 0) == type.shape.end();
 }
 
-/// Returns the shape of a chunk of an array, and checks it.
-Extents new_chunk(const std::string& shown, const std::optional<Extents>& given, const ArrayType& type) {
-  Extents chunk = given.value_or(zarr::usual_chunk(type, kUsualChunk));
+/// Checks the shape of a chunk of an array.
+void check_chunk(const std::string& shown, const Extents& chunk, const ArrayType& type) {
   if (chunk.size() != type.shape.size() || std::ranges::any_of(chunk, [](std::int64_t size) { return size < 1; }))
     base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " do not fit an array ",
                                shape_to_string(type.shape), "; give a size of 1 or more for each dimension");
-  for (std::size_t d = 0; d < chunk.size(); ++d) chunk[d] = std::min(chunk[d], type.shape[d]);
   const auto bytes = array_bytes(chunk, type.element_bytes);
   if (!bytes || *bytes > kMaxCompressed ||
       std::ranges::any_of(chunk, [](std::int64_t size) { return size > UINT32_MAX; }))
     base::throw_argument_error(shown, ": chunks of ", shape_to_string(chunk), " have more than ", kMaxCompressed,
                                " bytes; give smaller ones");
+}
+
+/// Returns the shape of a chunk of an array, and checks it.  unlimited: the dimensions in which it may be longer than
+/// the array.
+Extents new_chunk(const std::string& shown, const std::optional<Extents>& given, const ArrayType& type,
+                  const std::vector<std::int64_t>& unlimited) {
+  Extents chunk = given.value_or(zarr::usual_chunk(type, kUsualChunk));
+  for (std::size_t d = 0; d < chunk.size() && chunk.size() == type.shape.size(); ++d)
+    if (std::ranges::find(unlimited, static_cast<std::int64_t>(d)) == unlimited.end() && chunk[d] > 0)
+      chunk[d] = std::min(chunk[d], std::max<std::int64_t>(type.shape[d], 1));
+  check_chunk(shown, chunk, type);
   return chunk;
 }
 
@@ -183,7 +190,7 @@ void describe(Member& array, const std::string& path, bool of_netcdf) {
     array.codec.clear();
     return;
   }
-  array.chunk = new_chunk(shown, array.chunk, type);
+  array.chunk = new_chunk(shown, array.chunk, type, {});
   array.packed = comes_later(array);
 }
 
@@ -203,6 +210,8 @@ bool is_netcdf_name(const std::string& path) {
   const std::string_view suffix = format_named(path).traits().suffix;
   return suffix == ".nc" || suffix == ".nc4";
 }
+
+std::string bare_name(const std::string& name) { return name.starts_with('/') ? name.substr(1) : name; }
 
 bool comes_later(const Member& member) {
   return member.in_chunks() && (!member.fill.empty() || !make_filters(member.codec, member.type.element_bytes).empty());
@@ -226,11 +235,33 @@ NewContent new_content(const std::string& path, const FileOptions& options) {
     made.members = make_new_members(path, options, "data");
   const std::string file(array_name(path).file);
   for (Member& one : made.members) {
-    if (options.arrays.empty()) one.name = bare(one.name);
+    if (options.arrays.empty()) one.name = bare_name(one.name);
     describe(one, file, is_netcdf_name(path));
   }
   for (const GroupAttributes& group : options.groups) check_attributes(group.attributes, text(file, "::", group.group));
   return made;
+}
+
+Member added_member(const std::string& path, const FileOptions& options, bool of_netcdf) {
+  const std::string file(array_name(path).file);
+  Member member = make_new_members(path, options, "data").front();
+  member.name = bare_name(member.name);
+  const std::string shown = text(file, "::", member.name);
+  check_object_name(member.name, shown);
+  if (member.shard)
+    base::throw_argument_error(path, ": shards were given, which Plait writes to .zarr only; leave them out");
+  if (member.type.order != Order::kC)
+    base::throw_argument_error(shown, ": HDF5 keeps arrays in order C, but order=F was given; leave it out");
+  const std::optional<Extents> chunk = member.chunk;
+  const std::string codec = member.codec;
+  describe(member, file, of_netcdf);
+  if (member.unlimited.empty()) return member;
+  if (chunk || has_elements(member.type))
+    member.chunk = new_chunk(shown, chunk, member.type, member.unlimited);
+  else
+    member.chunk = empty_chunk(member.type.shape);
+  member.codec = codec;
+  return member;
 }
 
 void assign_offsets(NewContent& made, std::int64_t head_bytes) {

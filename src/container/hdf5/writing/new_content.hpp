@@ -16,6 +16,14 @@ bool is_netcdf_name(const std::string& path);
 /// errors  kArgument: types, chunks, codecs, values or names do not fit.
 NewContent new_content(const std::string& path, const FileOptions& options);
 
+/// Removes the leading slash of a name, which is optional.
+std::string bare_name(const std::string& name);
+
+/// Checks the options of a new array in an existing file. Returns the array without its offset. An array with unlimited
+/// dimensions has chunks, even if it has no elements yet.
+/// errors  Those of new_content().
+Member added_member(const std::string& path, const FileOptions& options, bool of_netcdf);
+
 /// Returns true if an array gets its offset only when its chunks are written: its address is after `file_bytes`.
 bool comes_later(const Member& member);
 

@@ -1,0 +1,113 @@
+// A dataset that an existing file gets.
+//
+// Problem: readers must find the file without the dataset, or with the dataset and all its elements, whatever is killed
+// when.
+//
+// Idea: it is a dataset that grows from nothing. Its elements are appended after the end of the file like those of
+// append(). commit() makes the dataset in the overlay first, and then goes on as if the dataset had grown. It is made
+// in another overlay when the File is opened, which is discarded, so that all that can be wrong is an error of open().
+//
+// Example: a file of 10,000 bytes gets an array of 3x1000 elements of 4 bytes in one piece. The elements are written to
+// 12,288..24,287. commit() makes the metadata from 24,320 on, and one journal has it and the changed bytes of the group.
+
+#include "container/hdf5/growth/added_dataset.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/format_registry.hpp"
+#include "container/hdf5/filters.hpp"
+#include "container/hdf5/growth/dataset_creation.hpp"
+#include "container/hdf5/hdf_file.hpp"
+#include "container/hdf5/opened_file.hpp"
+#include "container/hdf5/writing/new_content.hpp"
+#include "container/hdf5/writing/scales.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+/// Makes the dimensions unlimited that are so in a file of netCDF.
+void add_unlimited(ArrayDescription& array, const std::vector<GroupAttributes>& groups) {
+  for (std::size_t d = 0; d < array.dimension_names.size(); ++d) {
+    for (std::string above = parent_group(array.name);; above = parent_group(above)) {
+      const auto group = std::ranges::find(groups, above, &GroupAttributes::group);
+      if (group != groups.end()) {
+        const auto found = std::ranges::find(group->dimensions, array.dimension_names[d], &GroupDimension::name);
+        if (found != group->dimensions.end()) {
+          if (found->unlimited) array.unlimited.push_back(static_cast<std::int64_t>(d));
+          break;
+        }
+      }
+      if (above.empty()) break;
+    }
+  }
+  std::ranges::sort(array.unlimited);
+  const auto repeated = std::ranges::unique(array.unlimited);
+  array.unlimited.erase(repeated.begin(), repeated.end());
+}
+
+/// Describes the dataset as if the file had it, without elements.
+HdfDataset make_dataset(const Member& member) {
+  HdfDataset dataset;
+  dataset.type = member.type;
+  dataset.path = member.name;
+  dataset.storage = member.in_chunks() ? Storage::kChunks : Storage::kWhole;
+  if (member.in_chunks()) dataset.chunk = *member.chunk;
+  dataset.filters = make_filters(member.codec, member.type.element_bytes);
+  dataset.fill = member.fill;
+  dataset.has_own_fill = !member.fill.empty();
+  dataset.fill.resize(static_cast<std::size_t>(member.type.element_bytes));
+  dataset.dimension_names = member.dimension_names;
+  dataset.unlimited = member.unlimited;
+  dataset.attributes = member.attributes;
+  dataset.max_shape = member.type.shape;
+  for (const std::int64_t d : member.unlimited)
+    dataset.max_shape[static_cast<std::size_t>(d)] = std::numeric_limits<std::int64_t>::max();
+  return dataset;
+}
+
+}  // namespace
+
+bool HdfFile::lacks(std::string_view name) const {
+  while (name.starts_with('/')) name.remove_prefix(1);
+  return !open_object(base::text('/', name), base::text(path_, "::", name)) && !open_array(name).first;
+}
+
+std::unique_ptr<container::Dataset> add_dataset(const std::shared_ptr<store::Store>& file, const std::string& name,
+                                                const FileOptions& options) {
+  DatasetCreation creation;
+  {
+    FileOptions changed = options;
+    HdfFile described(*file, std::string(array_name(name).file));
+    creation.of_netcdf = described.is_of_netcdf();
+    if (creation.of_netcdf) {
+      (void)described.datasets("");
+      ArrayDescription array;
+      static_cast<ArrayProperties&>(array) = options.properties();
+      array.name = bare_name(std::string(*array_name(name).array));
+      add_unlimited(array, described.groups());
+      changed.unlimited = std::move(array.unlimited);
+    }
+    creation.member = added_member(name, changed, creation.of_netcdf);
+  }
+  const Member& member = creation.member;
+  HdfDataset dataset = make_dataset(member);
+  if (member.type.has_texts() && !member.fill.empty())
+    base::throw_argument_error(name, " cannot be added: its elements are texts of any length with a fill value; leave "
+                                     "out the fill value");
+  Content content(member.type, 0);
+  if (member.in_chunks()) content.chunk = member.chunk;
+  content.packed = dataset.decodes_chunks();
+  content.fill = member.fill;
+  content.attributes = member.attributes;
+  auto made = std::make_shared<ChangedDataset>(file, std::move(dataset), name);
+  made->begin_creation(std::move(creation));
+  return std::make_unique<OpenedDataset>(std::move(content), made, name);
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,261 @@
+// Making a dataset in an existing file.
+//
+// Problem: the new dataset must refer to what the file has already: its groups, and the scales of its dimensions, which
+// refer back to the dataset. A file of netCDF has one scale for each dimension, with a number of its own.
+//
+// Idea: the library makes all objects in an Overlay. A dataset without chunks gets the space in which its elements are
+// already. Scales are searched for in the group of the dataset and in those above it, as for new files (plan_scales).
+//
+// Example: a file of netCDF has time(time) with 10 elements, unlimited, and lat(lat) with 4. temp(time, lat, height) of
+// shape 10x4x3 is added. Its scales are time and lat, whose REFERENCE_LISTs get a further entry, and a new dimension
+// "height" of length 3, which gets the number 2. Its first dimension is unlimited, because time is.
+
+#include "container/hdf5/growth/dataset_creation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/array_type.hpp"
+#include "container/attributes.hpp"
+#include "container/hdf5/growth/overlay_driver.hpp"
+#include "container/hdf5/library_read/external_links.hpp"
+#include "container/hdf5/netcdf4/dimensions.hpp"
+#include "container/hdf5/netcdf4/links.hpp"
+#include "container/hdf5/writing/object_writer.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string join_path(const std::string& group, const std::string& name) {
+  return group.empty() ? name : group + '/' + name;
+}
+
+bool is_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+/// A scale that the file has already.
+struct FoundScale {
+  std::string path;
+  haddr_t address = 0;
+};
+
+class DatasetCreator {
+ public:
+  DatasetCreator(const Library& hdf5, Overlay& overlay, const std::string& path, const DatasetCreation& creation)
+      : hdf5_(hdf5),
+        overlay_(overlay),
+        creation_(creation),
+        member_(creation.member),
+        group_(parent_group(creation.member.name)),
+        file_(hdf5, overlay, path),
+        writer_(hdf5, file_.id(), path, creation.of_netcdf),
+        links_(hdf5, FollowRule::kNone),
+        types_(hdf5, root_names()) {}
+
+  /// Returns the path of the dataset.
+  std::string create() {
+    check_name();
+    make_groups();
+    const bool is_scale = is_own_scale();
+    const std::vector<std::optional<FoundScale>> scales =
+        is_scale ? std::vector<std::optional<FoundScale>>() : find_scales();
+    const std::string path = needs_other_name_ ? non_coordinate_path(member_.name) : member_.name;
+    {
+      const Handle type = writer_.make_type(member_, types_);
+      const bool has_space = creation_.offset > 0;
+      if (has_space)
+        overlay_.direct(creation_.offset, *array_bytes(member_.type.shape, member_.type.element_bytes));
+      const Handle dataset =
+          writer_.make_dataset(member_, path, type.id(), has_space ? Allocation::kNow : Allocation::kLate);
+      overlay_.direct(-1, 0);
+      if (is_scale)
+        writer_.write_scale(dataset.id(),
+                            {member_.name, member_.type.shape[0], std::size_t{0}, !member_.unlimited.empty()},
+                            next_number());
+      else
+        attach(dataset.id(), scales);
+    }
+    types_.close();
+    file_.close();
+    return path;
+  }
+
+ private:
+  template <typename... Parts>
+  [[noreturn]] void reject(const Parts&... parts) const {
+    base::throw_argument_error(writer_.shown(member_.name), " cannot be added: ", parts...);
+  }
+  /// Returns the names in the root group, which no type of netCDF gets.
+  std::set<std::string> root_names() const {
+    std::set<std::string> names{member_.name.substr(0, member_.name.find('/'))};
+    names.insert(member_.dimension_names.begin(), member_.dimension_names.end());
+    const Handle root = writer_.open("");
+    for (const Link& link : read_links(hdf5_, root.id()).value_or(std::vector<Link>())) names.insert(link.name);
+    return names;
+  }
+  /// Opens an object of the file; the result is invalid if there is none.
+  Handle open_object(const std::string& name) {
+    links_.clear();
+    Handle object(hdf5_->H5Oopen(file_.id(), ("/" + name).c_str(), links_.id()), hdf5_->H5Oclose);
+    if (links_.rejection()) links_.rejection().raise(writer_.shown(name), ": ");
+    return object;
+  }
+  int kind(const Handle& object) const { return object ? hdf5_->H5Iget_type(object.id()) : -1; }
+  bool is_scale(const Handle& object) const { return kind(object) == H5I_DATASET && hdf5::is_scale(hdf5_, object.id()); }
+
+  /// errors  kArgument: an object has the name.
+  void check_name() {
+    const Handle object = open_object(member_.name);
+    if (object && is_scale(object) && is_only_dimension(hdf5_, object.id()))
+      reject("the file has a dimension of this name without a variable; give the array another name, or copy the file "
+             "to a new one");
+    if (object)
+      reject("the file has a ", kind(object) == H5I_GROUP ? "group" : "dataset",
+             " of this name already; give the array another name");
+    if (open_object(non_coordinate_path(member_.name)))
+      reject("the file has a variable of this name already; give the array another name");
+  }
+  void make_groups() {
+    std::vector<std::string> above;
+    for (std::string group = group_; !group.empty(); group = parent_group(group)) above.push_back(group);
+    for (std::size_t i = above.size(); i-- > 0;) {
+      const Handle object = open_object(above[i]);
+      if (object && kind(object) != H5I_GROUP)
+        reject('"', above[i], "\" is not a group in the file; give the array a name in a group");
+      if (!object) writer_.make_group(above[i]);
+    }
+  }
+  /// Returns true if the array becomes the scale of its own dimension.
+  bool is_own_scale() const {
+    const std::vector<std::string>& names = member_.dimension_names;
+    if (member_.type.shape.size() != 1 || names.empty() || names.front() != last_part(member_.name)) return false;
+    return std::ranges::none_of(std::array{"CLASS", "NAME", "REFERENCE_LIST"}, [&](const char* taken) {
+      return find_attribute(member_.attributes, taken) != nullptr;
+    });
+  }
+  bool is_unlimited(std::size_t d) const {
+    return std::ranges::find(member_.unlimited, static_cast<std::int64_t>(d)) != member_.unlimited.end();
+  }
+
+  /// Finds or makes the scale of each dimension. netCDF's library reads arrays that have scales for all dimensions or
+  /// for none.
+  std::vector<std::optional<FoundScale>> find_scales() {
+    const std::vector<std::string>& names = member_.dimension_names;
+    std::vector<std::optional<FoundScale>> found;
+    if (creation_.of_netcdf && !std::ranges::all_of(names, is_name)) return found;
+    for (std::size_t d = 0; d < names.size(); ++d) {
+      found.push_back(is_name(names[d]) ? find_scale(d) : std::nullopt);
+      if (!found.back() && creation_.of_netcdf) found.back() = make_dimension(d);
+    }
+    return found;
+  }
+  std::optional<FoundScale> find_scale(std::size_t d) {
+    for (std::string above = group_;; above = parent_group(above)) {
+      std::string path = join_path(above, member_.dimension_names[d]);
+      if (const Handle object = open_object(path); is_scale(object) && fits(object.id(), path, d))
+        return FoundScale{std::move(path), writer_.address(object.id(), path)};
+      if (above.empty()) return std::nullopt;
+    }
+  }
+  /// Returns true if the array has the length of a scale in dimension `d`.
+  /// errors  kArgument: the file is of netCDF, and the lengths differ.
+  bool fits(hid_t scale, const std::string& path, std::size_t d) const {
+    const Handle space(hdf5_->H5Dget_space(scale), hdf5_->H5Sclose);
+    const int count = space ? hdf5_->H5Sget_simple_extent_ndims(space.id()) : 0;
+    if (count < 1 || count > kMaxDimensions) return false;
+    std::array<hsize_t, kMaxDimensions> extents{};
+    std::array<hsize_t, kMaxDimensions> most{};
+    if (hdf5_->H5Sget_simple_extent_dims(space.id(), extents.data(), most.data()) < 0) writer_.fail(path);
+    const bool grows = most[0] == H5S_UNLIMITED;
+    const bool is_equal = std::cmp_equal(extents[0], member_.type.shape[d]);
+    if (!creation_.of_netcdf) return is_equal || (grows && is_unlimited(d));
+    if (!grows && !is_equal)
+      reject("it has ", member_.type.shape[d], " elements along dimension \"", path, "\", which has ", extents[0],
+             " in the file; give the array this length, or the dimension another name");
+    if (!grows && is_unlimited(d))
+      reject("its dimension \"", path, "\" has a fixed length in the file; leave it out of the unlimited dimensions");
+    return true;
+  }
+  FoundScale make_dimension(std::size_t d) {
+    const std::string path = join_path(group_, member_.dimension_names[d]);
+    if (open_object(path))
+      reject("the file has an object \"", path, "\", which is not a dimension; give the dimension another name");
+    if (path == member_.name) needs_other_name_ = true;
+    const Scale scale{path, member_.type.shape[d], std::nullopt, is_unlimited(d)};
+    const std::int64_t number = next_number();
+    const Handle dataset = writer_.make_dimension(scale);
+    writer_.write_scale(dataset.id(), scale, number);
+    return {path, writer_.address(dataset.id(), path)};
+  }
+  /// Returns the number of a new dimension of netCDF; -1 if those in the file have none.
+  std::int64_t next_number() {
+    if (!creation_.of_netcdf) return -1;
+    std::int64_t next = 0;
+    bool any_without = false;
+    std::set<haddr_t> seen;
+    std::vector<std::string> to_visit{""};
+    while (!to_visit.empty()) {
+      const std::string name = std::move(to_visit.back());
+      to_visit.pop_back();
+      links_.clear();
+      const Handle object(hdf5_->H5Oopen(file_.id(), ("/" + name).c_str(), links_.id()), hdf5_->H5Oclose);
+      if (!object || !seen.insert(writer_.address(object.id(), name)).second) continue;
+      if (kind(object) == H5I_GROUP)
+        for (const Link& link : read_links(hdf5_, object.id()).value_or(std::vector<Link>()))
+          to_visit.push_back(join_path(name, link.name));
+      if (!is_scale(object)) continue;
+      const std::optional<std::int64_t> number = dimension_number(hdf5_, object.id());
+      any_without = any_without || !number;
+      next = std::max(next, number.value_or(-1) + 1);
+    }
+    return next == 0 && any_without ? -1 : next;
+  }
+  /// Makes the dataset and its scales refer to each other.
+  void attach(hid_t dataset, const std::vector<std::optional<FoundScale>>& scales) {
+    const haddr_t address = writer_.address(dataset, member_.name);
+    std::vector<haddr_t> addresses;
+    for (std::size_t d = 0; d < scales.size(); ++d) {
+      addresses.push_back(scales[d] ? scales[d]->address : 0);
+      if (!scales[d]) continue;
+      const Handle scale = writer_.open("/" + scales[d]->path);
+      writer_.add_reference(scale.id(), {address, static_cast<std::uint32_t>(d), 0}, scales[d]->path);
+    }
+    if (std::ranges::any_of(addresses, [](haddr_t scale) { return scale != 0; }))
+      writer_.write_dimension_list(dataset, std::move(addresses), member_.name);
+    if (!creation_.of_netcdf || scales.empty()) writer_.write_labels(dataset, member_.dimension_names, member_.name);
+  }
+
+  const Library& hdf5_;
+  Overlay& overlay_;
+  const DatasetCreation& creation_;
+  const Member& member_;
+  std::string group_;
+  OverlayFile file_;
+  ObjectWriter writer_;
+  ExternalLinks links_;
+  NetcdfTypes types_;
+  bool needs_other_name_ = false;  ///< true if a dimension has the name of the array
+};
+
+}  // namespace
+
+std::string create_dataset(const Library& hdf5, Overlay& overlay, const std::string& path,
+                           const DatasetCreation& creation) {
+  return DatasetCreator(hdf5, overlay, path, creation).create();
+}
+
+}  // namespace plait::container::hdf5

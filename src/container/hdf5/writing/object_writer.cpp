@@ -1,0 +1,226 @@
+#include "container/hdf5/writing/object_writer.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/errors.hpp"
+#include "base/text.hpp"
+#include "container/fill_value.hpp"
+#include "container/hdf5/filters.hpp"
+#include "container/hdf5/writing/new_attributes.hpp"
+#include "container/hdf5/writing/new_type.hpp"
+#include "container/npy/record_type.hpp"
+
+namespace plait::container::hdf5 {
+
+namespace {
+
+using base::text;
+
+/// A reference has 16 bytes, and an attribute at most 64 KiB.
+constexpr std::size_t kMaxReferences = 4000;
+constexpr const char* kReferences = "REFERENCE_LIST";
+
+Handle make_list(const Library& hdf5, hid_t kind) { return {hdf5->H5Pcreate(kind), hdf5->H5Pclose}; }
+
+/// Makes a dataspace of that shape, in which the `unlimited` dimensions may grow.
+Handle growing_space(const Library& hdf5, const Extents& shape, const std::vector<std::int64_t>& unlimited) {
+  if (unlimited.empty()) return make_space(hdf5, shape);
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  std::vector<hsize_t> most = extents;
+  for (const std::int64_t d : unlimited) most[static_cast<std::size_t>(d)] = H5S_UNLIMITED;
+  return {hdf5->H5Screate_simple(static_cast<int>(extents.size()), extents.data(), most.data()), hdf5->H5Sclose};
+}
+
+}  // namespace
+
+void check_object_name(const std::string& name, const std::string& shown) {
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view part = std::string_view(name).substr(begin, end - begin);
+    if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string_view::npos)
+      base::throw_argument_error(shown, ": \"", part,
+                                 "\" is no part of the name of a dataset; give a name such as /group/array");
+    begin = end + 1;
+  }
+}
+
+Extents empty_chunk(const Extents& shape) {
+  std::int64_t capacity = 1024;
+  Extents chunk(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 0; capacity /= chunk[d])
+    chunk[d] = std::clamp<std::int64_t>(shape[d], 1, capacity);
+  return chunk;
+}
+
+ObjectWriter::ObjectWriter(const Library& hdf5, hid_t file, std::string path, bool of_netcdf)
+    : hdf5_(hdf5),
+      file_(file),
+      path_(std::move(path)),
+      of_netcdf_(of_netcdf),
+      linked_(make_list(hdf5, hdf5->H5P_CLS_LINK_CREATE_ID_g)),
+      grouped_(make_list(hdf5, hdf5->H5P_CLS_GROUP_CREATE_ID_g)) {
+  bool made = hdf5->H5Pset_char_encoding(linked_.id(), H5T_CSET_UTF8) >= 0;
+  // netCDF's library changes only files that track the order of creation.
+  if (of_netcdf) made = made && hdf5->H5Pset_link_creation_order(grouped_.id(), kKeepsOrder) >= 0;
+  if (!made) base::throw_system_error(EIO, path_, " cannot be made by ", hdf5_.describe(), hdf5_.why());
+}
+
+std::string ObjectWriter::shown(const std::string& name) const { return text(path_, "::", name); }
+
+void ObjectWriter::fail(const std::string& name) const {
+  base::throw_system_error(EIO, shown(name), " cannot be made by ", hdf5_.describe(), hdf5_.why());
+}
+
+Handle ObjectWriter::open(const std::string& name) const {
+  Handle object(hdf5_->H5Oopen(file_, name.empty() ? "/" : name.c_str(), 0), hdf5_->H5Oclose);
+  if (!object) fail(name);
+  return object;
+}
+
+haddr_t ObjectWriter::address(hid_t object, const std::string& name) const {
+  const auto found = hdf5_.address(object);
+  if (!found) fail(name);
+  return *found;
+}
+
+void ObjectWriter::make_group(const std::string& name) const {
+  const Handle group(hdf5_->H5Gcreate2(file_, name.c_str(), linked_.id(), grouped_.id(), 0), hdf5_->H5Gclose);
+  if (!group) fail(name);
+}
+
+Handle ObjectWriter::make_type(const Member& member, NetcdfTypes& types) const {
+  const std::string& dtype = member.type.dtype;
+  const bool is_record = npy::is_record(dtype);
+  // A copy of a named type would have no name, so that `types` closes it.
+  Handle type = of_netcdf_ && is_record ? Handle(types.find_or_add(file_, dtype), [](hid_t) -> herr_t { return 0; })
+                                        : new_type(hdf5_, dtype);
+  if (!type && is_record) fail(member.name);
+  if (!type)
+    base::throw_argument_error(shown(member.name), ": HDF5 has no elements of dtype ", dtype,
+                               "; use numbers, booleans, or bytes of a fixed length");
+  return type;
+}
+
+Handle ObjectWriter::make_creation_list(const Member& member, hid_t type, Allocation allocation) const {
+  Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
+  bool said = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
+  if (!member.fill.empty() && member.type.has_texts()) {
+    const std::string value = zarr::text_fill(member.name, member.fill_value);
+    const char* const begin = value.c_str();
+    said = said && hdf5_->H5Pset_fill_value(creation.id(), type, &begin) >= 0;
+  } else if (!member.fill.empty()) {
+    said = said && hdf5_->H5Pset_fill_value(creation.id(), type, member.fill.data()) >= 0;
+  }
+  if (allocation == Allocation::kNow)
+    said = said && hdf5_->H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY) >= 0;
+  // The library requires fill values of texts.
+  if (allocation == Allocation::kNow && !member.type.has_texts())
+    said = said && hdf5_->H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER) >= 0;
+  if (!member.in_chunks() && member.unlimited.empty()) return said ? std::move(creation) : Handle();
+  const Extents chunk = member.in_chunks() ? *member.chunk : empty_chunk(member.type.shape);
+  const std::vector<hsize_t> extents(chunk.begin(), chunk.end());
+  said = said && hdf5_->H5Pset_chunk(creation.id(), static_cast<int>(extents.size()), extents.data()) >= 0;
+  // The filters are optional, because the library that writes the description may not have them.
+  for (const Filter& filter : make_filters(member.codec, member.type.element_bytes))
+    said = said && hdf5_->H5Pset_filter(creation.id(), static_cast<int>(filter.id), H5Z_FLAG_OPTIONAL,
+                                        filter.values.size(), filter.values.data()) >= 0;
+  return said ? std::move(creation) : Handle();
+}
+
+Handle ObjectWriter::make_dataset(const Member& member, const std::string& name, hid_t type,
+                                  Allocation allocation) const {
+  const Handle space = growing_space(hdf5_, member.type.shape, member.unlimited);
+  const Handle creation = make_creation_list(member, type, allocation);
+  Handle dataset(hdf5_->H5Dcreate2(file_, name.c_str(), type, space.id(), linked_.id(), creation.id(), 0),
+                 hdf5_->H5Dclose);
+  if (!space || !creation || !dataset) fail(member.name);
+  write_attributes(dataset.id(), member.attributes, member.name);
+  return dataset;
+}
+
+Handle ObjectWriter::make_dimension(const Scale& scale) const {
+  const Handle type = new_type(hdf5_, ">f4");
+  const std::vector<std::int64_t> unlimited(scale.unlimited ? 1 : 0, 0);
+  const Handle space = growing_space(hdf5_, {scale.length}, unlimited);
+  const Handle creation = make_list(hdf5_, hdf5_->H5P_CLS_DATASET_CREATE_ID_g);
+  constexpr hsize_t kChunk = 1024;
+  bool said = hdf5_->H5Pset_obj_track_times(creation.id(), false) >= 0;
+  if (scale.unlimited) said = said && hdf5_->H5Pset_chunk(creation.id(), 1, &kChunk) >= 0;
+  Handle dataset(
+      said ? hdf5_->H5Dcreate2(file_, scale.name.c_str(), type.id(), space.id(), linked_.id(), creation.id(), 0) : -1,
+      hdf5_->H5Dclose);
+  if (!dataset) fail(scale.name);
+  return dataset;
+}
+
+void ObjectWriter::write_attributes(hid_t object, const ArrayAttributes& attributes, const std::string& name) const {
+  for (const ArrayAttribute& attribute : attributes) write_attribute(hdf5_, object, attribute, of_netcdf_, shown(name));
+}
+
+void ObjectWriter::write_scale(hid_t dataset, const Scale& scale, std::int64_t number) const {
+  const std::string where = shown(scale.name);
+  write_plain_text(hdf5_, dataset, "CLASS", "DIMENSION_SCALE", where);
+  std::string name = scale.name.substr(scale.name.rfind('/') + 1);
+  if (!scale.member) {
+    const std::string length = std::to_string(scale.length);
+    name = "This is a netCDF dimension but not a netCDF variable." +
+           std::string(length.size() < 10 ? 10 - length.size() : 0, ' ') + length;
+  }
+  write_plain_text(hdf5_, dataset, "NAME", name, where);
+  if (!of_netcdf_ || number < 0) return;
+  const auto value = static_cast<std::int32_t>(number);
+  write_values(hdf5_, dataset, "_Netcdf4Dimid", {new_type(hdf5_, "<i4"), make_space(hdf5_, {}), &value}, where);
+}
+
+Handle ObjectWriter::reference_type(const std::string& name) const {
+  Handle type(hdf5_->H5Tcreate(H5T_COMPOUND, sizeof(ScaleUse)), hdf5_->H5Tclose);
+  const Handle number = new_type(hdf5_, "<i4");
+  if (hdf5_->H5Tinsert(type.id(), "dataset", 0, hdf5_->H5T_STD_REF_OBJ_g) < 0 ||
+      hdf5_->H5Tinsert(type.id(), "dimension", sizeof(haddr_t), number.id()) < 0)
+    fail(name);
+  return type;
+}
+
+void ObjectWriter::write_references(hid_t scale, const std::vector<ScaleUse>& uses, const std::string& name) const {
+  if (uses.empty() || uses.size() > kMaxReferences) return;
+  const Handle type = reference_type(name);
+  write_values(hdf5_, scale, kReferences,
+               {type, make_space(hdf5_, {static_cast<std::int64_t>(uses.size())}), uses.data()}, shown(name));
+}
+
+void ObjectWriter::add_reference(hid_t scale, const ScaleUse& use, const std::string& name) const {
+  std::vector<ScaleUse> uses;
+  if (hdf5_->H5Aexists(scale, kReferences) > 0) {
+    const Handle attribute(hdf5_->H5Aopen(scale, kReferences, 0), hdf5_->H5Aclose);
+    const Handle space(hdf5_->H5Aget_space(attribute.id()), hdf5_->H5Sclose);
+    const long long count = space ? hdf5_->H5Sget_simple_extent_npoints(space.id()) : -1;
+    const Handle type = reference_type(name);
+    uses.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+    // Some libraries write references of another kind, whose list stays as it is.
+    if (count <= 0 || hdf5_->H5Aread(attribute.id(), type.id(), uses.data()) < 0) return;
+  }
+  if (uses.size() >= kMaxReferences) return;
+  if (!uses.empty() && hdf5_->H5Adelete(scale, kReferences) < 0) fail(name);
+  uses.push_back(use);
+  write_references(scale, uses, name);
+}
+
+void ObjectWriter::write_dimension_list(hid_t dataset, std::vector<haddr_t> scales, const std::string& name) const {
+  std::vector<hvl_t> sequences;
+  for (haddr_t& scale : scales) sequences.push_back(scale == 0 ? hvl_t{} : hvl_t{1, &scale});
+  const Handle type(hdf5_->H5Tvlen_create(hdf5_->H5T_STD_REF_OBJ_g), hdf5_->H5Tclose);
+  write_values(hdf5_, dataset, "DIMENSION_LIST",
+               {type, make_space(hdf5_, {static_cast<std::int64_t>(scales.size())}), sequences.data()}, shown(name));
+}
+
+void ObjectWriter::write_labels(hid_t dataset, const std::vector<std::string>& labels, const std::string& name) const {
+  if (std::ranges::all_of(labels, &std::string::empty)) return;
+  std::vector<const char*> texts;
+  for (const std::string& label : labels) texts.push_back(label.c_str());
+  write_values(hdf5_, dataset, "DIMENSION_LABELS",
+               {text_type(hdf5_), make_space(hdf5_, {static_cast<std::int64_t>(texts.size())}), texts.data()},
+               shown(name));
+}
+
+}  // namespace plait::container::hdf5

@@ -1,0 +1,86 @@
+/// Objects that the HDF5 library makes in a new or an existing file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "container/content.hpp"
+#include "container/hdf5/library.hpp"
+#include "container/hdf5/writing/netcdf_types.hpp"
+#include "container/hdf5/writing/scales.hpp"
+
+namespace plait::container::hdf5 {
+
+/// The order of creation that netCDF's library needs: it changes only files that track it.
+inline constexpr unsigned kKeepsOrder = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
+
+/// Checks the path of a new object.  errors  kArgument: a part of the name is impossible.
+void check_object_name(const std::string& name, const std::string& shown);
+
+/// Returns a chunk shape for an array without elements, to which other programs will add some.
+Extents empty_chunk(const Extents& shape);
+
+/// When a dataset gets the space of its elements.
+enum class Allocation : std::uint8_t {
+  kLate,  ///< no space until elements are written
+  kNow    ///< the library allocates the space, but writes no fill values except those of texts
+};
+
+/// A dataset that has the dimension of a scale: the address of the dataset, and the number of the dimension in it. The
+/// elements of the attribute REFERENCE_LIST.
+struct ScaleUse {
+  haddr_t dataset = 0;
+  std::uint32_t dimension = 0;
+  std::uint32_t unused = 0;
+};
+
+/// Makes groups, datasets and dimension scales. All functions throw a kSystem error if the library fails.
+class ObjectWriter {
+ public:
+  /// path: the path of the file in errors. of_netcdf: true if netCDF's library must be able to read the file.
+  ObjectWriter(const Library& hdf5, hid_t file, std::string path, bool of_netcdf);
+
+  bool is_of_netcdf() const { return of_netcdf_; }
+  std::string shown(const std::string& name) const;
+  [[noreturn]] void fail(const std::string& name) const;
+  /// Opens an object.
+  Handle open(const std::string& name) const;
+  haddr_t address(hid_t object, const std::string& name) const;
+
+  void make_group(const std::string& name) const;
+  /// Makes the type of elements. netCDF's library shows records only if their type has a name, so that they are in
+  /// `types`.  errors  kArgument: HDF5 has no such type.
+  Handle make_type(const Member& member, NetcdfTypes& types) const;
+  /// Makes a dataset, with its attributes. name: its path in the file. type: the result of make_type().
+  Handle make_dataset(const Member& member, const std::string& name, hid_t type, Allocation allocation) const;
+  /// Makes a dataset without elements, which represents a dimension.
+  Handle make_dimension(const Scale& scale) const;
+  void write_attributes(hid_t object, const ArrayAttributes& attributes, const std::string& name) const;
+  /// Makes a dataset a scale. number: the number that netCDF gives the dimension; -1 for none.
+  void write_scale(hid_t dataset, const Scale& scale, std::int64_t number) const;
+  /// Writes the list of the datasets that have the dimension of a scale. A list that is too long is left out, because
+  /// DIMENSION_LIST is enough.
+  void write_references(hid_t scale, const std::vector<ScaleUse>& uses, const std::string& name) const;
+  /// Adds a dataset to the list of a scale.
+  void add_reference(hid_t scale, const ScaleUse& use, const std::string& name) const;
+  /// Writes the scale of each dimension of a dataset. scales: their addresses; 0 for a dimension without a scale.
+  void write_dimension_list(hid_t dataset, std::vector<haddr_t> scales, const std::string& name) const;
+  /// Writes the names of dimensions that have no scale.
+  void write_labels(hid_t dataset, const std::vector<std::string>& labels, const std::string& name) const;
+
+ private:
+  /// Makes the creation properties of a dataset. type: the type of its elements.
+  Handle make_creation_list(const Member& member, hid_t type, Allocation allocation) const;
+  /// Makes the type of the elements of REFERENCE_LIST.
+  Handle reference_type(const std::string& name) const;
+
+  const Library& hdf5_;
+  hid_t file_;
+  std::string path_;
+  bool of_netcdf_;
+  Handle linked_;   ///< link creation properties
+  Handle grouped_;  ///< group creation properties
+};
+
+}  // namespace plait::container::hdf5

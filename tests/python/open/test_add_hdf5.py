@@ -1,0 +1,441 @@
+"""Arrays that mode "a" adds to existing HDF5 and netCDF-4 files."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiling import compiled
+
+import plait
+from plait._core import GrowthGroup
+
+h5py = pytest.importorskip("h5py")
+netcdf4 = pytest.importorskip("netCDF4")
+xarray = pytest.importorskip("xarray")
+
+SHAPE = (6, 9)
+STORAGE = {
+    "one piece": {},
+    "chunks": {"chunks": (2, 4)},
+    "deflate": {"chunks": (4, 4), "codec": "shuffle,gzip:3"},
+    "fill value": {"chunks": (4, 4), "fill_value": -7},
+    "unlimited": {"unlimited": [0], "chunks": (4, 5)},
+}
+
+
+def make(path, libver="earliest"):
+    """Make a file with a few objects; return what is in it."""
+    rng = np.random.default_rng(0)
+    with h5py.File(path, "w", libver=libver) as file:
+        file["other"] = np.arange(1000)
+        file.create_dataset("g/packed", data=rng.integers(0, 9, (50, 8)), chunks=(7, 8), compression="gzip")
+        file["g"].attrs["note"] = "x" * 100
+        file["text"] = ["a", "bcd", ""]
+        file["again"] = h5py.SoftLink("/other")
+    return former(path)
+
+
+def former(path):
+    """Return the content of the objects that make() makes."""
+    with h5py.File(path) as file:
+        return (*(file[name][...].tolist() for name in ("other", "g/packed", "text", "again")), file["g"].attrs["note"])
+
+
+def block(shape, seed=0, dtype="i4"):
+    return np.random.default_rng(seed).integers(1, 1000, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+@pytest.mark.parametrize("name", ["v", "g/v", "new/groups/v"])
+def test_arrays_are_added(tmp_path, storage, libver, name):
+    path = tmp_path / "a.h5"
+    before = make(path, libver)
+    array = block(SHAPE)
+    with plait.open(f"{path}::/{name}", "a", shape=SHAPE, dtype="i4", **STORAGE[storage]) as file:
+        file.attrs["units"] = "K"
+        file.write(array)
+        np.testing.assert_array_equal(file.read(), array)
+        with h5py.File(path) as now:
+            assert name not in now  # until the file is closed
+    assert former(path) == before
+    with h5py.File(path, "a") as file:
+        found = file[name]
+        np.testing.assert_array_equal(found[...], array)
+        assert found.attrs["units"] == "K"
+        assert found.chunks == STORAGE[storage].get("chunks")
+        assert (found.compression == "gzip") == (storage == "deflate")
+        assert found.maxshape == (None if storage == "unlimited" else 6, 9)
+        # The library can go on.
+        file["later"] = np.arange(3)
+        found[1, 2] = -5
+    array[1, 2] = -5
+    with plait.open(f"{path}::/{name}") as file:
+        np.testing.assert_array_equal(file.read(), array)
+    assert not list(tmp_path.glob(".a*"))
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+def test_elements_that_nothing_writes_have_the_fill_value(tmp_path, storage):
+    path = tmp_path / "a.h5"
+    make(path)
+    with path.open("ab") as file:
+        file.write(b"\xff" * 100_000)  # as a killed program leaves them
+    expected = np.full(SHAPE, STORAGE[storage].get("fill_value", 0), "i4")
+    with plait.open(f"{path}::v", "a", shape=SHAPE, dtype="i4", **STORAGE[storage]) as file:
+        np.testing.assert_array_equal(file.read(), expected)
+        file.write(np.array([[3, 4]], "i4"), region=np.s_[2:3, 3:5])
+    with plait.open(f"{path}::w", "a", shape=SHAPE, dtype="i4", **STORAGE[storage]):
+        pass
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["w"][...], expected)
+        expected[2, 3:5] = 3, 4
+        np.testing.assert_array_equal(file["v"][...], expected)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "?", "c8", "S5", "f2", "u8", [("a", "<i4"), ("b", ">f8", (2,))]])
+def test_types_and_scalars(tmp_path, dtype):
+    path = tmp_path / "a.h5"
+    make(path)
+    dtype = np.dtype(dtype)
+    raw = np.random.default_rng(1).integers(0, 2, 30 * dtype.itemsize).astype("u1")
+    array = raw.view(dtype).reshape(5, 6)
+    with plait.open(f"{path}::v", "a", shape=(5, 6), dtype=dtype) as file:
+        file.write(array)
+    with plait.open(f"{path}::s", "a", shape=(), dtype=dtype) as file:
+        file.write(array[0, 0, np.newaxis].reshape(()))
+    with plait.open(f"{path}::e", "a", shape=(0, 3), dtype=dtype):
+        pass
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["v"][...], array)
+        assert file["s"][()].tobytes() == array[0, 0].tobytes()
+        assert file["e"].shape == (0, 3)
+    with plait.open(f"{path}::v") as file:
+        assert file.dtype == dtype
+
+
+def test_a_scalar_has_its_fill_value(tmp_path):
+    make(tmp_path / "a.h5")
+    with plait.open(f"{tmp_path}/a.h5::s", "a", shape=(), dtype="f4", fill_value=2.5):
+        pass
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert file["s"][()] == 2.5
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (2,)}])
+def test_texts_are_added(tmp_path, options):
+    make(tmp_path / "a.h5")
+    texts = ["", "ä" * 3000, "b", "c"]
+    with plait.open(f"{tmp_path}/a.h5::/t", "a", shape=4, dtype="text", **options) as file:
+        file.write(texts)
+    with h5py.File(tmp_path / "a.h5") as file:
+        assert list(file["t"].asstr()) == texts
+    with plait.open(f"{tmp_path}/a.h5::/t") as file:
+        assert list(file.read()) == texts
+
+
+@pytest.mark.parametrize("options", [{"chunks": (3, 9)}, {"chunks": (3, 9), "codec": "gzip"}, {}])
+def test_a_new_array_grows_at_once(tmp_path, options):
+    path = tmp_path / "a.h5"
+    before = make(path)
+    expected = np.zeros((0, 9), "i4")
+    with plait.open(f"{path}::v", "a", shape=(0, 9), dtype="i4", unlimited=[0], **options) as file:
+        for number, size in enumerate((4, 0, 1, 7)):
+            added = block((size, 9), number)
+            file.append(added)
+            expected = np.concatenate((expected, added))
+            np.testing.assert_array_equal(file.read(), expected)
+        file.resize((8, 9))
+        file.resize((10, 9))
+        expected = np.concatenate((expected[:8], np.zeros((2, 9), "i4")))
+    for number in range(2):
+        added = block((5, 9), number)
+        with plait.open(f"{path}::v", "a") as file:
+            file.append(added)
+        expected = np.concatenate((expected, added))
+        with h5py.File(path) as file:
+            np.testing.assert_array_equal(file["v"][...], expected)
+            assert file["v"].chunks == options.get("chunks", file["v"].chunks)
+    assert former(path) == before
+
+
+def test_many_arrays_are_added(tmp_path):
+    path = tmp_path / "a.h5"
+    before = make(path)
+    for number in range(60):
+        options = {"chunks": (2, 2)} if number % 2 else {}
+        with plait.open(f"{path}::g{number % 5}/v{number}", "a", shape=SHAPE, dtype="i4", **options) as file:
+            file.write(block(SHAPE, number))
+    with h5py.File(path) as file:
+        for number in range(60):
+            np.testing.assert_array_equal(file[f"g{number % 5}/v{number}"][...], block(SHAPE, number))
+    assert former(path) == before
+
+
+def test_arrays_are_added_by_layouts_of_several_ranks(tmp_path):
+    make(tmp_path / "a.h5")
+    array = block(SHAPE)
+    layout = plait.Layout(array.shape, "(cyclic, block)", grid=(2, 2))
+    for name, options in STORAGE.items():
+        parts = [array[np.ix_(*layout.indices(rank))] for rank in range(4)]
+        with plait.open(f"{tmp_path}/a.h5::/{name}", "a", shape=SHAPE, dtype="i4", **options) as file:
+            file.write(parts, layout)
+        with h5py.File(tmp_path / "a.h5") as file:
+            np.testing.assert_array_equal(file[name][...], array)
+
+
+ADD = """
+import sys
+import numpy as np
+import plait
+options = {"chunks": (4, 4), "codec": "gzip"} if sys.argv[3] == "chunks" else {}
+file = plait.open(sys.argv[1] + "::new/v", "a", shape=(6, 9), dtype="i4", dimension_names=["y", "x"], **options)
+file.write(np.full((6, 9), 99, "i4"))
+open(sys.argv[2], "w").close()
+file.close()
+"""
+
+
+@pytest.mark.parametrize("storage", ["chunks", "one piece"])
+@pytest.mark.parametrize("suffix", [".h5", ".nc"])
+def test_every_kill_leaves_the_file_without_the_array_or_with_all_of_it(tmp_path, storage, suffix):
+    source = Path(__file__).parent.parent / "attributes" / "killer.c"
+    killer = compiled(tmp_path, source, "-shared", "-fPIC", "-ldl")
+    original, path, armed = (tmp_path / name for name in (f"original{suffix}", f"a{suffix}", "armed"))
+    before = make(original)
+
+    def add(at: int) -> int:
+        armed.unlink(missing_ok=True)
+        shutil.copy(original, path)
+        environment = {**os.environ, "LD_PRELOAD": str(killer), "KILL_AT": str(at), "KILL_IF": str(armed)}
+        command = [sys.executable, "-c", ADD, path, armed, storage]
+        return subprocess.run(command, env=environment, check=False).returncode
+
+    seen = []
+    at = 0
+    while (code := add(at)) != 0:
+        assert code == -signal.SIGKILL
+        there = "new/v" in [one.name for one in plait.arrays_in(path)]
+        assert former(path) == before
+        with h5py.File(path) as file:
+            assert ("new/v" in file) == there, at
+            if there:
+                np.testing.assert_array_equal(file["new/v"][...], np.full(SHAPE, 99))
+        assert not list(tmp_path.glob(".a.*"))
+        seen.append(there)
+        at += 1 if at < 4 else 5
+    assert seen == sorted(seen)
+    assert set(seen) == {False, True}
+    with h5py.File(path) as file:
+        np.testing.assert_array_equal(file["new/v"][...], np.full(SHAPE, 99))
+
+
+@pytest.mark.parametrize("storage", STORAGE)
+def test_killed_and_failed_programs_add_nothing(tmp_path, storage):
+    path = tmp_path / "a.h5"
+    before = make(path)
+    size = path.stat().st_size
+    program = (
+        "import numpy as np, os, plait, signal\n"
+        f"file = plait.open('a.h5::/g/v', 'a', shape=(6, 9), dtype='i4', **{STORAGE[storage]})\n"
+        "file.write(np.full((6, 9), 99, 'i4'))\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert former(path) == before
+    with pytest.raises(ZeroDivisionError), plait.open(f"{path}::v", "a", shape=SHAPE, dtype="i4") as file:
+        file.write(block(SHAPE))
+        raise ZeroDivisionError
+    assert former(path) == before
+    assert sorted(one.name for one in plait.arrays_in(path)) == ["g/packed", "other", "text"]
+    with plait.open(f"{path}::/g/v", "a", shape=SHAPE, dtype="i4", **STORAGE[storage]) as file:
+        file.write(block(SHAPE))
+    assert former(path) == before
+    assert path.stat().st_size < size + 40_000
+
+
+def test_one_of_two_writers_wins(tmp_path):
+    path = tmp_path / "a.h5"
+    make(path)
+    new = {"shape": SHAPE, "dtype": "i4"}
+    with plait.open(f"{path}::v", "a", **new) as file:
+        for name in ("v", "w"):
+            with pytest.raises(plait.StoreError, match="are being changed, by another program or under another name"):
+                plait.open(f"{path}::{name}", "a", **new)
+        file.write(block(SHAPE))
+    with pytest.raises(plait.ArgumentError, match="it is contiguous, and only datasets in chunks grow"):
+        plait.open(f"{path}::v", "a", **new)  # the array exists now
+    with plait.open(f"{path}::v") as file:
+        np.testing.assert_array_equal(file.read(), block(SHAPE))
+
+
+def test_a_group_adds_several_arrays_together(tmp_path):
+    path = tmp_path / "a.h5"
+    before = make(path)
+    group = GrowthGroup(str(path), 3)
+    for number, options in enumerate(({}, {"chunks": (2, 2)}, {})):
+        with plait.open(f"{path}::new/v{number}", "a", shape=SHAPE, dtype="i4", **options) as file:
+            file.write(block(SHAPE, number))
+        with h5py.File(path) as file:
+            assert ("new" in file) == (number == 2)
+    group.end()
+    with h5py.File(path) as file:
+        for number in range(3):
+            np.testing.assert_array_equal(file[f"new/v{number}"][...], block(SHAPE, number))
+    assert former(path) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("g", {}, "is a group"),
+        ("other/v", {}, '"other" is not a group in the file'),
+        ("a//b", {}, "is no part of the name"),
+        ("v", {"shape": None}, "is not there; .*a.h5 holds: "),
+        ("v", {"dtype": "M8[D]x"}, "M8"),
+        ("v", {"chunks": (2, 0)}, "do not fit an array"),
+        ("v", {"codec": "zip"}, "zip"),
+        ("v", {"shards": (4, 4)}, "shards were given"),
+        ("v", {"order": "F"}, "order C"),
+        ("v", {"unlimited": [2]}, "unlimited dimension 2"),
+        ("v", {"dimension_names": ["x"]}, "1 names were given for 2 dimensions"),
+    ],
+)
+def test_errors_change_nothing(tmp_path, name, options, message):
+    path = tmp_path / "a.h5"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(plait.Error, match=message):
+        plait.open(f"{path}::{name}", "a", **{"shape": SHAPE, "dtype": "i4", **options})
+    assert path.read_bytes() == before
+
+
+def make_netcdf(path, **options):
+    with netcdf4.Dataset(path, "w", **options) as file:
+        file.createDimension("time", None)
+        file.createDimension("lat", 4)
+        file.createDimension("bare", 3)
+        file.createVariable("time", "f8", ("time",))[:] = np.arange(5)
+        file.createVariable("lat", "f4", ("lat",))[:] = np.arange(4)
+        file.createVariable("temp", "f4", ("time", "lat"), zlib=True)[:] = np.ones((5, 4))
+        file.createGroup("g").createDimension("inner", 2)
+
+
+def test_variables_of_netcdf_share_dimensions(tmp_path):
+    path = tmp_path / "a.nc"
+    make_netcdf(path)
+    new = {
+        "v": (("time", "lat"), (5, 4)),
+        "w": (("lat", "bare"), (4, 3)),
+        "height": (("height",), (6,)),
+        "u": (("time", "height", "other"), (5, 6, 7)),
+        "g/v": (("inner", "lat", "time"), (2, 4, 5)),
+        "g/h/v": (("inner", "height"), (2, 6)),
+        "own": (("own", "lat"), (8, 4)),
+        "short": (("time",), (3,)),
+        "plain": ((), (2, 3)),
+    }
+    for number, (name, (dimensions, shape)) in enumerate(new.items()):
+        options = {"dimension_names": list(dimensions)} if dimensions else {}
+        with plait.open(f"{path}::/{name}", "a", shape=shape, dtype="f4", attributes={"units": "K"}, **options) as file:
+            file.write(block(shape, number, "f4"))
+    with netcdf4.Dataset(path, "a") as file:
+        file.set_auto_mask(False)
+        for number, (name, (dimensions, shape)) in enumerate(new.items()):
+            found = file[name]
+            if dimensions:
+                assert found.dimensions == dimensions
+            elements = found[:]
+            if name == "short":
+                assert len(elements) == 5
+                elements = elements[:3]
+            np.testing.assert_array_equal(elements, block(shape, number, "f4"))
+            assert found.units == "K"
+        assert {name: (len(one), one.isunlimited()) for name, one in file.dimensions.items() if "phony" not in name} == {
+            "time": (5, True),
+            "lat": (4, False),
+            "bare": (3, False),
+            "height": (6, False),
+            "other": (7, False),
+            "own": (8, False),
+        }
+        np.testing.assert_array_equal(file["temp"][:], np.ones((5, 4)))
+        # The library can go on.
+        file["v"][5:7] = 3
+        file.createDimension("later", 2)
+        file.createVariable("later", "i4", ("later", "height"))[:] = 4
+    with plait.open(f"{path}::v", "a") as file:
+        file.append(np.full((1, 4), 9, "f4"))
+    with xarray.open_dataset(path) as found:
+        assert found["v"].dims == ("time", "lat")
+        np.testing.assert_array_equal(found["v"][5:, 0], [3, 3, 9])
+        assert found.sizes["height"] == 6
+        assert not np.isnan(found["u"][:5]).any()
+    with h5py.File(path) as file:  # scales refer to their users, and have numbers of their own
+        users = [file[one[0]].name for one in file["lat"].attrs["REFERENCE_LIST"]]
+        assert users == ["/temp", "/v", "/w", "/g/v", "/_nc4_non_coord_own"]
+        numbers = [file[name].attrs["_Netcdf4Dimid"] for name in ("time", "lat", "bare", "g/inner", "height", "other")]
+        assert len(set(numbers)) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "shape", "message"),
+    [
+        ("v", ("time", "lat"), (5, 3), 'it has 3 elements along dimension "lat", which has 4 in the file'),
+        ("v", ("g",), (3,), 'the file has an object "g", which is not a dimension'),
+        ("bare", ("bare",), (3,), "is a dimension without a variable"),
+        ("g", ("lat",), (4,), "is a group"),
+    ],
+)
+def test_variables_that_do_not_fit(tmp_path, name, names, shape, message):
+    path = tmp_path / "a.nc"
+    make_netcdf(path)
+    before = path.read_bytes()
+    with pytest.raises(plait.ArgumentError, match=message):
+        plait.open(f"{path}::{name}", "a", shape=shape, dtype="f4", dimension_names=names)
+    assert path.read_bytes() == before
+
+
+def test_a_fixed_dimension_of_netcdf_stays_so(tmp_path):
+    make_netcdf(tmp_path / "a.nc")
+    new = {"shape": (4,), "dtype": "f4", "dimension_names": ["lat"], "unlimited": [0]}
+    with pytest.raises(plait.ArgumentError, match='"lat" has a fixed length in the file'):
+        plait.open(f"{tmp_path}/a.nc::v", "a", **new)
+
+
+def test_records_and_texts_are_added_to_netcdf(tmp_path):
+    path = tmp_path / "a.nc"
+    make_netcdf(path)
+    records = np.array([(1, 2.5), (3, 4.5)], [("a", "<i4"), ("b", "<f8")])
+    for name in ("r", "s"):
+        with plait.open(f"{path}::{name}", "a", shape=2, dtype=records.dtype, dimension_names=["k"]) as file:
+            file.write(records)
+    with plait.open(f"{path}::t", "a", shape=2, dtype="text", dimension_names=["k"]) as file:
+        file.write(["x", "yz"])
+    with netcdf4.Dataset(path) as file:
+        for name in ("r", "s"):
+            np.testing.assert_array_equal(file[name][:], records)
+        assert list(file["t"][:]) == ["x", "yz"]
+
+
+def test_dimensions_of_hdf5_are_shared_if_they_fit(tmp_path):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file["x"] = np.arange(9)
+        file["x"].make_scale("x")
+    for name, names in (("v", ["y", "x"]), ("y", ["y"]), ("w", ["y", "x"]), ("u", ["x", "y"])):
+        shape = SHAPE if len(names) == 2 else (6,)
+        with plait.open(f"{path}::{name}", "a", shape=shape, dtype="i4", dimension_names=names):
+            pass
+    with h5py.File(path) as file:
+        assert [one.label for one in file["v"].dims] == ["y", "x"]
+        assert file["v"].dims[1][0] == file["x"]
+        assert [one[0].name for one in file["w"].dims] == ["/y", "/x"]
+        assert [len(one) for one in file["u"].dims] == [0, 0]  # the scales have other lengths
+    assert {one.name: one.dimension_names for one in plait.arrays_in(path)}["u"] == ("x", "y")
