@@ -1,5 +1,7 @@
 """Arrays that the ranks of a communicator extend together."""
 
+import functools
+
 import numpy as np
 import pytest
 from mpi4py import MPI
@@ -110,6 +112,52 @@ def test_ranks_append_again_after_a_smaller_shape(shared, options):
         file.resize((2, 4))
         file.append(second[np.ix_(*layout.indices(COMM.rank))], layout)
     np.testing.assert_array_equal(open_alone(url), np.concatenate((whole[:2], second)))
+    COMM.Barrier()
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (2, 3)}, {"chunks": (2, 3), "codec": "zlib:1"}])
+@pytest.mark.parametrize("layout", ["(block, *)", "(cyclic, *)", "(*, cyclic(2))"])
+def test_ranks_add_arrays_to_hdf5(shared, options, layout):
+    path = shared / "added.h5"
+    first, second = make_block((5, 7), 0), make_block((6, 8), 1)
+    if COMM.rank == 0:
+        with plait.open(f"{path}::/first", "w", shape=first.shape, dtype="i4") as file:
+            file.write(first)
+    COMM.Barrier()
+    parts = plait.Layout(second.shape, layout, grid=(COMM.size,))
+    with plait.open(f"{path}::/g/second", "a", comm=COMM, shape=(6, 8), dtype="i4", **options) as file:
+        file.write(second[np.ix_(*parts.indices(COMM.rank))], parts)
+        np.testing.assert_array_equal(file.read(parts), second[np.ix_(*parts.indices(COMM.rank))])
+    with plait.open(f"{path}::/third", "a", comm=COMM, shape=(0, 8), dtype="i4", unlimited=[0], **options) as file:
+        for _ in range(2):
+            file.append(second[np.ix_(*parts.indices(COMM.rank))], parts)
+    for name, expected in (("first", first), ("g/second", second), ("third", np.concatenate((second, second)))):
+        np.testing.assert_array_equal(open_alone(f"{path}::/{name}"), expected)
+    COMM.Barrier()
+    new = {"shape": (6, 8), "dtype": "i4"}
+    for name, says in (("g", "is a group"), ("first/v", "is not a group in the file")):
+        add = functools.partial(plait.open, f"{path}::/{name}", "a", comm=COMM, **new)
+        error_everywhere(COMM, add, plait.ArgumentError, says)
+    COMM.Barrier()
+
+
+def test_an_array_that_a_rank_abandons_is_not_added(shared):
+    path = shared / "failed.h5"
+    if COMM.rank == 0:
+        with plait.open(f"{path}::/first", "w", shape=4, dtype="i4") as file:
+            file.write(np.arange(4, dtype="i4"))
+    COMM.Barrier()
+    layout = plait.Layout((6, 8), "(block, *)", grid=(COMM.size,))
+    part = np.zeros(layout.local_shape(COMM.rank), "i4")
+
+    def add():
+        with plait.open(f"{path}::/second", "a", comm=COMM, shape=(6, 8), dtype="i4") as file:
+            file.write(part, layout)
+            file.write(part, layout, region=np.s_[0:1, 0:1])
+
+    error_everywhere(COMM, add, plait.ArgumentError, "shape")
+    COMM.Barrier()
+    assert [one.name for one in plait.arrays_in(path)] == ["first"]
     COMM.Barrier()
 
 

@@ -9,13 +9,12 @@ the folders still have temporary names. A path is removed only if it leads to a 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .consolidating import CONSOLIDATED_2, GROUP_FILES_2, METADATA, consolidate_here
+from .consolidating import GROUP_FILES_2, METADATA, consolidate_here, is_consolidated
 
 Inode = tuple[str, int, int]
 """The path that a folder gets, and the device and number of its inode."""
@@ -41,7 +40,7 @@ class Additions:
     @classmethod
     def begin(cls, target: str, root: Path) -> Additions:
         """Return the additions of a copy that begins, and make them active."""
-        additions = cls(target, str(root), _is_consolidated(root))
+        additions = cls(target, str(root), is_consolidated(root))
         active.append(additions)
         return additions
 
@@ -100,13 +99,4 @@ def _has_inode(inode: Inode) -> bool:
     with contextlib.suppress(OSError):
         status = os.lstat(path)
         return (status.st_dev, status.st_ino) == (device, number)
-    return False
-
-
-def _is_consolidated(root: Path) -> bool:
-    if (root / CONSOLIDATED_2).exists():
-        return True
-    with contextlib.suppress(OSError, ValueError, RecursionError):
-        metadata = json.loads((root / METADATA).read_bytes())
-        return isinstance(metadata, dict) and bool(metadata.get("consolidated_metadata"))
     return False

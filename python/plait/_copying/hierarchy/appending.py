@@ -1,6 +1,7 @@
 """Appending the arrays of a source to those of an existing target, along a dimension.
 
-Arrays with the dimension grow; all others must be equal in source and target. All elements are written before the first
+Arrays with the dimension grow; all others must be equal in source and target. Arrays that the target does not have are
+added (:mod:`.new_arrays`). All elements are written before the first
 array gets its new length. The arrays of an HDF5 or netCDF file get their new lengths together. Those of a Zarr folder
 get them one after the other, the coordinate of the dimension last. If a copy is killed between two of them, some are
 longer than the coordinate: the next copy begins where the shortest array ends, and so replaces what is after that.
@@ -14,13 +15,12 @@ import contextlib
 import posixpath
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..._arguments.array_types import array_type, element_dtype
-from ..._arguments.arrays import ranks_held
 from ..._arguments.differences import find_difference
 from ..._arguments.texts import is_text
 from ..._arguments.words import shape_text, shown
@@ -34,7 +34,7 @@ from ..._file.file import File
 from ..._file.location import local_path, locate
 from ..._file.open import open
 from ..._file.steps import VARIABLE
-from ..._views.joined.decoding import PartDecoding, owned
+from ..._views.joined.decoding import PartDecoding
 from ..._views.joined.element_types import ElementTypes
 from ..._views.joined.meaning import Meanings
 from ..boxes import Storage
@@ -42,89 +42,12 @@ from ..ends import make_source
 from ..job import Job, JobResult
 from ..moving import Progress
 from ..scratch import Scratch
-from ..steps import Reads, Region, Source, SourceStep, StepArray
+from ..steps import Source, SourceStep, StepArray
+from .array_pairs import ArrayPair, ConvertedSource, GrowingTarget
+from .new_arrays import NewArrays
 
 _COMPARED = 8 << 20
 """Bytes of an array that are compared at once."""
-
-
-@dataclass(frozen=True)
-class ArrayPair:
-    """An array of the source, and the array of the same name in the target."""
-
-    array: StepArray
-    url: str
-    """The name of the array in the target."""
-    content: Content
-    """The description of the array in the target."""
-    axis: int | None
-    """The dimension that grows; None if the arrays must be equal."""
-    decoding: PartDecoding
-    """The conversion of the elements to those of the target."""
-
-    @property
-    def dimension(self) -> int:
-        """The dimension of an array that grows."""
-        assert self.axis is not None
-        return self.axis
-
-    @property
-    def length(self) -> int:
-        """The length of the target along the dimension that grows."""
-        return int(self.content.shape[self.dimension])
-
-
-class ConvertedSource:
-    """A source whose elements are converted to those of the target."""
-
-    whole = False
-    serial = False
-
-    def __init__(self, source: Reads, pairs: Sequence[ArrayPair], comm: CommLike, fail: Reporter) -> None:
-        """Wrap the source."""
-        self._source, self._comm, self._alone, self._fail = source, to_core_comm(comm), comm is None, fail
-        self._pairs = {pair.array.name: pair for pair in pairs}
-
-    def read(self, array: StepArray, layout: Layout, out: Any, region: Region) -> None:
-        """Read and convert a window."""
-        pair = self._pairs[array.name]
-        if pair.decoding.is_identity:
-            self._source.read(pair.array, layout, out, region)
-            return
-        arrays = out if self._alone else [] if out is None else [out]
-        stored = [pair.decoding.new_stored(one) for one in arrays]
-        self._source.read(pair.array, layout, stored if self._alone else next(iter(stored), None), region)
-        with checks(self._fail):
-            for rank, one, made in zip(ranks_held(layout, self._comm, self._alone), stored, arrays, strict=True):
-                inner = owned(layout, rank)
-                pair.decoding.decode(one[inner], made[inner])
-
-
-class GrowingTarget:
-    """Arrays that are extended along a dimension, and the windows that are written after their former ends."""
-
-    whole = False
-    serial = False
-
-    def __init__(self, begin: int) -> None:
-        """Store the index at which the new elements begin."""
-        self._begin = begin
-        self._files: dict[str, tuple[File, int]] = {}
-
-    def add(self, pair: ArrayPair, file: File) -> None:
-        """Extend an array that has been opened with mode a."""
-        shape = list(file.shape)
-        shape[pair.dimension] = self._begin + pair.array.shape[pair.dimension]
-        if tuple(shape) != file.shape:
-            file.resize(shape)
-        self._files[pair.array.name] = file, pair.dimension
-
-    def write(self, array: StepArray, layout: Layout, given: Any, region: Region) -> None:
-        """Write a window."""
-        file, axis = self._files[array.name]
-        window = list(region or [slice(0, size) for size in array.shape])
-        window[axis] = slice(window[axis].start + self._begin, window[axis].stop + self._begin)
-        file.write(given, layout, region=tuple(window))
 
 
 def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress | None) -> JobResult:
@@ -142,21 +65,22 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
         steps = opened.steps()
         step = next(steps)
         with checks(fail):
-            pairs = _find_pairs(step, opened.name, target, along)
-            growing = [pair for pair in pairs if pair.axis is not None]
-            _check_lengths(growing)
+            pairs, new = _find_pairs(step, opened.name, target, along)
+            changing = [pair for pair in pairs if pair.axis is not None or pair.is_new]
+            growing = [pair for pair in changing if not pair.is_new]
         converted = ConvertedSource(opened, pairs, comm, fail)
         growth = GrowingTarget(min(pair.length for pair in growing))
-        moved = tuple(_in_target(pair) for pair in growing)
+        moved = tuple(_in_target(pair) for pair in changing)
         in_turn = _grows_in_turn(target, growing)
         with checks(fail):
             if in_turn and to_core_comm(comm).rank == 0:
-                group = GrowthGroup(str(local_path(target)), len(growing))
+                group = GrowthGroup(str(local_path(target)), len(changing))
                 stack.callback(group.end)
         begun = False
         files: list[File] = []
-        for some in [[pair] for pair in growing] if in_turn else [growing]:
-            files = [stack.enter_context(open(pair.url, "a", comm=comm, memory=staging)) for pair in some]
+        new.begin(comm)
+        for some in [[pair] for pair in changing] if in_turn else [changing]:
+            files = [stack.enter_context(_open(pair, new, comm, staging)) for pair in some]
             with checks(fail):
                 _check_unchanged(some, files)
             if not begun:
@@ -165,11 +89,12 @@ def append_arrays(job: Job, along: int | str, fail: Reporter, progress: Progress
                 begun = True
             for pair, file in zip(some, files, strict=True):
                 growth.add(pair, file)
-                array = moved[growing.index(pair)]
+                array = moved[changing.index(pair)]
                 ends: Any = (converted, growth)
                 mover.move(array, ends, Storage(_storage(pair, array)), scratch, array.name)
             for file in files:
                 file.close()
+        new.finish(comm)
         del steps
     seconds = time.perf_counter() - started
     assert mover.first is not None
@@ -185,15 +110,21 @@ def _grows_in_turn(target: str, pairs: Sequence[ArrayPair]) -> bool:
     return path is not None and path.is_file() and any(pair.content.chunks for pair in pairs)
 
 
+def _open(pair: ArrayPair, new: NewArrays, comm: CommLike, memory: int) -> File:
+    return new.open(pair.url, comm, memory) if pair.is_new else open(pair.url, "a", comm=comm, memory=memory)
+
+
 def _check_others(pairs: Sequence[ArrayPair], source: ConvertedSource, comm: CommLike, fail: Reporter) -> None:
     """Check that the arrays without the dimension are equal.  errors  ArgumentError"""
     for pair in pairs:
-        if pair.axis is None:
+        if pair.axis is None and not pair.is_new:
             _check_equal(pair, source, comm, fail)
 
 
-def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) -> list[ArrayPair]:
+def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) -> tuple[list[ArrayPair], NewArrays]:
     """Pair the arrays of the source with those of the target: the coordinate of the dimension is the last one.
+
+    New coordinates come first, because other arrays of netCDF refer to them.
 
     errors  ArgumentError
     """
@@ -211,14 +142,25 @@ def _find_pairs(step: SourceStep, source: str, target: str, along: int | str) ->
         )
     if isinstance(along, str) and not any(along in array.content.dimension_names for array in arrays.values()):
         raise ArgumentError(f"append={shown(along)} is no dimension of an array of {source}; nothing was appended")
-    pairs = [_make_pair(array, name, there, (source, target), along) for name, array in arrays.items()]
+    new = NewArrays(target, there, along)
+    for name, array in arrays.items():
+        if name not in there:
+            new.check(array, name, source)
+    pairs = [
+        _make_pair(array, name, there[name], (source, target), along) for name, array in arrays.items() if name in there
+    ]
+    growing = [pair for pair in pairs if pair.axis is not None]
+    if not growing:
+        raise ArgumentError(f"append: no array of {target} has the dimension {shown(along)}; nothing was appended")
+    _check_lengths(growing)
+    pairs += [_make_new(array, name, new, target, growing) for name, array in arrays.items() if name not in there]
     for name, member in there.items():
         if name not in arrays and along in member.dimension_names:
             raise ArgumentError(
                 f"append: {target} has the array {shown(name)} with the dimension {shown(along)}, but {source} has no "
                 "array of that name, so that the lengths would differ; add it to the source"
             )
-    return sorted(pairs, key=lambda pair: pair.axis is not None and _is_coordinate(pair, along))
+    return sorted(pairs, key=lambda pair: _order(pair, along)), new
 
 
 def _members_in(target: str) -> list[Any]:
@@ -235,20 +177,48 @@ def _name(array: StepArray) -> str:
     return array.name if array.named or array.name != VARIABLE else ""
 
 
-def _is_coordinate(pair: ArrayPair, along: int | str) -> bool:
-    return len(pair.array.shape) == 1 and posixpath.basename(pair.array.name) == along
+def _order(pair: ArrayPair, along: int | str) -> int:
+    """Return the position of an array among those that change."""
+    names = list(pair.array.content.dimension_names)
+    if pair.axis is not None and len(pair.array.shape) == 1 and posixpath.basename(pair.array.name) == along:
+        return 2
+    return 0 if pair.is_new and names == [posixpath.basename(pair.array.name)] else 1
 
 
-def _make_pair(
-    array: StepArray, name: str, there: dict[str, Any], ends: tuple[str, str], along: int | str
-) -> ArrayPair:
+def _make_new(array: StepArray, name: str, new: NewArrays, target: str, growing: Sequence[ArrayPair]) -> ArrayPair:
+    """Describe an array that the target gets.  growing: the arrays that are extended
+
+    errors  ArgumentError
+    """
+    first = growing[0]
+    along = first.array.content.dimension_names[first.dimension]
+    names = list(array.content.dimension_names)
+    axis = names.index(along) if along in names else None
+    url = f"{target}{BETWEEN}{name}"
+    shape = list(array.shape)
+    if axis is not None:
+        added = first.array.shape[first.dimension]
+        if is_text(array.dtype):
+            _reject_texts(url)
+        if shape[axis] != added:
+            raise ArgumentError(
+                f"append: {name} has {shape[axis]} elements along {shown(along)}, but {first.array.name} has {added}; "
+                "give all arrays of the source the same number"
+            )
+        shape[axis] += min(pair.length for pair in growing)
+    content = new.describe(array, url, tuple(shape), axis)
+    return ArrayPair(array, url, content, axis, PartDecoding(array.dtype, element_dtype(content.type)), is_new=True)
+
+
+def _reject_texts(url: str) -> None:
+    raise ArgumentError(
+        f"append: {url} has texts of any length, and such an array cannot grow; append the other arrays one by "
+        "one, as in day.nc::temp and all.zarr::temp, or copy all data into a new target"
+    )
+
+
+def _make_pair(array: StepArray, name: str, member: Any, ends: tuple[str, str], along: int | str) -> ArrayPair:
     source, target = (f"{end.partition(BETWEEN)[0]}{BETWEEN}{name}" if name else end for end in ends)
-    member = there.get(name)
-    if member is None:
-        raise ArgumentError(
-            f"append: {ends[0]} has the array {shown(name)}, but {ends[1]} has no array of that name; its "
-            f"arrays are {', '.join(map(shown, there)) or 'none'}; leave it out of the source, or add it to the target"
-        )
     axis = _find_axis(array, along)
     shapes = [list(array.shape), list(member.shape)]
     if axis is not None and len(shapes[1]) == len(shapes[0]):
@@ -263,10 +233,7 @@ def _make_pair(
         )
     dtype = element_dtype(member.type)
     if axis is not None and is_text(dtype):
-        raise ArgumentError(
-            f"append: {target} has texts of any length, and such an array cannot grow; append the other arrays one by "
-            "one, as in day.nc::temp and all.zarr::temp, or copy all data into a new target"
-        )
+        _reject_texts(target)
     meanings, types = Meanings(unpack=False), ElementTypes()
     conversion = None
     for url, content, of_elements in ((target, member, dtype), (source, array.content, array.dtype)):
@@ -306,6 +273,8 @@ def _check_lengths(pairs: list[ArrayPair]) -> None:
 
 def _check_unchanged(pairs: list[ArrayPair], files: list[File]) -> None:
     for pair, file in zip(pairs, files, strict=True):
+        if pair.is_new:
+            continue
         described, found = (list(map(int, shape)) for shape in (pair.content.shape, file.shape))
         # An array in a netCDF file may be shorter than its unlimited dimension.
         if found[pair.dimension] < described[pair.dimension] and pair.content.chunks and pair.content.unlimited:

@@ -34,15 +34,28 @@ _MAX_NESTING = 250
 _LOCKED_BYTE = (1 << 63) - 1
 
 
-def consolidate(target: str, comm: _core.Comm) -> None:
-    """Consolidate the metadata of a hierarchy in a folder; nothing is done in an object store.  Collective."""
+def consolidate(target: str, comm: _core.Comm, *, wanted: bool = True) -> None:
+    """Consolidate the metadata of a hierarchy in a folder; nothing is done in an object store.  Collective.
+
+    wanted  False on rank 0 to do nothing
+    """
     if local_path(target) is None:
         return
     with checks(partial(_core.fail, comm=comm)):
-        if comm.rank == 0:
+        if comm.rank == 0 and wanted:
             consolidate_here(Path(locate(target).path))
         with agreed_errors():
             _core.broadcast_text(f"finish {target}", "", 0, comm)
+
+
+def is_consolidated(root: Path) -> bool:
+    """Return whether a hierarchy has consolidated metadata."""
+    if (root / CONSOLIDATED_2).exists():
+        return True
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        metadata = json.loads((root / METADATA).read_bytes())
+        return isinstance(metadata, dict) and bool(metadata.get("consolidated_metadata"))
+    return False
 
 
 def consolidate_here(root: Path) -> None:

@@ -1,0 +1,113 @@
+"""Arrays of a part that the target of an append does not have yet.
+
+They are opened with mode ``a``, as all others, and appear with the new lengths: in an HDF5 or netCDF file together
+with them, in a Zarr hierarchy one after the other. An array with the dimension that grows gets the whole length of that
+dimension; its elements before those of the part have the fill value. Example: all.nc has 10 days, and a part of 2 days
+brings the variable rain. rain gets 12 days, of which the first 10 have its fill value.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from typing import Any
+
+from ..._arguments.array_types import array_type
+from ..._arguments.words import shown
+from ..._base.errors import ArgumentError
+from ..._calls.comm import CommLike, to_core_comm
+from ..._core import Content, FileOptions
+from ..._file.arrays_in import BETWEEN
+from ..._file.file import File
+from ..._file.location import local_path, locate
+from ..._file.open import open_as
+from ..attributes import TargetAttributes
+from ..steps import StepArray
+from ..storage_request import StorageRequest
+from .consolidating import consolidate, is_consolidated
+
+
+class NewArrays:
+    """The arrays that a target gets, and how they are made."""
+
+    def __init__(self, target: str, there: Mapping[str, Any], axis: int | str) -> None:
+        """Refer to a target.
+
+        there  the arrays in the target, by their names
+        axis   the dimension that grows
+        """
+        self._target, self._there, self._axis = target, there, axis
+        self._attributes = TargetAttributes()
+        self._storage = StorageRequest()
+        self._options: dict[str, FileOptions] = {}
+        self._consolidated = False
+
+    def check(self, array: StepArray, name: str, source: str) -> None:
+        """Check that the target can get an array.  errors  ArgumentError"""
+        found = locate(self._target)
+        is_named = isinstance(self._axis, str) and BETWEEN not in self._target
+        if is_named and (found.adds_arrays or (found.names_arrays and found.keeps_chunks)):
+            for size, dimension in zip(array.shape, array.content.dimension_names, strict=False):
+                lengths = self._lengths(name, dimension) if dimension != self._axis else set()
+                if lengths and size not in lengths:
+                    raise ArgumentError(
+                        f"append: the array {shown(name)} of {source} is not in {self._target} yet, and has {size} "
+                        f"elements along {shown(dimension)}, but the arrays there have "
+                        f"{', '.join(map(str, sorted(lengths)))}; leave it out of the source, or copy all data into a "
+                        "new target"
+                    )
+            return
+        raise ArgumentError(
+            f"append: {source} has the array {shown(name)}, but {self._target} has no array of that name, and takes no "
+            f"new one; its arrays are {', '.join(map(shown, self._there)) or 'none'}; leave it out of the source, or "
+            "copy all data into a new target that ends with .zarr, .h5 or .nc"
+        )
+
+    def _lengths(self, name: str, dimension: str) -> set[int]:
+        """Return the lengths of a dimension in the arrays of the target that share it with an array of that name."""
+        groups = {""}
+        group = posixpath.dirname(name.strip("/"))
+        while group:
+            groups.add(group)
+            group = posixpath.dirname(group)
+        return {
+            int(size)
+            for other, member in self._there.items()
+            if posixpath.dirname(other.strip("/")) in groups
+            for size, one in zip(member.shape, member.dimension_names, strict=False)
+            if dimension and one == dimension
+        }
+
+    def describe(self, array: StepArray, url: str, shape: tuple[int, ...], axis: int | None) -> Content:
+        """Return how the target will store an array of this shape."""
+        whole = Content(array.content)
+        whole.type = array_type(shape, array.dtype, array.order)
+        described = self._storage.describe(self._target, StepArray(whole, is_coordinate=array.is_coordinate))
+        if axis is not None and not locate(self._target).adds_arrays and axis not in described.unlimited:
+            described.unlimited = sorted([*described.unlimited, axis])
+            described.chunks = described.chunks or None
+        described.attributes = self._attributes.of_array(url, array)
+        described.name = ""
+        self._options[url] = FileOptions(described)
+        content = Content(shape, described.order, 0, described.chunks or None, False)
+        content.type = described.type
+        return content
+
+    def open(self, url: str, comm: CommLike, memory: int) -> File:
+        """Begin an array.  Collective."""
+        options = self._options[url]
+        options.memory = memory
+        return open_as(url, "a", comm, options)
+
+    def begin(self, comm: CommLike) -> None:
+        """Remember whether the target has consolidated metadata, before the first array appears."""
+        path = local_path(self._target) if self._options and to_core_comm(comm).rank == 0 else None
+        self._consolidated = path is not None and path.is_dir() and is_consolidated(path)
+
+    def finish(self, comm: CommLike) -> None:
+        """Restore consolidated metadata, which lack the new arrays.  Collective."""
+        own = to_core_comm(comm)
+        if self._options:
+            consolidate(self._target, own, wanted=self._consolidated)
+        if own.rank == 0:
+            self._attributes.warn()

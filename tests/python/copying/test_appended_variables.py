@@ -1,0 +1,184 @@
+"""plait.copy and `plait copy` that append a file which brings arrays that the target does not have."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from launching import needs_mpi, run
+
+import plait
+
+zarr = pytest.importorskip("zarr")
+h5py = pytest.importorskip("h5py")
+netcdf4 = pytest.importorskip("netCDF4")
+xarray = pytest.importorskip("xarray")
+
+DAYS, LAT = 5, 6
+TARGETS = ["all.zarr", "all.h5", "all.nc"]
+
+
+def write_days(path, begin, count, *, new=False, kind="NETCDF4", z=3):
+    """Write a netCDF file with temp, time and lat, and with rain, z and area if `new`; return what is new."""
+    rng = np.random.default_rng(begin)
+    with netcdf4.Dataset(path, "w", format=kind) as made:
+        made.createDimension("time", None)
+        made.createDimension("lat", LAT)
+        made.createVariable("time", "f8", ("time",)).units = "days since 2000-01-01"
+        made.createVariable("lat", "f8", ("lat",))
+        made.createVariable("temp", "f4", ("time", "lat"))
+        made["time"][:] = np.arange(begin, begin + count)
+        made["lat"][:] = np.arange(LAT)
+        made["temp"][:] = np.full((count, LAT), begin, "f4")
+        if not new:
+            return {}
+        made.createDimension("z", z)
+        made.createVariable("z", "i4", ("z",))[:] = 10 * np.arange(z)
+        made.createVariable("rain", "f8", ("time", "z", "lat"), fill_value=-1.0).units = "mm"
+        made.createVariable("area", "f4", ("lat",))[:] = rng.random(LAT)
+        made["rain"][:] = rng.random((count, z, LAT))
+        return {name: made[name][:].data for name in ("rain", "area", "z")}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_days("first.nc", 0, DAYS)
+    return tmp_path
+
+
+def check(target, rain, area, z):
+    engine = {"all.zarr": "zarr", "all.h5": "h5netcdf", "all.nc": "netcdf4"}[target]
+    for name, expected in (("rain", rain), ("area", area), ("z", z)):
+        with plait.open(f"{target}::{name}") as file:
+            np.testing.assert_array_equal(file.read(), expected)
+    if engine == "h5netcdf":
+        with h5py.File(target) as found:
+            np.testing.assert_array_equal(found["rain"][...], rain)
+            assert [one[0].name for one in found["rain"].dims] == ["/time", "/z", "/lat"]
+            assert found["rain"].maxshape[0] is None
+        return
+    with xarray.open_dataset(target, engine=engine, decode_times=False) as found:
+        assert found["rain"].dims == ("time", "z", "lat")
+        assert found["rain"].units == "mm"
+        np.testing.assert_array_equal(found["rain"].fillna(-1), rain)
+        np.testing.assert_array_equal(found["area"], area)
+        np.testing.assert_array_equal(found["time"], np.arange(len(rain)))
+        assert found["z"].dims == ("z",)
+
+
+@pytest.mark.parametrize("ranks", ["1", pytest.param("3", marks=needs_mpi)])
+@pytest.mark.parametrize("target", TARGETS)
+def test_new_variables_are_added_and_then_extended(folder, target, ranks):
+    plait.copy("first.nc", target)
+    new = write_days("day.nc", DAYS, 2, new=True)
+    rain = np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"]))
+    done = run("copy", "day.nc", target, "--append", "time", "--ranks", ranks)
+    assert done.exit_code == 0, done.output
+    check(target, rain, new["area"], new["z"])
+    more = write_days("day.nc", DAYS + 2, 3, new=True)
+    with netcdf4.Dataset("day.nc", "a") as day:
+        day["area"][:] = new["area"]
+    plait.copy("day.nc", target, append="time", memory="64K")
+    check(target, np.concatenate((rain, more["rain"])), new["area"], new["z"])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_classic_part_brings_variables(folder, target):
+    plait.copy("first.nc", target)
+    new = write_days("day.nc", DAYS, 1, new=True, kind="NETCDF3_CLASSIC")
+    plait.copy("day.nc", target, append="time")
+    check(target, np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
+
+
+def test_consolidated_metadata_has_the_new_arrays(folder):
+    plait.copy("first.nc", "all.zarr")
+    write_days("day.nc", DAYS, 1, new=True)
+    plait.copy("day.nc", "all.zarr", append="time")
+    group = zarr.open_consolidated("all.zarr")
+    assert sorted(group) == ["area", "lat", "rain", "temp", "time", "z"]
+    assert group["rain"].shape == group["temp"].shape[:1] + (3, LAT)
+
+
+@pytest.mark.parametrize("target", ["all.h5", "all.nc"])
+def test_killed_copies_add_nothing(folder, target):
+    plait.copy("first.nc", target)
+    new = write_days("day.nc", DAYS, 1, new=True)
+    program = (
+        "import os, plait, signal, sys\n"
+        "from plait._file.file import File\n"
+        "close, count = File.close, []\n"
+        "def closed(self):\n"
+        "    if self.mode == 'a':\n"
+        "        count.append(self)\n"
+        "        if len(count) == int(sys.argv[1]): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    close(self)\n"
+        "File.close = closed\n"
+        f"plait.copy('day.nc', '{target}', append='time')"
+    )
+    for count in range(1, 6):
+        done = subprocess.run([sys.executable, "-c", program, str(count)], check=False)
+        assert done.returncode == -9
+        found = {one.name: one.shape for one in plait.arrays_in(target)}
+        assert found == {"time": (DAYS,), "lat": (LAT,), "temp": (DAYS, LAT)}
+    plait.copy("day.nc", target, append="time")
+    check(target, np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
+
+
+def test_a_killed_copy_to_zarr_is_repeated(folder):
+    plait.copy("first.nc", "all.zarr")
+    new = write_days("day.nc", DAYS, 1, new=True)
+    program = (
+        "import os, plait, signal\n"
+        "from plait._file.file import File\n"
+        "close, count = File.close, []\n"
+        "def closed(self):\n"
+        "    if self.mode != 'r':\n"
+        "        count.append(self)\n"
+        "        if len(count) == 4: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    close(self)\n"
+        "File.close = closed\n"
+        "plait.copy('day.nc', 'all.zarr', append='time')"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == -9
+    plait.copy("day.nc", "all.zarr", append="time")
+    check("all.zarr", np.concatenate((np.full((DAYS, 3, LAT), -1.0), new["rain"])), new["area"], new["z"])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_variables_that_do_not_fit_change_nothing(folder, target):
+    plait.copy("first.nc", target)
+    before = {one.name: one.shape for one in plait.arrays_in(target)}
+    write_days("day.nc", DAYS, 1)
+    with netcdf4.Dataset("day.nc", "a") as day:
+        group = day.createGroup("g")
+        group.createDimension("lat", LAT + 1)
+        group.createVariable("v", "f4", ("lat",))[:] = 1
+    with pytest.raises(
+        plait.ArgumentError, match=r"'g/v' of .* has 7 elements along 'lat', but the arrays there have 6"
+    ):
+        plait.copy("day.nc", target, append="time")
+    write_days("day.nc", DAYS, 1)
+    with netcdf4.Dataset("day.nc", "a") as day:
+        day.createVariable("name", str, ("time",))[0] = "x"
+    with pytest.raises(plait.ArgumentError, match="name has texts of any length, and such an array cannot grow"):
+        plait.copy("day.nc", target, append="time")
+    assert {one.name: one.shape for one in plait.arrays_in(target)} == before
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_fixed_texts_are_added(folder, target):
+    plait.copy("first.nc", target)
+    write_days("day.nc", DAYS, 1)
+    with netcdf4.Dataset("day.nc", "a") as day:
+        day.createVariable("name", str, ("lat",))[:] = np.array([f"n{i}" for i in range(LAT)], object)
+    plait.copy("day.nc", target, append="time")
+    with plait.open(f"{target}::name") as file:
+        assert list(file.read()) == [f"n{i}" for i in range(LAT)]
+
+
+def test_targets_that_take_no_array(folder):
+    write_days("classic.nc", 0, DAYS, kind="NETCDF3_CLASSIC")
+    write_days("day.nc", DAYS, 1, new=True)
+    with pytest.raises(plait.ArgumentError, match="has no array of that name, and takes no new one"):
+        plait.copy("day.nc", "classic.nc", append="time")
